@@ -1,13 +1,14 @@
-//! How much ten thousand idle connections slow down a busy one, and what they cost.
+//! Benchmark: cost of ten thousand idle connections and their effect on a busy one.
 //!
 //! ```sh
 //! ulimit -n 20000
 //! cargo run --release -p purlin-ack --example idle_crowd -- 10000 5
 //! ```
 //!
-//! A server of the strategy `best` in a program of its own, which counts. One connection sends messages of
-//! 17 bytes, as many as go through in two seconds, and verifies that all are acknowledged: without the
-//! crowd, with it, without, with, as many times as is said. A line for each, and the medians.
+//! A server of the strategy `best` runs in a separate process and discards messages. One connection
+//! sends messages of 17 bytes for two seconds, as fast as possible, and verifies that all are
+//! acknowledged. It alternates without and with the idle connections, for the given number of
+//! rounds. Prints a line per run, and the medians.
 
 use std::env;
 use std::error::Error;
@@ -24,11 +25,11 @@ use purlin_ack::wire::{ACK, Ack, Head, Id, SizeOrder};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How long the busy one sends.
+/// Duration of a run.
 const BUSY: Duration = Duration::from_secs(2);
-/// After how long a connection is idle for certain, and has given its buffer back.
+/// Time after which a connection is idle and has freed its buffer.
 const REST: Duration = Duration::from_millis(1500);
-/// Messages in a write.
+/// Messages per write.
 const BATCH: usize = 16_384;
 
 fn main() -> Result<(), Failure> {
@@ -42,7 +43,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// The server, until its standard input ends.
+/// Runs the server until its standard input is closed.
 fn serve() -> Result<(), Failure> {
     let node = Node::builder().build()?;
     let on = node.clone();
@@ -73,7 +74,7 @@ fn rates(server: &mut Child, crowd: usize, rounds: usize) -> Result<(), Failure>
     let mut line = String::new();
     BufReader::new(server.stdout.take().ok_or("no output")?).read_line(&mut line)?;
     let port = line.trim().parse()?;
-    // Whatever is done for the first time is not measured.
+    // Warm-up, not measured.
     busy(port)?;
     let (mut alone, mut crowded) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -102,9 +103,9 @@ fn shown(server: &Child, port: u16, crowd: usize) -> Result<f64, Failure> {
     Ok(rate)
 }
 
-/// A connection that sends one message, is acknowledged, and then nothing.
+/// Opens a connection that sends one message, receives its ack, and stays idle.
 fn idle(number: usize, port: u16) -> io::Result<TcpStream> {
-    // WHY several addresses: each has some tens of thousands of ports.
+    // WHY several addresses: each offers only some tens of thousands of ports.
     let to = Ipv4Addr::new(127, 0, 0, (number % 4) as u8 + 2);
     let mut stream = TcpStream::connect(SocketAddr::from((to, port)))?;
     stream.write_all(&message(0))?;
@@ -112,7 +113,7 @@ fn idle(number: usize, port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Sends for some time, and waits for all acks; millions of messages a second.
+/// Sends for [`BUSY`] and waits for all acks. Returns millions of messages per second.
 fn busy(port: u16) -> Result<f64, Failure> {
     let mut stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
     let batch: Vec<u8> = (0..BATCH as u64).flat_map(message).collect();

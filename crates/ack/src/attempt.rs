@@ -1,10 +1,10 @@
-//! One call to the operating system that does not block. Anybody may use it.
+//! Non-blocking system calls.
 //!
-//! COST: the call.
+//! COST: the system call.
 
 use std::io::{self, ErrorKind};
 
-/// What such a call did; `None` if it would have had to wait.
+/// Runs a non-blocking system call, retrying on `EINTR`. Returns `None` if it would block.
 pub(crate) fn at_once(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
     loop {
         match call() {

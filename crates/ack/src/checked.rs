@@ -1,40 +1,40 @@
-//! Answers as a client reads them, verified. Pure.
+//! Verification of the answers that a client receives. Pure.
 //!
-//! Belongs to the reader of one connection, which hands over what has come, cut
-//! anywhere, and learns how far the server has gone. A client that uses this
-//! numbers its messages by ones, from 0 or from where its session stands. Never
-//! allocates, and believes nothing: an answer that does not follow on the one
-//! before is a [`Gap`], and the connection is of no more use. Whether a message
-//! that is answered was sent at all, the caller knows.
+//! Each connection has one [`Checked`], owned by the reader. The reader passes in the received
+//! bytes, split at any point, and gets back how far the server has acknowledged. The client must
+//! number its messages consecutively, from 0 or from the position of its session. `Checked` never
+//! allocates. An answer that does not follow on the previous one is a [`Gap`], after which the
+//! connection must not be used. `Checked` does not know which messages were sent: the caller must
+//! check that an answered message was sent at all.
 //!
-//! | what is read | bytes | what must hold |
+//! | constructor | bytes per answer | invariant |
 //! |---|---|---|
 //! | [`Checked::replies`] | 8 | `previous + 1 == id` |
 //! | [`Checked::acks`] | 12 | `previous + skipped + 1 == id` |
-//! | [`Checked::session`] | 12, of a refusal 16 | the same; of a refusal `previous + 1 == id` |
+//! | [`Checked::session`] | 12, or 16 for a refusal | as for acks; for a refusal `previous + 1 == id` |
 //!
-//! The first `previous` is −1, as a number of 64 bits without a sign.
+//! The first `previous` is −1 as an unsigned 64-bit number.
 //!
-//! COST: 40 bytes; a copy of an answer's bytes.
+//! COST: 40 bytes, and one copy of each answer's bytes.
 
 use std::fmt;
 
 use crate::wire::{ACK, Ack, REFUSAL, REFUSED, REPLY, Reason, Refusal};
 
-/// What `previous` is before the first answer.
+/// Value of `previous` before the first answer.
 const NONE: u64 = u64::MAX;
 
-/// What an answer says, if it follows on the one before.
+/// A verified answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// All messages up to this one are acknowledged.
+    /// The server acknowledges all messages up to and including `id`.
     Acked {
-        /// The newest of them.
+        /// Id of the newest acknowledged message.
         id: u64,
-        /// How many they are since the answer before.
+        /// Number of messages acknowledged since the previous answer.
         count: u64,
     },
-    /// This message is refused; those before it have been answered.
+    /// The server refuses this message. All earlier messages have been answered.
     Refused(Refusal),
 }
 
@@ -45,7 +45,7 @@ enum Kind {
     Session,
 }
 
-/// The answers of one connection.
+/// Verifier of the answers of one connection.
 ///
 /// ```
 /// use purlin_ack::checked::{Answer, Checked};
@@ -65,32 +65,32 @@ enum Kind {
 pub struct Checked {
     kind: Kind,
     previous: u64,
-    /// The bytes of an answer that is not whole.
+    /// Bytes of an incomplete answer; the first `have` are filled.
     part: [u8; REFUSAL],
     have: usize,
 }
 
 impl Checked {
-    /// The answers of request-reply.
+    /// Returns a verifier for the answers of request-reply.
     #[must_use]
     pub fn replies() -> Self {
         Self::new(Kind::Replies, None)
     }
 
-    /// The answers of all others, outside of a session.
+    /// Returns a verifier for the acks of all other strategies, outside of a session.
     #[must_use]
     pub fn acks() -> Self {
         Self::new(Kind::Acks, None)
     }
 
-    /// The same, of a client that sends again what was not answered on another connection: all
-    /// messages up to this one have been.
+    /// Returns a verifier for the acks of a connection on which the client resends unanswered
+    /// messages. All messages up to and including `newest` have been answered.
     #[must_use]
     pub fn acks_after(newest: Option<u64>) -> Self {
         Self::new(Kind::Acks, newest)
     }
 
-    /// The answers of a session in which all messages up to this one have been answered.
+    /// Returns a verifier for a session in which all messages up to `newest` have been answered.
     #[must_use]
     pub fn session(newest: Option<u64>) -> Self {
         Self::new(Kind::Session, newest)
@@ -100,23 +100,24 @@ impl Checked {
         Self { kind, previous: newest.unwrap_or(NONE), part: [0; REFUSAL], have: 0 }
     }
 
-    /// The newest message that has been answered.
+    /// Returns the id of the newest answered message.
     #[must_use]
     pub fn newest(&self) -> Option<u64> {
         known(self.previous)
     }
 
-    /// The next answer in what has come, of which it takes the bytes; nothing if there is no whole
-    /// one, with all bytes taken.
+    /// Parses the next answer and advances `bytes` past it. Returns `None` if no complete answer is
+    /// left; all bytes have been consumed then.
     ///
     /// # Errors
-    /// The answer does not follow on the one before. The state stays as it was before that answer.
+    /// Returns [`Gap`] if the answer does not follow on the previous one. The state stays as it was
+    /// before that answer.
     pub fn take(&mut self, bytes: &mut &[u8]) -> Result<Option<Answer>, Gap> {
         let least = if self.kind == Kind::Replies { REPLY } else { ACK };
         if !self.have_all(least, bytes) {
             return Ok(None);
         }
-        // INVARIANT: of replies only the first eight bytes are ever written, and `skipped` is 0.
+        // INVARIANT: replies write only the first eight bytes, so their `skipped` is 0.
         let [ack @ .., _, _, _, _] = self.part;
         let Ack { id, skipped } = Ack::from_bytes(ack);
         let id = id.number();
@@ -140,7 +141,7 @@ impl Checked {
         }))
     }
 
-    /// Takes bytes until there are so many of the answer, if there are.
+    /// Copies bytes until `length` bytes of the answer are present. Returns whether they are.
     fn have_all(&mut self, length: usize, bytes: &mut &[u8]) -> bool {
         let missing = length.saturating_sub(self.have).min(bytes.len());
         let (now, later) = bytes.split_at(missing);
@@ -155,14 +156,14 @@ fn known(previous: u64) -> Option<u64> {
     Some(previous).filter(|previous| *previous != NONE)
 }
 
-/// An answer that does not follow on the one before: something was lost, or is not what it seems.
+/// An answer that does not follow on the previous one: answers were lost or corrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The newest message that had been answered.
+    /// Id of the newest message answered before.
     pub previous: Option<u64>,
-    /// What the answer says it skipped.
+    /// `skipped` field of the answer.
     pub skipped: u32,
-    /// The message that the answer names.
+    /// Id in the answer.
     pub id: u64,
 }
 
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use crate::wire::Id;
 
-    /// Hands over a stream in pieces that end at the cuts.
+    /// Feeds a stream to the verifier in pieces that end at the cuts.
     fn read(mut checked: Checked, stream: &[u8], cuts: &[usize]) -> Result<Vec<Answer>, Gap> {
         let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % (stream.len() + 1)).collect();
         cuts.push(stream.len());
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_the_room_that_it_is_said_to_take() {
+    fn verifier_is_40_bytes() {
         assert_eq!(size_of::<Checked>(), 40);
     }
 
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_that_does_not_follow_is_a_gap_and_changes_nothing() {
+    fn ack_out_of_sequence_returns_gap_and_keeps_state() {
         let mut checked = Checked::acks();
         for (bytes, said) in [
             (
@@ -278,7 +279,7 @@ mod tests {
         }
         let overtaking = Refusal { id: 11, ..refusal }.to_bytes();
         assert!(read(Checked::session(Some(9)), &overtaking, &[]).is_err());
-        // Outside of a session it is an ack of four thousand million messages, and a gap.
+        // Outside of a session a refusal parses as an ack of 2^32 messages, and is a gap.
         assert!(read(Checked::acks_after(Some(11)), &refusal.to_bytes(), &[]).is_err());
         let many = ack(u64::from(u32::MAX), u32::MAX);
         assert_eq!(
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_of_another_connection_go_on_behind_what_was_answered() {
+    fn acks_after_reconnect_continue_from_newest_answer() {
         let due = vec![Answer::Acked { id: 12, count: 3 }];
         assert_eq!(read(Checked::acks_after(Some(9)), &ack(12, 2), &[]), Ok(due));
         assert!(read(Checked::acks_after(None), &ack(12, 2), &[]).is_err());
@@ -296,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_message_is_answered_once_however_the_answers_are_cut(
+        fn every_message_is_answered_once_for_any_split(
             first in prop_oneof![Just(NONE), 0..1000u64, Just(NONE - 200)],
             answers in prop::collection::vec((0..5u64, any::<u32>()), 0..20),
             cuts in prop::collection::vec(any::<usize>(), 0..20),

@@ -1,20 +1,20 @@
-//! A client that loses nothing: batches, a window, and connections that are made again.
+//! At-least-once client: batching, in-flight window, reconnection and resend.
 //!
-//! Any task or process may send through a [`Client`], many at a time. A message
-//! is the client's from [`Client::send`] on, until the server has answered it:
-//! the client sends it again on another connection if the first is lost. So it
-//! is handled at least once; in a session with a server of the strategy `best`,
-//! once, as long as the server remembers (`docs/ack/protocol.md`).
+//! Tasks and processes may send through one [`Client`] concurrently. The client keeps a message
+//! from [`Client::send`] until the server has answered it, and resends it on a new connection if
+//! the present one is lost. Messages are handled at least once; in a session with a server of the
+//! strategy `best` they are handled exactly once for as long as the server remembers the client
+//! (`docs/ack/protocol.md`).
 //!
 //! | module | role |
 //! |---|---|
-//! | [`outbox`] | what is not answered yet; pure |
-//! | [`backoff`](Backoff) | how long to wait before trying again; pure |
-//! | `shared` | what users and the keeper share |
-//! | `keeper` | the task with the socket |
-//! | `open` | how a session is opened |
+//! | [`outbox`] | unanswered messages; pure |
+//! | [`backoff`](Backoff) | delay between reconnection attempts; pure |
+//! | `shared` | state shared by the users and the connection task |
+//! | `keeper` | connection task: owns the socket |
+//! | `open` | session handshake |
 //! | `settings` | [`Builder`] |
-//! | `error` | what can go wrong |
+//! | `error` | error types |
 //!
 //! ```
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -48,9 +48,9 @@
 //! # }
 //! ```
 //!
-//! COST: a send takes a lock that nobody holds for long and copies the message
-//! once; it allocates nothing as long as answers keep pace. A client is one task,
-//! 4 KiB for answers, and what is unanswered, which the window bounds.
+//! COST: a send takes an uncontended lock and copies the message once. It does not allocate while
+//! answers keep pace. A client is one task, a 4 KiB buffer for answers, and the unanswered
+//! messages, which the window bounds.
 
 mod backoff;
 mod error;
@@ -73,67 +73,67 @@ use shared::Shared;
 
 /// Sends messages to one server.
 ///
-/// When it is dropped what it has taken is still sent, in the background, for as long as its
-/// patience; only [`close`](Self::close) tells what became of it.
+/// Dropping the client closes it in the background: accepted messages are still sent, for at most
+/// [`Builder::patience`] without an answer. Only [`close`](Self::close) reports their fate.
 pub struct Client {
     shared: Arc<Shared>,
 }
 
 impl Client {
-    /// A client of the server at this address, such as `"host:8006"`, which is looked up for each
-    /// connection.
+    /// Returns a builder for a client of the server at `address`, such as `"host:8006"`. The name
+    /// is resolved for each connection.
     ///
-    /// The server may be of any strategy but request-reply, which takes one message at a time.
+    /// The server may have any strategy except request-reply, which takes one message at a time.
     #[must_use]
     pub fn builder(address: impl ToString) -> Builder {
         Builder::new(address.to_string())
     }
 
-    /// Takes a message, when the window has room for it, and tells its id: 0 for the first, and one
-    /// more for each.
+    /// Sends a message once the window has capacity, and returns its id. Ids are consecutive from
+    /// 0.
     ///
-    /// If the future is dropped the message was not taken. COST: a lock, a copy of the payload.
+    /// Cancel safe: if the future is dropped, the message was not accepted. COST: a lock and a copy
+    /// of the payload.
     ///
     /// # Errors
-    /// The message is too large, or the client has ended.
+    /// Returns [`SendError`] if the message is too large or the client has ended.
     pub async fn send(&self, payload: &[u8]) -> Result<u64, SendError> {
         self.shared.push_wait(payload).await
     }
 
-    /// Takes a message if the window has room for it now; nothing if it has not.
+    /// Sends a message if the window has capacity. Returns `None` if it has not.
     ///
     /// # Errors
-    /// The message is too large, or the client has ended.
+    /// Returns [`SendError`] if the message is too large or the client has ended.
     pub fn try_send(&self, payload: &[u8]) -> Result<Option<u64>, SendError> {
         self.shared.push(payload)
     }
 
-    /// Waits until all that has been sent is answered, and has nothing of it linger.
+    /// Waits until all messages sent so far are answered. They do not linger.
     ///
-    /// Waits for no longer than the client lives, which its patience bounds. Can be given up at any
-    /// time.
+    /// Waits no longer than the client lives, which [`Builder::patience`] bounds. Cancel safe.
     ///
     /// # Errors
-    /// The client has ended before.
+    /// Returns [`Ended`] if the client ends first.
     pub async fn flush(&self) -> Result<(), Ended> {
         self.shared.flushed().await
     }
 
-    /// The newest message that is answered; so are all before it. An answer is an ack, or a refusal
-    /// of which [`Builder::on_refused`] tells.
+    /// Returns the id of the newest answered message. All earlier messages are answered too. An
+    /// answer is an ack or a refusal; refusals are reported to [`Builder::on_refused`].
     #[must_use]
     pub fn answered(&self) -> Option<u64> {
         self.shared.newest()
     }
 
-    /// Takes no more messages, waits until those that were taken are answered, and closes the
+    /// Stops accepting messages, waits until all accepted messages are answered, and closes the
     /// connection.
     ///
-    /// Waits for no longer than the client's patience after the last answer. If it is given up the
-    /// client goes on closing.
+    /// Waits for at most [`Builder::patience`] after the last answer. If the future is dropped, the
+    /// client continues closing in the background.
     ///
     /// # Errors
-    /// Messages are left that are not answered. They are handed back.
+    /// Returns [`Unanswered`] with the messages that are not answered.
     pub async fn close(&self) -> Result<(), Unanswered> {
         self.shared.close();
         let (why, messages) = self.shared.ended().await;

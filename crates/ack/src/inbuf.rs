@@ -1,41 +1,38 @@
-//! Where a connection reads to: room behind what has come, and what has come. Pure.
+//! Read buffer of a connection. Pure.
 //!
-//! Belongs to the reader of one connection, which goes round: read into
-//! [`InBuf::room`], say how much came, look at what is [`InBuf::waiting`], say
-//! how much of it is used, ask with how much more is needed. What is incomplete
-//! stays, and lies in one piece. Never reads anything itself.
+//! The reader of a connection owns it and loops: read into [`InBuf::room`], report the number of
+//! bytes read, process [`InBuf::waiting`], report how much of it was used, and request room for the
+//! bytes still needed. An incomplete message stays in the buffer, contiguous. The buffer does no
+//! I/O.
 //!
 //! ```text
 //! bytes   ┌ used ─┬─ waiting ─┬─ room ────────────┐
 //!         0     start        end             capacity
 //! ```
 //!
-//! INVARIANT: `start <= end <= capacity`; what waits is what was filled in less
-//! what was used.
+//! INVARIANT: `start <= end <= capacity`; the waiting bytes are the bytes filled in minus the bytes
+//! used.
 //!
-//! *What is moved.* What waits goes to the front if it is no more than what was
-//! used before it, or if the next message would not fit behind it. So no more
-//! bytes are moved than were used, and a message once besides; and reads of
-//! small messages go to the same warm front of the buffer again and again.
+//! *Moving.* The waiting bytes are moved to the front if they are no more than the used bytes
+//! before them, or if the next message would not fit behind them. The bytes moved are therefore at
+//! most the bytes used, plus one move per message. Reads of small messages reuse the front of the
+//! buffer, which is in the cache.
 //!
-//! *How it grows.* The buffer grows for a message that does not fit, to its
-//! length, and to no more than twice what waits: who announces a large message
-//! has to send it before memory is taken for it. After [`CALM`] reads that would
-//! have fit it is small again.
+//! *Growth.* The buffer grows to the length of a message that does not fit, but to at most twice
+//! the waiting bytes: a peer that announces a large message must send it before memory is allocated
+//! for it. After [`CALM`] reads that fit the usual size the buffer shrinks again.
 //!
-//! *How it begins.* Small, if it is [to grow](InBuf::growing), and again when it was
-//! [released](InBuf::release); and of the usual size from the first read that fills
-//! all the room. So ten thousand clients of which each sends a little now and then
-//! do not take ten thousand large buffers.
+//! *Initial size.* A buffer created [to grow](InBuf::growing), or [released](InBuf::release),
+//! starts small and takes the usual size after the first read that fills its room. Ten thousand
+//! mostly idle clients do not need ten thousand large buffers.
 //!
-//! COST: nothing until the first read, then the size that it begins with; one block
-//! of memory for each time it grows or shrinks. A read takes no more than its size
-//! or what is needed, whichever is more.
+//! COST: no memory until the first read, then the initial size; one allocation each time it grows
+//! or shrinks. A read takes at most the current size or the needed bytes, whichever is more.
 
-/// After how many reads that need no more than the usual size a grown buffer gives back memory.
+/// Number of consecutive reads that fit the usual size after which a grown buffer shrinks.
 pub const CALM: u32 = 64;
 
-/// The buffer of one connection.
+/// Read buffer of one connection.
 ///
 /// ```
 /// use std::io::Read;
@@ -61,23 +58,25 @@ pub struct InBuf {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Its size unless a message needs more: at first, now, and as soon as a read fills it.
+    /// Capacity unless a message needs more: initially, at present, and after a read that filled
+    /// the room.
     first: usize,
     now: usize,
     usual: usize,
-    /// How much was to be read last.
+    /// Size of the room returned last.
     room: usize,
     calm: u32,
 }
 
 impl InBuf {
-    /// Empty; `usual` is its size in bytes unless a message needs more, at least 1.
+    /// Returns an empty buffer. `usual` is its capacity in bytes unless a message needs more, at
+    /// least 1.
     #[must_use]
     pub fn new(usual: usize) -> Self {
         Self::growing(usual, usual)
     }
 
-    /// The same, but its size is `first`, no more than `usual`, until there is more to be read.
+    /// Like [`new`](Self::new), with the capacity `first` (at most `usual`) until a read fills it.
     #[must_use]
     pub fn growing(first: usize, usual: usize) -> Self {
         let usual = usual.max(1);
@@ -85,20 +84,21 @@ impl InBuf {
         Self { bytes: Vec::new(), start: 0, end: 0, first, now: first, usual, room: 0, calm: 0 }
     }
 
-    /// What has come and has not been used.
+    /// Returns the bytes received and not used.
     #[must_use]
     pub fn waiting(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// The bytes of memory that it holds.
+    /// Returns the number of bytes allocated.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Where to read to, never empty. `needed` is how many bytes are missing for the next message,
-    /// as [`needed`](crate::frames::needed) tells; there may be less room than that, or more.
+    /// Returns the slice to read into, which is never empty. `needed` is the number of bytes
+    /// missing from the next message, as returned by [`needed`](crate::frames::needed); the slice
+    /// may be shorter or longer.
     pub fn room(&mut self, needed: usize) -> &mut [u8] {
         let needed = needed.max(1);
         let (waiting, behind) = (self.end - self.start, self.bytes.len() - self.end);
@@ -115,7 +115,7 @@ impl InBuf {
         &mut self.bytes[self.end..most]
     }
 
-    /// So many bytes were read into the room.
+    /// Records that `count` bytes were read into the room.
     pub fn filled(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(self.bytes.len());
         if count >= self.room {
@@ -123,18 +123,18 @@ impl InBuf {
         }
     }
 
-    /// So many bytes of what waits, from its beginning, are not needed any more.
+    /// Discards the first `count` waiting bytes.
     pub fn used(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
     }
 
-    /// Keeps no more memory than what waits: for a connection that is silent.
+    /// Frees all memory except the waiting bytes, for an idle connection.
     pub fn release(&mut self) {
         self.now = self.first;
         self.resize(self.end - self.start);
     }
 
-    /// How large it should be for a message of `due` bytes of which so many are here.
+    /// Returns the capacity for a message of `due` bytes of which `waiting` have arrived.
     fn wanted(&mut self, due: usize, waiting: usize) -> usize {
         let now = self.bytes.len();
         if due > self.now {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_no_memory_before_it_is_read_to_and_can_give_it_back() {
+    fn buffer_allocates_on_first_read_and_release_frees_memory() {
         let mut read = InBuf::new(100);
         assert_eq!(read.capacity(), 0);
         fill(&mut read, 1, &mut &b"hello"[..]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_small_until_a_read_fills_it_and_again_when_it_was_released() {
+    fn growing_buffer_is_small_until_a_read_fills_it_and_after_release() {
         let mut read = InBuf::growing(10, 100);
         for _ in 0..2 {
             for _ in 0..3 {
@@ -201,23 +201,23 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_moved_to_the_front_and_the_whole_buffer_is_room_again() {
+    fn tail_is_moved_to_the_front() {
         let mut read = InBuf::new(100);
         fill(&mut read, 1, &mut &[7; 100][..]);
         read.used(95);
         assert_eq!(read.room(12).len(), 95);
         assert_eq!(read.waiting(), [7; 5]);
-        // What is longer than what was used stays where it is, as long as the next message fits.
+        // A tail longer than the used bytes stays in place if the next message fits.
         fill(&mut read, 12, &mut &[7; 50][..]);
         read.used(20);
         assert_eq!(read.room(12).len(), 45);
-        // And is moved if it does not.
+        // It is moved if the next message does not fit.
         assert_eq!(read.room(46).len(), 65);
         assert_eq!(read.capacity(), 100);
     }
 
     #[test]
-    fn a_large_message_takes_memory_as_it_comes_and_gives_it_back_afterwards() {
+    fn buffer_grows_with_received_bytes_and_shrinks_afterwards() {
         let mut read = InBuf::new(100);
         let size = 10_000;
         let mut stream = &vec![1; size][..];
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grown_buffer_does_not_read_more_at_a_time_than_a_small_one() {
+    fn grown_buffer_does_not_read_more_per_call() {
         let mut read = InBuf::new(100);
         for _ in 0..10 {
             fill(&mut read, 10_000, &mut &[1; 10_000][..]);
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_waits_is_what_came_less_what_was_used(
+        fn waiting_bytes_are_received_minus_used(
             first in 0..200usize,
             usual in 0..200usize,
             steps in prop::collection::vec((0..400usize, 0..400usize, any::<bool>()), 0..60),
@@ -275,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn every_message_of_a_stream_comes_through_however_small_the_buffer(
+        fn every_message_passes_through_a_buffer_of_any_size(
             first in 1..64usize,
             usual in 1..64usize,
             sizes in prop::collection::vec(0..200usize, 0..20),

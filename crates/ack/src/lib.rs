@@ -1,27 +1,26 @@
-//! Millions of small messages over TCP, acknowledged.
+//! Acknowledged small messages over TCP: servers, clients and the wire protocol.
 //!
-//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. The half
-//! of this crate that says so is pure: no sockets, no clock, no processes. Any thread
-//! may use any of it; every value belongs to one connection, or to whoever holds it.
-//! The other half are servers, on purlin's processes, and clients.
+//! `docs/ack/protocol.md` specifies the wire format byte by byte. The protocol half of this crate
+//! is pure: no sockets, clocks or processes. Its values belong to one connection and may be used
+//! from any thread. The other half is servers, built on purlin's processes, and clients.
 //!
 //! | module | role | used by |
 //! |---|---|---|
-//! | [`wire`] | sizes, ids, heads and answers as bytes | both sides |
-//! | [`inbuf`] | where a connection reads to | both sides |
-//! | [`frames`] | the whole messages in a block, given out or only counted | servers |
-//! | [`owed`] | what a connection has to acknowledge | servers |
-//! | [`checked`] | answers, verified | clients |
-//! | [`session`] | how a client of `best` opens a session | both sides |
-//! | [`remembered`] | what is acknowledged to which client | the server `best` |
-//! | [`server`] | listening, connections, limits, stopping | programs |
+//! | [`wire`] | encoding of sizes, ids, heads and answers | both sides |
+//! | [`inbuf`] | read buffer of a connection | both sides |
+//! | [`frames`] | frame parser | servers |
+//! | [`owed`] | pending acks of a connection | servers |
+//! | [`checked`] | verification of answers | clients |
+//! | [`session`] | session handshake of `best` | both sides |
+//! | [`remembered`] | session table: position of each client | the server `best` |
+//! | [`server`] | listener, connections, limits, graceful shutdown | programs |
 //! | [`strategy`] | the six ways to read and acknowledge | both sides |
-//! | [`handler`] | what becomes of the messages | programs |
-//! | [`client`] | sends, and loses nothing | programs |
-//! | `tls` | what is read and written is encrypted; optional | both sides |
-//! | [`load`] | sends as much as there can be, and measures | the `purlin` command |
+//! | [`handler`] | message handlers | programs |
+//! | [`client`] | at-least-once client | programs |
+//! | `tls` | TLS; optional | both sides |
+//! | [`load`] | load generator | the `purlin` command |
 //!
-//! A server in one loop, without its socket:
+//! A server loop without a socket:
 //!
 //! ```
 //! use purlin_ack::frames::{needed, skim};
@@ -78,7 +77,7 @@ pub mod strategy;
 mod tls;
 pub mod wire;
 
-/// Documents whose examples are tests.
+/// Documents whose examples are compiled as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../docs/guide/ack.md")]

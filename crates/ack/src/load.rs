@@ -1,24 +1,24 @@
-//! A load: sends as much as there can be to a server of any of the six strategies, and measures.
+//! Load generator for servers of all six strategies.
 //!
-//! A program connects a [`Load`] and asks it for one round after the other; a
-//! round ends when everything in it is answered. All answers are verified. What
-//! was found is told as text or JSON. `purlin ack load` is this with words.
+//! A program connects a [`Load`] and runs it round by round; a round ends when all its messages are
+//! answered. All answers are verified. The results are available as text and JSON. The
+//! command line is `purlin ack load`.
 //!
 //! | module | role |
 //! |---|---|
-//! | `plan` | presets and knobs; pure |
-//! | `block` | a prebuilt write; pure |
-//! | `account` | what is begun and what of it is answered; verifies; pure |
-//! | `connection` | when it writes, reads and waits |
-//! | `socket` | that it does, over TCP or TLS |
-//! | `tally` | what all connections have been answered |
-//! | `summary`, `shown`, `json` | what was found; pure |
+//! | `plan` | presets and parameters; pure |
+//! | `block` | prebuilt write; pure |
+//! | `account` | in-flight messages: verifies answers; pure |
+//! | `connection` | write, read and wait loop |
+//! | `socket` | TCP or TLS socket |
+//! | `tally` | counters of all connections |
+//! | `summary`, `shown`, `json` | report; pure |
 //!
-//! Over TLS it is the same load: what differs is within `socket`.
+//! TLS differs only inside `socket`.
 //!
-//! It connects and waits on whatever runtime of tokio it is called in. Rounds run on
-//! that runtime's blocking threads, one for each connection; where it has fewer,
-//! some connections wait until others are done.
+//! Connecting and waiting use the tokio runtime of the caller. Rounds run on the blocking threads
+//! of that runtime, one per connection; if it has fewer threads, some connections wait until others
+//! are done.
 
 mod account;
 mod block;
@@ -47,7 +47,7 @@ use crate::client::{ConnectError, Lost};
 use connection::{Broken, Connection};
 use tally::Tally;
 
-/// A load under way.
+/// A running load.
 ///
 /// ```no_run
 /// use purlin_ack::load::{Load, Plan};
@@ -73,29 +73,29 @@ pub struct Load {
     failure: Option<String>,
 }
 
-/// One round.
+/// Result of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// On all connections, each of them answered.
+    /// Messages sent on all connections, all of them answered.
     pub messages: u64,
-    /// From the first write to the last answer.
+    /// Time from the first write to the last answer.
     pub time: Duration,
 }
 
 impl Round {
-    /// Messages per second.
+    /// Returns the messages per second.
     #[must_use]
     pub fn per_second(&self) -> f64 {
         self.messages as f64 / self.time.as_secs_f64().max(1e-9)
     }
 }
 
-/// Tells how far a load is while it runs. Any thread may ask.
+/// Progress of a running load. May be read from any thread.
 #[derive(Clone, Debug)]
 pub struct Live(Arc<Tally>);
 
 impl Live {
-    /// What has been answered so far.
+    /// Returns the answers received so far.
     #[must_use]
     pub fn answered(&self) -> Answered {
         self.0.answered()
@@ -103,10 +103,10 @@ impl Live {
 }
 
 impl Load {
-    /// Makes all connections, and sessions on them if the plan says so.
+    /// Makes all connections, and opens a session on each if the plan has one.
     ///
     /// # Errors
-    /// The plan cannot be carried out, or a connection cannot be made.
+    /// Returns [`LoadError`] if the plan is invalid or a connection cannot be made.
     pub async fn connect(plan: Plan) -> Result<Self, LoadError> {
         plan.check().map_err(LoadError::Plan)?;
         let tally = Arc::new(Tally::new());
@@ -118,18 +118,19 @@ impl Load {
         Ok(Self { plan, connections, tally, rounds: Vec::new(), failure: None })
     }
 
-    /// A way to ask how far it is.
+    /// Returns a handle to the progress of the load.
     #[must_use]
     pub fn live(&self) -> Live {
         Live(Arc::clone(&self.tally))
     }
 
-    /// Runs the next round; nothing if all are done.
+    /// Runs the next round. Returns `None` if all rounds are done.
     ///
-    /// If the future is dropped the connections are closed, and there are no more rounds.
+    /// Dropping the future closes the connections, and no further round runs.
     ///
     /// # Errors
-    /// A connection could not go on. The others are closed, and there are no more rounds.
+    /// Returns [`LoadError`] if a connection fails. The other connections are closed, and no
+    /// further round runs.
     pub async fn round(&mut self) -> Result<Option<Round>, LoadError> {
         if self.connections.is_empty() || self.rounds.len() >= self.plan.rounds as usize {
             return Ok(None);
@@ -146,17 +147,17 @@ impl Load {
         Ok(Some(round))
     }
 
-    /// Closes all connections, and makes sure that no answers come to what was not sent.
+    /// Closes all connections and checks that no answer arrives for a message that was not sent.
     ///
-    /// Waits for a second at most for the server to close them too.
+    /// Waits for at most 1 s for the server to close its side.
     ///
     /// # Errors
-    /// There were more answers than messages.
+    /// Returns [`LoadError`] if there were more answers than messages.
     pub async fn finish(&mut self) -> Result<(), LoadError> {
         self.all(Connection::finish).await.map(|_| ())
     }
 
-    /// What has been found so far.
+    /// Returns the results so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
         Summary {
@@ -168,7 +169,7 @@ impl Load {
         }
     }
 
-    /// Does it with all connections at the same time, each on a thread.
+    /// Runs `act` on all connections in parallel, each on a blocking thread.
     async fn all<T, F>(&mut self, act: F) -> Result<Vec<T>, LoadError>
     where
         T: Send + 'static,
@@ -188,7 +189,7 @@ impl Load {
                     self.failure = Some(failed.to_string());
                     return Err(failed.into());
                 }
-                // WHY: a task ends without an output only by a panic, which is not for us to catch.
+                // WHY: a task ends without output only after a panic, which the caller must see.
                 Err(error) => std::panic::resume_unwind(error.into_panic()),
             }
         }
@@ -197,22 +198,22 @@ impl Load {
     }
 }
 
-/// Connections that are closed when this is dropped, so that no thread goes on waiting for them.
+/// Closes the connections when dropped, so that no thread keeps waiting for them.
 struct Open(Vec<Arc<TcpStream>>);
 
 impl Drop for Open {
     fn drop(&mut self) {
         for stream in &self.0 {
-            // One that is closed already will do.
+            // A stream that is already closed needs nothing.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
-/// Why a load cannot go on.
+/// Why a load failed.
 #[derive(Debug)]
 pub enum LoadError {
-    /// It cannot be as it is wanted.
+    /// The plan is invalid.
     Plan(BadPlan),
     /// A connection failed.
     Failed(Failed),
@@ -242,16 +243,16 @@ impl From<Failed> for LoadError {
     }
 }
 
-/// A connection of a load that could not go on.
+/// A failed connection of a load.
 #[derive(Debug)]
 pub struct Failed {
-    /// The server's.
+    /// Address of the server.
     pub address: String,
-    /// Which connection it was, from 1, and of how many.
+    /// Number of the connection, from 1, and number of connections.
     pub connection: (u32, u32),
-    /// How many of its messages were answered, and how many it had begun to send.
+    /// Number of messages answered, and number of messages begun.
     pub answered: (u64, u64),
-    /// What was wrong.
+    /// Why the connection failed.
     pub why: ConnectError,
 }
 
@@ -262,8 +263,8 @@ impl Failed {
         Self { address, connection: (number, plan.connections), answered: (answered, begun), why }
     }
 
-    /// Whether it failed of TLS, and nothing had been answered on it. A server that demands a
-    /// certificate may say so only when the client reads, in the first round.
+    /// Whether TLS failed before any message was answered. A server that requires a client
+    /// certificate may report a missing one only when the client reads, in the first round.
     #[must_use]
     pub fn is_insecure(&self) -> bool {
         let (answered, _) = self.answered;

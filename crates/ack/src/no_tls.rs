@@ -1,11 +1,11 @@
-//! What stands for TLS where the feature `tls` is off: types without values, so that an
-//! `Option` of one is always `None` and costs nothing to look at.
+//! Stubs for builds without the feature `tls`: uninhabited types, so that an `Option` of one is
+//! always `None` and costs nothing to check.
 
 use std::io::{self, Read, Write};
 
 use tokio::io::Interest;
 
-/// There is none.
+/// Uninhabited stand-in for the TLS channel.
 #[derive(Debug)]
 pub(crate) enum Channel {}
 
@@ -44,7 +44,7 @@ pub(crate) mod server {
 
     use super::Channel;
 
-    /// There is none.
+    /// Uninhabited stand-in for the server configuration.
     #[derive(Clone, Debug)]
     pub(crate) enum Tls {}
 
@@ -62,7 +62,8 @@ pub(crate) mod client {
 
     use super::Channel;
 
-    /// There is none. Public, as the plan of a load has a field for it, with or without the feature.
+    /// Uninhabited stand-in for the client configuration. Public because the load plan has a field
+    /// of this type with and without the feature.
     #[derive(Clone, Debug)]
     pub enum Tls {}
 

@@ -1,24 +1,24 @@
-//! What a connection has to acknowledge. Pure.
+//! Pending acks of a connection. Pure.
 //!
-//! Belongs to whoever writes the acks of one connection: it adds what has been
-//! taken responsibility for, in the order of the stream, and takes an ack when
-//! its strategy says so. Never looks at a clock, never sends anything.
+//! Owned by the process that writes the acks of one connection. It adds handled messages in the
+//! order of the stream and takes an ack when its strategy requires one. Reads no clock and does no
+//! I/O.
 //!
-//! INVARIANT: the acks taken cover as many messages as were added, no more and
-//! no less, and the last of them names the newest.
+//! INVARIANT: the acks taken cover exactly the messages added, and the last ack names the newest
+//! message.
 //!
-//! COST: 56 bytes, a few instructions. It allocates when more than four
-//! thousand million messages are owed, and not before.
+//! COST: 56 bytes and a few instructions. Allocates only when more than 2^32 − 1 messages are
+//! pending.
 
 use std::collections::VecDeque;
 
 use crate::frames::Skimmed;
 use crate::wire::{Ack, Id, REFUSED};
 
-/// The most that one ack covers: `skipped` is one less, and never [`REFUSED`].
+/// Maximum number of messages covered by one ack: `skipped` is one less, and never [`REFUSED`].
 const MOST: u64 = REFUSED as u64;
 
-/// The messages that are not acknowledged yet.
+/// `Owed`: the pending acks of one connection.
 ///
 /// ```
 /// use purlin_ack::owed::Owed;
@@ -35,36 +35,36 @@ const MOST: u64 = REFUSED as u64;
 #[derive(Clone, Debug, Default)]
 pub struct Owed {
     newest: Option<Id>,
-    /// Up to `newest`, since the last of `full`.
+    /// Messages up to `newest` that `full` does not cover.
     count: u64,
-    /// Acks that can cover no more.
+    /// Acks that cover the maximum number of messages.
     full: VecDeque<Ack>,
 }
 
 impl Owed {
-    /// Owes the messages of a block, which came after all that were added before.
+    /// Adds the messages of a block. They must follow all messages added before.
     pub fn add(&mut self, block: Skimmed) {
         if let Some(newest) = block.newest {
             self.owe(block.frames, newest);
         }
     }
 
-    /// Owes a message, which came after all that were added before.
+    /// Adds a message. It must follow all messages added before.
     pub fn add_one(&mut self, id: Id) {
         self.owe(1, id);
     }
 
-    /// How many messages are owed.
+    /// Returns the number of pending messages.
     #[must_use]
     pub fn count(&self) -> u64 {
         let full = self.full.iter().map(|ack| u64::from(ack.skipped) + 1);
         self.count + full.sum::<u64>()
     }
 
-    /// The next ack to send; nothing if nothing is owed.
+    /// Returns the next ack to send, or `None` if no message is pending.
     ///
-    /// To be asked until there is none: where more messages are owed than the
-    /// number in an ack can say, there are several.
+    /// Call it until it returns `None`: one ack covers at most 2^32 − 1 messages, so several acks
+    /// may be due.
     #[must_use]
     pub fn take(&mut self) -> Option<Ack> {
         self.full.pop_front().or_else(|| self.cut())
@@ -80,7 +80,7 @@ impl Owed {
     }
 
     fn cut(&mut self) -> Option<Ack> {
-        // WHY `min`: a block of more than 48 GiB has more messages than one ack covers.
+        // WHY `min`: a block of more than 48 GiB may hold more messages than one ack covers.
         let count = self.count.min(MOST);
         let skipped = u32::try_from(count.checked_sub(1)?).ok()?;
         self.count -= count;
@@ -99,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_the_room_that_it_is_said_to_take() {
+    fn pending_acks_are_56_bytes() {
         assert_eq!(size_of::<Owed>(), 56);
     }
 
     #[test]
-    fn nothing_is_acknowledged_that_is_not_owed() {
+    fn take_returns_none_if_no_message_is_pending() {
         let mut owed = Owed::default();
         assert_eq!((owed.take(), owed.count()), (None, 0));
         owed.add(Skimmed::default());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_ends_where_one_more_message_would_overflow_it() {
+    fn full_ack_is_split_before_overflow() {
         let mut owed = Owed::default();
         owed.add(block(MOST - 1, MOST - 2));
         owed.add_one(Id::from(MOST - 1));
@@ -125,11 +125,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn acks_cover_what_was_owed_and_leave_no_gap(
+        fn acks_cover_all_pending_messages_without_gap(
             blocks in prop::collection::vec((prop_oneof![0..100u64, MOST - 5..=MOST], any::<bool>()), 0..30),
         ) {
             let mut owed = Owed::default();
-            // As the client counts: the number of the newest is one less than how many there were.
+            // Ids are consecutive from 0, so the newest id is one less than the number of messages
+            // sent.
             let (mut sent, mut acknowledged) = (0, 0);
             for (count, take) in blocks {
                 sent += count;

@@ -1,17 +1,15 @@
-//! What has been answered to which client of `best`, for a bounded number of clients. Pure.
+//! Session table: the position of each client of `best`, for a bounded number of clients. Pure.
 //!
-//! Belongs to whoever opens sessions and hears what became of their messages,
-//! one owner for all connections of a server. Never looks at a clock. The client
-//! that was heard of least recently is forgotten when there is one too many, and
-//! stays forgotten until it opens a session again: to say of a client that
-//! nothing is known of it is always true, and costs it that messages are sent
-//! and handled again.
+//! A server has one table for all connections; the owner opens sessions in it and records answers.
+//! Reads no clock. If the table is full, the least recently active client is evicted and stays so
+//! until it opens a session again. An evicted client counts as unknown, which is always safe: it
+//! resends messages, and they are handled again.
 //!
-//! INVARIANT: what is remembered as newest only grows within an epoch, and an
-//! epoch only grows. Nothing is claimed that was not told here.
+//! INVARIANT: within an epoch the newest answered message only grows, and the epoch of a client
+//! only grows. The table claims only answers that were recorded.
 //!
-//! COST: a lookup in a hash table for each call. The table has its room for all clients
-//! from the beginning; each message refused within a window takes 16 bytes besides.
+//! COST: one hash table lookup per call. The table is allocated for all clients up front; each
+//! message refused within a window takes another 16 bytes.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,7 +19,8 @@ use lru::LruCache;
 
 use crate::wire::Refusal;
 
-/// The newest message answered to each client, and the refusals that it may have missed.
+/// `Remembered`: the session table. Holds the newest answered message of each client, and the
+/// refusals that the client may have missed.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -31,9 +30,9 @@ use crate::wire::Refusal;
 /// let client = *b"sixteen letters!";
 /// assert_eq!(remembered.open(client, 1).unwrap().newest, None);
 /// remembered.acked(client, 1, 41);
-/// // The connection was lost, and the client comes back.
+/// // The connection was lost, and the client reconnects.
 /// assert_eq!(remembered.open(client, 1).unwrap().newest, Some(41));
-/// // It was started anew, and begins at 0.
+/// // The client restarts and numbers its messages from 0.
 /// assert_eq!(remembered.open(client, 2).unwrap().newest, None);
 /// assert!(remembered.open(client, 1).is_err());
 /// ```
@@ -51,29 +50,29 @@ struct Client {
     refused: VecDeque<Refusal>,
 }
 
-/// What a client is told when it opens a session.
+/// Position of a client, sent when it opens a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// All messages of the epoch up to this one have been answered.
     pub newest: Option<u64>,
-    /// Those of them that were refused, within the last window.
+    /// Refused messages among them, within the last window.
     pub refused: Vec<Refusal>,
 }
 
 impl Remembered {
-    /// Remembers so many clients, whose sessions have this window.
+    /// Creates a table for at most `clients` clients, with sessions of this window.
     #[must_use]
     pub fn new(clients: NonZeroUsize, window: u32) -> Self {
         Self { clients: LruCache::new(clients), window, forgotten: 0 }
     }
 
-    /// A client opens a session. Nothing of an older epoch is remembered from then on.
+    /// Opens a session and returns the position of the client. All older epochs are forgotten.
     ///
-    /// What was stored of a client before the server was started is told here in the same way: it
-    /// is opened, and its refusals and the newest message follow, in order of their ids.
+    /// To load the stored position of a client, open its session and then record its refusals and
+    /// its newest message, in the order of their ids.
     ///
     /// # Errors
-    /// A later epoch of the client is known.
+    /// Returns [`Stale`] if a later epoch of the client is known.
     pub fn open(&mut self, client: [u8; 16], epoch: u64) -> Result<Known, Stale> {
         match self.clients.get_mut(&client) {
             Some(known) if epoch < known.epoch => Err(Stale { epoch, known: known.epoch }),
@@ -89,27 +88,28 @@ impl Remembered {
         }
     }
 
-    /// All messages of the epoch up to this one, but those refused, are acknowledged.
+    /// Records that all messages of the epoch up to `newest` are acknowledged, except the refused
+    /// ones.
     ///
-    /// Says whether that is remembered: not of a client that has been forgotten since it opened the
-    /// session, nor of an epoch that is over.
+    /// Returns whether this was recorded. Returns `false` if the client was evicted since it opened
+    /// the session, or if the epoch is over.
     pub fn acked(&mut self, client: [u8; 16], epoch: u64, newest: u64) -> bool {
         self.answered(client, epoch, newest, None)
     }
 
-    /// This message is refused, and those before it have been answered. Says what
-    /// [`acked`](Self::acked) says.
+    /// Records that this message is refused and all earlier ones are answered. Returns the same as
+    /// [`acked`](Self::acked).
     pub fn refused(&mut self, client: [u8; 16], epoch: u64, refusal: Refusal) -> bool {
         self.answered(client, epoch, refusal.id, Some(refusal))
     }
 
-    /// How many clients are remembered.
+    /// Returns the number of clients in the table.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.clients.len()
     }
 
-    /// How many clients have been forgotten for want of room.
+    /// Returns the number of clients evicted from the full table.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         self.forgotten
@@ -131,7 +131,7 @@ impl Remembered {
         }
         client.newest = Some(newest);
         client.refused.extend(refusal);
-        // WHY: a client that keeps to its window has read what came before that many messages.
+        // WHY: a client that respects its window has read all answers before that many messages.
         while client.refused.front().is_some_and(|oldest| newest - oldest.id >= window) {
             client.refused.pop_front();
         }
@@ -139,12 +139,13 @@ impl Remembered {
     }
 }
 
-/// An opening by a client of which a later epoch is known: it was started anew since.
+/// Error of a session opened with an epoch older than the known one: the client has restarted
+/// since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
-    /// The epoch that was asked for.
+    /// Requested epoch.
     pub epoch: u64,
-    /// The one that is known.
+    /// Known epoch.
     pub known: u64,
 }
 
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_heard_of_least_recently_is_forgotten_and_stays_so_until_it_opens() {
+    fn least_recently_active_client_is_evicted_until_it_opens_again() {
         let mut memory = remembered(2, 10);
         for client in [1, 2] {
             memory.open([client; 16], 0).unwrap();
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_of_an_older_epoch_changes_nothing() {
+    fn answers_of_an_older_epoch_are_ignored() {
         let mut memory = remembered(2, 10);
         memory.open([1; 16], 3).unwrap();
         assert!(memory.acked([1; 16], 3, 99));
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_remembered_for_a_window_of_messages() {
+    fn refusal_is_kept_for_one_window() {
         let mut memory = remembered(1, 10);
         memory.open([1; 16], 0).unwrap();
         memory.refused([1; 16], 0, refusal(4));
@@ -215,11 +216,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_claimed_that_was_not_told_and_nothing_told_is_lost_among_few(
+        fn table_returns_exactly_the_recorded_answers_below_capacity(
             steps in prop::collection::vec((0..4u8, 0..3u64, 0..30u64, any::<bool>(), any::<bool>()), 0..80),
         ) {
             let mut memory = remembered(4, 8);
-            // For each client its epoch, and what became of the messages, in order of answers.
+            // For each client its epoch and the answers to its messages, in order.
             let mut told: HashMap<u8, (u64, Vec<(u64, bool)>)> = HashMap::new();
             for (client, epoch, id, refuse, open) in steps {
                 let name = [client; 16];

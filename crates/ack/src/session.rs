@@ -1,10 +1,9 @@
-//! How a client of `best` opens a session, and what it is answered. Pure.
+//! Session handshake of `best`: encoding of the opening and the answer. Pure.
 //!
-//! The server looks at the first message of a connection with [`Opening::of`],
-//! the client at the first message that it is sent with [`Answer::of`]. Any
-//! thread may; nothing is kept here. What a session means is in
-//! `docs/ack/protocol.md`, which these bytes are part of and which does not
-//! change: a later version has another last byte in its name.
+//! The server parses the first message of a connection with [`Opening::of`], the client parses the
+//! first message from the server with [`Answer::of`]. Both keep no state and may be called from any
+//! thread. `docs/ack/protocol.md` specifies sessions and these bytes, which do not change: a later
+//! version has a different last byte in its name.
 //!
 //! ```text
 //! opening   "PURLIN 1" │ size 4 = 25 │ client 16 │ epoch 8 │ level 1
@@ -16,10 +15,10 @@
 //!
 //! | module | role |
 //! |---|---|
-//! | `opening` | what the client says first |
-//! | `answer` | what it is answered |
+//! | `opening` | request of the client |
+//! | `answer` | answer of the server |
 //!
-//! COST: an answer is a block of memory of 29 bytes, and 12 for each refusal.
+//! COST: an answer allocates 29 bytes, and 12 for each refusal.
 
 mod answer;
 mod opening;
@@ -29,24 +28,24 @@ pub use opening::{BadOpening, Level, Opening};
 
 use crate::wire::{HEAD, Id};
 
-/// What stands in the place of an id, for the version that is spoken here.
+/// Id of an opening and its answer, for the version implemented here.
 pub const NAME: Id = Id(*b"PURLIN 1");
-/// Bytes of an opening, its head included.
+/// Length of an opening in bytes, head included.
 pub const OPENING: usize = HEAD + 25;
-/// Bytes of an answer without refusals, its head included.
+/// Length of an answer without refusals in bytes, head included.
 pub const ANSWER: usize = HEAD + 17;
-/// The widest window there may be. An answer with as many refusals fits into
-/// [`LARGEST`](crate::wire::LARGEST), by which a client may limit what it reads.
+/// Largest permitted window. An answer with that many refusals fits into
+/// [`LARGEST`](crate::wire::LARGEST), which a client may use as its read limit.
 pub const WIDEST: u32 = 1 << 20;
 
-/// The last byte of the name of a session, whatever the version.
+/// Returns the version byte if `id` is the name of a session of any version.
 pub(crate) fn version(id: Id) -> Option<u8> {
     let [name @ .., version] = id.0;
     let [known @ .., _] = NAME.0;
     (name == known).then_some(version)
 }
 
-/// What is left of a payload.
+/// Unparsed rest of a payload.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,7 +1,7 @@
-//! What goes over the wire, and how many bytes of it. Pure.
+//! Wire format: encoding of heads, ids, acks and refusals. Pure.
 //!
-//! Anybody may call any of it, from any thread; nothing here allocates, and no
-//! bytes are refused: eight of them are an id, whatever they are.
+//! The functions may be called from any thread, do not allocate and accept all bytes: any eight
+//! bytes are a valid id.
 //!
 //! ```text
 //! message   id 8 │ size 4 │ payload, `size` bytes
@@ -14,20 +14,20 @@
 
 use std::fmt;
 
-/// Bytes before the payload of a message.
+/// Length of the head before a payload, in bytes.
 pub const HEAD: usize = 12;
-/// Bytes of an answer of request-reply.
+/// Length of a reply of request-reply, in bytes.
 pub const REPLY: usize = 8;
-/// Bytes of an ack.
+/// Length of an ack, in bytes.
 pub const ACK: usize = 12;
-/// Bytes of a refusal.
+/// Length of a refusal, in bytes.
 pub const REFUSAL: usize = 16;
-/// The largest payload, in bytes, where no other is set: 16 MiB.
+/// Default limit of the payload size in bytes: 16 MiB.
 pub const LARGEST: u32 = 16 << 20;
-/// What stands in a refusal where an ack says how many it skipped.
+/// Value of the `skipped` field that marks a refusal.
 pub const REFUSED: u32 = u32::MAX;
 
-/// How the size of a message is written.
+/// Byte order of the size of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeOrder {
     /// Most significant byte first: request-reply.
@@ -45,10 +45,10 @@ impl SizeOrder {
     }
 }
 
-/// The id of a message: eight bytes, which a server hands back as they came.
+/// Id of a message: eight bytes, which a server returns unchanged.
 ///
-/// Clients write a number into it, least significant byte first, and so does
-/// `From<u64>`. It is shown as that number.
+/// Clients store a number in it, least significant byte first, as `From<u64>` does. `Display` shows
+/// that number.
 ///
 /// ```
 /// use purlin_ack::wire::Id;
@@ -62,7 +62,7 @@ impl SizeOrder {
 pub struct Id(pub [u8; 8]);
 
 impl Id {
-    /// The number that a client means by it.
+    /// Returns the id as a number.
     #[must_use]
     pub fn number(self) -> u64 {
         u64::from_le_bytes(self.0)
@@ -87,7 +87,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// What stands before the payload of a message.
+/// Head of a message: the bytes before the payload.
 ///
 /// ```
 /// use purlin_ack::wire::{Head, Id, SizeOrder};
@@ -99,14 +99,14 @@ impl fmt::Debug for Id {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Comes back in the ack.
+    /// Id chosen by the client, echoed in the ack.
     pub id: Id,
-    /// Bytes of the payload.
+    /// Payload size in bytes.
     pub size: u32,
 }
 
 impl Head {
-    /// As it is sent.
+    /// Encodes the head.
     #[must_use]
     pub fn to_bytes(self, order: SizeOrder) -> [u8; HEAD] {
         let size = match order {
@@ -116,7 +116,7 @@ impl Head {
         twelve(self.id, size)
     }
 
-    /// What was sent.
+    /// Decodes a head.
     #[must_use]
     pub fn from_bytes(bytes: [u8; HEAD], order: SizeOrder) -> Self {
         let (id, size) = eight_and_four(bytes);
@@ -124,7 +124,7 @@ impl Head {
     }
 }
 
-/// One answer to all messages since the last one.
+/// Cumulative ack of all messages since the previous answer.
 ///
 /// ```
 /// use purlin_ack::wire::{Ack, Id};
@@ -136,20 +136,21 @@ impl Head {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// The newest message that it covers.
+    /// Newest acknowledged message.
     pub id: Id,
-    /// How many it covers besides that one. [`REFUSED`] is never sent as a number.
+    /// Number of further messages acknowledged. Never [`REFUSED`] in an ack.
     pub skipped: u32,
 }
 
 impl Ack {
-    /// As it is sent.
+    /// Encodes the ack.
     #[must_use]
     pub fn to_bytes(self) -> [u8; ACK] {
         twelve(self.id, self.skipped.to_le_bytes())
     }
 
-    /// What was sent. In a session four more bytes follow where `skipped` is [`REFUSED`].
+    /// Decodes an ack. In a session, [`REFUSED`] in `skipped` marks a refusal, which is four bytes
+    /// longer.
     #[must_use]
     pub fn from_bytes(bytes: [u8; ACK]) -> Self {
         let (id, skipped) = eight_and_four(bytes);
@@ -157,7 +158,7 @@ impl Ack {
     }
 }
 
-/// The answer to one message of a session that the server will not take.
+/// Refusal of one message of a session.
 ///
 /// ```
 /// use purlin_ack::wire::{Reason, Refusal};
@@ -167,14 +168,14 @@ impl Ack {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The message. Ids of a session are numbers.
+    /// Id of the message. Ids in a session are numbers.
     pub id: u64,
-    /// Why it was not taken.
+    /// Why the message was refused.
     pub reason: Reason,
 }
 
 impl Refusal {
-    /// As it is sent.
+    /// Encodes the refusal.
     #[must_use]
     pub fn to_bytes(self) -> [u8; REFUSAL] {
         let mut bytes = [0xff; REFUSAL];
@@ -184,22 +185,22 @@ impl Refusal {
     }
 }
 
-/// Why a message of a session was refused. The number is what is on the wire.
+/// Why a message of a session was refused. The number is the value on the wire.
 ///
-/// A number that is not known means [`Reason::NOT_TAKEN`].
+/// Treat unknown numbers as [`Reason::NOT_TAKEN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reason(pub u32);
 
 impl Reason {
-    /// The payload is larger than the answer to the opening allows; the connection is closed.
+    /// The payload exceeds the limit of the session; the server closes the connection.
     pub const TOO_LARGE: Self = Self(1);
-    /// The handler has looked at it and does not want it.
+    /// The handler refused the message.
     pub const NOT_TAKEN: Self = Self(2);
-    /// The handler failed while it had this message; whether it took effect is not known.
+    /// The handler failed while handling this message; whether it took effect is unknown.
     pub const FAILED: Self = Self(3);
-    /// There is no room for it now.
+    /// No capacity for the message now.
     pub const NO_ROOM: Self = Self(4);
-    /// From here on the numbers are the handler's own.
+    /// First of the numbers reserved for reasons of the handler.
     pub const FIRST_OWN: Self = Self(1 << 31);
 }
 
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_said_in_words() {
+    fn reason_is_displayed_as_text() {
         for (number, words) in [
             (0, "not taken"),
             (1, "too large"),
@@ -259,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(id: [u8; 8], number: u32, big: bool) {
+        fn encoded_values_are_decoded_back(id: [u8; 8], number: u32, big: bool) {
             let id = Id(id);
             let order = if big { SizeOrder::Big } else { SizeOrder::Little };
             let head = Head { id, size: number };

@@ -1,5 +1,5 @@
-//! A server that has no descriptors left goes on when it has some again, one for each connection. In a
-//! program of its own, which is this one, since descriptors belong to the program.
+//! A server that runs out of descriptors resumes when descriptors are freed, one per connection.
+//! Runs in a separate process, which is this one, because descriptors are a process-wide resource.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ fn the_program_with_few_descriptors() {
     if !programs::is("the_program_with_few_descriptors") {
         return;
     }
-    // What the program opens once and keeps is there after the first.
+    // Descriptors that the process opens once and keeps are open after the first server.
     counting(Strategy::Best).drain();
     for strategy in Strategy::ALL {
         let before = descriptors();
@@ -25,7 +25,7 @@ fn the_program_with_few_descriptors() {
             while let Ok(file) = File::open("/dev/null") {
                 files.push(file);
             }
-            // One for a client, none for the server; unless somebody has given one back.
+            // One descriptor for the client and none for the server, unless another one was freed.
             if clients.len() as u64 == server.counts().connections_ever {
                 files.pop();
                 if let Ok(stream) = try_connect(server.address()) {
@@ -37,7 +37,7 @@ fn the_program_with_few_descriptors() {
             let counts = server.counts();
             counts.exhausted > 0 && counts.connections_ever < clients.len() as u64
         });
-        // Not one more than it needs to let everybody in.
+        // Frees only as many descriptors as are needed to accept all clients.
         while server.counts().connections_ever < clients.len() as u64 {
             let before = server.counts().exhausted;
             files.pop();
@@ -53,12 +53,12 @@ fn the_program_with_few_descriptors() {
     }
 }
 
-/// How many descriptors this program has open.
+/// Returns the number of open descriptors of this process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 #[test]
-fn a_server_without_descriptors_waits_for_some_and_goes_on() {
+fn server_out_of_descriptors_resumes_when_some_are_freed() {
     programs::passes(programs::limited("the_program_with_few_descriptors", "128"));
 }

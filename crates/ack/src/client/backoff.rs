@@ -1,12 +1,11 @@
-//! How long a client waits before it tries again. Pure: chance and time are values.
+//! Delay between reconnection attempts. Pure: randomness and time are arguments.
 //!
-//! The wait doubles with each failure up to a bound, and of it a share is taken
-//! by chance (*full jitter*), so that a thousand clients that lost one server
-//! do not come back in one moment.
+//! The delay doubles with each failure up to a bound and is then scaled by a random factor (*full
+//! jitter*), so that the clients of a restarted server do not reconnect simultaneously.
 
 use std::time::Duration;
 
-/// The waits between attempts.
+/// Exponential backoff with full jitter.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,26 +19,26 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// The most that is waited after the first failure.
+    /// Maximum delay after the first failure.
     pub first: Duration,
-    /// The most that is ever waited.
+    /// Upper bound of the delay.
     pub most: Duration,
 }
 
 impl Default for Backoff {
-    /// From 10 ms to 5 s.
+    /// Returns a backoff from 10 ms to 5 s.
     fn default() -> Self {
         Self { first: Duration::from_millis(10), most: Duration::from_secs(5) }
     }
 }
 
 impl Backoff {
-    /// How long to wait after so many failures in a row before this one. `chance` is from 0 to 1.
+    /// Returns the delay after `failures` earlier consecutive failures. `chance` is from 0 to 1.
     #[must_use]
     pub fn wait(&self, failures: u32, chance: f64) -> Duration {
         let doubled = 2u32.checked_pow(failures).and_then(|times| self.first.checked_mul(times));
         let wait = doubled.map_or(self.most, |wait| wait.min(self.most));
-        // WHY `min` again: a long wait is rounded on its way through a number of 64 bits.
+        // WHY a second `min`: `mul_f64` rounds long durations.
         if chance > 0.0 { wait.mul_f64(chance.min(1.0)).min(self.most) } else { Duration::ZERO }
     }
 }
@@ -52,7 +51,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_wait_is_never_over_the_bound_and_grows_with_failures_and_chance(
+        fn delay_is_bounded_and_grows_with_failures_and_chance(
             first in 0..u64::MAX,
             most in 0..u64::MAX,
             failures in 0..u32::MAX,

@@ -1,4 +1,4 @@
-//! What a client tells when something is not as it should be. Pure.
+//! Error types of the client. Pure.
 
 use std::fmt;
 use std::io;
@@ -10,24 +10,24 @@ use crate::checked::Gap;
 use crate::session::{BadAnswer, Status};
 use crate::wire::{Reason, Refusal};
 
-/// Why a connection is of no more use. Another may be.
+/// Why a connection was lost. The client may reconnect.
 #[derive(Debug)]
 pub enum Lost {
-    /// It could not be made within this time.
+    /// Connecting took longer than this timeout.
     Slow(Duration),
-    /// Making, reading or writing it failed.
+    /// I/O error while connecting, reading or writing.
     Io(io::Error),
-    /// The server closed it.
+    /// The server closed the connection.
     Ended,
-    /// Messages are unanswered and no answer has come for at least this time.
+    /// Messages are unanswered and the server sent no answer for at least this time.
     Silent(Duration),
-    /// An answer does not follow on the one before.
+    /// An answer does not follow on the previous one.
     Gap(Gap),
-    /// An answer to what was not sent.
+    /// The server answered a message that was not sent.
     NotSent(NotSent),
-    /// The opening of a session was not answered as it should be.
+    /// The answer to the session handshake is malformed.
     BadAnswer(BadAnswer),
-    /// The server has no session for now.
+    /// The server has no session available now.
     Busy(Status),
 }
 
@@ -76,14 +76,15 @@ impl From<NotSent> for Lost {
     }
 }
 
-/// Why a client sends nothing any more.
+/// Why a client has ended.
 #[derive(Clone, Debug)]
 pub enum Ended {
-    /// It was closed.
+    /// The client was closed.
     Closed,
-    /// For as long as its patience no connection brought an answer. What the last one failed of.
+    /// No connection brought an answer for [`Builder::patience`](super::Builder::patience). Holds
+    /// the reason for which the last connection was lost.
     GaveUp(Duration, Arc<Lost>),
-    /// The server will never grant the session that was asked for.
+    /// The server refused the session permanently.
     Refused(Status),
 }
 
@@ -108,12 +109,12 @@ impl std::error::Error for Ended {
     }
 }
 
-/// Why there is no client.
+/// Why [`Builder::connect`](super::Builder::connect) failed.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// No connection.
+    /// The connection failed.
     Lost(Lost),
-    /// The server will never grant the session that was asked for.
+    /// The server refused the session permanently.
     Refused(Status),
 }
 
@@ -141,10 +142,10 @@ impl From<Lost> for ConnectError {
     }
 }
 
-/// Why a message was not taken. It is still its sender's.
+/// Why a message was not accepted. The caller keeps the message.
 #[derive(Clone, Debug)]
 pub enum SendError {
-    /// It is larger than the server takes.
+    /// The payload exceeds the server's limit.
     TooLarge(TooLarge),
     /// The client has ended.
     Ended(Ended),
@@ -168,14 +169,14 @@ impl std::error::Error for SendError {
     }
 }
 
-/// A message that the server will not take.
+/// A message that the server refused.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// Which it was.
+    /// Id of the message.
     pub id: u64,
-    /// Why it was not taken.
+    /// Reason given by the server.
     pub reason: Reason,
-    /// What it said.
+    /// Payload of the message.
     pub payload: Vec<u8>,
 }
 
@@ -192,11 +193,11 @@ impl fmt::Debug for Refused {
     }
 }
 
-/// Messages whose fate is not known: perhaps the server has taken them, perhaps it has not.
+/// Messages of unknown fate: the server may or may not have handled them.
 pub struct Unanswered {
-    /// Why no answer is waited for any more.
+    /// Why the client stopped waiting for answers.
     pub why: Ended,
-    /// Each with its id, oldest first.
+    /// Id and payload of each message, oldest first.
     pub messages: Vec<(u64, Vec<u8>)>,
 }
 

@@ -1,24 +1,23 @@
-//! The task that keeps a client's connection.
+//! Connection task of a client.
 //!
-//! One for each client; it alone owns the socket.
+//! Each client has one. It alone owns the socket.
 //!
 //! ```text
 //!            ┌──────── lost ────────┐
 //!            ▼                      │
-//!   rest until there is        drive: one half writes batches,
-//!   something unanswered       the other reads answers
-//!   and the backoff is over         ▲
+//!   wait for unanswered        drive: one half writes batches,
+//!   messages and for the       the other reads answers
+//!   end of the backoff              ▲
 //!            │                      │
-//!            └─ connect, open ──────┘      ──► end: closed and all answered, no
-//!                                              session to be had, or out of patience
+//!            └─ connect, open ──────┘      ──► end: closed and all answered, session
+//!                                              refused, or give-up timeout expired
 //! ```
 //!
-//! Every wait has a bound: making a connection, an answer to what was sent, and
-//! how long connections may fail in a row without an answer. A client that has
-//! nothing unanswered makes no connection.
+//! Every wait is bounded: connecting, waiting for an answer to a sent message, and the time for
+//! which connections may fail in a row without an answer. A client without unanswered messages does
+//! not reconnect.
 //!
-//! INVARIANT: however the task goes, those who wait for it are told: dropping
-//! the keeper ends the client.
+//! INVARIANT: waiters are notified however the task ends: dropping the keeper ends the client.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,31 +34,32 @@ use super::shared::{Shared, Work};
 use crate::checked::Checked;
 use crate::session::Opening;
 
-/// Bytes of answers that are read at a time: a thousand messages and more for each ack among them.
+/// Size of the buffer for answers, in bytes. One ack in it may cover thousands of messages.
 const ANSWERS: usize = 4096;
 
+/// `Keeper`: the connection task of one client.
 pub(super) struct Keeper {
     shared: Arc<Shared>,
     settings: Settings,
     opening: Option<Opening>,
 }
 
-/// What is connected.
+/// An established connection.
 pub(super) struct Connection {
     stream: Box<dyn Stream>,
     checked: Checked,
 }
 
-/// A connection over TCP, or over TLS.
+/// A TCP or TLS connection.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Connections that failed one after the other without an answer.
+/// Consecutive connections that were lost without an answer.
 struct Failures {
     count: u32,
     since: Instant,
-    /// The first message that was not answered then.
+    /// Oldest unanswered message at the first of these failures.
     first: u64,
 }
 
@@ -68,10 +68,11 @@ impl Keeper {
         Self { shared, settings, opening }
     }
 
-    /// The first connection, of a client that has sent nothing yet.
+    /// Makes the first connection of a client that has not sent anything yet.
     pub(super) async fn first(&mut self) -> Result<Connection, ConnectError> {
         match self.connect().await {
-            // The server knows messages of this epoch: it is of a client that lost its numbers.
+            // The server knows messages of this epoch: a client with the same epoch lost its
+            // numbering.
             Err(ConnectError::Lost(Lost::NotSent(_))) => {
                 if let Some(opening) = &mut self.opening {
                     opening.epoch = now().max(opening.epoch.saturating_add(1));
@@ -93,7 +94,7 @@ impl Keeper {
     async fn establish(&mut self) -> Result<Connection, ConnectError> {
         let Settings { address, tls, .. } = &self.settings;
         let stream = TcpStream::connect(address).await.map_err(Lost::Io)?;
-        // WHY: what is small is put together here, and nowhere else.
+        // WHY: the outbox coalesces small messages, so Nagle's algorithm only adds delay.
         stream.set_nodelay(true).map_err(Lost::Io)?;
         let mut stream: Box<dyn Stream> = match tls {
             None => Box::new(stream),
@@ -110,14 +111,15 @@ impl Keeper {
                 let resumed = self.shared.resume(&opened, &mut refused);
                 self.settings.tell(refused);
                 resumed?;
-                // WHY not what the server said: it may have forgotten, and the client has not.
+                // WHY not the position of the server: the server may have forgotten it; the client
+                // has not.
                 Checked::session(self.shared.newest())
             }
         };
         Ok(Connection { stream, checked })
     }
 
-    /// Keeps connections until the end.
+    /// Maintains the connection until the client ends.
     pub(super) async fn run(mut self, first: Connection) {
         let why = self.keep(first).await;
         self.shared.end(why);
@@ -148,7 +150,8 @@ impl Keeper {
         }
     }
 
-    /// Writes and reads until all is answered and nothing more will come, or the connection is lost.
+    /// Writes and reads until the client is closed and all messages are answered, or the connection
+    /// is lost.
     async fn drive(&mut self, connection: Connection) -> Result<(), Lost> {
         let Connection { stream, checked } = connection;
         let silence = self.settings.silence;
@@ -159,7 +162,8 @@ impl Keeper {
             lost = &mut reading => Err(lost),
             written = &mut writing => match written {
                 Ok(()) => Ok(()),
-                // WHY not at once: what the server answered before it went can still be read.
+                // WHY a read timeout: answers that the server sent before it closed can still be
+                // read.
                 Err(error) => Err(timeout(silence, reading).await.unwrap_or(Lost::Io(error))),
             },
         }
@@ -173,7 +177,8 @@ impl Drop for Keeper {
 }
 
 impl Failures {
-    /// One more, with this as the first message that is not answered.
+    /// Counts a failure. The count and the time restart if an answer moved `first` since the last
+    /// one.
     fn add(&mut self, first: u64) {
         if self.count == 0 || first > self.first {
             *self = Self { count: 0, since: Instant::now(), first };
@@ -192,7 +197,7 @@ async fn write(
             Work::Write(piece) => {
                 linger.reset();
                 writer.write_all(&piece).await?;
-                // WHY: of what is encrypted the end may have stayed behind.
+                // WHY: TLS may have buffered the end of the encrypted bytes.
                 writer.flush().await?;
             }
             Work::Linger => tokio::select! {
@@ -205,7 +210,7 @@ async fn write(
     }
 }
 
-/// Reads answers until there will be none, and tells why.
+/// Reads answers until the connection is lost. Returns the reason.
 async fn read(
     shared: &Shared,
     mut reader: impl AsyncRead + Unpin,
@@ -214,7 +219,7 @@ async fn read(
 ) -> Lost {
     let mut buffer = vec![0; ANSWERS];
     let mut refused: Vec<Refused> = Vec::new();
-    // What has been waited for, if for the whole of a silence.
+    // Oldest unanswered message at the last read timeout.
     let mut awaited = None;
     loop {
         let count = match timeout(settings.silence, reader.read(&mut buffer)).await {
@@ -239,7 +244,7 @@ async fn read(
     }
 }
 
-/// How long a batch that is not full waits for more.
+/// Linger time of a partly filled batch.
 struct Linger {
     time: Duration,
     until: Option<Instant>,
@@ -250,17 +255,17 @@ impl Linger {
         Self { time, until: None }
     }
 
-    /// Whether it may wait.
+    /// Whether the batch may still wait.
     fn may(&self) -> bool {
         !self.time.is_zero() && self.until.is_none_or(|until| Instant::now() < until)
     }
 
-    /// Until when it waits.
+    /// Returns the deadline. Starts the timer at the first call.
     fn until(&mut self) -> Instant {
         *self.until.get_or_insert_with(|| Instant::now() + self.time)
     }
 
-    /// The next one waits for as long again.
+    /// Resets the timer for the next batch.
     fn reset(&mut self) {
         self.until = None;
     }

@@ -1,7 +1,7 @@
-//! Opens a session on a fresh connection.
+//! Session handshake on a new connection, client side.
 //!
-//! Called by whoever has just connected, before anything else is written. Reads
-//! the answer and not a byte more. The caller bounds the time.
+//! Runs before anything else is written. Reads exactly the bytes of the answer. The caller sets the
+//! timeout.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -10,7 +10,7 @@ use crate::frames::Frame;
 use crate::session::{Answer, BadAnswer, Opened, Opening, Status};
 use crate::wire::{HEAD, Head, LARGEST, SizeOrder};
 
-/// Asks for a session and waits for the answer.
+/// Requests a session and waits for the answer.
 pub(crate) async fn open<S>(stream: &mut S, opening: &Opening) -> Result<Opened, ConnectError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -32,7 +32,7 @@ where
     }
 }
 
-/// Whether asking again the same way can never help.
+/// Whether a retry with the same opening cannot succeed.
 fn is_final(status: Status) -> bool {
     let never =
         [Status::VERSION, Status::MALFORMED, Status::LEVEL, Status::STALE, Status::NOT_ALLOWED];

@@ -1,7 +1,7 @@
-//! What a client has not been answered yet. Pure.
+//! Unanswered messages of a client. Pure.
 //!
-//! Belongs to one client: it pushes messages, takes [`Piece`]s to write, and
-//! tells what the server answered. Never looks at a clock, never sends anything.
+//! Each client has one outbox. The client pushes messages, takes [`Piece`]s to write, and applies
+//! the answers of the server. The outbox reads no clock and does no I/O.
 //!
 //! ```text
 //!            first           unsent                    next
@@ -9,19 +9,18 @@
 //!  answered  │  handed out   │  in batches, not yet    │ open
 //! ```
 //!
-//! Messages are kept as they are written: heads and payloads behind each other,
-//! in *batches*. One batch is open and filled; it is sealed when it is full, or
-//! when somebody wants to write and there is nothing else. A sealed batch does
-//! not change any more, so whoever writes it shares it, and no message is copied
-//! twice. It is given up when its last message is answered.
+//! Messages are stored in wire format, as consecutive frames in *batches*. One batch is open for
+//! writing. It is sealed when it is full, or when the writer needs data and no sealed batch is
+//! left. A sealed batch is immutable, so the writer shares its memory and a message is copied only
+//! once. A batch is released when its last message is answered.
 //!
-//! INVARIANT: `first <= unsent <= next`; each id from `first` up lies in one
-//! batch, in order; `place` is where `unsent` lies.
+//! INVARIANT: `first <= unsent <= next`; each id from `first` up lies in one batch, in order;
+//! `place` is the position of `unsent`.
 //!
-//! COST: a message is copied once, 12 bytes are written before it, and nothing
-//! is done for it when it is answered. Batches take their memory from each
-//! other: a client that is answered as fast as it sends allocates nothing. What
-//! is held is at most the window's bytes, or one message, and a batch to spare.
+//! COST: a push copies the message once and writes a 12-byte head before it; an answer costs
+//! nothing per message. Released batches are reused: a client that is answered as fast as it sends
+//! does not allocate. The outbox holds at most the window's bytes, or one larger message, plus the
+//! spare batches.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -31,26 +30,27 @@ use std::sync::Arc;
 use crate::frames::Frames;
 use crate::wire::{HEAD, Head, Id, LARGEST, SizeOrder};
 
-/// How many batches that are given up are kept to be filled again.
+/// Maximum number of released batches kept for reuse.
 const SPARE: usize = 4;
 
-/// How much may be unanswered at a time.
+/// In-flight window: limits on the unanswered messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Messages, at least 1.
+    /// Number of messages, at least 1.
     pub messages: u64,
-    /// Bytes, heads included. One message is let in even if it is longer.
+    /// Number of bytes, heads included. A message larger than this is accepted if no other is
+    /// unanswered.
     pub bytes: usize,
 }
 
 impl Default for Window {
-    /// A quarter of a million messages, 16 MiB.
+    /// Returns a window of 262 144 messages and 16 MiB.
     fn default() -> Self {
         Self { messages: 1 << 18, bytes: 16 << 20 }
     }
 }
 
-/// The messages of one client that are not answered yet.
+/// The unanswered messages of one client.
 ///
 /// ```
 /// use purlin_ack::client::outbox::{Outbox, Window};
@@ -66,48 +66,48 @@ impl Default for Window {
 /// assert_eq!(outbox.acked(0), Ok(1));
 /// assert_eq!(outbox.push(b"again"), Ok(Some(2)));
 ///
-/// // The connection is lost: what is not answered goes out again.
+/// // The connection is lost: unanswered messages are handed out again.
 /// outbox.rewind();
 /// assert_eq!(outbox.piece().unwrap()[12..], *b"world");
 /// ```
 #[derive(Debug)]
 pub struct Outbox {
     batches: VecDeque<Batch>,
-    /// Filled, and never handed out; begins with this id.
+    /// The open batch, not handed out yet. Its first message has the id `open_from`.
     open: Vec<u8>,
     open_from: u64,
     first: u64,
     unsent: u64,
     next: u64,
     place: Place,
-    /// Of all batches and the open one.
+    /// Bytes of all batches, including the open one.
     bytes: usize,
     window: Window,
-    /// Bytes of a batch, if one message is not longer.
+    /// Target size of a batch in bytes. A single larger message exceeds it.
     batch: usize,
-    /// What the server lets be unanswered, in messages.
+    /// The server's window in messages.
     granted: u64,
     largest: u32,
     spare: Vec<Vec<u8>>,
 }
 
-/// Messages that lie behind each other.
+/// A sealed batch of consecutive messages.
 #[derive(Debug)]
 struct Batch {
     first: u64,
-    /// The id behind its last message.
+    /// One past the id of the last message.
     end: u64,
     bytes: Arc<Vec<u8>>,
 }
 
-/// In which batch, and behind how many of its bytes.
+/// Write position: index of a batch and byte offset in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     batch: usize,
     offset: usize,
 }
 
-/// Whole messages to be written. Shares their memory.
+/// Whole messages to write. Shares the memory of their batch.
 #[derive(Clone, Debug)]
 pub struct Piece {
     bytes: Arc<Vec<u8>>,
@@ -124,7 +124,7 @@ impl Deref for Piece {
 }
 
 impl Outbox {
-    /// Empty; ids begin with 0. `batch` is how many bytes are written at a time.
+    /// Returns an empty outbox. Ids start at 0. `batch` is the target size of a write in bytes.
     #[must_use]
     pub fn new(window: Window, batch: usize) -> Self {
         Self {
@@ -144,17 +144,17 @@ impl Outbox {
         }
     }
 
-    /// What the server lets be unanswered, in messages, and how large a payload may be.
+    /// Sets the server's window in messages and its largest payload in bytes.
     ///
-    /// Holds for what is pushed and handed out from now on.
+    /// Applies to messages pushed and handed out from now on.
     pub fn grant(&mut self, messages: u64, largest: u32) {
         (self.granted, self.largest) = (messages, largest);
     }
 
-    /// Puts a message behind all others; tells its id, or nothing if there is no room for it.
+    /// Appends a message and returns its id. Returns `None` if the window is full.
     ///
     /// # Errors
-    /// It is larger than the server takes.
+    /// Returns [`TooLarge`] if the payload exceeds the server's limit.
     pub fn push(&mut self, payload: &[u8]) -> Result<Option<u64>, TooLarge> {
         let too_large = TooLarge { size: payload.len(), limit: self.largest };
         let size = u32::try_from(payload.len()).map_err(|_| too_large)?;
@@ -192,9 +192,10 @@ impl Outbox {
         self.open_from = self.next;
     }
 
-    /// The next to be written; nothing if all is handed out or the server grants no more.
+    /// Returns the next bytes to write. Returns `None` if all messages are handed out or the
+    /// server's window is full.
     ///
-    /// It counts as handed out from now on, whatever becomes of the writing.
+    /// The messages count as handed out whether or not the write succeeds.
     pub fn piece(&mut self) -> Option<Piece> {
         let may = self.first.saturating_add(self.granted).saturating_sub(self.unsent);
         if may == 0 {
@@ -218,16 +219,17 @@ impl Outbox {
         Some(Piece { bytes, from, to })
     }
 
-    /// Whether a whole batch waits to be handed out.
+    /// Whether a full batch is ready to be handed out.
     #[must_use]
     pub fn has_whole_batch(&self) -> bool {
         self.place.batch < self.batches.len() || self.open.len() + HEAD > self.batch
     }
 
-    /// All messages up to this one are acknowledged. Tells how many had not been answered before.
+    /// Acknowledges all messages up to and including `id`. Returns how many of them were
+    /// unanswered.
     ///
     /// # Errors
-    /// The message has not been handed out. Nothing has changed then.
+    /// Returns [`NotSent`] if the message has not been handed out. The state is unchanged then.
     pub fn acked(&mut self, id: u64) -> Result<u64, NotSent> {
         if id >= self.unsent {
             return Err(NotSent { id });
@@ -244,7 +246,8 @@ impl Outbox {
         Ok(count)
     }
 
-    /// Keeps the memory of a batch, unless somebody still writes it or it was made for one long message.
+    /// Keeps the memory of a batch for reuse, unless the writer still shares it or its capacity
+    /// exceeds twice the batch size.
     fn keep(&mut self, bytes: Arc<Vec<u8>>) {
         if let Ok(mut bytes) = Arc::try_unwrap(bytes)
             && self.spare.len() < SPARE
@@ -255,11 +258,11 @@ impl Outbox {
         }
     }
 
-    /// This message is refused, and those before it are acknowledged. Gives its payload back, or
-    /// nothing if it has been answered before.
+    /// Refuses this message and acknowledges all earlier ones. Returns its payload, or `None` if
+    /// the message was answered before.
     ///
     /// # Errors
-    /// The message has not been handed out. Nothing has changed then.
+    /// Returns [`NotSent`] if the message has not been handed out. The state is unchanged then.
     pub fn refused(&mut self, id: u64) -> Result<Option<Vec<u8>>, NotSent> {
         if id >= self.unsent {
             return Err(NotSent { id });
@@ -273,7 +276,7 @@ impl Outbox {
         Ok(payload)
     }
 
-    /// Another connection: all that is not answered is to be handed out again.
+    /// Resets the write position to the first unanswered message, for a new connection.
     pub fn rewind(&mut self) {
         self.unsent = self.first;
         let offset = match self.batches.front() {
@@ -283,7 +286,7 @@ impl Outbox {
         self.place = Place { batch: 0, offset };
     }
 
-    /// The messages that are not answered, oldest first.
+    /// Iterates over the unanswered messages, oldest first.
     pub fn unanswered(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let first = self.first;
         let sealed = self.batches.iter().map(|batch| &batch.bytes[..]);
@@ -293,19 +296,19 @@ impl Outbox {
             .filter(move |(id, _)| *id >= first)
     }
 
-    /// The oldest message that is not answered, or the next one if all are.
+    /// Returns the oldest unanswered id, or the next id if all messages are answered.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The first message that has not been handed out on this connection.
+    /// Returns the first id that has not been handed out on this connection.
     #[must_use]
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// The id that the next message will have.
+    /// Returns the id of the next message.
     #[must_use]
     pub fn next_id(&self) -> u64 {
         self.next
@@ -323,20 +326,20 @@ impl Outbox {
         self.first == self.next
     }
 
-    /// Whether there is something to hand out.
+    /// Whether [`piece`](Self::piece) would return bytes.
     #[must_use]
     pub fn has_unsent(&self) -> bool {
         self.unsent < self.next && self.unsent - self.first < self.granted
     }
 
-    /// The bytes that are held for messages.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The bytes of so many messages at the beginning of a batch.
+/// Returns the length in bytes of the first `messages` frames of a batch.
 fn length_of(bytes: &[u8], messages: u64) -> usize {
     let mut frames = Frames::new(bytes, SizeOrder::Little, u32::MAX);
     for _ in 0..messages {
@@ -345,10 +348,10 @@ fn length_of(bytes: &[u8], messages: u64) -> usize {
     frames.used()
 }
 
-/// An answer to a message that has not been sent on this connection.
+/// An answer to a message that was not sent on this connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotSent {
-    /// The message.
+    /// Id of the message.
     pub id: u64,
 }
 
@@ -360,12 +363,12 @@ impl fmt::Display for NotSent {
 
 impl std::error::Error for NotSent {}
 
-/// A message that is larger than the server takes.
+/// A payload that exceeds the server's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// Bytes of its payload.
+    /// Size of the payload in bytes.
     pub size: usize,
-    /// The most that the server takes.
+    /// The server's limit in bytes.
     pub limit: u32,
 }
 

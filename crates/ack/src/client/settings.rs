@@ -1,6 +1,6 @@
-//! How a client is set.
+//! Client configuration.
 //!
-//! Belongs to whoever makes a client, then to its keeper.
+//! The user's [`Builder`] holds it until `connect`, which moves it to the connection task.
 
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ use crate::session::{Level, Opening};
 use crate::tls::client::Tls;
 use crate::wire::LARGEST;
 
-/// Makes a [`Client`].
+/// Configures and connects a [`Client`].
 pub struct Builder {
     settings: Settings,
     window: Window,
@@ -28,7 +28,7 @@ pub struct Builder {
     epoch: Option<u64>,
 }
 
-/// What the keeper has to know.
+/// Configuration of the connection task.
 pub(super) struct Settings {
     pub(super) address: String,
     pub(super) tls: Option<Tls>,
@@ -65,16 +65,18 @@ impl Builder {
         }
     }
 
-    /// Asks for a session in which an ack means this, so that each message is handled once.
+    /// Requests a session whose acks have this meaning, so that each message is handled once.
     ///
-    /// Only a server of the strategy `best` grants one. Without, a message is handled once or more.
+    /// Only a server of the strategy `best` grants sessions. Without a session each message is
+    /// handled at least once.
     #[must_use]
     pub fn session(mut self, level: Level) -> Self {
         self.level = Some(level);
         self
     }
 
-    /// Speaks TLS. The server has to prove that it is who its address says, before anything is sent.
+    /// Connects over TLS. The server's certificate must match the host in the address before
+    /// anything is sent.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn tls(mut self, tls: Tls) -> Self {
@@ -82,102 +84,102 @@ impl Builder {
         self
     }
 
-    /// Who the client is in its sessions: 16 bytes that no other client has. Drawn by chance
-    /// unless it is set.
+    /// Sets the client's identity for sessions: 16 bytes that no other client has. Random by
+    /// default.
     #[must_use]
     pub fn identity(mut self, client: [u8; 16]) -> Self {
         self.client = Some(client);
         self
     }
 
-    /// Which of the times it was started. Must be higher than the last; the time of day in
-    /// nanoseconds unless it is set.
+    /// Sets the epoch, which must increase with each start of the client. Defaults to the time of
+    /// day in nanoseconds.
     #[must_use]
     pub fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = Some(epoch);
         self
     }
 
-    /// How much may be unanswered before [`Client::send`] waits. A quarter of a million messages
-    /// and 16 MiB unless it is set.
+    /// Sets the in-flight window, past which [`Client::send`] waits. Defaults to 262 144 messages
+    /// and 16 MiB.
     #[must_use]
     pub fn window(mut self, window: Window) -> Self {
         self.window = Window { messages: window.messages.max(1), ..window };
         self
     }
 
-    /// How many bytes are written at a time: 64 KiB unless it is set.
+    /// Sets the target size of a write in bytes. Defaults to 64 KiB.
     #[must_use]
     pub fn batch(mut self, bytes: usize) -> Self {
         self.batch = bytes;
         self
     }
 
-    /// How long a batch that is not full waits for more messages: not at all unless it is set.
+    /// Sets how long a partly filled batch waits for more messages. Defaults to zero.
     ///
-    /// Without, a message goes out as soon as those before it have been written, and what comes
-    /// meanwhile goes out together. With it, nothing lingers either when the window is full, or
-    /// somebody [flushes](Client::flush) or [closes](Client::close).
+    /// With zero, a batch is written as soon as the previous write has finished, and the messages
+    /// sent meanwhile are coalesced. A batch never lingers while the window is full, or during a
+    /// [flush](Client::flush) or [close](Client::close).
     #[must_use]
     pub fn linger(mut self, time: Duration) -> Self {
         self.settings.linger = time;
         self
     }
 
-    /// The largest payload that is taken, in bytes: 16 MiB unless it is set. In a session the
-    /// server says it.
+    /// Sets the largest accepted payload in bytes. Defaults to 16 MiB. In a session the server sets
+    /// the limit.
     #[must_use]
     pub fn largest(mut self, bytes: u32) -> Self {
         self.largest = bytes;
         self
     }
 
-    /// How long making a connection and opening a session may take: 5 s unless it is set.
+    /// Sets the timeout for connecting, including the session handshake. Defaults to 5 s.
     #[must_use]
     pub fn connect_within(mut self, time: Duration) -> Self {
         self.settings.connect = time;
         self
     }
 
-    /// A connection is given up when messages are unanswered and no answer comes for this time, or
-    /// up to twice as long: 30 s unless it is set.
+    /// Sets the answer timeout: the client reconnects if messages are unanswered and no answer
+    /// arrives for one to two times this duration. Defaults to 30 s.
     #[must_use]
     pub fn silence(mut self, time: Duration) -> Self {
         self.settings.silence = time;
         self
     }
 
-    /// The client ends when connections have failed for this time and none has brought an answer:
-    /// 60 s unless it is set.
+    /// Sets the give-up timeout: the client ends if connections have failed for this duration
+    /// without an answer. Defaults to 60 s.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.settings.patience = time;
         self
     }
 
-    /// How long it waits between attempts to connect.
+    /// Sets the delay between reconnection attempts.
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.settings.backoff = backoff;
         self
     }
 
-    /// What becomes of a message that the server will not take; unless it is set a line is logged.
+    /// Sets the callback for refused messages. By default the client logs a warning.
     ///
-    /// Called by the client's own task, which does nothing else meanwhile.
+    /// The connection task calls it and does nothing else until it returns.
     #[must_use]
     pub fn on_refused(mut self, tell: impl FnMut(Refused) + Send + 'static) -> Self {
         self.settings.on_refused = Box::new(tell);
         self
     }
 
-    /// Connects, once, and opens the session if there is to be one.
+    /// Makes one connection attempt and opens the session, if one was requested.
     ///
-    /// Has to be called in a runtime of tokio, as every process of purlin's is; there the client's
-    /// task goes on. If it is not awaited to the end there is no client and no connection.
+    /// Must be called inside a tokio runtime, which every purlin process has; it spawns the
+    /// connection task there. Dropping the future closes the connection.
     ///
     /// # Errors
-    /// There is no connection, or no session to be had.
+    /// Returns [`ConnectError`] if the connection or the session cannot be established.
     pub async fn connect(self) -> Result<Client, ConnectError> {
         let opening = self.opening().map_err(Lost::Io)?;
         let mut outbox = Outbox::new(self.window, self.batch);
@@ -210,13 +212,13 @@ impl fmt::Debug for Builder {
 }
 
 impl Settings {
-    /// Tells of messages that were refused.
+    /// Reports refused messages to the callback.
     pub(super) fn tell(&mut self, refused: impl IntoIterator<Item = Refused>) {
         refused.into_iter().for_each(&mut self.on_refused);
     }
 }
 
-/// The time of day in nanoseconds, as an epoch.
+/// Returns the time of day in nanoseconds, for use as an epoch.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)

@@ -1,13 +1,13 @@
-//! What the users of a client and the task that keeps its connection share.
+//! State shared by the users of a client and its connection task.
 //!
-//! Any task calls [`Shared::push`], [`Shared::flushed`] and [`Shared::close`];
-//! all else is for the keeper. The lock is held for as long as a message is
-//! copied or an answer is applied, never across an await or a call of the system.
+//! Any task may call [`Shared::push`], [`Shared::flushed`] and [`Shared::close`]; the other methods
+//! are for the connection task. The lock is held while one message is copied or answers are
+//! applied, never across an await or a system call.
 //!
-//! Two bells: `moved` rings for everybody who waits for room, for answers or for
-//! the end; `work` rings for the keeper, and only while it waits.
+//! Two notifications: `moved` wakes all tasks that wait for capacity, answers or the end of the
+//! client; `work` wakes the connection task, and is sent only while it waits.
 //!
-//! COST: of a push an uncontended lock and the copy of the message.
+//! COST: a push takes an uncontended lock and copies the message.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,24 +24,24 @@ pub(super) struct Shared {
     state: Mutex<State>,
     moved: Notify,
     work: Notify,
-    /// So many have been pushed that who pushes next lets others run first.
+    /// Set after every `TURN` messages: the next sender yields once.
     turn_over: AtomicBool,
 }
 
-/// How many messages are pushed in a turn. WHY: as long as there is room a sender never has to wait,
-/// and on a runtime with one thread the keeper would get to write only when there is none.
+/// Messages pushed between two yields. WHY: with capacity in the window a sender never waits, and
+/// on a single-threaded runtime the connection task would run only once the window is full.
 const TURN: u64 = 1024;
 
 struct State {
     outbox: Outbox,
-    /// Messages below this id do not linger: somebody waits for their answers, or for room.
+    /// Messages below this id do not linger: a task waits for their answers or for capacity.
     hurry: u64,
     waits: Waits,
     closing: bool,
     ended: Option<Ended>,
 }
 
-/// What the keeper has to be woken for.
+/// Event for which the connection task must be woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Nothing,
@@ -49,13 +49,13 @@ enum Waits {
     Batch,
 }
 
-/// What the keeper is to do next.
+/// Next action of the writing half.
 pub(super) enum Work {
     Write(Piece),
-    /// There is something, and more may come to go with it.
+    /// Messages are ready, and more may be coalesced with them.
     Linger,
     Wait,
-    /// Everything is answered and nothing more will come.
+    /// All messages are answered and the client is closed.
     End,
 }
 
@@ -74,7 +74,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a message; nothing if there is no room.
+    /// Appends a message. Returns `None` if the window is full.
     pub(super) fn push(&self, payload: &[u8]) -> Result<Option<u64>, SendError> {
         let mut state = self.lock();
         if let Some(ended) = state.gone() {
@@ -82,11 +82,12 @@ impl Shared {
         }
         let pushed = state.outbox.push(payload).map_err(SendError::TooLarge)?;
         if pushed.is_some_and(|id| id % TURN == TURN - 1) {
-            // ORDER: relaxed, here and below, because it carries nothing; one turn more or less is no harm.
+            // ORDER: relaxed, here and below: the flag publishes no data, and an extra or missed
+            // yield is harmless.
             self.turn_over.store(true, Ordering::Relaxed);
         }
         if pushed.is_none() {
-            // WHY: room comes of answers alone, and there are none to what lingers.
+            // WHY: capacity is freed by answers only, and lingering messages get none.
             state.hurry = state.outbox.next_id();
         }
         let wake = match state.waits {
@@ -102,14 +103,14 @@ impl Shared {
         Ok(pushed)
     }
 
-    /// As [`push`](Self::push), when there is room.
+    /// Like [`push`](Self::push), but waits for capacity.
     pub(super) async fn push_wait(&self, payload: &[u8]) -> Result<u64, SendError> {
         if self.turn_over.load(Ordering::Relaxed) {
             self.turn_over.store(false, Ordering::Relaxed);
             yield_now().await;
         }
         loop {
-            // WHY before: whatever moves from here on ends the wait.
+            // WHY before `push`: a notification sent from here on ends the wait.
             let moved = self.moved.notified();
             match self.push(payload)? {
                 Some(id) => return Ok(id),
@@ -118,12 +119,12 @@ impl Shared {
         }
     }
 
-    /// The newest message that is answered.
+    /// Returns the id of the newest answered message.
     pub(super) fn newest(&self) -> Option<u64> {
         self.lock().outbox.first().checked_sub(1)
     }
 
-    /// Waits until everything that has been pushed is answered.
+    /// Waits until all messages pushed so far are answered.
     pub(super) async fn flushed(&self) -> Result<(), Ended> {
         let due = {
             let mut state = self.lock();
@@ -146,14 +147,14 @@ impl Shared {
         }
     }
 
-    /// Takes no more; what there is is still sent.
+    /// Stops accepting messages. Accepted messages are still sent.
     pub(super) fn close(&self) {
         self.lock().closing = true;
         self.moved.notify_waiters();
         self.work.notify_one();
     }
 
-    /// Waits for the end, and tells the reason and what is unanswered.
+    /// Waits for the end of the client. Returns the reason and the unanswered messages.
     pub(super) async fn ended(&self) -> (Ended, Vec<(u64, Vec<u8>)>) {
         loop {
             let moved = self.moved.notified();
@@ -169,13 +170,14 @@ impl Shared {
         }
     }
 
-    /// The keeper is gone. The first reason counts.
+    /// Records that the connection task has ended. The first reason is kept.
     pub(super) fn end(&self, why: Ended) {
         self.lock().ended.get_or_insert(why);
         self.moved.notify_waiters();
     }
 
-    /// What the keeper is to do. `may_linger`: a batch that is not full may wait for more.
+    /// Returns the next action of the writing half. `may_linger`: a partly filled batch may wait
+    /// for more.
     pub(super) fn work(&self, may_linger: bool) -> Work {
         let mut state = self.lock();
         let State { outbox, hurry, waits, closing, .. } = &mut *state;
@@ -195,12 +197,13 @@ impl Shared {
         outbox.piece().map_or(Work::Wait, Work::Write)
     }
 
-    /// Waits until there may be other work than before.
+    /// Waits until the result of [`work`](Self::work) may have changed.
     pub(super) async fn more_work(&self) {
         self.work.notified().await;
     }
 
-    /// Waits until there is a message that is not answered: yes; or none will come: no.
+    /// Waits until a message is unanswered or the client is closed. Returns whether one is
+    /// unanswered.
     pub(super) async fn has_something(&self) -> bool {
         loop {
             {
@@ -214,7 +217,7 @@ impl Shared {
         }
     }
 
-    /// Applies the answers that have come; gives the messages that were refused.
+    /// Applies the received answers and appends refused messages to `refused`.
     pub(super) fn answered(
         &self,
         checked: &mut Checked,
@@ -248,12 +251,12 @@ impl Shared {
         applied
     }
 
-    /// There is a connection without a session.
+    /// Prepares the outbox for a new connection without a session.
     pub(super) fn begin(&self) {
         self.lock().outbox.rewind();
     }
 
-    /// There is a connection with a session, and this is where it stands.
+    /// Prepares the outbox for a new connection with a session at the position in `opened`.
     pub(super) fn resume(&self, opened: &Opened, refused: &mut Vec<Refused>) -> Result<(), Lost> {
         let mut state = self.lock();
         let outbox = &mut state.outbox;
@@ -271,20 +274,20 @@ impl Shared {
         Ok(())
     }
 
-    /// The oldest message that waits for an answer.
+    /// Returns the oldest message that awaits an answer.
     pub(super) fn awaited(&self) -> Option<u64> {
         let state = self.lock();
         state.outbox.awaits_answers().then(|| state.outbox.first())
     }
 
-    /// The first message that is not answered.
+    /// Returns the oldest unanswered id.
     pub(super) fn first(&self) -> u64 {
         self.lock().outbox.first()
     }
 }
 
 impl State {
-    /// Why no message is taken any more.
+    /// Returns why the client accepts no messages.
     fn gone(&self) -> Option<Ended> {
         self.ended.clone().or_else(|| self.closing.then_some(Ended::Closed))
     }

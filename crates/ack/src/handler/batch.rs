@@ -1,13 +1,13 @@
-//! What a handler is given: whole messages, where they lie in the buffer. Pure.
+//! Batch of whole messages passed to a handler. Pure.
 //!
-//! A batch is made by a strategy and lives until its handler has returned. COST:
-//! nothing is copied or allocated, unless the handler [takes](Batch::take) it.
+//! A strategy creates the batch; it borrows the connection's buffer until the handler returns.
+//! COST: copies and allocates nothing, unless the handler [copies](Batch::take) it.
 
 use crate::frames::{Frames, Skimmed, skim};
 use crate::session::Level;
 use crate::wire::{Id, SizeOrder};
 
-/// Some messages of one connection, in the order in which they came; at least one.
+/// One or more messages of one connection, in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     bytes: &'a [u8],
@@ -17,16 +17,16 @@ pub struct Batch<'a> {
     session: Option<Session>,
 }
 
-/// Whose messages they are, if the client has a session.
+/// Identity of a client with a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Session {
-    /// The client: 16 bytes that no other has.
+    /// Client identifier: 16 bytes that no other client has.
     pub client: [u8; 16],
-    /// Raised by a client that began to number its messages anew.
+    /// Epoch, increased by a client that restarts its numbering.
     pub epoch: u64,
 }
 
-/// A batch that belongs to whoever has it.
+/// An owned batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     bytes: Vec<u8>,
@@ -36,13 +36,13 @@ pub struct Block {
 }
 
 impl<'a> Batch<'a> {
-    /// The messages that were found in these bytes, which are theirs and no others.
+    /// Creates a batch of the messages that `skim` found. `bytes` holds exactly these messages.
     pub(crate) fn new(bytes: &'a [u8], found: Skimmed, order: SizeOrder, level: Level) -> Self {
         debug_assert_eq!(bytes.len(), found.used);
         Self { bytes, found, order, level, session: None }
     }
 
-    /// The first message that waits, which is whole.
+    /// Creates a batch of the first message in `waiting`. Returns `None` if it is incomplete.
     pub(crate) fn first(waiting: &'a [u8], order: SizeOrder, level: Level) -> Option<Self> {
         let mut frames = Frames::new(waiting, order, u32::MAX);
         let newest = frames.next()?.id;
@@ -51,12 +51,12 @@ impl<'a> Batch<'a> {
         Some(Self::new(&waiting[..used], found, order, level))
     }
 
-    /// The same, of a session.
+    /// Returns the batch as part of a session.
     pub(crate) fn of(self, session: Session, level: Level) -> Self {
         Self { session: Some(session), level, ..self }
     }
 
-    /// The first messages, as long as that holds of their ids.
+    /// Returns the longest prefix whose ids satisfy the predicate.
     pub(crate) fn first_while(&self, mut holds: impl FnMut(Id) -> bool) -> Skimmed {
         let mut found = Skimmed::default();
         let mut frames = self.frames();
@@ -68,7 +68,7 @@ impl<'a> Batch<'a> {
         found
     }
 
-    /// The batch without its first messages; `None` if these were all.
+    /// Returns the batch without the prefix `first`, or `None` if nothing is left.
     pub(crate) fn without(self, first: Skimmed) -> Option<Self> {
         let bytes = &self.bytes[first.used..];
         let frames = self.found.frames - first.frames;
@@ -76,39 +76,39 @@ impl<'a> Batch<'a> {
         (frames > 0).then_some(Self { bytes, found, ..self })
     }
 
-    /// The messages.
+    /// Iterates over the messages.
     pub fn frames(&self) -> Frames<'a> {
         Frames::new(self.bytes, self.order, u32::MAX)
     }
 
-    /// How many they are, which is the newest, and how many bytes they have.
+    /// Returns the number of messages, the newest id and the length in bytes.
     pub fn skimmed(&self) -> Skimmed {
         self.found
     }
 
-    /// The messages as they came.
+    /// Returns the messages as received.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// How the sizes in [`bytes`](Self::bytes) are written.
+    /// Returns the byte order of the sizes in [`bytes`](Self::bytes).
     pub fn order(&self) -> SizeOrder {
         self.order
     }
 
-    /// What an ack of them will say.
+    /// Returns the acknowledgement level of the messages.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Whose they are, if the client has a session.
+    /// Returns the identity of the client, or `None` if it has no session.
     pub fn session(&self) -> Option<Session> {
         self.session
     }
 
-    /// The same in memory of its own, for another process.
+    /// Copies the batch into an owned block, for another process.
     ///
-    /// COST: a block of memory, and a copy.
+    /// COST: an allocation and a copy.
     #[must_use]
     pub fn take(self) -> Block {
         let Self { bytes, found: _, order, level, session } = self;
@@ -117,7 +117,7 @@ impl<'a> Batch<'a> {
 }
 
 impl Block {
-    /// As it was in the connection's buffer.
+    /// Borrows the block as the batch it was copied from.
     #[must_use]
     pub fn batch(&self) -> Batch<'_> {
         let Self { bytes, order, level, session } = self;
@@ -125,25 +125,25 @@ impl Block {
         Batch { bytes, found, order: *order, level: *level, session: *session }
     }
 
-    /// The messages.
+    /// Iterates over the messages.
     #[must_use]
     pub fn frames(&self) -> Frames<'_> {
         Frames::new(&self.bytes, self.order, u32::MAX)
     }
 
-    /// The messages as they came.
+    /// Returns the messages as received.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What an ack of them will say.
+    /// Returns the acknowledgement level of the messages.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Whose they are, if the client has a session.
+    /// Returns the identity of the client, or `None` if it has no session.
     #[must_use]
     pub fn session(&self) -> Option<Session> {
         self.session
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_cut_between_two_messages() {
+    fn batch_is_split_between_messages() {
         let bytes = three();
         let found = skim(&bytes, SizeOrder::Big, 9);
         let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Handled);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_message_is_a_batch_of_its_own() {
+    fn first_message_forms_a_batch() {
         let bytes = three();
         let batch = Batch::first(&bytes, SizeOrder::Big, Level::Received).expect("it is whole");
         assert_eq!((batch.bytes(), batch.skimmed().frames), (&bytes[..13], 1));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_the_batch_that_it_was_taken_from() {
+    fn block_equals_the_batch_it_was_copied_from() {
         let bytes = three();
         let session = Session { client: [7; 16], epoch: 3 };
         let found = skim(&bytes, SizeOrder::Big, 9);

@@ -1,9 +1,9 @@
-//! A handler that does nothing: the server counts what it acknowledges anyway.
+//! Handler that discards messages.
 
 use super::{Batch, Handler, Unhandled};
 
-/// Takes every message and does nothing with it. [`Counts`](crate::server::Counts) says how many there
-/// were.
+/// Accepts and discards every message. [`Counts`](crate::server::Counts) holds the number of
+/// messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count;
 

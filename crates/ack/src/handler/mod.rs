@@ -1,15 +1,15 @@
-//! What becomes of the messages: handlers, and what they are given.
+//! Message handlers.
 //!
-//! A handler belongs to one connection and is used by one process at a time. It is
-//! given whole messages in the order in which they came, and is not given more
-//! before it has returned: that is how a slow handler slows its client down.
+//! A handler belongs to one connection and is used by one process at a time. It receives whole
+//! messages in order of arrival, and no further messages until it has returned. This backpressure
+//! slows down the client of a slow handler.
 //!
 //! | module | role |
 //! |---|---|
-//! | `batch` | what a handler is given |
-//! | `count` | the messages are counted, and that is all |
-//! | `to_process` | the messages go to a process |
-//! | `file` | the messages go to a file |
+//! | `batch` | batch passed to a handler |
+//! | `count` | discards messages; the server counts them |
+//! | `to_process` | sends messages to a process |
+//! | `file` | appends messages to a file |
 
 mod batch;
 mod count;
@@ -28,7 +28,7 @@ pub use self::to_process::{Handed, ToProcess};
 use crate::session::Level;
 use crate::wire::Refusal;
 
-/// Takes the messages of one connection.
+/// Handles the messages of one connection.
 ///
 /// ```
 /// use purlin_ack::handler::{Batch, Handler, Unhandled};
@@ -54,27 +54,29 @@ use crate::wire::Refusal;
 /// }
 /// ```
 pub trait Handler: Send + 'static {
-    /// Takes responsibility for a batch, as far as its [level](Batch::level) asks. When this returns the
-    /// messages are acknowledged, and not before.
+    /// Takes responsibility for a batch, up to its [level](Batch::level). The messages are
+    /// acknowledged only after this method has returned.
     ///
-    /// *Cancellation*: the future is dropped, unfinished, if the connection is killed. Nothing of the
-    /// batch is acknowledged then.
+    /// *Cancellation*: the future is dropped if the connection is killed. No message of the batch
+    /// is acknowledged then.
     ///
     /// # Errors
-    /// [`Unhandled`]: some messages are refused, or nobody knows what became of them.
+    /// Returns [`Unhandled`] if some messages are refused, or if the fate of the batch is unknown.
     fn handle(&mut self, batch: Batch<'_>) -> impl Future<Output = Result<(), Unhandled>> + Send;
 
-    /// The highest level that it can take messages at: [`Level::Handled`] unless it says otherwise.
-    /// A client that asks for more gets no session.
+    /// Returns the highest level the handler supports, by default [`Level::Handled`]. A client that
+    /// requests a higher level gets no session.
     fn offers(&self) -> Level {
         Level::Handled
     }
 
-    /// What is stored of a client's messages, if they are stored so that they survive the server; asked
-    /// when a session is opened. What is stored is neither handled nor acknowledged again.
+    /// Returns the stored position of a client, if the handler stores messages persistently. Called
+    /// when a session is opened. Messages up to that position are neither handled nor acknowledged
+    /// again.
     ///
     /// # Errors
-    /// It cannot be found out. The client is told that the server is busy.
+    /// Returns an error if the position cannot be determined. The session is then refused with the
+    /// status *busy*.
     fn stored(
         &mut self,
         client: [u8; 16],
@@ -84,30 +86,32 @@ pub trait Handler: Send + 'static {
     }
 }
 
-/// What is stored of a client's messages: what became of all of an epoch up to one of them.
+/// Stored position of a client: the fate of all messages of an epoch up to the newest stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The latest epoch.
+    /// Latest epoch of the client.
     pub epoch: u64,
-    /// The newest message of that.
+    /// Newest stored message of that epoch.
     pub newest: u64,
-    /// Those up to the newest that the handler has refused, in order, at least of the last window.
+    /// Messages up to `newest` that the handler has refused, in order; at least those within the
+    /// last window.
     ///
-    /// A handler that stores messages and refuses others stores its refusals too: a client that has
-    /// not heard of one before the server was killed would take the message for acknowledged.
+    /// A handler that stores messages and refuses others must store its refusals too. Otherwise a
+    /// client that has not received a refusal when the server is killed takes the message for
+    /// acknowledged.
     pub refused: Vec<Refusal>,
 }
 
 /// Why a batch was not handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unhandled {
-    /// These messages of the batch, in order, are not taken; all others are handled. In a session the
-    /// client is told. Without one those before the first of them are acknowledged, and the connection
-    /// is closed.
+    /// The handler refuses these messages, in order, and has handled all others of the batch. In a
+    /// session the client receives the refusals. Without a session the messages before the first
+    /// refusal are acknowledged, and the connection is closed.
     Refused(Vec<Refusal>),
-    /// Nobody knows what became of the batch. Nothing of it is acknowledged, and the connection ends
-    /// with this reason, as it does when the handler panics. A client sends it again until its patience
-    /// ends, so a message that can never be taken is better refused.
+    /// The fate of the batch is unknown. No message of it is acknowledged, and the connection ends
+    /// with this reason, as after a panic of the handler. The client resends the batch until it
+    /// gives up, so refuse a message that can never be handled.
     Failed(ExitReason),
 }
 

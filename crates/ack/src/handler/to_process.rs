@@ -1,8 +1,8 @@
-//! A handler that hands whole blocks to a process, and waits for its word.
+//! Handler that sends blocks to a process and waits for its reply.
 //!
-//! For each connection at most one block is on its way, so a process that is slow
-//! slows its clients down, and its mailbox holds no more blocks than there are
-//! connections. COST: a block of memory, a copy, and a call for each batch.
+//! Each connection has at most one block in flight. A slow process therefore slows its clients
+//! down, and its mailbox holds at most one block per connection. COST: an allocation, a copy and a
+//! call per batch.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use purlin::{ExitReason, Pid, Reply};
 use super::{Batch, Block, Handler, Unhandled};
 use crate::session::Level;
 
-/// Some messages of one connection, for a process, and the right to say what became of them.
+/// A block of messages sent to a process, with the handle for the reply.
 ///
-/// Dropping it says that nobody knows: the connection ends, and nothing of it is acknowledged.
+/// Dropping it without a reply ends the connection, and no message of the block is acknowledged.
 #[derive(Debug)]
 pub struct Handed {
     /// The messages.
@@ -22,18 +22,19 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// They are taken, as far as their [level](Block::level) asks, and are acknowledged now.
+    /// Acknowledges the messages. The process has taken responsibility up to their
+    /// [level](Block::level).
     pub fn done(self) {
         self.reply.send(Ok(()));
     }
 
-    /// They, or some of them, are not taken.
+    /// Reports that the messages, or some of them, were not handled.
     pub fn not_done(self, why: Unhandled) {
         self.reply.send(Err(why));
     }
 }
 
-/// Hands messages to a process, which says when they are [done](Handed::done).
+/// Sends messages to a process, which replies with [`Handed::done`].
 ///
 /// ```
 /// use purlin::{Process, spawn};
@@ -68,20 +69,20 @@ pub struct ToProcess<M> {
 }
 
 impl<M: From<Handed> + Send + 'static> ToProcess<M> {
-    /// To that process. It has a minute for each block and is not asked for [`Level::Durable`], unless
-    /// said otherwise.
+    /// Creates a handler that sends to `process`. By default the process has 60 s per block, and
+    /// the handler offers [`Level::Handled`].
     pub fn new(process: Pid<M>) -> Self {
         Self { process, patience: Duration::from_secs(60), offers: Level::Handled }
     }
 
-    /// How long it may take for a block before the connection is given up.
+    /// Sets the timeout for the reply to a block, after which the connection ends.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The process can take messages at this level.
+    /// Sets the highest level the process supports.
     #[must_use]
     pub fn offering(mut self, level: Level) -> Self {
         self.offers = level;

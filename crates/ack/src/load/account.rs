@@ -1,12 +1,12 @@
-//! What a connection of a load has begun to send and what of it is answered. Pure: time is a value.
+//! In-flight messages of a load connection. Pure: time is an argument.
 //!
-//! Belongs to one connection, and believes no answer: each has to follow on the one
-//! before and be to something that was begun.
+//! Each connection has one. It verifies every answer: the answer must follow on the previous one
+//! and refer to a message that was begun.
 //!
-//! INVARIANT: each answered message is in the histogram once, with the time from
-//! when its write was begun to when the answer was read.
+//! INVARIANT: each answered message is in the histogram once, with the time from the start of its
+//! write to the read of its answer.
 //!
-//! COST: of a write 24 bytes until it is answered; of a read of answers what [`Tally::add`] costs.
+//! COST: 24 bytes per write until it is answered; [`Tally::add`] per read of answers.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,19 +18,20 @@ use crate::checked::{Answer, Checked};
 use crate::client::Lost;
 use crate::client::outbox::NotSent;
 
+/// `Account`: the in-flight messages of one connection.
 #[derive(Debug)]
 pub(super) struct Account {
     checked: Checked,
-    /// The first message that has not been begun.
+    /// First message not begun.
     next: u64,
-    /// The first that is not answered.
+    /// First unanswered message.
     first: u64,
-    /// Writes of which something is not answered.
+    /// Writes with unanswered messages.
     begun: VecDeque<Begun>,
     tally: Arc<Tally>,
 }
 
-/// A write, up to this message.
+/// A write of messages up to `end`, exclusive.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     end: u64,
@@ -38,29 +39,29 @@ struct Begun {
 }
 
 impl Account {
-    /// Goes on where the answers do.
+    /// Continues from the position of `checked`.
     pub(super) fn new(checked: Checked, tally: Arc<Tally>) -> Self {
         let next = checked.newest().map_or(0, |newest| newest + 1);
         Self { checked, next, first: next, begun: VecDeque::new(), tally }
     }
 
-    /// The first message that has not been begun.
+    /// Returns the first message not begun.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The first message that is not answered.
+    /// Returns the first unanswered message.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// A write of so many messages is begun.
+    /// Records the start of a write of `messages` messages.
     pub(super) fn begin(&mut self, messages: u64, now: Instant) {
         self.next += messages;
         self.begun.push_back(Begun { end: self.next, at: now });
     }
 
-    /// Verifies answers, and counts them; whether a whole one was among them.
+    /// Verifies and counts answers. Returns whether a complete answer was among them.
     pub(super) fn answered(&mut self, mut bytes: &[u8], now: Instant) -> Result<bool, Lost> {
         let before = self.first;
         let mut answered = Answered::default();
@@ -84,7 +85,8 @@ impl Account {
     }
 }
 
-/// How many of these messages have waited, and for how long. Takes away what is answered.
+/// Iterates over the answered messages as pairs of count and waiting time. Removes fully answered
+/// writes.
 fn waits(
     begun: &mut VecDeque<Begun>,
     mut answered: Range<u64>,
@@ -110,8 +112,8 @@ mod tests {
     use crate::wire::{Ack, Id};
 
     #[test]
-    fn each_answered_message_has_waited_since_its_write_was_begun() {
-        // WHY: an `Instant` can be had in no other way; all that counts is how far others are from it.
+    fn waiting_time_starts_at_the_write_of_the_message() {
+        // WHY the clock: an `Instant` cannot be constructed otherwise; only differences matter.
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let begun = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Begun { end, at: at(millis) });
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_what_was_not_begun_is_not_believed() {
+    fn answer_to_unsent_message_is_an_error() {
         // WHY: as above.
         let now = Instant::now();
         let mut account = Account::new(Checked::acks(), Arc::new(Tally::new()));

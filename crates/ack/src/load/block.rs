@@ -1,7 +1,7 @@
-//! A write, prebuilt: so many messages behind each other, of which only the ids change.
+//! Prebuilt write: consecutive messages of which only the ids change.
 //!
-//! Belongs to one connection. COST: of a message the eight bytes of its id; of
-//! the block its length, once.
+//! Belongs to one connection. COST: eight bytes per message for its id; the whole block is written
+//! once, when it is created.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::wire::{Head, Id, SizeOrder};
 #[derive(Debug)]
 pub(super) struct Block {
     bytes: Vec<u8>,
-    /// Bytes of a message.
+    /// Length of a message in bytes.
     length: usize,
-    /// What is not written yet.
+    /// Unwritten part.
     left: Range<usize>,
 }
 
 impl Block {
-    /// Of so many messages with payloads of `size` bytes: `hello`, again and again.
+    /// Creates a block of `messages` messages with payloads of `size` bytes, which repeat `hello`.
     pub(super) fn new(messages: usize, size: u32, order: SizeOrder) -> Self {
         let head = Head { id: Id::from(0), size }.to_bytes(order);
         let payload = b"hello".iter().copied().cycle().take(size as usize);
@@ -25,12 +25,12 @@ impl Block {
         Self { bytes: message.repeat(messages), length: message.len(), left: 0..0 }
     }
 
-    /// How many messages go into it.
+    /// Returns the capacity in messages.
     pub(super) fn messages(&self) -> u64 {
         (self.bytes.len() / self.length) as u64
     }
 
-    /// Is to be written with so many messages, from this id up.
+    /// Prepares a write of `messages` messages with consecutive ids from `first`.
     pub(super) fn fill(&mut self, first: u64, messages: u64) {
         let messages = messages.min(self.messages()) as usize;
         self.left = 0..messages * self.length;
@@ -43,12 +43,12 @@ impl Block {
         }
     }
 
-    /// What is not written yet.
+    /// Returns the unwritten bytes.
     pub(super) fn left(&self) -> &[u8] {
         &self.bytes[self.left.clone()]
     }
 
-    /// So much of it is written.
+    /// Records that `count` bytes were written.
     pub(super) fn wrote(&mut self, count: usize) {
         self.left.start = self.left.start.saturating_add(count).min(self.left.end);
     }
@@ -60,7 +60,7 @@ mod tests {
     use crate::frames::Frames;
 
     #[test]
-    fn a_block_has_as_many_messages_as_are_wanted_each_with_its_id() {
+    fn block_contains_the_requested_messages_and_ids() {
         for order in [SizeOrder::Big, SizeOrder::Little] {
             for size in [0, 1, 5, 7, 100] {
                 let mut block = Block::new(3, size, order);

@@ -1,25 +1,24 @@
-//! One connection of a load: writes as much as it may, and reads answers wherever they are cut.
+//! Load connection: writes as fast as it may and reads answers split at any point.
 //!
-//! It is made on a runtime of tokio, and its rounds run on a thread of its own, with
-//! calls that block. WHY: what a load does is a straight line, as the client of 2015
-//! was: write, look, wait. On a runtime a client that waits for each answer would
-//! pay for a look at all sockets and a turn of a scheduler in every round, and it
-//! is the server's time that is to be seen.
+//! The connection is made on a tokio runtime; its rounds run on a dedicated thread with blocking
+//! calls. WHY: the load is a straight line of write, read and wait, as in the client of 2015. On an
+//! async runtime, a client that waits for each answer would pay for polling all sockets and for a
+//! scheduler turn in every round, and the measurement is of the server's time.
 //!
-//! | there is | it |
+//! | state | action |
 //! |---|---|
-//! | something to write, and room | writes; every `look` it reads what answers there are |
-//! | something to write, and no room | waits for room, for one `look` at most, and reads what answers there are |
+//! | data to write, room in the socket | writes; reads the available answers every `look` |
+//! | data to write, no room in the socket | waits for room, at most one `look`; reads available answers |
 //! | nothing to write: the window is full, or all is written | waits for answers |
 //!
-//! WHY it does not wait for answers while there is no room: a server that answers
-//! each read would wake it for each, only to find that there is still no room, and
-//! it is the server that would pay for that.
+//! WHY it does not wait for answers while the socket is full: a server that answers each read would
+//! wake the client for each answer, only for it to find the socket still full. The server would pay
+//! for these wakeups.
 //!
-//! No wait is longer than its patience. Whoever shuts the socket down ends them all.
+//! Every wait is bounded by `patience`. Shutting the socket down ends all waits.
 //!
-//! COST: of a message the eight bytes of its id; of a write one call of the system
-//! and one look at the clock; of a round of a client in lock-step two calls.
+//! COST: eight bytes per message for its id; one system call and one clock read per write; two
+//! system calls per round of a client in lock-step.
 
 use std::io;
 use std::net::TcpStream;
@@ -40,14 +39,14 @@ use crate::client::{ConnectError, Lost};
 use crate::session::{Level, Opened, Opening};
 use crate::strategy::Strategy;
 
-/// Bytes of answers that are read at a time.
+/// Size of the buffer for answers, in bytes.
 const ANSWERS: usize = 4096;
-/// How long to wait for the server to close, when all is answered.
+/// How long to wait for the server to close once all messages are answered.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Which it is, from 1.
+    /// Number of the connection, from 1.
     number: u32,
     socket: Socket,
     account: Account,
@@ -56,29 +55,29 @@ pub(super) struct Connection {
     window: u64,
     look: Duration,
     patience: Duration,
-    /// When it last looked at the clock.
+    /// Last clock reading.
     now: Instant,
-    /// When it last wrote something or was answered.
+    /// Time of the last write or answer.
     moved: Instant,
 }
 
-/// What has become of an attempt to write.
+/// Result of an attempt to write.
 enum Wrote {
     Something,
-    /// There is no room.
+    /// The socket is full.
     Full,
-    /// There is nothing that may be written.
+    /// Nothing may be written.
     Nothing,
 }
 
-/// When a connection began with a round, and when it was done.
+/// Start and end of a round on one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lap {
     pub(super) began: Instant,
     pub(super) ended: Instant,
 }
 
-/// A connection that could not go on.
+/// A failed connection.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) number: u32,
@@ -132,12 +131,12 @@ impl Connection {
         })
     }
 
-    /// Its socket, to shut it down from elsewhere.
+    /// Returns the socket, so that another thread can shut it down.
     pub(super) fn stream(&self) -> Arc<TcpStream> {
         self.socket.stream()
     }
 
-    /// Sends so many messages and waits until all of them are answered. Blocks.
+    /// Sends `messages` messages and waits until all of them are answered. Blocks.
     pub(super) fn round(mut self, messages: u64) -> Result<(Self, Lap), Broken> {
         match self.send_all(self.account.next() + messages) {
             Ok(lap) => Ok((self, lap)),
@@ -173,7 +172,7 @@ impl Connection {
         Ok(Lap { began, ended: self.now })
     }
 
-    /// Writes once, if there is something that may be written.
+    /// Makes one write, if something may be written.
     fn write(&mut self, end: u64) -> Result<Wrote, Lost> {
         if self.block.left().is_empty() {
             match self.socket.flush() {
@@ -183,7 +182,7 @@ impl Connection {
             }
             let (first, next) = (self.account.first(), self.account.next());
             let count = self.block.messages().min(end - next);
-            // WHY whole blocks only: what a write costs is what is to be seen.
+            // WHY whole blocks only: the load measures the cost of a write of that size.
             if count == 0 || next - first > self.window - count {
                 return Ok(Wrote::Nothing);
             }
@@ -200,8 +199,8 @@ impl Connection {
         }
     }
 
-    /// Why a connection that cannot be written to is lost. What the server answered before it went can
-    /// still be read.
+    /// Returns why a connection with a failed write is lost. First applies the answers that the
+    /// server sent before it closed.
     fn parted(&mut self, error: io::Error) -> Lost {
         loop {
             let before = self.account.first();
@@ -213,7 +212,7 @@ impl Connection {
         }
     }
 
-    /// Reads what there is, or waits until something comes.
+    /// Reads the available answers, or waits until some arrive.
     fn read(&mut self, mut waits: bool) -> Result<(), Lost> {
         loop {
             let read = self.socket.read(&mut self.answers, waits);
@@ -235,7 +234,8 @@ impl Connection {
         }
     }
 
-    /// Closes, and makes sure that no answers come to what was not sent. Blocks, for a second at most.
+    /// Closes the connection and checks that no answer arrives for a message that was not sent.
+    /// Blocks for at most 1 s.
     pub(super) fn finish(mut self) -> Result<(), Broken> {
         match self.part() {
             Ok(()) => Ok(()),
@@ -245,7 +245,8 @@ impl Connection {
 
     fn part(&mut self) -> Result<(), Lost> {
         let until = Instant::now() + FAREWELL;
-        // WHY nothing but answers counts from here: all that was to be done is done.
+        // WHY only answers count from here: all messages are answered, so other errors are
+        // harmless.
         let _ = self.socket.finish();
         loop {
             let now = Instant::now();
@@ -269,7 +270,7 @@ impl Connection {
     }
 }
 
-/// Opens a session, if acks are to mean something of their own.
+/// Opens a session if `level` is set.
 async fn session<S>(stream: &mut S, level: Option<Level>) -> Result<Option<Opened>, ConnectError>
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -1,8 +1,7 @@
-//! What a load has found, for programs. Pure.
+//! JSON report of a load, for programs. Pure.
 //!
-//! One object, `schema` 1. What a reader does not know it leaves alone; nothing
-//! that is here changes its meaning under the same schema. Times are in the unit
-//! that their name ends with.
+//! One object with `schema` 1. Readers must ignore unknown fields; the meaning of a field does not
+//! change under the same schema. The name of a time ends with its unit.
 
 use serde_json::{Value, json};
 
@@ -10,7 +9,7 @@ use super::shown::level_name;
 use super::summary::{Spread, Summary};
 
 impl Summary {
-    /// As JSON.
+    /// Returns the report as JSON.
     ///
     /// ```
     /// # async fn measured(load: purlin_ack::load::Load) {
@@ -57,7 +56,7 @@ impl Summary {
         })
     }
 
-    /// Nothing if nothing was answered.
+    /// Returns `None` if nothing was answered.
     fn latency_json(&self) -> Option<Value> {
         let latency = &self.latency;
         if latency.is_empty() {

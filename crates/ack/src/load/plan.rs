@@ -1,7 +1,6 @@
-//! What a load is to be: presets, and every knob. Pure.
+//! Load parameters and presets. Pure.
 //!
-//! The presets are those of the experiments of 2015, and one for `best`, of which
-//! there is none from then.
+//! The presets reproduce the experiments of 2015; the preset for `best` has no counterpart there.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,10 +10,10 @@ use crate::strategy::Strategy;
 use crate::tls::client::Tls;
 use crate::wire::HEAD;
 
-/// The most memory that the prebuilt writes of all connections may take.
+/// Maximum memory of the prebuilt writes of all connections, in bytes.
 const MOST: u64 = 1 << 30;
 
-/// What is sent, and how.
+/// Parameters of a load.
 ///
 /// ```
 /// use purlin_ack::load::Plan;
@@ -28,39 +27,40 @@ const MOST: u64 = 1 << 30;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which kind of server it is for: how sizes are written, and what its answers are.
+    /// Strategy of the server; determines the byte order of sizes and the format of answers.
     pub strategy: Strategy,
     /// Host and port.
     pub address: String,
-    /// At the same time.
+    /// Number of concurrent connections.
     pub connections: u32,
-    /// How often everything is sent, each time when all of the time before is answered.
+    /// Number of rounds. A round starts when the previous one is fully answered.
     pub rounds: u32,
-    /// Of a round, on each connection.
+    /// Messages per round and connection.
     pub messages: u64,
-    /// Bytes of a payload.
+    /// Payload size in bytes.
     pub size: u32,
-    /// Messages in a write.
+    /// Messages per write.
     pub batch: u32,
-    /// Messages that may be unanswered on a connection; as many as the sockets hold if it is not set.
+    /// Maximum number of unanswered messages per connection. `None`: limited only by the socket
+    /// buffers.
     pub window: Option<u64>,
-    /// How long to go on without a look for answers while there is something to write. When there is
-    /// not they are waited for.
+    /// Interval between reads of answers while there is something to write. Otherwise the
+    /// connection waits for answers.
     pub look: Duration,
-    /// Whether small segments are sent at once, `TCP_NODELAY`.
+    /// Whether to set `TCP_NODELAY`.
     pub nodelay: bool,
-    /// Opens a session in which an ack means this.
+    /// Opens a session with this acknowledgement level.
     pub level: Option<Level>,
-    /// How long to wait for the server at any time.
+    /// Timeout of every wait for the server.
     pub patience: Duration,
-    /// Speaks TLS, and has the server prove who it is. There is something to set it to with the feature
-    /// `tls`.
+    /// Connects over TLS and verifies the server's certificate. Without the feature `tls` the only
+    /// value is `None`.
     pub tls: Option<Tls>,
 }
 
 impl Plan {
-    /// The load of 2015 for this server, on this machine; for `best`, ten million messages a round
-    /// in writes of a quarter of a megabyte.
+    /// Returns the load of 2015 for this strategy, with a server on this machine. For `best`: ten
+    /// million messages per round in writes of 272 KiB.
     #[must_use]
     pub fn classic(strategy: Strategy) -> Self {
         let (rounds, messages, batch, window, nodelay) = match strategy {
@@ -88,10 +88,10 @@ impl Plan {
         }
     }
 
-    /// Whether it can be done.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// What is wrong, and what would not be.
+    /// Returns [`BadPlan`], which states the problem and the fix.
     pub fn check(&self) -> Result<(), BadPlan> {
         for (number, what) in [
             (u64::from(self.connections), "no connections"),
@@ -124,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Bytes of the prebuilt writes of all connections.
+    /// Returns the memory of the prebuilt writes of all connections, in bytes.
     fn memory(&self) -> u64 {
         let length = HEAD as u64 + u64::from(self.size);
         let in_a_write =
@@ -133,22 +133,22 @@ impl Plan {
     }
 }
 
-/// A plan that cannot be carried out.
+/// Invalid load parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadPlan {
-    /// There would be none of these.
+    /// A number that must be at least 1 is 0.
     Nothing(&'static str),
-    /// No time to wait for anything.
+    /// The timeout is zero.
     Impatient,
-    /// Sessions are of `best` only.
+    /// A session was requested from a strategy other than `best`.
     NoSession(Strategy),
-    /// Request-reply is one message at a time.
+    /// Request-reply requires a window of 1.
     NotInStep,
-    /// More messages than can be counted.
+    /// The total number of messages overflows.
     TooMany,
-    /// The writes would take so many bytes.
+    /// The prebuilt writes need too much memory.
     TooLarge {
-        /// Bytes.
+        /// Required memory in bytes.
         memory: u64,
     },
 }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_cannot_be_is_refused_in_a_line() {
+    fn invalid_plan_is_rejected_with_a_one_line_error() {
         let best = Plan::classic(Strategy::Best);
         let step = Plan::classic(Strategy::RequestReply);
         for (plan, said) in [

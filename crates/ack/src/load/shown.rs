@@ -1,4 +1,4 @@
-//! What a load has found, as text. Pure.
+//! Text report of a load. Pure.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use super::plan::Plan;
 use super::summary::{Spread, Summary};
 use crate::session::Level;
 
-/// The longest bar of the histogram.
+/// Width of the longest histogram bar in characters.
 const WIDEST: f64 = 40.0;
-/// Where the histogram's first step ends, in nanoseconds; each further one ends at twice as much.
+/// Upper end of the first histogram bucket in nanoseconds; each further bucket ends at twice that.
 const FIRST: u64 = 1000;
 
 impl fmt::Display for Summary {
@@ -61,7 +61,7 @@ impl Summary {
     }
 }
 
-/// A plan in a line.
+/// One-line description of a plan.
 struct Described<'a>(&'a Plan);
 
 impl fmt::Display for Described<'_> {
@@ -90,7 +90,7 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// As it is written on the command line.
+/// Returns the level as written on the command line.
 pub(super) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Received => "received",
@@ -99,7 +99,7 @@ pub(super) fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// A number in three digits and a letter.
+/// Formats a number with three digits and an SI suffix.
 ///
 /// ```
 /// assert_eq!(purlin_ack::load::short(2_345_678.0), "2.35 M");
@@ -114,7 +114,7 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// A time with three digits and its unit.
+/// Formats a duration with three digits and its unit.
 fn time(nanos: u64) -> String {
     match nanos as f64 {
         long if long >= 1e9 => format!("{} s", three(long / 1e9)),

@@ -1,11 +1,10 @@
-//! The socket of one connection of a load, and TLS above it if the plan says so.
+//! Socket of a load connection, with optional TLS.
 //!
-//! Belongs to the connection, on whatever thread that is. Writes never wait; a read
-//! waits if it is told to, for the time that is set, and for one thing to come. Over
-//! TLS that may be a part of a record, in which there is nothing to read yet.
+//! Owned by the connection, on any thread. Writes do not block. A read blocks if requested, for the
+//! configured timeout and for one receive; over TLS that may be part of a record, which yields no
+//! data yet.
 //!
-//! COST: a read or a write is one call of the system, over TLS as over TCP; TLS writes
-//! no more than 64 KiB at a time.
+//! COST: one system call per read or write, with and without TLS; a TLS write takes at most 64 KiB.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -19,7 +18,7 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg
 use crate::attempt::at_once;
 use crate::tls::Channel;
 
-/// How everything is written.
+/// Flags of all sends.
 const AT_ONCE: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 
 #[derive(Debug)]
@@ -28,40 +27,40 @@ pub(super) struct Socket {
     tls: Option<Box<Channel>>,
 }
 
-/// What has become of an attempt to read.
+/// Result of an attempt to read.
 #[derive(Debug)]
 pub(super) enum Came {
-    /// So many bytes; none if there will be nothing more.
+    /// Number of bytes read; 0 at the end of the stream.
     Bytes(usize),
     Nothing,
-    /// It has waited for as long as it may.
+    /// The read timed out.
     Late,
 }
 
 impl Socket {
-    /// Takes a stream of tokio's.
+    /// Converts a tokio stream into a blocking socket.
     pub(super) fn new(stream: tokio::net::TcpStream) -> io::Result<Self> {
         let stream = stream.into_std()?;
         stream.set_nonblocking(false)?;
         Ok(Self { stream: Arc::new(stream), tls: None })
     }
 
-    /// The same, and TLS, of which the handshake is done.
+    /// Like [`new`](Self::new), with a TLS session whose handshake is done.
     pub(super) fn secured((stream, tls): (tokio::net::TcpStream, Channel)) -> io::Result<Self> {
         Ok(Self { tls: Some(Box::new(tls)), ..Self::new(stream)? })
     }
 
-    /// How long a read waits.
+    /// Sets the read timeout.
     pub(super) fn set_patience(&self, time: Duration) -> io::Result<()> {
         self.stream.set_read_timeout(Some(time))
     }
 
-    /// What is below, to shut it down from elsewhere.
+    /// Returns the TCP stream, so that another thread can shut it down.
     pub(super) fn stream(&self) -> Arc<TcpStream> {
         Arc::clone(&self.stream)
     }
 
-    /// Writes what there is room for; `None` if there is no room now.
+    /// Writes as much as fits into the socket buffer. Returns `None` if it is full.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         let mut lent = Lent { stream: &self.stream, waits: false };
         match &mut self.tls {
@@ -70,7 +69,7 @@ impl Socket {
         }
     }
 
-    /// Whether all that was written is on its way; if not, there is no room now.
+    /// Whether everything written was passed to the kernel; if not, the socket buffer is full.
     pub(super) fn flush(&mut self) -> io::Result<bool> {
         match &mut self.tls {
             None => Ok(true),
@@ -78,7 +77,8 @@ impl Socket {
         }
     }
 
-    /// Reads what there is, or waits for it. Who waits has flushed.
+    /// Reads what is available, or waits for it if `waits` is set. Before waiting, the caller must
+    /// flush.
     pub(super) fn read(&mut self, room: &mut [u8], waits: bool) -> io::Result<Came> {
         let mut lent = Lent { stream: &self.stream, waits };
         let read = match &mut self.tls {
@@ -92,7 +92,7 @@ impl Socket {
         })
     }
 
-    /// Waits until there is room, or for so long.
+    /// Waits until the socket is writable, for at most `most`.
     pub(super) fn wait_for_room(&self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).ok();
         match poll(&mut [PollFd::new(&self.stream, PollFlags::OUT)], most.as_ref()) {
@@ -101,7 +101,7 @@ impl Socket {
         }
     }
 
-    /// Says that nothing more will be written.
+    /// Shuts down the writing half.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             tls.finish(&mut Lent { stream: &self.stream, waits: false })?;
@@ -110,10 +110,10 @@ impl Socket {
     }
 }
 
-/// The stream, for one read or write.
+/// The stream, borrowed for one read or write.
 struct Lent<'a> {
     stream: &'a TcpStream,
-    /// It has to wait for something to come, and nothing has.
+    /// Whether the next receive blocks. Still set afterwards if nothing was received.
     waits: bool,
 }
 
@@ -121,7 +121,7 @@ impl Read for Lent<'_> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let flags = if self.waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
         let (count, _) = recv(self.stream, room, flags)?;
-        // WHY no second wait: a record that comes byte by byte would be waited for for ever.
+        // WHY no second blocking receive: a record that arrives byte by byte would block forever.
         self.waits = false;
         Ok(count)
     }
@@ -132,7 +132,7 @@ impl Write for Lent<'_> {
         Ok(send(self.stream, bytes, AT_ONCE)?)
     }
 
-    // WHY: TLS has a record in each slice, and all of them go with one call.
+    // WHY: TLS passes one record per slice; one call sends all of them.
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         Ok(sendmsg(self.stream, slices, &mut SendAncillaryBuffer::default(), AT_ONCE)?)
     }

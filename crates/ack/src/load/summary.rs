@@ -1,4 +1,4 @@
-//! What a load has found. Pure.
+//! Results of a load. Pure.
 
 use hdrhistogram::Histogram;
 
@@ -6,35 +6,34 @@ use super::Round;
 use super::plan::Plan;
 use super::tally::Answered;
 
-/// What a load has found. Shown by `Display`; [`Summary::to_json`] is for programs.
+/// Results of a load. `Display` formats them as text, [`Summary::to_json`] as JSON.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What was asked for.
+    /// Parameters of the load.
     pub plan: Plan,
-    /// The rounds that were done.
+    /// Completed rounds.
     pub rounds: Vec<Round>,
-    /// In these rounds, and in one that was given up.
+    /// Answers in these rounds and in an aborted one.
     pub answered: Answered,
-    /// How long messages waited, from when their write was begun to when their answer was read, in
-    /// nanoseconds.
+    /// Time from the start of a message's write to the read of its answer, in nanoseconds.
     pub latency: Histogram<u64>,
-    /// Why it did not go on, if it did not.
+    /// Why the load failed, or `None` if it did not.
     pub failure: Option<String>,
 }
 
-/// The middle of the rounds, and how far they lie apart.
+/// Median and range of the rates of all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// As many rounds were slower as were faster.
+    /// Median rate.
     pub median: f64,
-    /// The slowest.
+    /// Lowest rate.
     pub low: f64,
-    /// The fastest.
+    /// Highest rate.
     pub high: f64,
 }
 
 impl Summary {
-    /// Messages per second, by rounds; nothing if no round was done.
+    /// Returns the messages per second of the rounds, or `None` if no round was completed.
     #[must_use]
     pub fn per_second(&self) -> Option<Spread> {
         let mut rates: Vec<_> = self.rounds.iter().map(Round::per_second).collect();

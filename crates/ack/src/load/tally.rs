@@ -1,16 +1,17 @@
-//! What all connections of a load have been answered so far.
+//! Counters shared by all connections of a load.
 //!
-//! Each connection adds to it when it has read answers; anybody reads it. COST:
-//! of a read of answers a lock that is held for some histogram entries.
+//! Each connection adds to them after a read of answers; any thread may read them. COST: per read
+//! of answers one lock, held for a few histogram entries.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// The longest wait that is told apart from longer ones, in nanoseconds: an hour.
+/// Highest trackable latency in nanoseconds: one hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
+/// `Tally`: the counters of a load.
 #[derive(Debug)]
 pub(super) struct Tally(Mutex<Sums>);
 
@@ -20,14 +21,14 @@ struct Sums {
     latency: Histogram<u64>,
 }
 
-/// What has been answered.
+/// Numbers of messages and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answered {
-    /// Messages, those that were refused included.
+    /// Answered messages, including refused ones.
     pub messages: u64,
-    /// Messages that were refused.
+    /// Refused messages.
     pub refused: u64,
-    /// Replies, acks and refusals.
+    /// Replies, acks and refusals received.
     pub answers: u64,
 }
 
@@ -41,7 +42,7 @@ impl Tally {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what was answered, and how long how many messages waited for it.
+    /// Adds `more`, and the pairs of message count and waiting time to the histogram.
     pub(super) fn add(&self, more: Answered, waits: impl Iterator<Item = (u64, Duration)>) {
         let Sums { answered, latency } = &mut *self.lock();
         answered.messages += more.messages;

@@ -1,15 +1,14 @@
-//! A process that lets clients in.
+//! Acceptor process.
 //!
-//! There are some of them for each server. Each takes room, accepts, and has the
-//! supervisor of the connections start a process for the connection. What it does
-//! not do: read, write, or hold more than one connection.
+//! A server has several acceptors. Each takes a connection slot, accepts a connection and has the
+//! connection supervisor start a process for it. An acceptor does no connection I/O and holds at
+//! most one connection.
 //!
-//! *Told to end.* It traps exits and looks at them only where it has accepted
-//! nothing, so a connection that was accepted is always handed over. The
-//! supervisor of the connections ends after the acceptors.
+//! *Exit signals.* The acceptor traps exits and reads them only when it holds no connection, so an
+//! accepted connection is always handed over. The connection supervisor stops after the acceptors.
 //!
-//! *Out of descriptors.* Then one of them says so, once, and they try again after
-//! [`PAUSE`], until there are some. Whoever wants to connect waits meanwhile.
+//! *File descriptor exhaustion.* One acceptor logs it, once, and all of them retry every [`PAUSE`].
+//! Clients wait in the kernel's accept queue meanwhile.
 
 use std::io;
 use std::net::TcpListener;
@@ -26,7 +25,7 @@ use super::waiting::receive_within;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What goes wrong ends the acceptor, and its supervisor starts another.
+/// Runs an acceptor. An error ends the process, and the supervisor restarts it.
 pub(crate) async fn acceptor(
     mut me: Process<Exit>,
     listener: Arc<TcpListener>,
@@ -35,7 +34,7 @@ pub(crate) async fn acceptor(
     me.trap_exit(true);
     let connections = SimpleRef::<Newcomer>::whereis(&shared.connections)?;
     let listener = loop {
-        // WHY its own: a descriptor is known to tokio once.
+        // WHY a clone: a descriptor can be registered with tokio only once.
         match listener.try_clone().and_then(tokio::net::TcpListener::from_std) {
             Ok(own) => break own,
             Err(error) if is_for_want(&error) => {
@@ -67,7 +66,7 @@ pub(crate) async fn acceptor(
                     room = Some(free);
                 }
                 Ok(permit) => {
-                    // ORDER: relaxed, here and where it is set, because it carries nothing but itself.
+                    // ORDER: relaxed, here and where the flag is set: it publishes no other data.
                     shared.short.store(false, Ordering::Relaxed);
                     let stream = stream.into_std()?;
                     hand_over(&connections, Newcomer { stream, peer, permit }).await?;
@@ -87,7 +86,7 @@ pub(crate) async fn acceptor(
     }
 }
 
-/// Has a process started for the connection.
+/// Has the supervisor start a process for the connection.
 async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Result<(), Failure> {
     let peer = newcomer.peer;
     match connections.start_child(newcomer).await {
@@ -100,7 +99,7 @@ async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Res
     }
 }
 
-/// Lets some time pass in which there may be descriptors again; why it is to end, if it is.
+/// Waits [`PAUSE`] for descriptors to be freed. Returns the exit signal received meanwhile, if any.
 async fn shortage(me: &mut Process<Exit>, shared: &Shared, error: &io::Error) -> Option<Exit> {
     shared.counters.exhausted();
     if !shared.short.swap(true, Ordering::Relaxed) {
@@ -109,7 +108,7 @@ async fn shortage(me: &mut Process<Exit>, shared: &Shared, error: &io::Error) ->
     receive_within(me, PAUSE).await
 }
 
-/// Whether a connection has gone wrong before it was accepted, which is no matter of the listener's.
+/// Whether the connection failed before it was accepted. The listener is unaffected.
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

@@ -1,4 +1,4 @@
-//! Settings of a server that is about to be started, and starting it.
+//! Server configuration and start.
 
 use std::fmt;
 use std::io;
@@ -19,12 +19,12 @@ use crate::session::Level;
 use crate::strategy::Strategy;
 use crate::tls::server::Tls;
 
-/// Connections that wait to be accepted, at most: as many as the operating system will have.
+/// Length of the accept queue; the kernel may cap it.
 const BACKLOG: i32 = 4096;
-/// What the supervisor of the connections is among its children.
+/// Child id of the connection supervisor.
 const CONNECTIONS: &str = "connections";
 
-/// Settings of a server that is about to be started: see [`Server::builder`].
+/// Configuration of a server: see [`Server::builder`].
 #[derive(Clone)]
 #[must_use]
 pub struct Builder<F> {
@@ -44,18 +44,18 @@ enum At {
     Listener(Arc<TcpListener>),
 }
 
-/// Why no server was started.
+/// Why a server was not started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The operating system does not let it listen there.
+    /// Listening on the address failed.
     Listen {
-        /// Where it was to listen.
+        /// The address.
         address: SocketAddr,
-        /// Why it does not.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// The listener that was handed over is of no use.
+    /// The listener passed in cannot be used.
     Listener(io::Error),
     /// A process could not be started.
     Supervisor(supervisor::StartError),
@@ -114,41 +114,40 @@ impl Builder<fn(SocketAddr) -> Count> {
 }
 
 impl<F> Builder<F> {
-    /// How it reads and acknowledges: [`Strategy::Best`] unless said otherwise.
+    /// Sets how the server reads and acknowledges. Defaults to [`Strategy::Best`].
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// What an ack of `best` means to clients without a session: [`Level::Handled`] unless said
-    /// otherwise. Acks of the other strategies say that a message has been read.
+    /// Sets the acknowledgement level of `best` for clients without a session. Defaults to
+    /// [`Level::Handled`]. The other strategies always acknowledge that a message was read.
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// What it grants to its clients.
+    /// Sets the limits of the server.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Speaks TLS, and nothing else. A handshake is a part of the first message: it has no time of its
-    /// own.
+    /// Accepts TLS connections only. The handshake counts towards the timeout of the first message.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// How many processes let clients in: 10 unless said otherwise, at least 1.
+    /// Sets the number of acceptor processes, at least 1. Defaults to 10.
     pub fn acceptors(mut self, acceptors: usize) -> Self {
         self.acceptors = acceptors.max(1);
         self
     }
 
-    /// Who gets the messages: `make` makes a handler for each connection, and is told from where it
-    /// comes. Unless said otherwise they are [counted](Count).
+    /// Sets the handler factory: `make` is called for each connection with the address of the
+    /// client. By default messages are [counted](Count) and discarded.
     pub fn handler<G, H>(self, make: G) -> Builder<G>
     where
         G: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
@@ -164,20 +163,21 @@ where
     F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
     H: Handler,
 {
-    /// Listens, and starts the server's processes on a node, with no parent.
+    /// Listens, and starts the server's processes on a node, without a parent.
     ///
     /// # Errors
-    /// [`StartError`]: as a rule somebody else listens there.
+    /// Returns [`StartError`], usually because the address is in use.
     pub async fn start(self, node: &Node) -> Result<Server, StartError> {
         let Listening { tree, door } = self.listen()?;
         Ok(Server { supervisor: tree.start(node).await?, door })
     }
 
-    /// Listens, and gives the server as a supervisor for a tree of one's own, such as an
-    /// application's. Who connects before that is started waits.
+    /// Listens, and returns the server as a supervisor specification for the caller's own tree,
+    /// such as an application's. Clients that connect before it is started wait in the accept
+    /// queue.
     ///
     /// # Errors
-    /// [`StartError`]: as a rule somebody else listens there.
+    /// Returns [`StartError`], usually because the address is in use.
     pub fn listen(self) -> Result<Listening, StartError> {
         let listener = Arc::new(self.at.listener()?);
         let address = listener.local_addr().map_err(StartError::Listener)?;
@@ -198,7 +198,7 @@ where
     }
 }
 
-/// The supervisor of the connections.
+/// Returns the specification of the connection supervisor.
 fn connections<F, H>(shared: &Arc<Shared>, make: F) -> SupervisorSpec
 where
     F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
@@ -223,7 +223,8 @@ impl At {
     }
 }
 
-/// WHY not the standard library's: it lets 128 wait, and ten thousand may come at once.
+/// Binds and listens. WHY not the standard library: its backlog is 128, and ten thousand clients
+/// may connect simultaneously.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;

@@ -1,10 +1,10 @@
-//! The process of one connection, from its first byte to its last.
+//! Connection process.
 //!
-//! It is started by the supervisor of the connections with a socket that an
-//! acceptor has accepted, makes the handler, does what the server's strategy does
-//! until that says [why it ended](super::ending::End), and closes the socket when
-//! the client has read everything. Killed, or with a handler that panics, it
-//! closes the socket at once; what was not acknowledged by then never is.
+//! The connection supervisor starts it with a socket from an acceptor. The process creates the
+//! handler, runs the server's strategy until that returns the [close reason](super::ending::End),
+//! and closes the socket once the client has read everything. If the process is killed or its
+//! handler panics, the socket is closed immediately, and unacknowledged messages stay
+//! unacknowledged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ where
     H: Handler,
 {
     me.trap_exit(true);
-    // WHY all of it is bound: the permit is kept until the connection has gone.
+    // WHY all fields are bound: the permit must live until the connection is closed.
     let Newcomer { stream, peer, permit: _permit } = newcomer;
     let socket = match Socket::new(stream, shared.tls.as_ref()) {
         Ok(socket) => socket,

@@ -1,7 +1,7 @@
-//! What a server has done so far. Written by its processes, read by anybody.
+//! Counters of a server. Written by its processes, readable from any thread.
 //!
-//! COST: an atomic addition for each ack, connection or refusal, and another for how
-//! long the ack took, never for a message.
+//! COST: one atomic addition per ack, connection or refusal, and one for the latency of the ack;
+//! none per message.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,38 +10,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::ending::End;
 use super::latency::{Latencies, Latency};
 
-/// What a server has done so far. What is under way may be missing.
+/// Snapshot of a server's counters. Concurrent events may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Connections now.
+    /// Open connections.
     pub connections: u64,
-    /// Connections ever, those that are there now included.
+    /// Connections accepted so far, including the open ones.
     pub connections_ever: u64,
-    /// Messages acknowledged, whether or not the ack has reached the client.
+    /// Acknowledged messages, whether or not the ack reached the client.
     pub messages: u64,
-    /// Acks, and replies of request-reply.
+    /// Acks and replies of request-reply.
     pub acks: u64,
-    /// Messages of sessions that were refused.
+    /// Refused messages in sessions.
     pub refusals: u64,
-    /// Connections closed because a message was over the limit.
+    /// Connections closed because a message exceeded the size limit.
     pub too_large: u64,
-    /// Connections closed because no message became whole for too long.
+    /// Connections closed by the idle timeout.
     pub silent: u64,
     /// Connections closed because the client did not read its acks.
     pub deaf: u64,
-    /// Connections closed because they were not TLS as it should be: no handshake, no certificate where
-    /// one is demanded, or bytes that somebody changed.
+    /// Connections closed for TLS errors: a failed handshake, a missing client certificate, or
+    /// corrupted records.
     pub insecure: u64,
-    /// Connections closed because the handler failed, panicked, or did not take a message.
+    /// Connections closed because the handler failed, panicked or refused a message outside a
+    /// session.
     pub failed: u64,
-    /// Connections closed at once because their address had too many.
+    /// Connections closed immediately because of the limit per address.
     pub over_address: u64,
-    /// How often no connection could be accepted for want of descriptors or memory.
+    /// Failed accepts for lack of descriptors or memory.
     pub exhausted: u64,
 }
 
-/// The same, as it is counted.
+/// The counters behind [`Counts`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     opened: AtomicU64,
@@ -68,7 +69,7 @@ impl Counters {
         add(&self.closed, 1);
     }
 
-    /// An ack, of so many messages.
+    /// Counts an ack of `messages` messages.
     pub(crate) fn acked(&self, messages: u64) {
         add(&self.messages, messages);
         add(&self.acks, 1);
@@ -86,7 +87,7 @@ impl Counters {
         add(&self.exhausted, 1);
     }
 
-    /// Why a connection ended.
+    /// Counts the close reason of a connection.
     pub(crate) fn ended(&self, end: &End) {
         match end.cause() {
             End::TooLarge(_) => add(&self.too_large, 1),
@@ -94,14 +95,14 @@ impl Counters {
             End::Deaf => add(&self.deaf, 1),
             End::Insecure(_) => add(&self.insecure, 1),
             End::Refused | End::Failed(_) => add(&self.failed, 1),
-            // WHY: a helper that ends otherwise than in an orderly way had a handler that panicked.
+            // WHY: a helper with an abnormal exit reason had a handler that panicked.
             End::Helper(reason) if !reason.is_orderly() => add(&self.failed, 1),
             _ => {}
         }
     }
 
     pub(crate) fn read(&self) -> Counts {
-        // WHY in this order: a connection is never seen closed before it was opened.
+        // WHY this order: a connection must not be seen closed before it was opened.
         let closed = read(&self.closed);
         let opened = read(&self.opened);
         Counts {
@@ -121,7 +122,7 @@ impl Counters {
     }
 }
 
-/// Reads what a server has done, for whoever shows it. A clone reads the same.
+/// Read-only handle to the counters of a server. Clones read the same counters.
 #[derive(Clone, Debug)]
 pub struct Watch {
     address: SocketAddr,
@@ -133,26 +134,26 @@ impl Watch {
         Self { address, counters }
     }
 
-    /// Where the server listens, or did.
+    /// Returns the address of the server, also after it has stopped.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has done so far.
+    /// Returns a snapshot of the counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counters.read()
     }
 
-    /// How long its acks took: [`Server::latency`](super::Server::latency).
+    /// Returns the latency of acks: see [`Server::latency`](super::Server::latency).
     #[must_use]
     pub fn latency(&self) -> Latency {
         self.counters.latencies.read()
     }
 }
 
-/// Counts a connection as failed if it is dropped by a panic, which leaves nobody to say why it ended.
+/// Counts a connection as failed when dropped by a panic, which leaves no close reason.
 #[derive(Debug)]
 pub(crate) struct Watched<'a>(pub(crate) &'a Counters);
 
@@ -165,7 +166,7 @@ impl Drop for Watched<'_> {
 }
 
 fn add(to: &AtomicU64, count: u64) {
-    // ORDER: relaxed, because a count carries nothing but itself.
+    // ORDER: relaxed: the counter publishes no other data.
     to.fetch_add(count, Ordering::Relaxed);
 }
 

@@ -1,7 +1,7 @@
-//! Why a connection ended: for the log, the counts and its supervisor. Pure.
+//! Close reason of a connection, for the log, the counters and the supervisor. Pure.
 //!
-//! What a client does, or the network, is no error of the server: then the
-//! process ends with `normal`. COST: nothing.
+//! Errors of the client or the network are not errors of the server: the process then exits with
+//! `normal`. COST: none.
 
 use std::error::Error;
 use std::fmt;
@@ -12,38 +12,38 @@ use purlin::ExitReason;
 use crate::frames::TooLarge;
 use crate::session::Status;
 
-/// Why a connection ended.
+/// Close reason.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The client has written all it wanted to.
+    /// The client closed its writing half.
     Closed,
-    /// No message became whole for too long.
+    /// Idle timeout: no message started or completed in time.
     Silent,
-    /// The client does not read what it is answered.
+    /// The client does not read its answers.
     Deaf,
-    /// The connection broke.
+    /// The connection failed.
     Lost(io::Error),
-    /// What came was not TLS as it should be.
+    /// TLS error.
     Insecure(io::Error),
-    /// A message was over the limit.
+    /// A message exceeded the size limit.
     TooLarge(TooLarge),
-    /// The handler did not take a message, and there is no session in which to say so.
+    /// The handler refused a message outside a session.
     Refused,
-    /// There is no session, for this reason.
+    /// The session was refused with this status.
     NoSession(Status),
-    /// The client has another connection now.
+    /// The client opened a session on a newer connection.
     Replaced,
-    /// The server stops, or somebody told the process to end.
+    /// The process received an exit signal, for example because the server stops.
     Told(ExitReason),
     /// The handler failed.
     Failed(ExitReason),
-    /// A process that does a part of the connection's work has ended; with the connection's own end as
-    /// its reason where that is what it found.
+    /// A helper process of the connection ended. Its exit reason contains the close reason of the
+    /// connection, if it found one.
     Helper(ExitReason),
 }
 
 impl End {
-    /// The exit reason of the connection's process.
+    /// Returns the exit reason of the connection process.
     pub(crate) fn reason(self) -> ExitReason {
         match self {
             Self::Told(reason) | Self::Failed(reason) => reason,
@@ -56,7 +56,7 @@ impl End {
         }
     }
 
-    /// Why it really ended: where a helper ended for a reason of the connection's, for that.
+    /// Returns the underlying close reason: that of the helper, if a helper ended with one.
     pub(crate) fn cause(&self) -> &Self {
         match self {
             Self::Helper(reason) => said(reason).unwrap_or(self),
@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// The end of the connection that a helper ended with.
+/// Extracts the close reason from the exit reason of a helper.
 fn said(reason: &ExitReason) -> Option<&End> {
     match reason {
         ExitReason::ShutdownWith(why) => why.downcast_ref(),
@@ -73,11 +73,11 @@ fn said(reason: &ExitReason) -> Option<&End> {
     }
 }
 
-/// Of reading.
+/// Converts an error of a read.
 impl From<io::Error> for End {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // WHY: a socket has no opinion on what comes.
+            // WHY: a plain socket does not validate data, so this error comes from TLS.
             io::ErrorKind::InvalidData => Self::Insecure(error),
             _ => Self::Lost(error),
         }

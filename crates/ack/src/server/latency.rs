@@ -1,10 +1,11 @@
-//! How long acks take: a fixed array of counters. Added to by the processes of a server, read by anybody.
+//! Latency histogram of acks: a fixed array of atomic counters. Written by the processes of a
+//! server, readable from any thread.
 //!
-//! A *bucket* counts the acks that took about as long. Below 16 ns each nanosecond has one; above, each power of two
-//! is cut into eight, so that a bucket is an eighth as wide as what it begins with, or less. All that 64 bits can say
-//! has a bucket.
+//! A *bucket* counts acks of similar latency. Below 16 ns each nanosecond has a bucket; above, each
+//! power of two is divided into eight, so the width of a bucket is at most an eighth of its lower
+//! bound. The buckets cover all 64-bit values.
 //!
-//! COST: 4 kB a server; a look at the clock and an atomic addition for each ack, nothing for a message.
+//! COST: 4 kB per server; a clock read and an atomic addition per ack, none per message.
 
 use std::array::from_fn;
 use std::fmt;
@@ -13,11 +14,11 @@ use std::time::Duration;
 
 use super::waiting::now;
 
-/// A power of two is cut into 2 to the power of this.
+/// Binary logarithm of the number of buckets per power of two.
 const CUT: u32 = 3;
 const BUCKETS: usize = (64 - CUT as usize + 1) << CUT;
 
-/// How many acks took how long.
+/// Concurrent latency histogram.
 #[derive(Debug)]
 pub(crate) struct Latencies([AtomicU64; BUCKETS]);
 
@@ -28,30 +29,31 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// An ack has been given to the socket. The message in it that had waited longest was whole with a read at that
-    /// moment, on the node's clock.
+    /// Records an ack that was passed to the socket. `whole_at` is when the read that completed its
+    /// longest-waiting message returned, on the node's clock.
     pub(crate) fn acked(&self, whole_at: Duration) {
         self.add(now().saturating_sub(whole_at));
     }
 
     fn add(&self, took: Duration) {
-        // ORDER: relaxed, because a count carries nothing but itself.
+        // ORDER: relaxed: the counter publishes no other data.
         self.0[bucket(nanoseconds(took))].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn read(&self) -> Latency {
-        // ORDER: relaxed, as it is counted.
+        // ORDER: relaxed, as above.
         Latency(self.0.each_ref().map(|count| count.load(Ordering::Relaxed)).into())
     }
 }
 
-/// How long the acks of a server have taken, as far as was counted when this was read.
+/// Snapshot of the latency histogram of a server's acks.
 ///
-/// An ack counts once, however many messages it covers, with the time of the message in it that had waited longest:
-/// from when the read that made it whole had returned until the ack was given to the operating system, or to what
-/// encrypts. What this is in each strategy says [`Server::latency`](super::Server::latency).
+/// Each ack counts once, however many messages it covers, with the time of its longest-waiting
+/// message: from the return of the read that completed the message until the ack was passed to the
+/// operating system or to the TLS encryption. [`Server::latency`](super::Server::latency) describes
+/// the interval for each strategy.
 ///
-/// Times are known to a sixteenth, 6.25 %.
+/// The resolution is 1/16, 6.25 %.
 ///
 /// ```
 /// # use purlin::Node;
@@ -77,20 +79,21 @@ impl Latencies {
 pub struct Latency(Box<[u64; BUCKETS]>);
 
 impl Default for Latency {
-    /// That of no ack.
+    /// Returns an empty histogram.
     fn default() -> Self {
         Self(Box::new([0; BUCKETS]))
     }
 }
 
 impl Latency {
-    /// How many acks there were.
+    /// Returns the number of acks.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// About how long that part of them, from 0 to 1, took at most; `None` if there were none.
+    /// Returns the approximate quantile; `part` is from 0 to 1. Returns `None` if there were no
+    /// acks.
     #[must_use]
     pub fn quantile(&self, part: f64) -> Option<Duration> {
         let count = self.count();
@@ -103,20 +106,20 @@ impl Latency {
         found.map(|bucket| Duration::from_nanos(begin(bucket) + width(bucket) / 2))
     }
 
-    /// About how long the slowest took; `None` if there were none.
+    /// Returns the approximate maximum. Returns `None` if there were no acks.
     #[must_use]
     pub fn max(&self) -> Option<Duration> {
         self.quantile(1.0)
     }
 
-    /// How many took less than that: exactly so if it is a power of two in nanoseconds. Otherwise those that took
-    /// nearly as long are left out.
+    /// Returns the number of acks faster than `time`. Exact if `time` is a power of two in
+    /// nanoseconds; otherwise acks in the same bucket are not counted.
     #[must_use]
     pub fn below(&self, time: Duration) -> u64 {
         self.0[..bucket(nanoseconds(time))].iter().sum()
     }
 
-    /// Those that have come since an earlier reading of the same server.
+    /// Returns the acks recorded since `earlier`, a snapshot of the same server.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self(Box::new(from_fn(|bucket| self.0[bucket].saturating_sub(earlier.0[bucket]))))
@@ -136,19 +139,19 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Where so many nanoseconds are counted.
+/// Returns the bucket of a latency.
 fn bucket(nanoseconds: u64) -> usize {
     let power = nanoseconds.checked_ilog2().unwrap_or(0).saturating_sub(CUT);
     ((power as usize) << CUT) + (nanoseconds >> power) as usize
 }
 
-/// The fewest nanoseconds that are counted there.
+/// Returns the lower bound of a bucket in nanoseconds.
 fn begin(bucket: usize) -> u64 {
     let power = (bucket >> CUT).saturating_sub(1);
     ((bucket - (power << CUT)) as u64) << power
 }
 
-/// How many nanoseconds are counted alike there.
+/// Returns the width of a bucket in nanoseconds.
 fn width(bucket: usize) -> u64 {
     1 << (bucket >> CUT).saturating_sub(1)
 }
@@ -160,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_on_each_other_and_cover_all_there_is() {
+    fn buckets_are_contiguous_and_cover_all_values() {
         assert_eq!((begin(0), bucket(u64::MAX)), (0, BUCKETS - 1));
         for at in 1..BUCKETS {
             assert_eq!(begin(at), begin(at - 1) + width(at - 1), "{at}");
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_ack_there_is_no_time() {
+    fn empty_histogram_has_no_quantiles() {
         let none = Latencies::default().read();
         assert_eq!((none.count(), none.quantile(0.5), none.max()), (0, None, None));
         assert_eq!(none, Latency::default());
@@ -179,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quantile_is_that_of_the_times_but_for_a_sixteenth(
+        fn quantile_is_accurate_to_a_sixteenth(
             mut times in prop::collection::vec((any::<u64>(), 0..64u32), 1..200),
             part in 0.0..=1.0,
         ) {
@@ -199,7 +202,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_below_a_power_of_two_is_counted_exactly_and_what_came_before_is_taken_off(
+        fn below_is_exact_for_powers_of_two_and_since_subtracts(
             times in prop::collection::vec((any::<u64>(), 0..64u32), 0..100),
             more in prop::collection::vec((any::<u64>(), 0..64u32), 0..100),
             power in 0..64u32,

@@ -1,4 +1,4 @@
-//! What a server grants to its clients. Values.
+//! Server limits.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::session::WIDEST;
 use crate::strategy::Strategy;
 use crate::wire::LARGEST;
 
-/// What a server grants to its clients, all of them together and each of them.
+/// Limits of a server, for all connections together and for each one.
 ///
 /// ```
 /// use purlin_ack::server::Limits;
@@ -17,22 +17,23 @@ use crate::wire::LARGEST;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time, at least 1. Who comes then waits unseen, in the queue of the operating
-    /// system.
+    /// Maximum number of connections, at least 1. Further clients wait in the kernel's accept
+    /// queue.
     pub connections: usize,
-    /// Connections at a time from one address. Who comes then is closed at once.
+    /// Maximum number of connections per address. Further connections are closed immediately.
     pub per_address: usize,
-    /// Bytes of the largest payload.
+    /// Largest payload in bytes.
     pub largest: u32,
-    /// How long a client may take for a message, or keep an ack from being written; unless set, what
-    /// its [strategy](Strategy::silence) has.
+    /// Idle timeout: how long a client may take for a message, or keep an ack from being written.
+    /// `None`: the default of the [strategy](Strategy::silence).
     pub silence: Option<Duration>,
-    /// How long a connection has to answer what it has read, when the server stops. Then it is killed.
-    /// What is left of that time, and a second at most, its client has to read the last acks.
+    /// Graceful shutdown timeout: how long a connection may take to answer what it has read when
+    /// the server stops. After it the connection is killed. The client may read the last acks
+    /// during the rest of that time, for at most 1 s.
     pub drain: Duration,
-    /// Messages of a session that may be unanswered at a time, from 1 to [`WIDEST`].
+    /// Maximum number of unanswered messages in a session, from 1 to [`WIDEST`].
     pub window: u32,
-    /// Clients whose sessions are remembered.
+    /// Capacity of the session table in clients.
     pub clients: NonZeroUsize,
 }
 

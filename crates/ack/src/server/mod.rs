@@ -1,29 +1,28 @@
-//! Servers: a socket that is listened on, a process for each connection, and the
-//! supervisors above them.
+//! Servers: listener, a process per connection, and their supervisors.
 //!
 //! ```text
 //! supervisor, rest for one
 //! ├─ connections   supervisor, simple one for one
-//! │   └─ connection …        reads, handles, acknowledges; helpers of its own, linked
+//! │   └─ connection …        reads, handles, acknowledges; may have linked helpers
 //! └─ acceptor 0, 1, …        accept, and have connections started
 //! ```
 //!
-//! They stop in the reverse order: first nobody is let in any more, then each
-//! connection answers what it has read and closes.
+//! Shutdown runs in reverse order: the acceptors stop first, then each connection answers what it
+//! has read and closes.
 //!
 //! | module | role |
 //! |---|---|
-//! | `builder` | settings, and starting |
-//! | `acceptor` | the processes that let clients in |
-//! | `permits`, `limits` | how many of them |
-//! | `connection` | the process of one connection |
-//! | `reader`, `pace`, `socket`, `waiting` | how it reads and waits |
-//! | `ending` | why it ends |
-//! | `sessions` | whose session is where |
-//! | `counts`, `latency` | what has been done so far, and how long acks took |
+//! | `builder` | configuration and start |
+//! | `acceptor` | acceptor processes |
+//! | `permits`, `limits` | connection limits |
+//! | `connection` | connection process |
+//! | `reader`, `pace`, `socket`, `waiting` | reading and waiting |
+//! | `ending` | close reason |
+//! | `sessions` | connections of clients with a session |
+//! | `counts`, `latency` | counters and latency of acks |
 //!
-//! How a connection reads and acknowledges is its [strategy](crate::strategy); what
-//! becomes of the messages is its [handler](crate::handler)'s.
+//! The [strategy](crate::strategy) decides how a connection reads and acknowledges, its
+//! [handler](crate::handler) what happens to the messages.
 
 mod acceptor;
 mod builder;
@@ -58,8 +57,8 @@ use crate::handler::Count;
 #[cfg(feature = "tls")]
 pub use crate::tls::{PemError, server::Tls};
 
-/// A server that runs. Dropping this value does not stop it; [`Server::drain`] does, and the end of its
-/// node.
+/// A running server. Dropping this handle does not stop the server; [`Server::drain`] and the end
+/// of its node do.
 ///
 /// ```
 /// use purlin::Node;
@@ -94,14 +93,14 @@ pub struct Server {
     door: Door,
 }
 
-/// A server whose processes are not started yet.
+/// A listening server whose processes are not started.
 #[derive(Debug)]
 pub struct Listening {
     tree: SupervisorSpec,
     door: Door,
 }
 
-/// What can be asked of a server, whoever supervises it.
+/// Handle to a server, independent of its supervisor: address, counters and latency.
 pub struct Door {
     address: SocketAddr,
     listener: Arc<TcpListener>,
@@ -110,7 +109,7 @@ pub struct Door {
 }
 
 impl Listening {
-    /// The supervisor of the server's processes, and what the server is asked by.
+    /// Returns the supervisor specification of the server's processes and the handle to the server.
     #[must_use]
     pub fn into_parts(self) -> (SupervisorSpec, Door) {
         (self.tree, self.door)
@@ -118,25 +117,25 @@ impl Listening {
 }
 
 impl Door {
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has done so far.
+    /// Returns a snapshot of the counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.shared.counters.read()
     }
 
-    /// How long its acks took: [`Server::latency`].
+    /// Returns the latency of acks: see [`Server::latency`].
     #[must_use]
     pub fn latency(&self) -> Latency {
         self.shared.counters.latencies.read()
     }
 
-    /// Reads what it has done for as long as one likes, and keeps nothing else of it.
+    /// Returns a handle to the counters that keeps nothing else of the server alive.
     #[must_use]
     pub fn watch(&self) -> Watch {
         Watch::new(self.address, Arc::clone(&self.shared.counters))
@@ -144,86 +143,90 @@ impl Door {
 }
 
 impl Server {
-    /// Settings for a server that listens there; port 0 is any that is free.
+    /// Returns a builder for a server that listens on `address`; port 0 picks a free port.
     pub fn builder(address: SocketAddr) -> Builder<fn(SocketAddr) -> Count> {
         Builder::at(address)
     }
 
-    /// Settings for a server that takes over a socket on which another has listened: see
+    /// Returns a builder for a server that takes over the socket of another: see
     /// [`Server::hand_over`].
     pub fn builder_on(listener: TcpListener) -> Builder<fn(SocketAddr) -> Count> {
         Builder::on(listener)
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.door.local_addr()
     }
 
-    /// What it has done so far.
+    /// Returns a snapshot of the counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.door.counts()
     }
 
-    /// How long its acks have taken since its start; [`Latency::since`] makes the last minute of it.
+    /// Returns the latency of acks since the start of the server. Use [`Latency::since`] for an
+    /// interval.
     ///
-    /// An ack counts with the message in it that had waited longest, and that waits from the read which made it
-    /// whole until the ack is given to the socket. So the time has in it what the server adds: for how long
-    /// messages wait for those before them, the handler's work and what it waits for, such as a process's or
-    /// another node's confirmation or a write to the disk, and for how long there is no room for the ack because the
-    /// client does not read. It has nothing of the network and of what waits to be read. In particular:
+    /// Each ack counts once, with the time of its longest-waiting message: from the read that
+    /// completed the message until the ack is passed to the socket. The time includes what the
+    /// server adds: waiting for earlier messages, the handler's work and what it awaits, such as
+    /// the reply of a process, the confirmation of another node or a disk write, and waiting for
+    /// room in the socket while the client does not read. It excludes the network and the bytes not
+    /// read yet. In particular:
     ///
     /// | strategy | counts | from | until |
     /// |---|---|---|---|
     /// | `request-reply` | each reply | the last read | the reply is written |
-    /// | `throttle`, `head-rest` | each tick's ack | the read that made the first message whole that the tick acknowledges | the ack is written; the tick's own 5 ms are in it |
-    /// | `sync-ack` | each read's ack | that read | the ack is written |
-    /// | `async-ack` | each ack of up to 22 blocks | the read of the first block in which a message became whole | the ack is written; the time in the responder's mailbox is in it, and the 5 ms in which it waits for more |
-    /// | `best` | each batch's answer, acks and refusals of a session together | the read before it | the answer is written |
+    /// | `throttle`, `head-rest` | the ack of each tick | the read that completed the first message acknowledged by the tick | the ack is written; includes the tick's 5 ms |
+    /// | `sync-ack` | the ack of each read | that read | the ack is written |
+    /// | `async-ack` | each ack of up to 22 blocks | the read of the first block in which a message was completed | the ack is written; includes the time in the responder's mailbox and its wait of 5 ms for more |
+    /// | `best` | the answer to each batch; acks and refusals of a session together | the read before it | the answer is written |
     ///
-    /// What opens a session and what is never acknowledged does not count.
+    /// Session openings and messages that are never acknowledged do not count.
     #[must_use]
     pub fn latency(&self) -> Latency {
         self.door.latency()
     }
 
-    /// Reads what it has done for as long as one likes, also after its end, and keeps nothing else of it.
+    /// Returns a handle to the counters that stays readable after the server has stopped and keeps
+    /// nothing else of it alive.
     #[must_use]
     pub fn watch(&self) -> Watch {
         self.door.watch()
     }
 
-    /// The supervisor above all of its processes.
+    /// Returns the supervisor of the server's processes.
     #[must_use]
     pub fn supervisor(&self) -> &SupervisorRef {
         &self.supervisor
     }
 
-    /// Lets nobody in any more, and gives the socket to who will: another server of this program, or
-    /// another program that it is passed to. Who connects meanwhile waits and is not refused. The
-    /// connections that are there go on.
+    /// Stops accepting and returns the listening socket, for another server in this program or
+    /// another program. Clients that connect meanwhile wait in the accept queue and are not
+    /// refused. Open connections continue.
     ///
-    /// The socket does not block: accepting from it says at once that there is nobody.
+    /// The socket is non-blocking: an accept without a waiting client returns `WouldBlock`.
     ///
     /// # Errors
-    /// The operating system has no descriptor left for it.
+    /// Returns an error if the operating system has no descriptor left.
     pub async fn hand_over(&self) -> io::Result<TcpListener> {
         for acceptor in &self.door.acceptors {
-            // One that is not there accepts nothing.
+            // A missing acceptor accepts nothing.
             let _ = self.supervisor.terminate_child(acceptor).await;
-            // WHY: a specification that stays is started again when a child before it is.
+            // WHY: a child specification left in the table is restarted with the children before
+            // it.
             let _ = self.supervisor.delete_child(acceptor).await;
         }
         self.door.listener.try_clone()
     }
 
-    /// Stops the server: nobody is let in any more, what has been read is answered, and then each
-    /// connection is closed. One that has not done so within [`Limits::drain`] is killed; what it has
-    /// not acknowledged by then never is.
+    /// Shuts the server down gracefully: it stops accepting, answers what it has read, and closes
+    /// each connection. A connection that takes longer than [`Limits::drain`] is killed; its
+    /// unacknowledged messages stay unacknowledged.
     ///
-    /// *Cancellation*: dropping the future does not call it off.
+    /// *Cancellation*: dropping the future does not cancel the shutdown.
     pub async fn drain(self) -> Counts {
         self.supervisor.stop(ExitReason::Shutdown).await;
         self.door.counts()

@@ -1,62 +1,63 @@
-//! Whether to read at once, or to let more come first. Pure: the time is a value.
+//! Read coalescer: decides whether to read immediately or to let more data arrive first. Pure: time
+//! is an argument.
 //!
-//! Belongs to the reader of one connection, which says what each read found and is
-//! told whether to linger before the next.
+//! The reader of a connection reports the size of each read and asks whether to linger before the
+//! next one.
 //!
-//! A client that writes little at a time and does not wait for its acks can be read
-//! from so often that each read finds one of its writes. Then it is the reads and
-//! the acks that cost, on both sides. Who lets some microseconds pass finds more. But
-//! a client that does wait loses that time in every round, and nobody can know
-//! beforehand which it is. So it is tried, and what moves more bytes is kept:
+//! A client that writes small amounts and does not wait for its acks can be read so fast that each
+//! read finds a single write. The reads and acks then dominate the cost on both sides. Waiting some
+//! microseconds makes each read larger. A client that does wait for its acks, however, loses that
+//! time in every round, and the two cannot be told apart in advance. The coalescer therefore tries
+//! lingering and keeps it if it moves more bytes per second:
 //!
 //! ```text
-//!   eager, [`LOOK`] reads that found little, one right behind the other
+//!   eager, [`LOOK`] small reads in a row
 //!     └─► trial, [`TRIAL`] reads ──faster──► lingering, [`KEPT`] reads ──► eager
-//!              └─slower─► eager, and no trial for a while: [`KEPT`] reads, then twice as many, …
-//!   whoever has to be woken: eager
+//!              └─slower─► eager without a trial: [`KEPT`] reads, then twice as many, …
+//!   after a wait for a wakeup: eager
 //! ```
 //!
-//! COST: a few additions for each read.
+//! COST: a few additions per read.
 
 use std::time::Duration;
 
-/// How long it lingers.
+/// Linger time before a read.
 pub(crate) const LINGERS: Duration = Duration::from_micros(20);
 
-/// Reads that are looked at before a trial.
+/// Number of reads observed before a trial.
 const LOOK: u32 = 64;
-/// Reads of a trial.
+/// Number of reads in a trial.
 const TRIAL: u32 = 16;
-/// Reads until what was found is asked anew.
+/// Number of reads for which the result of a trial holds.
 const KEPT: u32 = 1024;
-/// The most reads until then, where trials have failed again and again.
+/// Upper bound of that number after repeated failed trials.
 const LONGEST: u32 = 1 << 16;
-/// How many times as many bytes per second make a trial a success: less may be chance.
+/// Minimum speedup in bytes per second for a successful trial; less may be noise.
 const PAYS: f64 = 1.1;
-/// Bytes of a read on average that are not little.
+/// Average bytes per read from which reads are not small.
 const MUCH: u64 = 16 << 10;
 
-/// How the reads of one connection follow on each other.
+/// `Pace`: the read coalescer of one connection.
 #[derive(Debug)]
 pub(crate) struct Pace {
     phase: Phase,
-    /// Reads that are left of the stretch.
+    /// Reads left in the current phase.
     left: u32,
-    /// Of the stretch so far.
+    /// Reads in the current phase so far.
     reads: u32,
     bytes: u64,
     began: Duration,
-    /// Reads without a trial after the next one that fails.
+    /// Length in reads of the resting phase after the next failed trial.
     rest: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Reads at once, and looks at what that finds.
+    /// Reads immediately and measures the rate.
     Eager,
-    /// Reads at once, since nothing else has helped.
+    /// Reads immediately, after a failed trial.
     Resting,
-    /// Lingers, to see whether more bytes per second come than that.
+    /// Lingers and compares the rate with this one, in bytes per second.
     Trial(f64),
     /// Lingers.
     Lingering,
@@ -67,12 +68,12 @@ impl Pace {
         Self { phase: Phase::Eager, left: LOOK, reads: 0, bytes: 0, began: now, rest: KEPT }
     }
 
-    /// Whether to let some time pass before the next read.
+    /// Whether to linger before the next read.
     pub(crate) fn lingers(&self) -> bool {
         matches!(self.phase, Phase::Trial(_) | Phase::Lingering)
     }
 
-    /// A read found so many bytes.
+    /// Records a read of `bytes` bytes.
     pub(crate) fn read(&mut self, bytes: usize, now: Duration) {
         self.reads += 1;
         self.bytes += bytes as u64;
@@ -82,10 +83,10 @@ impl Pace {
         }
     }
 
-    /// There was nothing for so long that it has been woken.
+    /// Records that the reader had to wait for a wakeup.
     pub(crate) fn woken(&mut self, now: impl FnOnce() -> Duration) {
         match self.phase {
-            // WHY no new look: many are woken between all of their reads.
+            // WHY no new measurement: many clients cause a wakeup between all of their reads.
             Phase::Resting => {}
             Phase::Eager if self.reads == 0 => {}
             _ => self.enter(Phase::Eager, LOOK, now()),
@@ -119,8 +120,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Reads so often, as a client lets it: bytes and microseconds of a read, eager and lingering.
-    /// How many of the reads lingered.
+    /// Simulates `reads` reads of a client, given the bytes and microseconds of an eager and of a
+    /// lingering read. Returns how many of the reads lingered.
     fn lingered(reads: u32, eager: (usize, u64), lingering: (usize, u64)) -> u32 {
         let mut now = Duration::ZERO;
         let mut pace = Pace::new(now);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lingers_where_that_moves_more_and_asks_anew_now_and_then() {
+    fn lingers_if_throughput_rises_and_repeats_the_trial() {
         let all = 100_000;
         let stretch = LOOK + TRIAL + KEPT;
         let due = all / stretch * (TRIAL + KEPT);
@@ -143,18 +144,18 @@ mod tests {
     }
 
     #[test]
-    fn a_client_in_lock_step_is_made_to_wait_less_and_less_often() {
+    fn trials_become_rarer_for_a_lock_step_client() {
         let lingered = lingered(1_000_000, (17, 30), (17, 50));
         assert!((1..=16 * 30).contains(&lingered), "{lingered}");
     }
 
     #[test]
-    fn who_finds_much_never_lingers() {
+    fn large_reads_never_linger() {
         assert_eq!(lingered(100_000, (1 << 16, 20), (1 << 16, 1)), 0);
     }
 
     #[test]
-    fn who_is_woken_is_eager() {
+    fn wakeup_makes_reads_eager() {
         let mut pace = Pace::new(Duration::ZERO);
         for _ in 0..LOOK {
             pace.read(17, Duration::from_micros(100));

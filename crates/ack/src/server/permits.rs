@@ -1,13 +1,12 @@
-//! Who may connect: so many at a time, and so many from one address.
+//! Connection limits: in total and per address.
 //!
-//! Acceptors take a [`Room`] before they accept, so that at the limit nobody
-//! accepts, and turn it into a [`Permit`] for the address that came. The
-//! connection's process keeps the permit; however it ends, dropping it makes room.
+//! An acceptor acquires a [`Room`] before it accepts, so no connection is accepted at the limit,
+//! and converts it into a [`Permit`] for the address of the client. The connection process holds
+//! the permit; dropping it, however the process ends, frees the slot.
 //!
-//! INVARIANT: there are never more permits than connections allowed, nor more for
-//! an address than one may have.
+//! INVARIANT: there are never more permits than the limit, nor more for an address than its limit.
 //!
-//! COST: a lock that is held for a look-up, twice for each connection.
+//! COST: a lock, held for a lookup, twice per connection.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::counts::Counters;
 use super::limits::Limits;
 
-/// Who is connected.
+/// Connection slots and connections per address.
 #[derive(Debug)]
 pub(crate) struct Permits {
     all: Arc<Semaphore>,
@@ -27,11 +26,11 @@ pub(crate) struct Permits {
     counters: Arc<Counters>,
 }
 
-/// Room for one connection more.
+/// `Room`: a reserved connection slot.
 #[derive(Debug)]
 pub(crate) struct Room(OwnedSemaphorePermit);
 
-/// The right to be connected.
+/// Permit of an open connection.
 #[derive(Debug)]
 pub(crate) struct Permit {
     _room: OwnedSemaphorePermit,
@@ -50,16 +49,16 @@ impl Permits {
         }
     }
 
-    /// Waits until there is room.
+    /// Waits for a free connection slot.
     ///
-    /// *Cancellation*: dropping the future leaves the line.
+    /// *Cancellation*: dropping the future leaves the wait list.
     pub(crate) async fn room(&self) -> Room {
         let room = Arc::clone(&self.all).acquire_owned().await;
-        // WHY: nobody closes the semaphore.
+        // WHY: the semaphore is never closed.
         Room(room.expect("it is open"))
     }
 
-    /// Lets somebody in; hands the room back if its address has too many already.
+    /// Converts a slot into a permit. Returns the slot if the address has reached its limit.
     pub(crate) fn admit(self: &Arc<Self>, room: Room, address: IpAddr) -> Result<Permit, Room> {
         let mut addresses = self.addresses();
         let here = addresses.get(&address).copied().unwrap_or(0);
@@ -75,7 +74,7 @@ impl Permits {
     }
 
     fn addresses(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        // WHY: what is done while it is locked does not panic.
+        // WHY: no code panics while the lock is held.
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_limit_nobody_has_room_until_somebody_leaves() {
+    fn no_slot_is_free_at_the_limit_until_a_connection_closes() {
         let (permits, counters) = permits(2, 9);
         let mut inside: Vec<_> = (0..2)
             .map(|_| permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted"))
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_too_many_gives_its_room_back_and_the_others_do_not_mind() {
+    fn address_over_its_limit_returns_the_slot_for_other_addresses() {
         let (permits, counters) = permits(3, 1);
         let one = permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted");
         let refused = permits.admit(room(&permits).expect("there is room"), HERE);

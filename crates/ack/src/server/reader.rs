@@ -1,31 +1,29 @@
-//! The reading half of a connection, and all waiting that its process does.
+//! Reading half of a connection, and all waiting of its process.
 //!
-//! Belongs to the connection's process and is used in its turns only. A strategy
-//! asks it to [`fill`](Reader::fill) a buffer and to [`write`](Reader::write),
-//! and is told [how the connection ended](End) when it has: by the client, by the
-//! network, by silence, by an exit signal. It never looks at what was read.
+//! Owned by the connection process and used only in its turns. A strategy calls
+//! [`fill`](Reader::fill) to read into a buffer and [`write`](Reader::write); both return the
+//! [close reason](End) when the connection has ended, whether by the client, the network, the idle
+//! timeout or an exit signal. The reader does not look at the data.
 //!
-//! *Told to end.* Exit signals are trapped. They are looked at before each read
-//! and while there is nothing to read, never while something is written or
-//! handled: what was read is answered before the connection ends.
+//! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
+//! but never during a write or in the handler: what was read is answered before the connection
+//! ends.
 //!
-//! *Silence.* A message has to begin within the time that is set, and to become
-//! whole within the same time again, or the connection is [silent](End::Silent). So
-//! a client that sends a byte now and then does not live for ever.
+//! *Idle timeout.* A message must start within the configured time and be complete within the same
+//! time again; otherwise the connection is [silent](End::Silent). A client that sends a byte now
+//! and then cannot stay connected forever.
 //!
-//! *Keenness.* A client in lock-step writes a few microseconds after it was
-//! answered. Where the last wait was that short, the next begins with asking again
-//! and again, for [`KEEN`] at most, letting others run in between: being woken by
-//! the kernel would take longer than the whole round. A connection whose waits are
-//! long never does so, and one that asks in vain [ever more seldom](Keen).
+//! *Adaptive spinning.* A client in lock-step writes a few microseconds after its answer. If the
+//! last wait was that short, the next one starts with polling for at most [`Keen::LONGEST`],
+//! yielding to other processes in between: a wakeup by the kernel would take longer than the whole
+//! round. Connections with long waits never poll, and unsuccessful polling becomes [ever
+//! rarer](Keen).
 //!
-//! *Lingering.* A client that writes little at a time, and a lot of it, is read from
-//! less often, where that [moves more](Pace).
+//! *Lingering.* A client that makes many small writes is read less often, if that [moves more
+//! bytes](Pace).
 //!
-//! COST: a read that finds something is one system call and a look at the mailbox, and one at
-//! the clock where it takes what there is.
-//! A connection that has been quiet for [`REST`] gives back its
-//! buffer.
+//! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
+//! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
 
 use std::future::Future;
 use std::time::Duration;
@@ -41,33 +39,33 @@ use super::socket::Socket;
 use super::waiting::{now, receive_within, told_within, within};
 use crate::inbuf::InBuf;
 
-/// How long it waits with its buffer.
+/// Idle time after which the buffer is freed.
 const REST: Duration = Duration::from_secs(1);
-/// How long a connection that is being closed waits for the client to have read everything.
+/// How long a closing connection waits for the client to read everything.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// How much to read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// Exactly what the next message is known to need.
+    /// Exactly the bytes the next message is known to need.
     Exact,
-    /// Whatever there is.
+    /// Whatever is available.
     Available,
 }
 
-/// What the process of a connection reads with, and waits.
+/// Socket, mailbox and timeouts of a connection process.
 #[derive(Debug)]
 pub(crate) struct Reader {
     me: Process<Exit>,
     socket: Socket,
-    /// Processes that do a part of the connection's work.
+    /// Helper processes of the connection.
     helpers: Vec<ProcessId>,
     silence: Duration,
-    /// When a message was last known to have begun or become whole, on the node's clock.
+    /// When a message last started or was completed, on the node's clock. Updated lazily.
     heard_at: Duration,
-    /// One has since.
+    /// Whether a message has started or was completed since `heard_at`.
     heard: bool,
-    /// When it last took what there was, on the node's clock.
+    /// When the last read with [`Amount::Available`] returned, on the node's clock.
     read_at: Duration,
     keen: Keen,
     pace: Pace,
@@ -88,17 +86,17 @@ impl Reader {
         }
     }
 
-    /// The process.
+    /// Returns the pid of the connection process.
     pub(crate) fn pid(&self) -> Pid<Exit> {
         self.me.pid()
     }
 
-    /// The connection, for another process to write to.
+    /// Returns a handle to the socket, for a helper that writes.
     pub(crate) fn socket(&self) -> Socket {
         self.socket.clone()
     }
 
-    /// Starts a process that does a part of the work, linked to this one.
+    /// Spawns a helper process, linked to this one.
     pub(crate) fn helper<N, F, Fut>(
         &mut self,
         options: SpawnOptions,
@@ -120,8 +118,8 @@ impl Reader {
         Ok(helper)
     }
 
-    /// Reads once into the buffer, of which the next message needs so many bytes; waits if there is
-    /// nothing.
+    /// Reads once into the buffer, or waits for data. `needed` is the number of bytes missing from
+    /// the next message.
     pub(crate) async fn fill(
         &mut self,
         buffer: &mut InBuf,
@@ -135,7 +133,7 @@ impl Reader {
                 yield_now().await;
             }
         }
-        // WHY: who has no memory to read to has been quiet, and gets some when there is something.
+        // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
         if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
             return Ok(());
         }
@@ -171,24 +169,24 @@ impl Reader {
         }
     }
 
-    /// When it last took what there was, on the node's clock.
+    /// Returns when the last read with [`Amount::Available`] returned, on the node's clock.
     pub(crate) fn read_at(&self) -> Duration {
         self.read_at
     }
 
-    /// A message has become whole.
+    /// Records that a message was completed.
     pub(crate) fn heard(&mut self) {
-        // WHY no look at the clock: it matters only once there is something to wait for.
+        // WHY no clock read: the time matters only for the next wait, which reads the clock.
         self.heard = true;
     }
 
-    /// Writes all of that.
+    /// Writes all bytes.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
         write_all(&mut self.me, &self.socket, bytes, self.silence, |_| false).await
     }
 
-    /// Has the other connections of the same client end when they have answered what they have read, and
-    /// kills them if that takes longer than `patience`; whether they have ended.
+    /// Asks the other connections of the same client to end after answering what they have read,
+    /// and kills them after `patience`. Returns whether they have ended.
     pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
         let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
         tell(ExitReason::shutdown_with(End::Replaced));
@@ -196,22 +194,22 @@ impl Reader {
             return true;
         }
         tell(ExitReason::Kill);
-        // WHY not until they have: a handler that does not await would keep this one for ever.
+        // WHY a second timeout: a handler that never awaits would block this connection forever.
         within(&mut self.me, patience, all_ended(others)).await.is_some()
     }
 
-    /// Closes the connection at once, whatever the client has not read.
+    /// Resets the connection, discarding unsent answers.
     ///
-    /// WHY: what it does not read would stay with the operating system for minutes, and the client would
-    /// not hear of the end for as long.
+    /// WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
+    /// client would not learn of the end meanwhile.
     pub(crate) fn reset(self) {
         self.socket.reset();
     }
 
-    /// Closes the connection when the client has read everything, or has had time to.
+    /// Closes the connection once the client has read everything, or after a timeout.
     ///
-    /// WHY it goes on reading: a socket that is closed with something unread resets the connection,
-    /// and a client may lose acks that it has not read.
+    /// WHY it continues to read: closing a socket with unread data resets the connection, and the
+    /// client may lose acks it has not read.
     pub(crate) async fn close(mut self) {
         self.socket.give_up_after(self.silence);
         let until = now().saturating_add(LINGER);
@@ -239,7 +237,7 @@ impl Reader {
         matches!(ready, Some(Ok(())))
     }
 
-    /// Reads what there is; whether there was anything.
+    /// Reads what is available. Returns whether there was anything.
     fn take(&mut self, buffer: &mut InBuf, needed: usize, amount: Amount) -> Result<bool, End> {
         let room = buffer.room(needed);
         let most = match amount {
@@ -261,7 +259,7 @@ impl Reader {
         }
     }
 
-    /// Waits until there is something to read; `false` when it is that late.
+    /// Waits for data to read. Returns `false` if the deadline passes first.
     async fn wait(&mut self, until: Duration) -> Result<bool, End> {
         let left = until.saturating_sub(now());
         let told = tokio::select! {
@@ -274,7 +272,7 @@ impl Reader {
         told.map_or(Ok(false), |exit| Err(self.end_of(exit)))
     }
 
-    /// Looks whether the process has been told to end.
+    /// Checks the mailbox for an exit signal.
     fn heed(&mut self) -> Result<(), End> {
         match self.me.try_receive() {
             None => Ok(()),
@@ -301,10 +299,10 @@ async fn all_ended(processes: &[Pid<Exit>]) {
     }
 }
 
-/// Writes all of that, and whatever has stayed behind, if the client makes room for some of it within each
-/// `patience`, and no message comes that `ends` it.
+/// Writes all bytes and flushes. Fails if the client makes no room for `patience`, or if a message
+/// for which `ends` returns `true` arrives.
 ///
-/// Once it has failed nothing may be written behind it: half an ack may be on its way.
+/// After a failure nothing more may be written: half an ack may have been sent.
 pub(crate) async fn write_all<M: Send + 'static>(
     me: &mut Process<M>,
     socket: &Socket,
@@ -335,7 +333,7 @@ mod tests {
     use crate::server::socket::tests::connected;
 
     #[test]
-    fn a_write_that_waits_for_room_ends_with_the_message_that_ends_it_and_no_other() {
+    fn blocked_write_ends_only_on_the_matching_message() {
         let (socket, _deaf) = connected();
         let node = Node::builder().workers(1).build().expect("a node starts");
         let ended = node.block_on(async move |_: Process<()>| {

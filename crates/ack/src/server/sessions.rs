@@ -1,14 +1,14 @@
-//! Which clients have a session, where, and what they have been answered.
+//! Sessions of a server: the connections of each client, and what has been answered.
 //!
-//! One for a server, used by the processes of its connections. A client has one
-//! connection at a time: who opens a session first [takes over](Sessions::enter)
-//! from the connections that the client had, which end when what they have read is
-//! answered. So nothing is handled on two.
+//! A server has one value, used by its connection processes. A client has one active connection: a
+//! connection that opens a session first [takes over](Sessions::enter) from the earlier connections
+//! of the client, which end after answering what they have read. So no message is handled on two
+//! connections.
 //!
-//! INVARIANT: who is in `connected` may still handle something; nobody leaves before its
-//! handler is done with, or dropped.
+//! INVARIANT: every connection that may still run a handler is in `connected`; it leaves only after
+//! its handler is done or dropped.
 //!
-//! COST: a lock for each batch of a session, held for a look-up.
+//! COST: a lock per batch of a session, held for a lookup.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,10 +18,10 @@ use purlin::{Exit, Pid};
 use super::limits::Limits;
 use crate::remembered::Remembered;
 
-/// A client's name.
+/// Client identifier.
 pub(crate) type Client = [u8; 16];
 
-/// The clients of a server.
+/// Clients of a server.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     remembered: Mutex<Remembered>,
@@ -36,15 +36,16 @@ impl Sessions {
         }
     }
 
-    /// What has been answered to whom.
+    /// Locks the session table.
     pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
-        // WHY: what is done while it is locked does not panic.
+        // WHY: no code panics while the lock is held.
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection wants to speak for a client; those that did before, which have to end first.
+    /// Registers a connection of a client. Returns the earlier connections of the client, which
+    /// must end first.
     ///
-    /// WHY all of them, and not the last: that may itself still wait for the one before it.
+    /// WHY all of them: the last one may itself be waiting for its predecessor.
     pub(crate) fn enter(
         self: &Arc<Self>,
         client: Client,
@@ -63,7 +64,7 @@ impl Sessions {
     }
 }
 
-/// The connection of a client, for as long as it lives.
+/// Registration of a connection, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Presence {
     sessions: Arc<Sessions>,

@@ -1,4 +1,4 @@
-//! What the processes of one server have in common.
+//! State shared by the processes of a server.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::session::Level;
 use crate::strategy::Strategy;
 use crate::tls::server::Tls;
 
-/// What the processes of one server have in common.
+/// State shared by the processes of a server.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) strategy: Strategy,
     pub(crate) limits: Limits,
-    /// What an ack means where no session says so.
+    /// Acknowledgement level outside of sessions.
     pub(crate) level: Level,
     pub(crate) tls: Option<Tls>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) permits: Arc<Permits>,
     pub(crate) sessions: Arc<Sessions>,
-    /// It has been said that there are no descriptors, and nobody has come in since.
+    /// Whether descriptor exhaustion was logged. Cleared by the next accepted connection.
     pub(crate) short: AtomicBool,
-    /// What the supervisor of the connections is registered as.
+    /// Registered name of the connection supervisor.
     pub(crate) connections: String,
 }
 
-/// A connection on its way from an acceptor to a process of its own.
+/// An accepted connection that an acceptor hands over to a new process.
 #[derive(Debug)]
 pub(crate) struct Newcomer {
     pub(crate) stream: TcpStream,
@@ -40,9 +40,9 @@ pub(crate) struct Newcomer {
 
 impl Shared {
     pub(crate) fn new(strategy: Strategy, level: Level, limits: Limits, tls: Option<Tls>) -> Self {
-        // WHY a number: two servers may listen on one address, one after the other.
+        // WHY a number: two servers may listen on the same address, one after the other.
         static SERVERS: AtomicU64 = AtomicU64::new(0);
-        // ORDER: relaxed, because all that matters is that each gets another.
+        // ORDER: relaxed: only uniqueness matters.
         let number = SERVERS.fetch_add(1, Ordering::Relaxed);
         let counters = Arc::new(Counters::default());
         Self {

@@ -1,12 +1,12 @@
-//! What the operating system has not for now, and may have later.
+//! Detection of exhausted system resources: descriptors and memory.
 
 use std::io;
 use std::time::Duration;
 
-/// How long to wait before it is asked again.
+/// Delay before a retry.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether it has no descriptor, or no memory.
+/// Whether the error is a lack of descriptors or memory.
 pub(super) fn is_for_want(error: &io::Error) -> bool {
     let wants = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
     error.raw_os_error().is_some_and(|error| wants.contains(&error))

@@ -1,24 +1,24 @@
-//! A connection's socket, as the processes of that connection use it.
+//! Socket of a connection, shared by the processes of that connection.
 //!
-//! Nothing here blocks a thread. [`Socket::read`] and [`Socket::write`] do what
-//! can be done at once; [`Socket::ready`] waits. One process may read while
-//! another writes, each with a clone of the `Socket`; both have one descriptor, so
-//! a connection that was accepted needs no more to be served.
+//! No method blocks a thread. [`Socket::read`] and [`Socket::write`] do what is possible
+//! immediately; [`Socket::ready`] waits. One process may read while another writes, each with a
+//! clone of the `Socket`. The clones share one descriptor, so an accepted connection needs no
+//! further descriptor.
 //!
-//! WHY it is known to tokio only while somebody waits: tokio's thread is woken
-//! for every segment that comes to a socket it knows, whether or not anybody
-//! waits for it, and the sender pays for that wake. A connection that always has
-//! something to read never waits, and so costs nobody anything.
+//! WHY it is registered with tokio only during a wait: tokio's I/O thread is woken for every
+//! segment that arrives at a registered socket, whether or not a process waits for it, and the
+//! sender pays for that wakeup. A connection that always has data to read never waits and causes no
+//! wakeups.
 //!
-//! Tokio knows a descriptor once, so where both processes wait at the same time, as
-//! they may for a client that does not read, who came second has a descriptor more
-//! for as long. Where there is none it looks again after [`PAUSE`].
+//! Tokio registers a descriptor once. If both processes wait at the same time, which may happen if
+//! a client does not read, the second one uses a duplicate descriptor for that time. If none is
+//! available, it retries after [`PAUSE`].
 //!
-//! With TLS there is a channel between: one for all of them, behind a lock that is
-//! held for a read or a write and never while somebody waits.
+//! With TLS, the clones share one channel behind a lock, which is held for a read or a write and
+//! never during a wait.
 //!
-//! COST: a read or a write is one system call. A wait is two more, and a block of
-//! memory, to make the socket known and unknown again.
+//! COST: a read or a write is one system call. A wait is two more and an allocation, to register
+//! and deregister the socket.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -36,7 +36,7 @@ use crate::attempt::at_once;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
 
-/// One end of a connection. A clone is the same end, for another process.
+/// Server side of a connection. Clones refer to the same socket, for other processes.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     stream: Arc<TcpStream>,
@@ -44,7 +44,7 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Takes a stream that was accepted, and has it send at once what is written.
+    /// Wraps an accepted stream and sets `TCP_NODELAY`.
     pub(crate) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
@@ -53,7 +53,8 @@ impl Socket {
         Ok(Self { stream: Arc::new(stream), tls })
     }
 
-    /// Reads what there is; `None` if there is nothing now, 0 if there will be nothing more.
+    /// Reads what is available. Returns `None` if nothing is available now, 0 at the end of the
+    /// stream.
     pub(crate) fn read(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.tls {
             None => at_once(|| (&*self.stream).read(room)),
@@ -61,8 +62,8 @@ impl Socket {
         }
     }
 
-    /// Writes what there is room for; `None` if there is no room now. What is written is on its way
-    /// when it is [flushed](Self::flush).
+    /// Writes as much as fits. Returns `None` if the socket buffer is full. The bytes are passed to
+    /// the kernel only after [`flush`](Self::flush).
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         match &self.tls {
             None => at_once(|| (&*self.stream).write(bytes)),
@@ -70,7 +71,7 @@ impl Socket {
         }
     }
 
-    /// Whether all that was written is on its way; if not, there is no room now.
+    /// Whether everything written was passed to the kernel; if not, the socket buffer is full.
     pub(crate) fn flush(&self) -> io::Result<bool> {
         match &self.tls {
             None => Ok(true),
@@ -78,8 +79,8 @@ impl Socket {
         }
     }
 
-    /// Says to the other side that nothing more will be written; `false` if there is no room now to
-    /// say so. What is read afterwards is of no meaning: it is not decrypted any more.
+    /// Shuts down the writing half. Returns `false` if the socket buffer is full. Bytes read
+    /// afterwards must be ignored: they are no longer decrypted.
     pub(crate) fn finish(&mut self) -> io::Result<bool> {
         if let Some(tls) = &self.tls
             && !lock(tls).finish(&mut &*self.stream)?
@@ -91,32 +92,31 @@ impl Socket {
         Ok(true)
     }
 
-    /// Gives memory back until there is something to read again.
+    /// Frees memory until there is something to read.
     pub(crate) fn rest(&self) {
         if let Some(tls) = &self.tls {
             lock(tls).rest();
         }
     }
 
-    /// Has the operating system give up what the client does not take within that time, also when the
-    /// connection has been closed.
+    /// Sets the time after which the kernel gives up on unacknowledged data, also after a close.
     pub(crate) fn give_up_after(&self, time: Duration) {
-        // Where that cannot be set it gives up in its own time.
+        // On failure the system default applies.
         #[cfg(target_os = "linux")]
         let _ = SockRef::from(&*self.stream).set_tcp_user_timeout(Some(time));
         #[cfg(not(target_os = "linux"))]
         let _ = time;
     }
 
-    /// Has the last close of it end the connection at once, and drop what has not been sent.
+    /// Makes the last close reset the connection and discard unsent data.
     pub(crate) fn reset(&self) {
-        // Where that cannot be set it is closed like any other.
+        // On failure the connection is closed normally.
         let _ = SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO));
     }
 
-    /// Waits until it can be read from or written to, as far as is known.
+    /// Waits until the socket is readable or writable. Spurious wakeups are possible.
     ///
-    /// *Cancellation*: dropping the future changes nothing.
+    /// *Cancellation*: dropping the future has no effect.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<()> {
         let interest = match &self.tls {
             None => interest,
@@ -131,7 +131,8 @@ impl Socket {
     }
 }
 
-/// The same for a process that comes second, with a descriptor more, if there is one.
+/// Waits with a duplicate descriptor if the socket is already registered. Without a free
+/// descriptor, returns after [`PAUSE`].
 async fn ready_again(stream: io::Result<TcpStream>, interest: Interest) -> io::Result<()> {
     match stream {
         Ok(stream) => known_until(&stream, interest).await,
@@ -143,7 +144,7 @@ async fn ready_again(stream: io::Result<TcpStream>, interest: Interest) -> io::R
     }
 }
 
-/// Has tokio know the stream until it can be read from or written to.
+/// Registers the stream with tokio until it is readable or writable.
 async fn known_until(stream: &TcpStream, interest: Interest) -> io::Result<()> {
     #[expect(
         deprecated,
@@ -155,7 +156,7 @@ async fn known_until(stream: &TcpStream, interest: Interest) -> io::Result<()> {
     Ok(())
 }
 
-/// What tokio is told of a socket that somebody waits for.
+/// Descriptor of a stream, for registration with tokio.
 struct Descriptor<'a>(&'a TcpStream);
 
 impl AsRawFd for Descriptor<'_> {
@@ -165,7 +166,7 @@ impl AsRawFd for Descriptor<'_> {
 }
 
 fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
-    // WHY: who panics while it is locked takes all processes of the connection along.
+    // WHY poisoning is ignored: a panic under the lock ends all processes of the connection.
     channel.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -178,7 +179,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The server's end of a connection, and the client's.
+    /// Returns the server side and the client side of a connection.
     pub(in crate::server) fn connected() -> (Socket, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
         let address = listener.local_addr().expect("it is bound");
@@ -188,7 +189,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_finds_no_descriptor_looks_again_and_other_errors_are_told() {
+    fn wait_without_descriptor_retries_and_other_errors_are_returned() {
         let mut builder = Builder::new_current_thread();
         let runtime = builder.enable_all().start_paused(true).build().expect("it starts");
         let again = |number| {

@@ -1,24 +1,24 @@
-//! Waiting for no longer than a time, on the clock of the process's node.
+//! Waits with a timeout, on the clock of the process's node.
 //!
-//! For the processes of a connection and the acceptors, each for itself. What is not
-//! asked for stays in the mailbox. COST: of a wait a timer.
+//! Used by connection processes and acceptors. Messages that do not match stay in the mailbox.
+//! COST: a timer per wait.
 
 use std::future::Future;
 use std::time::Duration;
 
 use purlin::{Node, Process, receive};
 
-/// The time on the node's clock.
+/// Returns the time on the node's clock.
 pub(crate) fn now() -> Duration {
     Node::current_uptime().unwrap_or_default()
 }
 
-/// Lets time pass.
+/// Sleeps for `time`.
 pub(crate) async fn pass<M: Send + 'static>(me: &mut Process<M>, time: Duration) {
     receive!(me, { after time => {} });
 }
 
-/// Waits for a future, but no longer than that; `None` if it is not ready by then.
+/// Waits for a future. Returns `None` if it is not ready within `time`.
 pub(crate) async fn within<M: Send + 'static, T>(
     me: &mut Process<M>,
     time: Duration,
@@ -31,7 +31,7 @@ pub(crate) async fn within<M: Send + 'static, T>(
     }
 }
 
-/// The next message, if it comes within that time.
+/// Receives the next message. Returns `None` if none arrives within `time`.
 pub(crate) async fn receive_within<M: Send + 'static>(
     me: &mut Process<M>,
     time: Duration,
@@ -42,7 +42,7 @@ pub(crate) async fn receive_within<M: Send + 'static>(
     })
 }
 
-/// Waits for a message that `ends` something, for so long; whether it came.
+/// Waits for a message that satisfies `ends`. Returns whether one arrived within `time`.
 pub(crate) async fn told_within<M: Send + 'static>(
     me: &mut Process<M>,
     time: Duration,

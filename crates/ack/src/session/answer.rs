@@ -1,8 +1,7 @@
-//! What a client is answered that wants a session. Pure.
+//! Session answer. Pure.
 //!
-//! The server writes it, the client reads it and believes nothing: an answer
-//! that could not be right is a [`BadAnswer`]. COST: a block of memory for the
-//! bytes, and one for the refusals if there are any.
+//! The server encodes it; the client parses and validates it: an inconsistent answer is a
+//! [`BadAnswer`]. COST: an allocation for the bytes, and one for the refusals if there are any.
 
 use std::fmt;
 use std::num::NonZeroU8;
@@ -13,25 +12,25 @@ use crate::wire::{HEAD, Head, Id, Reason, Refusal, SizeOrder};
 
 const SAID: usize = ANSWER - HEAD;
 const MISSED: usize = 12;
-/// How *none yet* is written: −1, on which 0 follows.
+/// Encoding of "no message answered yet": −1, so that the next id is 0.
 const NONE: u64 = u64::MAX;
 
-/// Why there is no session. The number is what is on the wire, where 0 says that there is one.
+/// Reason for a refused session. The number is the status on the wire, where 0 means success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub NonZeroU8);
 
 impl Status {
-    /// The version is not spoken.
+    /// The server does not support this version.
     pub const VERSION: Self = Self(NonZeroU8::new(1).unwrap());
-    /// The opening has another length than its version has.
+    /// The opening has the wrong length for its version.
     pub const MALFORMED: Self = Self(NonZeroU8::new(2).unwrap());
-    /// The server does not offer acks of this level.
+    /// The server does not offer this acknowledgement level.
     pub const LEVEL: Self = Self(NonZeroU8::new(3).unwrap());
     /// A later epoch of the same client is known.
     pub const STALE: Self = Self(NonZeroU8::new(4).unwrap());
     /// This connection may not speak for this client.
     pub const NOT_ALLOWED: Self = Self(NonZeroU8::new(5).unwrap());
-    /// The server has no room, or is about to stop. Later it may be otherwise.
+    /// The server has no capacity or is stopping. A retry may succeed.
     pub const BUSY: Self = Self(NonZeroU8::new(6).unwrap());
 }
 
@@ -49,7 +48,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What the client is answered.
+/// Answer to a session opening.
 ///
 /// ```
 /// use purlin_ack::frames::Frames;
@@ -65,28 +64,28 @@ impl fmt::Display for Status {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// There is a session.
+    /// The session is open.
     Opened(Opened),
-    /// There is none, and the server closes the connection.
+    /// The session is refused, and the server closes the connection.
     Refused(Status),
 }
 
-/// What the server grants.
+/// Parameters of an open session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// All messages of the epoch up to this one have been answered, whether or not the client was told.
+    /// All messages of the epoch up to this one have been answered, whether or not the answers
+    /// arrived.
     pub newest: Option<u64>,
-    /// How many messages may be unanswered at a time, from 1 to [`WIDEST`].
+    /// Maximum number of unanswered messages, from 1 to [`WIDEST`].
     pub window: u32,
-    /// The largest payload, in bytes.
+    /// Largest payload in bytes.
     pub largest: u32,
-    /// The messages up to `newest` that were refused and not acknowledged, as far as the client may
-    /// have missed it; in order.
+    /// Refused messages up to `newest` whose refusal the client may have missed, in order.
     pub refused: Vec<Refusal>,
 }
 
 impl Answer {
-    /// As it is sent.
+    /// Encodes the answer.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let (status, newest, window, largest, refused) = match self {
@@ -95,7 +94,8 @@ impl Answer {
             }
             Self::Refused(status) => (status.0.get(), NONE, 0, 0, &[][..]),
         };
-        // INVARIANT: there are no more refusals than messages in a window; the oldest are too many.
+        // INVARIANT: there are no more refusals than messages in a window; the oldest ones are
+        // dropped.
         let refused = &refused[refused.len().saturating_sub(WIDEST as usize)..];
         let size = SAID + MISSED * refused.len();
         let mut bytes = Vec::with_capacity(HEAD + size);
@@ -112,16 +112,16 @@ impl Answer {
         bytes
     }
 
-    /// What the first message from the server says.
+    /// Parses the first message from the server.
     ///
     /// # Errors
-    /// It is no answer of this version.
+    /// Returns [`BadAnswer`] if it is not an answer of this version.
     pub fn of(first: &Frame<'_>) -> Result<Self, BadAnswer> {
         let Some(version) = version(first.id) else { return Err(BadAnswer::Name(first.id)) };
         let size = BadAnswer::Size(first.payload.len());
         let mut fields = Fields(first.payload);
         let Some([status]) = fields.take() else { return Err(size) };
-        // WHY first: an answer of another version is known to begin with a status, and that is all.
+        // WHY first: the status is all that is known about an answer of another version.
         if let Some(status) = NonZeroU8::new(status) {
             return Ok(Self::Refused(Status(status)));
         }
@@ -153,16 +153,16 @@ impl Answer {
     }
 }
 
-/// A first message from the server that is no answer to an opening.
+/// A first message from the server that is not a valid answer to an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadAnswer {
-    /// It has another id.
+    /// The id is not the name of a session of this version.
     Name(Id),
-    /// Its payload has so many bytes.
+    /// The payload has this length, which is invalid.
     Size(usize),
-    /// Its window is none, or wider than the widest.
+    /// The window is 0 or larger than [`WIDEST`].
     Window(u32),
-    /// This message is said to be refused, out of order or before its turn.
+    /// The refusal of this message is out of order or above `newest`.
     Refusal(u64),
 }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_these_bytes() {
+    fn answer_encoding() {
         let refused = vec![Refusal { id: 3, reason: Reason::FAILED }];
         let opened = Opened { newest: Some(5), window: 4096, largest: 16 << 20, refused };
         assert_eq!(
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_none_is_refused_in_a_line() {
+    fn invalid_answer_is_rejected_with_a_one_line_error() {
         let opened = Opened { newest: Some(5), window: 1, largest: 1, refused: vec![] };
         let good = Answer::Opened(opened.clone()).to_bytes();
         let name = BadAnswer::Name(Id(*b"PURLIN 2"));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_answer_fits_into_the_usual_limit() {
+    fn longest_answer_fits_into_default_limit() {
         let refused = (0..u64::from(WIDEST) + 5).map(|id| Refusal { id, reason: Reason::NO_ROOM });
         let opened = Opened {
             newest: Some(NONE - 1),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_a_later_version_is_understood() {
+    fn refusal_of_a_later_version_is_parsed() {
         let later = Frame { id: Id(*b"PURLIN 2"), payload: b"\x01and what else there is" };
         assert_eq!(Answer::of(&later), Ok(Answer::Refused(Status::VERSION)));
         let status = Status(NonZeroU8::MAX);
@@ -282,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(
+        fn encoded_answer_is_parsed_back(
             newest in prop::option::of(1000..NONE),
             window in 1..=WIDEST,
             largest: u32,
@@ -298,7 +298,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(version: u8, payload: Vec<u8>) {
+        fn any_bytes_are_parsed_or_rejected(version: u8, payload: Vec<u8>) {
             let mut id = NAME;
             id.0[7] = version;
             if let Ok(answer @ Answer::Opened(_)) = Answer::of(&Frame { id, payload: &payload }) {

@@ -1,7 +1,7 @@
-//! What a client says first if it wants a session. Pure.
+//! Session opening. Pure.
 //!
-//! The client writes it, the server reads it; nothing else of the connection is
-//! looked at. COST: no memory.
+//! The client encodes it, the server parses it, and nothing else of the connection is read. COST:
+//! no allocation.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use super::{Fields, NAME, OPENING, Status, version};
 use crate::frames::Frame;
 use crate::wire::{HEAD, Head, SizeOrder};
 
-/// What an ack of the session means.
+/// Acknowledgement level: what an ack of the session guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The server has read it.
+    /// The server has read the message.
     Received,
-    /// The handler has done with it.
+    /// The handler has handled the message.
     Handled,
-    /// The handler has said that it is stored.
+    /// The handler has stored the message.
     Durable,
 }
 
@@ -26,7 +26,7 @@ impl Level {
     }
 }
 
-/// What a client says first if it wants a session.
+/// Request for a session: the first message of a connection.
 ///
 /// ```
 /// use purlin_ack::frames::Frames;
@@ -40,16 +40,16 @@ impl Level {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Who it is: 16 bytes that no other client has.
+    /// Client identifier: 16 bytes that no other client has.
     pub client: [u8; 16],
-    /// Raised by a client that begins to number its messages anew.
+    /// Epoch, increased by a client that restarts its numbering.
     pub epoch: u64,
-    /// What an ack is to mean.
+    /// Requested acknowledgement level.
     pub level: Level,
 }
 
 impl Opening {
-    /// As it is sent.
+    /// Encodes the opening.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; OPENING] {
         let mut bytes = [0; OPENING];
@@ -61,12 +61,11 @@ impl Opening {
         bytes
     }
 
-    /// What the first message of a connection asks for: a session, or none if it is a message like
-    /// any other.
+    /// Parses the first message of a connection. Returns `None` if it is an ordinary message.
     ///
     /// # Errors
-    /// It asks for a session, and not in a way that can be granted. To be answered with
-    /// [`BadOpening::status`].
+    /// Returns [`BadOpening`] if the requested session cannot be granted. The server must answer
+    /// with [`BadOpening::status`].
     pub fn of(first: &Frame<'_>) -> Result<Option<Self>, BadOpening> {
         let Some(version) = version(first.id) else { return Ok(None) };
         if version != NAME.0[7] {
@@ -83,19 +82,19 @@ impl Opening {
     }
 }
 
-/// An opening that cannot be granted as it stands.
+/// An opening that cannot be granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadOpening {
-    /// Another version, with this byte at the end of its name.
+    /// Unsupported version, given by the last byte of the name.
     Version(u8),
-    /// Its payload has so many bytes.
+    /// The payload has this length, which is invalid.
     Size(usize),
-    /// There is no such level.
+    /// Unknown acknowledgement level.
     Level(u8),
 }
 
 impl BadOpening {
-    /// What the client is told.
+    /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> Status {
         match self {
@@ -133,7 +132,7 @@ mod tests {
     use crate::wire::Id;
 
     #[test]
-    fn an_opening_is_these_bytes() {
+    fn opening_encoding() {
         let opening = Opening { client: *b"abcdefghijklmnop", epoch: 258, level: Level::Durable };
         assert_eq!(
             opening.to_bytes(),
@@ -142,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_classic_message_opens_nothing() {
+    fn ordinary_message_is_not_an_opening() {
         for id in [Id::from(0), Id(*b"PURLIN_1"), Id(*b"purlin 1")] {
             assert_eq!(Opening::of(&Frame { id, payload: &[0; 25] }), Ok(None));
         }
     }
 
     #[test]
-    fn an_opening_that_cannot_be_granted_is_refused_in_a_line() {
+    fn invalid_opening_is_rejected_with_a_one_line_error() {
         let mut payload = [0; 26];
         payload[24] = 3;
         for (id, size, status, said) in [
@@ -171,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(client: [u8; 16], epoch: u64, level in 0..3u8) {
+        fn encoded_opening_is_parsed_back(client: [u8; 16], epoch: u64, level in 0..3u8) {
             let opening = Opening { client, epoch, level: Level::of(level).expect("one of three") };
             let bytes = opening.to_bytes();
             let mut frames = Frames::new(&bytes, SizeOrder::Little, 25);
@@ -181,7 +180,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(version: u8, payload: Vec<u8>) {
+        fn any_bytes_are_parsed_or_rejected(version: u8, payload: Vec<u8>) {
             let mut id = NAME;
             id.0[7] = version;
             if let Ok(Some(opening)) = Opening::of(&Frame { id, payload: &payload }) {

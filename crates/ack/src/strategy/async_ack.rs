@@ -1,10 +1,9 @@
-//! Reads whatever there is and hands it, as it is, to a responder.
+//! Strategy async-ack: reads what is available and sends it unparsed to a responder.
 //!
-//! The responder's mailbox holds [`BLOCKS`] blocks; a reader that has sent more
-//! waits until there is room.
+//! The responder's mailbox is bounded to [`BLOCKS`] blocks; the bound provides backpressure to the
+//! reader.
 //!
-//! COST: a process for each connection; for each read a block of memory, a copy,
-//! and a message.
+//! COST: one process per connection; an allocation, a copy and a message per read.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::server::ending::End;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 
-/// How many blocks may wait for the responder.
+/// Capacity of the responder's mailbox in blocks.
 const BLOCKS: usize = 100;
 
 pub(super) async fn run<H: Handler>(
@@ -42,7 +41,7 @@ async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, 
     let mut buffer = InBuf::growing(LITTLE, BLOCK);
     loop {
         reader.fill(&mut buffer, 1, Amount::Available).await?;
-        // WHY heard, whatever it was: what is whole is for the responder to say.
+        // WHY any data counts: only the responder knows which messages are complete.
         reader.heard();
         let block = buffer.waiting().to_vec();
         buffer.used(block.len());

@@ -1,15 +1,13 @@
-//! Reads all there is, has it handled where it lies, and acknowledges it at once.
+//! Strategy best: reads all that is available, handles it in place and acknowledges it immediately.
 //!
-//! One process for each connection, one read, one call of the handler and one write
-//! for each batch, nothing copied; while the handler has a batch the client fills
-//! the operating system's buffers, so the next batch is the larger the slower the
-//! handler is.
+//! One process per connection; one read, one handler call and one write per batch; no copy. While
+//! the handler works, the client fills the socket buffers, so a slower handler gets larger batches.
 //!
-//! With a session the messages that have been answered are dropped, and those that
-//! the handler does not take are refused one by one.
+//! In a session, messages already answered are dropped, and messages that the handler refuses are
+//! refused individually.
 //!
-//! INVARIANT: what is remembered of a session is told to it before it is written,
-//! so whatever a client has been answered it is answered again.
+//! INVARIANT: an answer is recorded in the session table before it is written, so a client that
+//! reconnects gets the same answer again.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,7 +25,7 @@ use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::{Reason, Refusal};
 
-/// Where it reads to, in bytes, unless a message is larger.
+/// Size of the read buffer in bytes, unless a message is larger.
 const USUAL: usize = 256 << 10;
 
 pub(super) async fn run<H: Handler>(
@@ -73,14 +71,14 @@ pub(super) async fn run<H: Handler>(
                 return Err(end);
             }
         };
-        // WHY: a connection that always has something to read must not keep others from running.
+        // WHY: a connection that always has data to read must not starve other processes.
         yield_now().await;
         reader.fill(&mut buffer, missing, Amount::Available).await?;
     }
 }
 
 impl Open {
-    /// Has the handler take what has not been seen of a batch; what the client is answered.
+    /// Passes the new messages of a batch to the handler. Returns the encoded answers.
     async fn take<H: Handler>(
         &mut self,
         handler: &mut H,
@@ -114,7 +112,7 @@ impl Open {
             rest = now.without(before);
             let this = rest.map(|rest| rest.first_while(|id| id.number() == refusal.id));
             let Some(this) = this.filter(|this| this.frames > 0) else {
-                // The handler has refused what it was not given.
+                // The handler refused a message that is not in the batch.
                 rest = Some(now);
                 continue;
             };
@@ -136,7 +134,7 @@ impl Open {
         answers
     }
 
-    /// A message is refused, and all before it are answered.
+    /// Records that a message is refused and all earlier ones are answered.
     fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
         shared.counters.refused();
         let Self { session, .. } = self;

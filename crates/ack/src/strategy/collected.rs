@@ -1,22 +1,20 @@
-//! Throttle and head-rest: each message is handed to a collector by a call, and
-//! acknowledged by a ticker, every 5 ms.
+//! Strategies throttle and head-rest: the reader passes each message to a collector by a call, and
+//! a ticker acknowledges every 5 ms.
 //!
-//! They differ in what they read. Throttle reads exactly a head and then exactly
-//! its payload, two reads for each message; head-rest reads whatever there is and
-//! keeps the incomplete tail.
+//! They differ in how they read. Throttle reads exactly a head and then exactly its payload, two
+//! reads per message; head-rest reads what is available and keeps the incomplete tail.
 //!
 //! ```text
 //! connection ──call for each message──▶ collector ◀──call every 5 ms── ticker ──ack──▶ socket
 //! ```
 //!
-//! The buffer goes to the collector with the call and comes back with the answer,
-//! so a message is handed over without a copy of it.
+//! The buffer moves to the collector with the call and back with the reply, so the message is not
+//! copied.
 //!
-//! *The end.* The reader tells the collector that there was the last message; the
-//! ticker takes what is owed, writes it and ends, and the collector with it. If the
-//! reader is killed, its links end both.
+//! *Shutdown.* The reader sends `Last` to the collector. The ticker takes the pending acks, writes
+//! them and ends; then the collector ends. If the reader is killed, its links end both.
 //!
-//! COST: two processes for each connection; two turns for each message.
+//! COST: two processes per connection; two scheduler turns per message.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -61,7 +59,7 @@ async fn read(
     shared: &Shared,
     amount: Amount,
 ) -> Result<Infallible, End> {
-    // WHY not small where it is exact: a payload is read with one read.
+    // WHY the full size for exact reads: a payload is read with one read.
     let first = if amount == Amount::Exact { BLOCK } else { LITTLE };
     let mut buffer = Box::new(InBuf::growing(first, BLOCK));
     loop {
@@ -71,9 +69,9 @@ async fn read(
             continue;
         }
         reader.heard();
-        // WHY no timeout: the collector is linked to this process, and a slow handler is allowed to be.
-        // WHY not where it is exact: a message is then handed over as soon as it is whole, and each would cost two
-        // looks at the clock.
+        // WHY no timeout: the collector is linked to this process, and a handler may be slow.
+        // WHY no time for exact reads: the message is handed over as soon as it is complete, and
+        // two clock reads per message would be added.
         let whole_at = (amount == Amount::Available).then(|| reader.read_at());
         let handed =
             collector.call_timeout(|reply| Collect::One(buffer, whole_at, reply), Duration::MAX);

@@ -1,9 +1,9 @@
-//! The process to which throttle and head-rest hand each message.
+//! Collector: handler process of throttle and head-rest.
 //!
-//! It has the handler, and keeps what is owed until the ticker takes it. Linked to
-//! the connection's process, and ends with it for whatever reason, in the middle of
-//! the handler if need be; exit signals of others are ignored, so that what was read
-//! is acknowledged when everybody is told to end.
+//! It owns the handler and keeps the pending acks until the ticker takes them. It is linked to the
+//! connection process and ends with it for any reason, if necessary in the middle of the handler.
+//! It ignores exit signals of other processes, so that during a shutdown of the node everything
+//! read is still acknowledged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,22 +18,24 @@ use crate::server::ending::End;
 use crate::server::shared::Shared;
 use crate::server::waiting::now;
 
-/// What the collector is told.
+/// Requests to the collector.
 pub(super) enum Collect {
-    /// By the reader: the first message of this buffer, which is whole, and when that was last read to unless it
-    /// is just now. The buffer comes back, or why the connection is to end.
+    /// From the reader: handle the first message of this buffer, which is complete. The time is
+    /// when the buffer was last read to, or `None` for now. The reply returns the buffer or the
+    /// close reason.
     One(Box<InBuf>, Option<Duration>, Handed),
-    /// By the ticker: to say when something is owed, and whether anything more will be.
+    /// From the ticker: reply once an ack is pending. The reply is `false` after the last message.
     Due(Reply<bool>),
-    /// By the ticker: to hand over what is owed, and when the first message of it had become whole.
+    /// From the ticker: take the pending acks and the time at which the first of their messages was
+    /// completed.
     Take(Reply<(Owed, Duration)>),
-    /// By the reader: there was the last message.
+    /// From the reader: no message follows.
     Last,
     /// An exit signal.
     Exit(Exit),
 }
 
-/// What the reader is answered.
+/// Reply to the reader.
 type Handed = Reply<Result<Box<InBuf>, End>>;
 
 impl From<Exit> for Collect {
@@ -42,15 +44,15 @@ impl From<Exit> for Collect {
     }
 }
 
-/// What the collector keeps.
+/// State of the collector.
 pub(super) struct Collector<H> {
     handler: H,
     parent: ProcessId,
     shared: Arc<Shared>,
     owed: Owed,
-    /// When the first message that is owed had become whole, on the node's clock.
+    /// When the first pending message was completed, on the node's clock.
     owed_since: Duration,
-    /// The ticker waits for something to be owed.
+    /// Reply to the waiting ticker.
     waits: Option<Reply<bool>>,
     last: bool,
 }
@@ -61,7 +63,7 @@ impl<H: Handler> Collector<H> {
         Self { handler, parent, shared, owed, owed_since, waits: None, last: false }
     }
 
-    /// The process.
+    /// Runs the collector process.
     pub(super) async fn run(mut self, mut me: Process<Collect>) -> ExitReason {
         me.trap_exit(true);
         loop {
@@ -94,7 +96,7 @@ impl<H: Handler> Collector<H> {
         }
     }
 
-    /// Takes a message; `false` if the connection's process has ended meanwhile.
+    /// Handles one message. Returns `false` if the connection process has ended meanwhile.
     async fn one(
         &mut self,
         me: &mut Process<Collect>,
@@ -118,7 +120,7 @@ impl<H: Handler> Collector<H> {
         true
     }
 
-    /// Tells the ticker, if it waits and there is something to be told.
+    /// Replies to the waiting ticker if an ack is pending or no message follows.
     fn tell(&mut self) {
         if (self.last || self.owed.count() > 0)
             && let Some(waits) = self.waits.take()
@@ -128,7 +130,7 @@ impl<H: Handler> Collector<H> {
     }
 }
 
-/// Waits for the end of the connection's process.
+/// Waits for the end of the connection process.
 async fn left(me: &mut Process<Collect>, parent: ProcessId) {
     receive!(me, { Collect::Exit(exit) if exit.from == Some(parent) => {} });
 }

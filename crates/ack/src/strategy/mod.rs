@@ -1,19 +1,19 @@
-//! Six ways to read messages and acknowledge them.
+//! Strategies: six ways to read and acknowledge messages.
 //!
-//! The first five are those of the experiments that this crate goes back to, each
-//! as slow or as fast as it was meant to be; [`Strategy::Best`] is the one to use.
-//! Each is a function that is given a connection and returns why it ended; all of
-//! it runs in the connection's process, and in helpers linked to that.
+//! The first five reproduce the experiments on which this crate is based, with their intended
+//! performance; [`Strategy::Best`] is the one to use. Each strategy is a function that serves a
+//! connection and returns its close reason. It runs in the connection process and in helpers linked
+//! to it.
 //!
 //! | module | reads | acknowledges |
 //! |---|---|---|
 //! | `request_reply` | one message | each message |
-//! | `collected` | for throttle exactly what a message needs, for head-rest whatever there is; hands each message to a `collector` by a call | its `ticker`, every 5 ms |
-//! | `sync_ack` | whatever there is | each read |
-//! | `async_ack` | whatever there is, and hands blocks to a `responder` | that, every 22nd block or after 5 ms of silence |
-//! | `best` | whatever there is, a lot | each batch; knows sessions |
+//! | `collected` | throttle: exactly what a message needs; head-rest: what is available; passes each message to a `collector` by a call | its `ticker`, every 5 ms |
+//! | `sync_ack` | what is available | each read |
+//! | `async_ack` | what is available; sends blocks to a `responder` | the responder, every 22nd block or after 5 ms of silence |
+//! | `best` | what is available, in large reads | each batch; supports sessions |
 //!
-//! `taking` has what is common: how a handler is given a batch, and what is owed then.
+//! `taking` contains the shared code: passing a batch to the handler and adding the pending acks.
 
 mod async_ack;
 mod best;
@@ -38,30 +38,31 @@ use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::SizeOrder;
 
-/// Where the classic strategies read to, in bytes, unless a message is larger.
+/// Size of the read buffer of the classic strategies in bytes, unless a message is larger.
 const BLOCK: usize = 64 << 10;
-/// Where those that read whatever there is begin to read to, as long as there is no more.
+/// Initial size of the read buffer of strategies that read what is available, in bytes.
 const LITTLE: usize = 4 << 10;
 
-/// How a server reads messages and acknowledges them.
+/// How a server reads and acknowledges messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// One message, one answer.
     RequestReply,
-    /// Two reads and a call for each message; an ack every 5 ms.
+    /// Two reads and a call per message; an ack every 5 ms.
     Throttle,
-    /// A call for each message; an ack every 5 ms.
+    /// A call per message; an ack every 5 ms.
     HeadRest,
-    /// An ack for each read.
+    /// An ack per read.
     SyncAck,
-    /// Another process acknowledges, when it finds the time.
+    /// A separate process acknowledges, independently of the reads.
     AsyncAck,
-    /// Reads all there is, handles it where it lies, acknowledges it at once; knows sessions.
+    /// Reads all that is available, handles it in place and acknowledges it immediately; supports
+    /// sessions.
     Best,
 }
 
 impl Strategy {
-    /// All of them, the slowest first.
+    /// All strategies, slowest first.
     pub const ALL: [Self; 6] = [
         Self::RequestReply,
         Self::Throttle,
@@ -71,7 +72,8 @@ impl Strategy {
         Self::Best,
     ];
 
-    /// What it is called: `request-reply`, `throttle`, `head-rest`, `sync-ack`, `async-ack`, `best`.
+    /// Returns the name: `request-reply`, `throttle`, `head-rest`, `sync-ack`, `async-ack` or
+    /// `best`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,13 +86,13 @@ impl Strategy {
         }
     }
 
-    /// The port on which its server listens, unless told: 8001 to 8006.
+    /// Returns the default port: 8001 to 8006.
     #[must_use]
     pub fn port(self) -> u16 {
         8001 + self as u16
     }
 
-    /// How its clients write the size of a message.
+    /// Returns the byte order in which clients write the size of a message.
     #[must_use]
     pub fn order(self) -> SizeOrder {
         match self {
@@ -99,7 +101,7 @@ impl Strategy {
         }
     }
 
-    /// How long a client may be silent, unless [limited](crate::server::Limits) otherwise.
+    /// Returns the default idle timeout; [`Limits`](crate::server::Limits) can override it.
     #[must_use]
     pub fn silence(self) -> Duration {
         Duration::from_secs(if self == Self::Best { 60 } else { 5 })
@@ -112,7 +114,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// There is no strategy of that name.
+/// Error for an unknown strategy name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStrategy(String);
 
@@ -140,7 +142,8 @@ impl FromStr for Strategy {
 
 /// Serves a connection until it ends.
 ///
-/// WHY boxed: a connection is then as large as its own strategy needs, and not as the largest.
+/// WHY boxed: the future of a connection is then as large as its strategy needs, not as the
+/// largest.
 pub(crate) async fn run<H: Handler>(reader: &mut Reader, handler: H, shared: &Arc<Shared>) -> End {
     let Err(end): Result<Infallible, End> = match shared.strategy {
         Strategy::RequestReply => Box::pin(request_reply::run(reader, handler, shared)).await,
@@ -162,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strategy_is_found_by_its_name_and_listens_on_its_port() {
+    fn strategy_name_is_parsed_and_port_matches() {
         for (number, strategy) in Strategy::ALL.into_iter().enumerate() {
             assert_eq!(strategy.name().parse(), Ok(strategy));
             assert_eq!(usize::from(strategy.port()), 8001 + number);

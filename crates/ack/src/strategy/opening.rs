@@ -1,10 +1,10 @@
-//! How a connection of `best` begins: with a session, or without.
+//! Start of a connection of `best`: session handshake on the server side.
 //!
-//! The first message decides. A client that opens a session has the connection
-//! that it had before ended, if there was one, and is told what it has been
-//! answered; who is refused one is told why, and the connection ends. One whose old
-//! connection cannot even be killed, since its handler computes on, is told that the
-//! server is busy.
+//! The first message decides whether the connection has a session. Opening a session ends the
+//! earlier connections of the same client; the answer contains the client's position. If the
+//! session is refused, the client gets the reason and the connection ends. If an earlier connection
+//! cannot be killed because its handler computes without awaiting, the answer is that the server is
+//! busy.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::server::sessions::Presence;
 use crate::server::shared::Shared;
 use crate::session::{Answer, Level, Opened, Opening, Status};
 
-/// A session that is open on this connection.
+/// A session on this connection.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) session: Session,
@@ -28,7 +28,7 @@ pub(super) struct Open {
     _presence: Presence,
 }
 
-/// Waits for the first message, and takes it if it opens a session.
+/// Waits for the first message, and consumes it if it opens a session.
 pub(super) async fn first<H: Handler>(
     reader: &mut Reader,
     buffer: &mut InBuf,
@@ -72,7 +72,7 @@ async fn open<H: Handler>(
     if level > handler.offers() {
         return refuse(reader, Status::LEVEL).await;
     }
-    // WHY asked before the other connection is ended: a stale client must not end a newer one.
+    // WHY checked before the other connections are ended: a stale client must not end a newer one.
     let stale = shared.sessions.remembered().open(client, epoch).is_err();
     if stale {
         return refuse(reader, Status::STALE).await;

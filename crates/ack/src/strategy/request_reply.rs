@@ -1,6 +1,6 @@
-//! One message, one answer: the client waits for each.
+//! Strategy request-reply: one message, one answer. The client waits for each answer.
 //!
-//! A client that does not wait is answered all the same, message by message.
+//! A client that does not wait is also answered message by message.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::REPLY;
 
-/// Where it reads to, in bytes: a client that waits has sent one message.
+/// Size of the read buffer in bytes: a client that waits has sent one message.
 const USUAL: usize = 4 << 10;
 
 pub(super) async fn run<H: Handler>(
@@ -41,7 +41,7 @@ pub(super) async fn run<H: Handler>(
         buffer.used(used);
         reader.heard();
         while let Some(ack) = next_ack(&mut owed, &shared.counters) {
-            // A reply is what an ack begins with: the id.
+            // A reply is the first part of an ack: the id.
             reader.write(&ack[..REPLY]).await?;
             shared.counters.latencies.acked(reader.read_at());
         }

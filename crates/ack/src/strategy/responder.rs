@@ -1,13 +1,12 @@
-//! The process that parses and acknowledges for async-ack.
+//! Responder: parses and acknowledges for async-ack.
 //!
-//! It has the handler. Blocks come as they were read, cut anywhere: what is whole
-//! in a block is handled where it lies, and only the message that is cut is put
-//! together in the `tail`. It acknowledges with every [`EVERY`]th block, and when
-//! nothing has come for [`QUIET`] and something is owed.
+//! It owns the handler. Blocks arrive as they were read, split at any point. Whole messages are
+//! handled in place; only a split message is assembled in the `tail`. The responder acknowledges
+//! with every [`EVERY`]th block, and after [`QUIET`] without a block if an ack is pending.
 //!
-//! Linked to the connection's process, and ends with it for whatever reason, in the
-//! middle of the handler if need be; exit signals of others are ignored, so that what
-//! was read is acknowledged when everybody is told to end.
+//! It is linked to the connection process and ends with it for any reason, if necessary in the
+//! middle of the handler. It ignores exit signals of other processes, so that during a shutdown of
+//! the node everything read is still acknowledged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,16 +22,16 @@ use crate::server::shared::Shared;
 use crate::server::socket::Socket;
 use crate::server::waiting::{now, receive_within};
 
-/// With which block it acknowledges.
+/// Number of blocks per ack.
 const EVERY: u32 = 22;
-/// After how much silence it does.
+/// Time without a block after which it acknowledges.
 const QUIET: Duration = Duration::from_millis(5);
 
-/// What the responder is told.
+/// Messages to the responder.
 pub(super) enum Item {
-    /// By the reader: what was read, and when, on the node's clock.
+    /// From the reader: a block, and when it was read, on the node's clock.
     Block(Vec<u8>, Duration),
-    /// By the reader: there was the last block.
+    /// From the reader: no block follows.
     Last,
     /// An exit signal.
     Exit(Exit),
@@ -44,19 +43,19 @@ impl From<Exit> for Item {
     }
 }
 
-/// What the responder keeps.
+/// State of the responder.
 pub(super) struct Responder<H> {
     handler: H,
     parent: ProcessId,
     socket: Socket,
     shared: Arc<Shared>,
-    /// The beginning of a message that is not whole.
+    /// Beginning of an incomplete message.
     tail: Vec<u8>,
     owed: Owed,
-    /// When the block was read with which the first message became whole that is owed.
+    /// When the block was read that completed the first pending message.
     owed_since: Duration,
     blocks: u32,
-    /// When a message last began or became whole, on the node's clock.
+    /// When a message last started or was completed, on the node's clock.
     whole_at: Duration,
 }
 
@@ -67,7 +66,7 @@ impl<H: Handler> Responder<H> {
         Self { handler, parent, socket, shared, tail, owed, owed_since, blocks: 0, whole_at }
     }
 
-    /// The process.
+    /// Runs the responder process.
     pub(super) async fn run(mut self, mut me: Process<Item>) -> ExitReason {
         me.trap_exit(true);
         let end = loop {
@@ -87,7 +86,7 @@ impl<H: Handler> Responder<H> {
                         parsed = self.parse(&block) => parsed,
                         () = left(&mut me, parent) => return ExitReason::Normal,
                     };
-                    // Whatever it was, what has been handled is acknowledged.
+                    // What has been handled is acknowledged even if parsing fails.
                     let acked = if parsed.is_err() || self.blocks >= EVERY {
                         self.acknowledge(&mut me).await
                     } else {
@@ -130,8 +129,8 @@ impl<H: Handler> Responder<H> {
         Ok(())
     }
 
-    /// Completes the message that was cut, if there was one; what comes behind it, unless the block
-    /// was used up.
+    /// Completes the message in `tail`, if any. Returns the rest of the block, or `None` if the
+    /// block was used up.
     async fn finish_tail<'a>(&mut self, mut block: &'a [u8]) -> Result<Option<&'a [u8]>, End> {
         while !self.tail.is_empty() {
             let missing = needed(&self.tail, &self.shared)?;
@@ -139,7 +138,7 @@ impl<H: Handler> Responder<H> {
                 let batch = whole(&self.tail, &self.shared);
                 take(&mut self.handler, batch, &mut self.owed).await?;
                 self.tail.clear();
-                // WHY: one large message should not cost its memory for as long as the connection lives.
+                // WHY: one large message must not occupy its memory for the life of the connection.
                 self.tail.shrink_to(super::BLOCK);
             } else if block.is_empty() {
                 return Ok(None);
@@ -164,7 +163,7 @@ impl<H: Handler> Responder<H> {
     }
 }
 
-/// Waits for the end of the connection's process.
+/// Waits for the end of the connection process.
 async fn left(me: &mut Process<Item>, parent: ProcessId) {
     receive!(me, { Item::Exit(exit) if exit.from == Some(parent) => {} });
 }

@@ -1,4 +1,4 @@
-//! Reads whatever there is, and acknowledges it before it reads again.
+//! Strategy sync-ack: acknowledges each read before the next one.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) async fn run<H: Handler>(
             taken?;
             buffer.used(found.used);
         }
-        // WHY: a connection that always has something to read must not keep others from running.
+        // WHY: a connection that always has data to read must not starve other processes.
         yield_now().await;
     }
 }

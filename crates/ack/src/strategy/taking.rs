@@ -1,7 +1,7 @@
-//! What all strategies do with messages: have them handled, and then owe an ack.
+//! Shared code of the strategies: calls the handler and adds the pending acks.
 //!
-//! INVARIANT: what is owed has been handled. It is added when the handler has
-//! returned, and in no other place of the crate but for the refusals of a session.
+//! INVARIANT: a pending ack covers handled messages only. It is added here after the handler has
+//! returned, and elsewhere only by `Open::answers` of `best`, for sessions.
 
 use crate::frames::{self, Skimmed};
 use crate::handler::{Batch, Handler, Unhandled};
@@ -12,8 +12,8 @@ use crate::server::reader::Reader;
 use crate::server::shared::Shared;
 use crate::wire::{ACK, Id};
 
-/// Has the handler take a batch, and owes what it has taken: all, or what comes before the first that
-/// it refuses.
+/// Passes a batch to the handler and adds what it has handled to the pending acks: all messages, or
+/// those before the first refusal.
 pub(super) async fn take<H: Handler>(
     handler: &mut H,
     batch: Batch<'_>,
@@ -31,26 +31,26 @@ pub(super) async fn take<H: Handler>(
     end.map_or(Ok(()), Err)
 }
 
-/// The messages that are whole, as far as the limit lets them be.
+/// Returns the whole messages that are within the size limit.
 pub(super) fn whole<'a>(waiting: &'a [u8], shared: &Shared) -> Batch<'a> {
     let order = shared.strategy.order();
     let found = frames::skim(waiting, order, shared.limits.largest);
     Batch::new(&waiting[..found.used], found, order, shared.level)
 }
 
-/// How much the next message needs.
+/// Returns how many bytes are missing from the next message.
 pub(super) fn needed(waiting: &[u8], shared: &Shared) -> Result<usize, End> {
     Ok(frames::needed(waiting, shared.strategy.order(), shared.limits.largest)?)
 }
 
-/// The next ack that is due, counted.
+/// Takes and counts the next pending ack.
 pub(super) fn next_ack(owed: &mut Owed, counters: &Counters) -> Option<[u8; ACK]> {
     let ack = owed.take()?;
     counters.acked(u64::from(ack.skipped) + 1);
     Some(ack.to_bytes())
 }
 
-/// Acknowledges all that is owed.
+/// Writes all pending acks.
 pub(super) async fn acknowledge(
     reader: &mut Reader,
     owed: &mut Owed,

@@ -1,9 +1,8 @@
-//! The process that acknowledges for throttle and head-rest, every 5 ms.
+//! Ticker: acknowledges for throttle and head-rest, every 5 ms.
 //!
-//! It asks the collector for a word when something is owed, lets the time pass,
-//! takes what is owed by then, and writes the ack; so a connection that is idle
-//! costs no ticks. It ends with the collector, and in the middle of a write with the
-//! connection's process.
+//! It asks the collector to reply once an ack is pending, sleeps for the tick, takes the acks
+//! pending by then, and writes them; an idle connection causes no ticks. It ends with the
+//! collector, and with the connection process even in the middle of a write.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::server::shared::Shared;
 use crate::server::socket::Socket;
 use crate::server::waiting::pass;
 
-/// From one ack to the next.
+/// Time between the first pending message and its ack.
 const TICK: Duration = Duration::from_millis(5);
 
 pub(super) async fn ticker(
@@ -27,7 +26,7 @@ pub(super) async fn ticker(
     parent: ProcessId,
     shared: Arc<Shared>,
 ) -> ExitReason {
-    // WHY: it is to acknowledge what was read also when everybody is told to end.
+    // WHY: during a shutdown of the node everything read must still be acknowledged.
     me.trap_exit(true);
     loop {
         let Ok(more) = collector.call_timeout(Collect::Due, Duration::MAX).await else {

@@ -1,30 +1,29 @@
-//! One end of a TLS connection, without its socket.
+//! TLS channel: one side of a TLS connection, without its socket.
 //!
-//! Whoever has the socket lends it for each call. One process may read while another
-//! writes, both through one lock. Nothing here waits, unless what is lent does: then a
-//! read waits where it asks the socket, which it does only if it has found nothing.
+//! The owner of the socket lends it for each call. One process may read while another writes, both
+//! through one lock. The channel never waits, unless the lent socket does: a read then waits when
+//! it asks the socket, which it does only if no decrypted data is left.
 //!
-//! *Reading.* What came is decrypted as far as there is room for it. What is left is
-//! read next, before the socket is asked; so nobody may wait for the socket before a
-//! read has found nothing. The end is what the other side calls the end, by
-//! `close_notify`; a stream that ends without it has been cut, which is an error.
+//! *Reading.* Received data is decrypted as far as the caller's buffer has room. The rest is
+//! returned by the next read, before the socket is asked; so do not wait for the socket before a
+//! read has returned `None`. The end of the stream is the `close_notify` of the other side; a
+//! stream that ends without it is truncated, which is an error.
 //!
-//! *Writing.* What is written is encrypted at once. What the socket has no room for
-//! stays behind until it is [flushed](Channel::flush), and nothing more is taken
-//! before. So a writer is done when all is flushed, and not earlier. That nothing can
-//! be written any more is told to who writes; what came before can still be read.
+//! *Writing.* Data is encrypted immediately. What does not fit into the socket stays buffered until
+//! it is [flushed](Channel::flush), and no more data is accepted before. A write is complete only
+//! after a flush. A write error is returned to the next writer; received data can still be read.
 //!
-//! *The handshake* is driven by reading; its answers are written by that too, as far as
-//! there is room, and the rest by the next call of whatever kind: what to
-//! [wait](Channel::awaits) for is then more than something to read.
+//! *The handshake* is driven by reads. Its answers are written by reads as far as the socket has
+//! room, and by the next call of any kind otherwise: then [`awaits`](Channel::awaits) also asks for
+//! writability.
 //!
-//! *What is not TLS*, or not as it should be, is an error of the kind
-//! [`InvalidData`](ErrorKind::InvalidData), behind all that was good before it. The
-//! alert that tells the other side why is written first, if there is room.
+//! *Errors of the TLS protocol* are of the kind [`InvalidData`](ErrorKind::InvalidData), and are
+//! returned after all valid data before them. The alert for the other side is written first, if the
+//! socket has room.
 //!
-//! COST: a read is at most one system call for [`BLOCK`] bytes, unless they are less
-//! than a record; each byte is copied three times besides being decrypted. A connection
-//! that has been read from holds a block until it [rests](Channel::rest).
+//! COST: a read makes at most one system call per [`BLOCK`] bytes, unless they are less than a
+//! record; each byte is decrypted and copied three times. A connection that has been read from
+//! holds a block until it [rests](Channel::rest).
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
@@ -35,15 +34,15 @@ use tokio::io::Interest;
 use crate::attempt::at_once;
 use crate::inbuf::InBuf;
 
-/// How many encrypted bytes are read at a time.
+/// Encrypted bytes per read.
 const BLOCK: usize = 64 << 10;
-/// How many, until so much comes at once.
+/// Encrypted bytes per read until a read fills the buffer.
 const LITTLE: usize = 4 << 10;
 
-/// One end of a TLS connection, without its socket.
+/// TLS channel: one side of a TLS connection, without its socket.
 pub(crate) struct Channel {
     connection: Connection,
-    /// What was read from the socket and has not been looked at.
+    /// Encrypted bytes read from the socket and not decrypted yet.
     came: InBuf,
     broken: Option<rustls::Error>,
 }
@@ -53,8 +52,8 @@ impl Channel {
         Self { connection, came: InBuf::growing(LITTLE, BLOCK), broken: None }
     }
 
-    /// Reads what there is; `None` if there is nothing now, 0 if there will be nothing more. There has
-    /// to be room.
+    /// Reads what is available. Returns `None` if nothing is available now, 0 at the end of the
+    /// stream. `room` must not be empty.
     pub(crate) fn read<S: Read + Write>(
         &mut self,
         socket: &mut S,
@@ -63,22 +62,22 @@ impl Channel {
         let mut count = 0;
         loop {
             match self.connection.reader().read(&mut room[count..]) {
-                // There is no room left, or it is the end.
+                // The buffer is full, or the stream has ended.
                 Ok(0) => return Ok(Some(count)),
                 Ok(more) => count += more,
-                // WHY whatever it is: it can only be that nothing is decrypted.
+                // WHY any error: the only possible one is that nothing is decrypted.
                 Err(_) => match self.decrypt(socket, count == 0) {
                     Ok(true) => {}
                     Ok(false) if count == 0 => return Ok(None),
                     Err(error) if count == 0 => return Err(error),
-                    // WHY no error is lost: it comes again.
+                    // WHY no error is lost: the next read returns it again.
                     Ok(false) | Err(_) => return Ok(Some(count)),
                 },
             }
         }
     }
 
-    /// Writes what there is room for; `None` if there is no room now.
+    /// Writes as much as fits. Returns `None` if the socket is full.
     pub(crate) fn write<S: Write>(
         &mut self,
         socket: &mut S,
@@ -92,7 +91,7 @@ impl Channel {
         Ok(Some(count))
     }
 
-    /// Writes what has stayed behind; whether all of it went.
+    /// Writes buffered data. Returns whether all of it was written.
     pub(crate) fn flush<S: Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         while self.connection.wants_write() {
             match at_once(|| self.connection.write_tls(socket))? {
@@ -104,23 +103,24 @@ impl Channel {
         Ok(true)
     }
 
-    /// Says to the other side that nothing more will be written; whether that, and all before it, went.
+    /// Sends `close_notify`. Returns whether it and all data before it were written.
     pub(crate) fn finish<S: Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         self.connection.send_close_notify();
         self.flush(socket)
     }
 
-    /// What to wait for at the socket, for who wants to do this.
+    /// Returns the interest to wait for at the socket, for a caller that wants `interest`.
     pub(crate) fn awaits(&self, interest: Interest) -> Interest {
         if self.connection.wants_write() { interest | Interest::WRITABLE } else { interest }
     }
 
-    /// Gives memory back until there is something to read again.
+    /// Frees memory until there is something to read.
     pub(crate) fn rest(&mut self) {
         self.came.release();
     }
 
-    /// Decrypts some of what came, or is there to be read from the socket; `false` if there is nothing.
+    /// Decrypts received data, or data read from the socket. Returns `false` if none is
+    /// available.
     fn decrypt<S: Read + Write>(&mut self, socket: &mut S, may_read: bool) -> io::Result<bool> {
         if let Some(error) = &self.broken {
             return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));
@@ -146,9 +146,9 @@ impl Channel {
         Ok(true)
     }
 
-    /// Writes what a read has to say, as far as there is room.
+    /// Writes what a read has produced, such as handshake messages, as far as the socket has room.
     fn push<S: Write>(&mut self, socket: &mut S) {
-        // WHY whether it can be written or not: that is told to the next who writes.
+        // WHY the error is ignored: the next writer gets it.
         let _ = self.flush(socket);
     }
 }
@@ -172,14 +172,14 @@ mod tests {
 
     use super::*;
 
-    /// Sockets that are full as soon as they hold so many bytes.
+    /// Simulated sockets with a capacity of `holds` bytes in each direction.
     struct Pipe {
         holds: usize,
         to_server: VecDeque<u8>,
         to_client: VecDeque<u8>,
     }
 
-    /// One side's end of it.
+    /// One side of the pipe.
     struct End<'a> {
         from: &'a mut VecDeque<u8>,
         to: &'a mut VecDeque<u8>,
@@ -197,7 +197,7 @@ mod tests {
     }
 
     impl End<'_> {
-        /// Whether whoever waits to read goes on.
+        /// Whether a waiting reader would be woken.
         fn is_ready(&self, channel: &Channel) -> bool {
             let awaited = channel.awaits(Interest::READABLE);
             !self.from.is_empty() || (awaited.is_writable() && self.to.len() < self.holds)
@@ -254,7 +254,7 @@ mod tests {
         (Channel::new(server.into()), Channel::new(client.into()))
     }
 
-    /// One side's end, on which nothing can be written any more.
+    /// One side of the pipe, on which writes fail.
     struct Broken<'a>(End<'a>);
 
     impl Read for Broken<'_> {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_is_read_though_nothing_can_be_written_any_more() {
+    fn received_data_is_readable_after_a_write_error() {
         let (mut server, mut client) = channels();
         let mut pipe =
             Pipe { holds: 1 << 20, to_server: VecDeque::new(), to_client: VecDeque::new() };
@@ -295,7 +295,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_written_comes_out_whatever_there_is_room_for(
+        fn written_bytes_arrive_for_any_socket_capacity(
             lengths in prop::collection::vec(0..40_000usize, 1..8),
             holds in 1..5000usize,
             most in 1..70_000usize,
@@ -311,7 +311,8 @@ mod tests {
             let (mut client_done, mut server_done) = (false, false);
             for turn in 0.. {
                 prop_assert!(turn < 1_000_000, "they wait for each other");
-                // The client writes all, says so, and reads until the server has said so.
+                // The client writes everything, closes its side, and reads until the server has
+                // closed.
                 if !left.is_empty() {
                     let piece = &left[..left.len().min(most)];
                     if let Some(count) = client.write(&mut pipe.client(), piece).unwrap() {
@@ -329,7 +330,7 @@ mod tests {
                         None => {}
                     }
                 }
-                // The server writes once for each read, and ends after the client.
+                // The server writes once per read, and closes after the client.
                 if server_done {
                     server.finish(&mut pipe.server()).unwrap();
                 } else if !server_waits || pipe.server().is_ready(&server) {

@@ -1,6 +1,7 @@
-//! What a client needs for TLS.
+//! Client side of TLS.
 //!
-//! Made when a client is set up, and used by its keeper for each connection, and so by a load.
+//! The configuration is created with the client and used for each of its connections, and by the
+//! load generator.
 
 use std::fmt;
 use std::io;
@@ -15,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::{Channel, VERSIONS};
 
-/// Whom a client trusts, and who it says that it is.
+/// TLS configuration of a client: trusted authorities and client certificate.
 ///
 /// ```no_run
 /// use purlin_ack::client::{Client, PemError, Tls};
@@ -29,7 +30,7 @@ use super::{Channel, VERSIONS};
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ClientConfig>,
-    /// Who a server has to be, if not the host in its address.
+    /// Name the server's certificate must match, if not the host in the address.
     server: Option<String>,
 }
 
@@ -37,32 +38,32 @@ pub struct Tls {
 pub(crate) type Secured = TlsStream<TcpStream>;
 
 impl Tls {
-    /// With a configuration of one's own.
+    /// Uses the given rustls configuration.
     #[must_use]
     pub fn new(config: Arc<ClientConfig>) -> Self {
         Self { config, server: None }
     }
 
-    /// Trusts servers for which one of these authorities vouches, from a PEM file, and nobody else.
-    /// Speaks TLS 1.3 only.
+    /// Trusts servers whose certificate is signed by an authority in this PEM file, and no others.
+    /// Uses TLS 1.3 only.
     ///
     /// # Errors
-    /// [`PemError`]: in one line, which file is of no use, and why.
+    /// Returns [`PemError`], which names the file and the problem in one line.
     pub fn from_pem(authorities_of: impl AsRef<Path>) -> Result<Self, PemError> {
         let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(VERSIONS)
-            // WHY: it fails if the algorithms do not fit the version, and these do.
+            // WHY: this fails if the algorithms do not match the version, and these do.
             .expect("the algorithms are those of TLS 1.3")
             .with_root_certificates(authorities(authorities_of.as_ref())?)
             .with_no_client_auth();
         Ok(Self::new(Arc::new(config)))
     }
 
-    /// Shows this certificate to a server that demands one, and has the key to prove it; both from PEM
-    /// files. Behind the certificate, which is the first, come those that vouch for it.
+    /// Sets the client certificate and its key, both from PEM files, for servers that require one.
+    /// The file contains the certificate first, then its chain.
     ///
     /// # Errors
-    /// [`PemError`]: in one line, which file is of no use, and why.
+    /// Returns [`PemError`], which names the file and the problem in one line.
     pub fn identity(
         mut self,
         certificates: impl AsRef<Path>,
@@ -73,16 +74,17 @@ impl Tls {
         Ok(self)
     }
 
-    /// Has the server prove that it is this, a name or an address, and not the host to which the client
-    /// connects: for one that is known by another name than it is reached by.
+    /// Sets the name or address that the server's certificate must match, instead of the host in
+    /// the address. For a server that is reached by a different name than the one it is certified
+    /// for.
     #[must_use]
     pub fn server_name(mut self, name: impl Into<String>) -> Self {
         self.server = Some(name.into());
         self
     }
 
-    /// Has the server at this address, such as `host:8006`, prove that it is `host`, or whom it is said
-    /// to be.
+    /// Performs the handshake with the server at `address`, such as `host:8006`. Its certificate
+    /// must match `host`, or the configured server name.
     ///
     /// *Cancellation*: dropping the future closes the connection.
     pub(crate) async fn secure(&self, address: &str, stream: TcpStream) -> io::Result<Secured> {
@@ -91,14 +93,14 @@ impl Tls {
         connector.connect(name, stream).await.map_err(|error| why_not("the server", error))
     }
 
-    /// Takes TLS and the socket apart, for who waits for that otherwise than tokio does.
+    /// Separates the TLS state from the socket, for a caller that does not wait through tokio.
     pub(crate) fn apart(&self, secured: Secured) -> (TcpStream, Channel) {
         let (stream, connection) = secured.into_inner();
         (stream, Channel::new(Connection::Client(connection)))
     }
 }
 
-/// Who a server at this address has to be.
+/// Returns the host of an address, which the certificate must match.
 fn host(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _port)| host);
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
@@ -115,7 +117,7 @@ mod tests {
     use super::{host, name_of};
 
     #[test]
-    fn a_server_is_who_its_address_says() {
+    fn expected_server_name_is_the_host_of_the_address() {
         for (address, due) in [
             ("host.example:8006", "host.example"),
             ("127.0.0.1:8006", "127.0.0.1"),

@@ -1,16 +1,16 @@
-//! TLS for both sides, with rustls. Optional: the feature `tls`.
+//! TLS for both sides, with rustls. Requires the feature `tls`.
 //!
 //! | module | role | used by |
 //! |---|---|---|
-//! | `channel` | one end of a connection, without its socket | the connections of a server, those of a load |
-//! | `server` | with which certificate a server answers, and which it demands | the builder of a server, its connections |
-//! | `client` | whom a client trusts, and who it says that it is | the builder of a client, its keeper, the plan of a load |
+//! | `channel` | one side of a TLS connection, without its socket | server connections, load connections |
+//! | `server` | server certificate and client verification | server builder, server connections |
+//! | `client` | trusted authorities and client certificate | client builder, connection task, load plan |
 //!
-//! Certificates and keys are read from files by `purlin-tls`.
+//! `purlin-tls` reads certificates and keys from files.
 //!
-//! What is made from files speaks TLS 1.3 and nothing older, with the algorithms of
-//! `ring`; a configuration of one's own may say otherwise. Without the feature
-//! `no_tls.rs` stands here: the same names, of which there are no values.
+//! Configurations created from files use TLS 1.3 only, with the algorithms of `ring`; a custom
+//! rustls configuration may differ. Without the feature, `no_tls.rs` replaces this module with
+//! uninhabited types of the same names.
 
 mod channel;
 pub(crate) mod client;
@@ -21,5 +21,5 @@ use rustls::SupportedProtocolVersion;
 pub(crate) use self::channel::Channel;
 pub use purlin_tls::PemError;
 
-/// What is spoken unless a configuration of one's own says otherwise.
+/// Protocol versions, unless a custom configuration sets others.
 const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];

@@ -1,6 +1,6 @@
-//! What a server needs for TLS.
+//! Server side of TLS.
 //!
-//! Made when a server is set up, and shared by all of its connections.
+//! The configuration is created with the server and shared by all of its connections.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use rustls::{Connection, ServerConfig, ServerConnection};
 
 use super::{Channel, VERSIONS};
 
-/// With which certificate a server answers, and whether it demands one.
+/// TLS configuration of a server: its certificate, and whether clients need one.
 ///
 /// ```no_run
 /// use purlin_ack::server::{PemError, Server, Tls};
@@ -26,25 +26,25 @@ use super::{Channel, VERSIONS};
 /// # }
 /// ```
 ///
-/// COST: a handshake for each connection; then what rustls takes for a record of up to 16 KiB, and 64 KiB
-/// of memory for a connection that is not quiet.
+/// COST: a handshake per connection; then the cost of rustls per record of up to 16 KiB, and 64 KiB
+/// of memory for a connection that is not idle.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
 }
 
 impl Tls {
-    /// With a configuration of one's own.
+    /// Uses the given rustls configuration.
     #[must_use]
     pub fn new(config: Arc<ServerConfig>) -> Self {
         Self { config }
     }
 
-    /// With a certificate and its key from PEM files. Behind the certificate, which is the first, come
-    /// those that vouch for it. Speaks TLS 1.3 only, and lets in whoever trusts the certificate.
+    /// Uses a certificate and its key from PEM files. The file contains the certificate first, then
+    /// its chain. Uses TLS 1.3 only and does not require client certificates.
     ///
     /// # Errors
-    /// [`PemError`]: in one line, which file is of no use, and why.
+    /// Returns [`PemError`], which names the file and the problem in one line.
     pub fn from_pem(
         certificates: impl AsRef<Path>,
         key: impl AsRef<Path>,
@@ -53,15 +53,15 @@ impl Tls {
         Ok(Self::speaking(WebPkiClientVerifier::no_client_auth(), identity))
     }
 
-    /// Lets in only clients with a certificate for which one of these authorities vouches, from a PEM
-    /// file. Of a configuration of one's own nothing is kept but the server's certificates.
+    /// Requires client certificates signed by an authority in this PEM file. Of a custom
+    /// configuration only the server's certificates are kept.
     ///
     /// # Errors
-    /// [`PemError`]: in one line, which file is of no use, and why.
+    /// Returns [`PemError`], which names the file and the problem in one line.
     pub fn client_certificates(self, authorities_of: impl AsRef<Path>) -> Result<Self, PemError> {
         let roots = authorities(authorities_of.as_ref())?;
         let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider()).build();
-        // WHY: it fails without authorities, and there is one at least.
+        // WHY: this fails without authorities, and there is at least one.
         let verifier = verifier.expect("there are authorities");
         Ok(Self::speaking(verifier, Arc::clone(&self.config.cert_resolver)))
     }
@@ -69,14 +69,14 @@ impl Tls {
     fn speaking(clients: Arc<dyn ClientCertVerifier>, own: Arc<dyn ResolvesServerCert>) -> Self {
         let config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(VERSIONS)
-            // WHY: it fails if the algorithms do not fit the version, and these do.
+            // WHY: this fails if the algorithms do not match the version, and these do.
             .expect("the algorithms are those of TLS 1.3")
             .with_client_cert_verifier(clients)
             .with_cert_resolver(own);
         Self::new(Arc::new(config))
     }
 
-    /// The server's end of a connection that has just been accepted.
+    /// Creates the server side of a newly accepted connection.
     pub(crate) fn accept(&self) -> io::Result<Channel> {
         let connection =
             ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;

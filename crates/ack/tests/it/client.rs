@@ -1,4 +1,4 @@
-//! The client against servers that fail: what was sent, what was handled, what was told.
+//! The client against failing servers: messages sent, handled and reported.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
 use purlin_ack::session::{Level, Status};
 use purlin_ack::wire::Reason;
 
-/// In small writes, so that there are many.
+/// Uses small writes, so that there are many.
 fn builder(address: SocketAddr) -> Builder {
     untimed_client(address).batch(200)
 }
@@ -24,7 +24,7 @@ async fn send(client: &Client, numbers: std::ops::Range<u32>) {
 }
 
 #[tokio::test]
-async fn each_message_is_handled_once_and_in_order_as_long_as_nothing_fails() {
+async fn messages_are_handled_once_in_order_without_failures() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).connect().await.unwrap();
     assert_eq!(client.answered(), None);
@@ -37,7 +37,7 @@ async fn each_message_is_handled_once_and_in_order_as_long_as_nothing_fails() {
 }
 
 #[tokio::test]
-async fn in_a_session_each_message_is_handled_once_though_every_connection_dies() {
+async fn session_handles_each_message_once_despite_lost_connections() {
     let server =
         Server::start(|_| Rules { dies_after: Some(700), window: 100, ..Rules::default() }).await;
     let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
@@ -64,7 +64,7 @@ async fn without_a_session_each_message_is_handled_at_least_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_and_started_again_gets_what_it_had_not_answered() {
+async fn restarted_server_gets_unanswered_messages() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).session(Level::Durable).connect().await.unwrap();
     send(&client, 0..1000).await;
@@ -76,7 +76,7 @@ async fn a_server_that_is_killed_and_started_again_gets_what_it_had_not_answered
 }
 
 #[tokio::test]
-async fn a_server_that_has_forgotten_a_session_is_sent_what_was_not_answered() {
+async fn server_that_forgot_the_session_gets_unanswered_messages() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
     send(&client, 0..1000).await;
@@ -89,7 +89,7 @@ async fn a_server_that_has_forgotten_a_session_is_sent_what_was_not_answered() {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_told_with_its_payload_even_if_the_connection_dies_before_it_is_said() {
+async fn refused_messages_are_reported_with_payload_despite_lost_connections() {
     let server =
         Server::start(|_| Rules { refuses: Some(7), dies_after: Some(1000), ..Rules::default() })
             .await;
@@ -118,7 +118,7 @@ async fn what_is_refused_is_told_with_its_payload_even_if_the_connection_dies_be
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_follow_costs_the_connection_and_no_message() {
+async fn answer_out_of_sequence_closes_the_connection_and_loses_no_message() {
     let server =
         Server::start(|connection| Rules { lies: connection < 3, ..Rules::default() }).await;
     let client = builder(server.address).connect().await.unwrap();
@@ -129,9 +129,9 @@ async fn an_answer_that_does_not_follow_costs_the_connection_and_no_message() {
 }
 
 #[tokio::test]
-async fn what_is_unanswered_is_bounded_by_the_window_and_handed_back_when_patience_ends() {
+async fn window_bounds_unanswered_messages_and_close_returns_them_after_give_up_timeout() {
     let server = Server::start(|_| Rules { mute: true, ..Rules::default() }).await;
-    // WHY real time: the client's own patience is tested, and the server never answers.
+    // WHY real time: the client's give-up timeout is tested, and the server never answers.
     let client = builder(server.address)
         .window(Window { messages: 50, bytes: 1 << 20 })
         .silence(Duration::from_millis(20))
@@ -155,7 +155,7 @@ async fn what_is_unanswered_is_bounded_by_the_window_and_handed_back_when_patien
 }
 
 #[tokio::test]
-async fn a_sender_that_waits_for_room_goes_on_when_there_is_some() {
+async fn sender_waiting_for_capacity_resumes() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).window(Window { messages: 1, bytes: 1 }).connect().await;
     let client = Arc::new(client.unwrap());
@@ -174,17 +174,17 @@ async fn a_sender_that_waits_for_room_goes_on_when_there_is_some() {
 }
 
 #[tokio::test]
-async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_for_their_answers() {
+async fn lingering_messages_are_coalesced_and_flush_sends_them_immediately() {
     let server = Server::start(|_| Rules::default()).await;
     let hour = Duration::from_secs(3600);
-    // WHY real time: a message that waited for the hour would hang the test.
+    // WHY real time: a message that lingered for the hour would hang the test.
     let client = builder(server.address).linger(hour).connect().await.unwrap();
     send(&client, 0..3).await;
     client.flush().await.unwrap();
     send(&client, 3..5).await;
     client.flush().await.unwrap();
     assert_eq!(server.ledger().reads, [3, 2]);
-    // A batch of 200 bytes takes twelve of these and does not wait.
+    // A batch of 200 bytes holds twelve of these and does not linger.
     send(&client, 5..18).await;
     while client.answered() < Some(16) {
         tokio::task::yield_now().await;
@@ -193,7 +193,7 @@ async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_fo
 }
 
 #[tokio::test]
-async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
+async fn lingering_messages_are_sent_when_the_window_is_full() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address)
         // WHY real time: as above.
@@ -204,7 +204,7 @@ async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
         .unwrap();
     for one in 0..25 {
         send(&client, one..one + 1).await;
-        // The client's task gets to see that there is something that may linger.
+        // Lets the connection task see that a batch may linger.
         tokio::task::yield_now().await;
     }
     client.close().await.unwrap();
@@ -212,7 +212,7 @@ async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_dropped_still_sends_what_it_has_taken() {
+async fn dropped_client_sends_accepted_messages() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).connect().await.unwrap();
     send(&client, 0..1000).await;
@@ -224,7 +224,7 @@ async fn a_client_that_is_dropped_still_sends_what_it_has_taken() {
 }
 
 #[tokio::test]
-async fn a_closed_client_takes_nothing_and_can_be_closed_again() {
+async fn closed_client_rejects_messages_and_close_is_idempotent() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).connect().await.unwrap();
     client.close().await.unwrap();
@@ -235,7 +235,7 @@ async fn a_closed_client_takes_nothing_and_can_be_closed_again() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_for_the_server_is_not_taken() {
+async fn message_over_the_server_limit_is_rejected() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
     let large = vec![0; LARGEST as usize + 1];
@@ -250,7 +250,7 @@ async fn what_is_too_large_for_the_server_is_not_taken() {
 }
 
 #[tokio::test]
-async fn a_client_that_lost_its_numbers_raises_its_epoch_and_begins_anew() {
+async fn client_that_lost_its_numbering_opens_a_new_epoch() {
     let server = Server::start(|_| Rules::default()).await;
     let same = || builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
     let before = same().connect().await.unwrap();
@@ -269,7 +269,7 @@ async fn a_client_that_lost_its_numbers_raises_its_epoch_and_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_replaced_by_a_later_epoch_ends_with_what_it_has_left() {
+async fn client_replaced_by_a_later_epoch_returns_unanswered_messages() {
     let server = Server::start(|_| Rules { dies_after: Some(10), ..Rules::default() }).await;
     let client = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
     let client = client.connect().await.unwrap();
@@ -281,7 +281,7 @@ async fn a_client_that_is_replaced_by_a_later_epoch_ends_with_what_it_has_left()
 }
 
 #[tokio::test]
-async fn a_server_that_is_busy_is_asked_again() {
+async fn client_retries_a_busy_server() {
     let busy = |number| (1..4).contains(&number).then_some(Status::BUSY);
     let server = Server::start(move |number| Rules {
         status: busy(number),
@@ -297,7 +297,7 @@ async fn a_server_that_is_busy_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_not_to_be_had_is_told_at_once() {
+async fn permanently_refused_session_fails_connect() {
     for status in [Status::LEVEL, Status::VERSION, Status::NOT_ALLOWED, Status::MALFORMED] {
         let server =
             Server::start(move |_| Rules { status: Some(status), ..Rules::default() }).await;
@@ -307,7 +307,7 @@ async fn a_session_that_is_not_to_be_had_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_there_is_no_client() {
+async fn connect_fails_without_a_listener() {
     let (address, _) = Server::start(|_| Rules::default()).await.kill().await;
     let refused = builder(address).connect().await.unwrap_err();
     assert!(matches!(refused, ConnectError::Lost(Lost::Io(_))), "{refused}");

@@ -1,5 +1,5 @@
-//! The bytes: each strategy against what `docs/ack/protocol.md` says, however a client cuts them, over
-//! TCP and over TLS.
+//! Conformance: each strategy against `docs/ack/protocol.md`, for any split of the bytes, over TCP
+//! and TLS.
 
 use std::io::Write as _;
 
@@ -13,12 +13,12 @@ use purlin_ack::server::Limits;
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{ACK, Ack, HEAD, Id, REPLY};
 
-/// Payloads of all kinds of lengths, the limit among them.
+/// Payload lengths, including the limit.
 const LENGTHS: [usize; 9] = [0, 1, 5, 99, 100, 101, 65_535, 65_536, LIMIT];
 /// More than any strategy reads at a time.
 const LIMIT: usize = 300_000;
 
-/// Where a message of that length is cut: at any byte, but for those in the middle of a large one.
+/// Positions at which a message of that length is split: every byte, except inside a large payload.
 fn cuts(length: usize) -> impl Iterator<Item = usize> {
     let end = HEAD + length;
     (0..=end).filter(move |cut| {
@@ -33,16 +33,17 @@ fn a_message_split_at_any_byte_is_acknowledged_once() {
         let server = start(case.builder().limits(limits));
         let mut client = Client::connect(server.address(), case);
         let mut id = 0;
-        // A head alone, a head with a payload that is read together with it, and a payload that takes
-        // several reads.
-        // WHY not over TLS: large messages are cut into records there, wherever the client cuts them.
+        // A head without payload, a head whose payload is read together with it, and a payload that
+        // takes several reads.
+        // WHY not over TLS: TLS splits large messages into records, wherever the client splits
+        // them.
         for length in [0, 5, LIMIT].into_iter().filter(|length| !case.tls || *length < LIMIT) {
             for cut in cuts(length) {
                 let (one, two) = (
                     message(id, b"first", client.order),
                     message(id + 1, &payload(id + 1, length), client.order),
                 );
-                // The part comes with a message that is whole, whose ack says that it has been read.
+                // The first part is sent with a whole message, whose ack shows that it was read.
                 client.send(&[&one[..], &two[..cut]].concat());
                 if cut < two.len() {
                     client.until(id);
@@ -58,7 +59,7 @@ fn a_message_split_at_any_byte_is_acknowledged_once() {
 }
 
 #[test]
-fn a_message_that_comes_byte_by_byte_is_acknowledged() {
+fn message_sent_byte_by_byte_is_acknowledged() {
     for_each_at_once(cases(), |case| {
         let server = counting(case);
         let mut client = Client::connect(server.address(), case);
@@ -72,7 +73,7 @@ fn a_message_that_comes_byte_by_byte_is_acknowledged() {
 }
 
 #[test]
-fn payloads_of_any_length_come_as_they_were_sent() {
+fn payloads_of_any_length_arrive_unchanged() {
     for_each_at_once(cases(), |case| {
         let keep = Keep::default();
         let limits = Limits { largest: LIMIT as u32, ..untimed() };
@@ -80,7 +81,7 @@ fn payloads_of_any_length_come_as_they_were_sent() {
         let builder = case.builder().limits(limits);
         let server = start(builder.handler(move |_| make.clone()));
         let mut client = Client::connect(server.address(), case);
-        // Twice, so that each stands before and behind others.
+        // Twice, so that each length appears before and after others.
         let sent: Vec<_> =
             (0..).zip(LENGTHS.repeat(2)).map(|(id, length)| (id, payload(id, length))).collect();
         let stream: Vec<u8> =
@@ -120,7 +121,7 @@ fn many_messages_in_one_segment_are_all_acknowledged() {
 }
 
 #[test]
-fn a_message_over_the_limit_ends_the_connection_behind_the_acks_of_those_before() {
+fn message_over_the_limit_closes_the_connection_after_earlier_acks() {
     for_each_at_once(cases(), |case| {
         let limits = Limits { largest: 100, ..untimed() };
         let server = start(case.builder().limits(limits));
@@ -141,7 +142,7 @@ fn a_message_over_the_limit_ends_the_connection_behind_the_acks_of_those_before(
 }
 
 #[test]
-fn garbage_ends_the_connection_and_is_not_acknowledged() {
+fn garbage_closes_the_connection_without_acks() {
     for_each_at_once(cases(), |case| {
         let server = counting(case);
         let mut client = Client::connect(server.address(), case);
@@ -154,7 +155,7 @@ fn garbage_ends_the_connection_and_is_not_acknowledged() {
 }
 
 #[test]
-fn a_size_over_the_limit_is_known_wherever_its_head_is_cut() {
+fn size_over_the_limit_is_detected_for_any_split_of_the_head() {
     for_each_at_once(cases(), |case| {
         let limits = Limits { largest: 100, ..untimed() };
         let server = start(case.builder().limits(limits));
@@ -164,7 +165,7 @@ fn a_size_over_the_limit_is_known_wherever_its_head_is_cut() {
                 (message(0, b"first", client.order), message(1, &payload(1, 101), client.order));
             client.send(&[&one[..], &two[..cut]].concat());
             client.until(0);
-            // Not a byte behind the head is needed.
+            // The error must not depend on bytes after the head.
             client.send(&two[cut..HEAD]);
             assert_eq!(client.until_closed(), Some(0), "{case}");
         }
@@ -174,13 +175,13 @@ fn a_size_over_the_limit_is_known_wherever_its_head_is_cut() {
 }
 
 #[test]
-fn of_any_bytes_what_is_whole_is_acknowledged_and_nothing_else() {
+fn only_whole_messages_of_any_bytes_are_acknowledged() {
     for_each_at_once(cases(), |case| {
         let mut chance = fastrand::Rng::with_seed(6);
         let limits = Limits { largest: 1000, ..untimed() };
         let server = start(case.builder().limits(limits));
         for _ in 0..30 {
-            // Some messages, and then anything, of which some may look like messages.
+            // Some messages, then random bytes, some of which may look like messages.
             let mut bytes = Vec::new();
             for id in 0..chance.u64(..5) {
                 let length = chance.usize(..1000);
@@ -192,7 +193,7 @@ fn of_any_bytes_what_is_whole_is_acknowledged_and_nothing_else() {
             let ids: Vec<Id> = frames.by_ref().map(|frame| frame.id).collect();
 
             let mut stream = Wire::connect(server.address(), case.tls);
-            // It may be closed before everything is written.
+            // The server may close before everything is written.
             let _ = stream.write_all(&bytes);
             let _ = stream.finish();
             let told = rest(&mut stream);
@@ -220,7 +221,7 @@ fn of_any_bytes_what_is_whole_is_acknowledged_and_nothing_else() {
 }
 
 #[test]
-fn a_client_that_ends_its_half_is_answered_and_an_incomplete_message_is_dropped() {
+fn half_close_is_answered_and_incomplete_message_is_dropped() {
     for_each_at_once(cases(), |case| {
         let keep = Keep::default();
         let make = keep.clone();
@@ -240,7 +241,7 @@ fn a_client_that_ends_its_half_is_answered_and_an_incomplete_message_is_dropped(
 }
 
 #[test]
-fn ids_come_back_as_they_are() {
+fn ids_are_echoed_unchanged() {
     for_each_at_once(cases(), |case| {
         let server = counting(case);
         let mut client = Client::connect(server.address(), case);
@@ -258,7 +259,7 @@ fn ids_come_back_as_they_are() {
 }
 
 #[test]
-fn a_connection_without_a_byte_ends_without_one() {
+fn connection_without_data_closes_without_answers() {
     for_each_at_once(cases(), |case| {
         let server = start(case.builder().handler(|_| Count));
         let mut client = Client::connect(server.address(), case);

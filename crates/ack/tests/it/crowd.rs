@@ -18,19 +18,19 @@ use purlin_ack::wire::{ACK, Ack, Head, Id, SizeOrder};
 use socket2::{Domain, Socket, Type};
 
 const MANY: usize = 2000;
-/// Connections that are made or served together, fewer than may wait to be accepted.
+/// Connections made or served together, fewer than the backlog.
 const TOGETHER: usize = 500;
-/// Descriptors that a program needs for other things.
+/// Descriptors that a program needs for other purposes.
 const OTHERS: usize = 200;
-/// Addresses that clients come from.
+/// Number of client addresses.
 const ADDRESSES: usize = 4;
-/// Bytes that an idle connection may cost: more than without a buffer, and less than with one.
+/// Maximum bytes per idle connection: more than without a buffer, less than with one.
 const IDLE: u64 = 10_000;
-/// What all connections together may cost, each with its buffer.
+/// Maximum bytes of all connections together, each with its buffer.
 const MOST: u64 = 64 << 20;
-/// Connections that a server admits from each address; all if it is not set.
+/// Environment variable: the server's limit of connections per address; unlimited by default.
 const PER_ADDRESS: &str = "PURLIN_ACK_PER_ADDRESS";
-/// The server's limit on silence in milliseconds; none if it is not set.
+/// Environment variable: the server's idle timeout in milliseconds; no timeout by default.
 const SILENCE: &str = "PURLIN_ACK_SILENCE";
 
 /// A server that prints its counters for each line on its standard input.
@@ -57,7 +57,8 @@ fn the_server_for_many() {
     server.drain();
 }
 
-/// Connections now, messages, those that were silent, those of which there were too many.
+/// Returns the counts of open connections, messages, idle timeouts and connections over the limit
+/// per address.
 fn counts(server: &mut Program) -> [u64; 4] {
     server.tell("counts");
     let said = server.said("counts ");
@@ -72,7 +73,7 @@ fn is_first_of(test: &str) -> bool {
     !programs::is(test)
 }
 
-/// How many connections this program, and the server's, have descriptors for.
+/// Returns how many connections the descriptor limits of this program and the server allow.
 fn many() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").expect("there are some");
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
@@ -85,7 +86,7 @@ fn many() -> usize {
     many
 }
 
-/// A client that comes from one of some addresses.
+/// Connects from one of several addresses.
 fn from(number: usize, port: u16) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there is a descriptor");
     let last = u8::try_from(number % ADDRESSES).expect("they are few") + 2;
@@ -102,7 +103,7 @@ fn all_from(numbers: impl Iterator<Item = usize>, port: u16) -> Vec<TcpStream> {
     numbers.map(|number| from(number, port)).collect()
 }
 
-/// Has the server acknowledge a message of each.
+/// Sends a message on each connection and checks its ack.
 fn served(clients: &mut [TcpStream], id: u64) {
     let bytes = message(id, b"hello", SizeOrder::Little);
     for client in &mut *clients {
@@ -114,21 +115,21 @@ fn served(clients: &mut [TcpStream], id: u64) {
     }
 }
 
-// WHY real time: a connection that is idle gives its buffer back after a second; that is waited for.
+// WHY real time: an idle connection frees its buffer after 1 s, and the test waits for that.
 #[test]
 fn two_thousand_idle_connections_take_little_memory_and_are_all_served() {
     if is_first_of("crowd::two_thousand_idle_connections_take_little_memory_and_are_all_served") {
         return;
     }
     let many = many();
-    // WHY: the allocator then gives each buffer back to the operating system as soon as it is freed, and
-    // every byte of a buffer is resident, also where nothing has been read to.
+    // WHY: with these settings the allocator returns each freed buffer to the operating system
+    // immediately, and every byte of a buffer is resident, even if nothing was read into it.
     let tunables = OsStr::new("glibc.malloc.mmap_threshold=4096:glibc.malloc.perturb=1");
     let settings = [("GLIBC_TUNABLES", tunables)];
     let mut server = Program::start("crowd::the_server_for_many", &settings);
     let port = server.said("listening on ").parse().expect("a port");
     let before = server.resident();
-    // Each has sent something: it has had a buffer, and does not need it any more.
+    // Each client has sent a message: its connection has had a buffer and no longer needs it.
     let mut clients = Vec::with_capacity(many);
     while clients.len() < many {
         let first = clients.len();
@@ -166,7 +167,7 @@ fn of_two_thousand_clients_from_four_addresses_few_are_let_in_and_another_addres
     while clients.len() < many {
         let first = clients.len();
         clients.extend(all_from(first..many.min(first + TOGETHER), port));
-        // None waits to be accepted when the next come.
+        // The accept queue is empty before the next clients connect.
         until("all have been let in or closed", || {
             let [connections, .., over_address] = counts(&mut server);
             connections + over_address == clients.len() as u64
@@ -185,7 +186,7 @@ fn of_two_thousand_clients_from_four_addresses_few_are_let_in_and_another_addres
     server.finish();
 }
 
-/// Whether the server has closed the connection, on which it has nothing else to say.
+/// Whether the server has closed the connection. Panics if the server sent anything.
 fn is_closed(client: &mut TcpStream) -> bool {
     client.set_nonblocking(true).expect("it is a socket");
     match uninterrupted(|| client.read(&mut [0])) {
@@ -199,15 +200,15 @@ fn is_closed(client: &mut TcpStream) -> bool {
     }
 }
 
-/// A client from an address that no other client uses.
+/// Connects from an address that no other client uses.
 fn elsewhere(port: u16) -> TcpStream {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
     stream.set_read_timeout(Some(HANG)).expect("it is a socket");
     stream
 }
 
-// WHY real time: the server's limit on silence is tested. A byte a millisecond, at most, is a message in more
-// than an hour.
+// WHY real time: the test covers the server's idle timeout. At one byte per millisecond or slower,
+// a message takes more than an hour.
 #[test]
 fn clients_that_send_a_byte_now_and_then_are_all_closed_and_another_is_served_meanwhile() {
     const SLOW: usize = 400;
@@ -232,7 +233,7 @@ fn clients_that_send_a_byte_now_and_then_are_all_closed_and_another_is_served_me
                 false
             }
         });
-        // WHY repeated: on a busy machine an honest client may exceed the limit on silence too.
+        // WHY repeated: on a busy machine a well-behaved client may exceed the idle timeout too.
         until("another is served", || {
             attempts += 1;
             is_served(elsewhere(port))
@@ -243,15 +244,16 @@ fn clients_that_send_a_byte_now_and_then_are_all_closed_and_another_is_served_me
     until("all are gone", || counts(&mut server)[0] == 0);
     let [_, served, silent, refused] = counts(&mut server);
     assert_eq!((served, refused), (rounds, 0));
-    // WHY up to all attempts: on a busy machine the server finds a client silent that was served before it finds it gone.
+    // WHY a range up to all attempts: on a busy machine the idle timeout may close a served client
+    // before the server reads its disconnect.
     let least = SLOW as u64 + attempts - rounds;
     assert!((least..=SLOW as u64 + attempts).contains(&silent), "{silent} silent, {least} or more");
     server.finish();
 }
 
-/// Whether the server acknowledges a message before it finds the client silent.
+/// Whether the server acknowledges a message before the idle timeout closes the connection.
 fn is_served(mut stream: TcpStream) -> bool {
-    // It fails if the server has closed.
+    // The write fails if the server has closed.
     let sent = stream.write_all(&message(0, b"hello", SizeOrder::Little));
     sent.is_ok() && exactly::<ACK>(&mut stream).is_ok()
 }

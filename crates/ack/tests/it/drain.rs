@@ -1,4 +1,4 @@
-//! A server that stops acknowledges what it has read, and nothing that it has not handled.
+//! Graceful shutdown: a server acknowledges what it has read, and nothing it has not handled.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use crate::common::{
 use purlin_ack::server::Limits;
 use purlin_ack::strategy::Strategy;
 
-/// A server and its client, whose first message the handler has and does not finish.
+/// Returns a server and a client whose first message is blocked in the handler.
 fn with_a_waiting_handler(case: Case) -> (Gated, Running, Client) {
     let gated = Gated::default();
     let make = gated.clone();
@@ -25,7 +25,7 @@ fn with_a_waiting_handler(case: Case) -> (Gated, Running, Client) {
 }
 
 #[test]
-fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
+fn messages_read_before_a_drain_are_handled_and_acknowledged() {
     for_each_at_once(cases(), |case| {
         let (gated, server, mut client) = with_a_waiting_handler(case);
         // The drain may begin before the server has read these.
@@ -45,7 +45,7 @@ fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
 }
 
 #[test]
-fn a_drain_while_clients_send_loses_nothing_that_is_acknowledged() {
+fn drain_under_load_loses_no_acknowledged_message() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let keep = Keep::default();
         let make = keep.clone();
@@ -53,7 +53,7 @@ fn a_drain_while_clients_send_loses_nothing_that_is_acknowledged() {
         let server = start(builder.handler(move |_| make.clone()));
         let address = server.address();
         let clients: Vec<_> = (0..4).map(|_| Client::connect(address, strategy)).collect();
-        // Who has not been let in is not a client of this server, and would be refused.
+        // A client that is not accepted yet would be refused by the drain.
         server.until("all are let in", |counts| counts.connections == 4);
         let clients: Vec<_> = (0..4_u64)
             .zip(clients)
@@ -85,7 +85,8 @@ fn number(payload: &[u8]) -> u64 {
     u64::from_le_bytes(payload.try_into().expect("a number"))
 }
 
-/// Sends messages with numbers from `base` on until the server closes; the newest acknowledged id.
+/// Sends consecutively numbered messages from `base` until the server closes. Returns the newest
+/// acknowledged id.
 fn send_until_closed(client: &mut Client, base: u64) -> (u64, Option<u64>) {
     let mut writer = client.stream.try_clone().expect("there is a descriptor");
     let order = client.order;
@@ -100,18 +101,18 @@ fn send_until_closed(client: &mut Client, base: u64) -> (u64, Option<u64>) {
         }
     });
     let newest = client.until_closed();
-    // The writer is told by the connection.
+    // Shutting the connection down ends the writer thread.
     let _ = client.stream.shutdown(Shutdown::Both);
     sending.join().expect("it ends");
     (base, newest)
 }
 
 #[test]
-fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_acknowledged() {
+fn handler_exceeding_the_drain_timeout_is_killed_and_its_batch_unacknowledged() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let gated = Gated::default();
         let make = gated.clone();
-        // WHY real time: the handler never ends, however long the server waits for it.
+        // WHY real time: the handler never returns, so the shutdown timeout must expire.
         let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
         let builder = untimed_server().strategy(strategy).limits(limits);
         let server = start(builder.handler(move |_| make.clone()));
@@ -124,7 +125,7 @@ fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_
 }
 
 #[test]
-fn a_node_that_stops_has_its_connections_acknowledge_what_they_have_read() {
+fn connections_acknowledge_read_messages_when_the_node_stops() {
     for_each_at_once(cases(), |case| {
         let (gated, server, mut client) = with_a_waiting_handler(case);
         let node = server.node.clone();

@@ -1,5 +1,5 @@
-//! Throttle makes two reads for each message, no more and no less: counted by `strace`, in a program of
-//! its own, which is this one.
+//! Throttle makes exactly two reads per message, as counted by `strace` in a separate process
+//! running this binary.
 
 use std::env;
 use std::io::{Read as _, Write as _};
@@ -14,10 +14,10 @@ use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{ACK, SizeOrder};
 
 const MESSAGES: usize = 1000;
-/// Bytes of acks that the client reads at a time.
+/// Size of the client's read buffer in bytes.
 const ROOM: usize = 4096;
 
-/// A client and a throttle server; all messages are there before the server reads the first.
+/// A client and a throttle server; all messages arrive before the server reads the first.
 #[test]
 fn the_program_that_is_counted() {
     if !programs::is("faithful::the_program_that_is_counted") {
@@ -30,7 +30,8 @@ fn the_program_that_is_counted() {
     client.write_all(&stream).expect("there is room for all of it");
     let builder = Server::builder_on(listener).strategy(Strategy::Throttle).limits(untimed());
     let server = start(builder);
-    // WHY a buffer of this size: it distinguishes the client's reads from the server's in the trace.
+    // WHY a buffer of this size: it distinguishes the client's reads from the server's in the
+    // trace.
     let mut room = vec![0; ROOM];
     let mut answers = Vec::new();
     let newest = (MESSAGES as u64 - 1).to_le_bytes();
@@ -55,7 +56,7 @@ fn throttle_reads_twice_for_each_message() {
     assert!(ran.expect("strace runs").success(), "the program that is counted failed");
     let calls = std::fs::read_to_string(&log).expect("strace has written");
     std::fs::remove_file(&log).expect("it is there");
-    // What a read of the server asked for and what it got, the client's left out.
+    // Requested and received bytes of each read of the server, without the client's.
     let reads = calls.lines().filter_map(|line| {
         let (_, call) = line.rsplit_once(", NULL, NULL) = ")?;
         let (asked, _) = line.rsplit_once(", 0, NULL, NULL) = ")?;
@@ -64,7 +65,7 @@ fn throttle_reads_twice_for_each_message() {
         (asked != ROOM).then_some((asked as i64, got))
     });
     let due = [(12, 12), (5, 5)].into_iter().cycle().take(2 * MESSAGES);
-    // Behind them come attempts to read when there is nothing, and the end of the stream.
+    // Later reads find nothing, or the end of the stream.
     let reads: Vec<_> = reads.take(2 * MESSAGES).collect();
     assert!(due.eq(reads.iter().copied()), "a head, its payload, and nothing else: {reads:?}");
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, with a ledger: what is acknowledged has been handled.
+//! Fault injection, checked against a ledger: every acknowledged message was handled.
 
 use crate::common;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::strategy::Strategy;
 
 #[test]
-fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowledged() {
+fn panicking_handler_closes_the_connection_without_acks_of_its_batch() {
     for strategy in Strategy::ALL {
         let nervous = Nervous::default();
         let make = nervous.clone();
@@ -27,7 +27,7 @@ fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowl
                     .all(|bytes| writer.write_all(&bytes).is_ok())
             });
             acknowledged += client.until_closed().map_or(0, |newest| newest + 1);
-            // The writer is told by the connection.
+            // Shutting the connection down ends the writer thread.
             let _ = client.stream.shutdown(Shutdown::Both);
             sending.join().expect("it ends");
         }
@@ -40,7 +40,7 @@ fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowl
     }
 }
 
-/// Fails at the message with the id 3.
+/// Handler that fails at the message with id 3.
 #[derive(Clone, Copy, Default)]
 struct Failing;
 
@@ -54,7 +54,7 @@ impl Handler for Failing {
 }
 
 #[test]
-fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken() {
+fn failing_handler_closes_the_connection_after_earlier_acks() {
     for strategy in Strategy::ALL {
         let server = start(untimed_server().strategy(strategy).handler(|_| Failing));
         let mut client = Client::connect(server.address(), strategy);
@@ -71,7 +71,7 @@ fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken
 }
 
 #[test]
-fn clients_that_are_killed_in_the_middle_leave_nothing_behind() {
+fn clients_killed_mid_message_leave_no_processes_behind() {
     for strategy in Strategy::ALL {
         let server = start(untimed_server().strategy(strategy));
         let before = server.node.processes().len();

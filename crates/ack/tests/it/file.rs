@@ -1,4 +1,4 @@
-//! Messages in a file: what is acknowledged is there, also after a restart.
+//! File handler: acknowledged messages are in the file, also after a restart.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use purlin_ack::session::{Level, NAME, Opening};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Ack, Id, SizeOrder};
 
-/// A file that is removed in the end.
+/// Path of a temporary file, removed on drop.
 struct Somewhere(PathBuf);
 
 impl Somewhere {
@@ -23,7 +23,7 @@ impl Somewhere {
         Self(std::env::temp_dir().join(name))
     }
 
-    /// The ids and payloads in it, openings among them.
+    /// Returns the ids and payloads in the file, including openings.
     fn messages(&self) -> Vec<(Id, Vec<u8>)> {
         let bytes = fs::read(&self.0).expect("it is there");
         let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
@@ -33,12 +33,12 @@ impl Somewhere {
 
 impl Drop for Somewhere {
     fn drop(&mut self) {
-        // A test that fails may not have made it.
+        // A failed test may not have created it.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// A server whose messages go there, and the node of its file.
+/// Starts a server that writes to this file. Also returns the node of the writer process.
 fn storing(strategy: Strategy, to: &Somewhere) -> (Running, Node) {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let file = File::open(&node, &to.0).expect("it can be written");
@@ -47,7 +47,7 @@ fn storing(strategy: Strategy, to: &Somewhere) -> (Running, Node) {
 }
 
 #[test]
-fn what_is_acknowledged_is_in_the_file_whoever_sent_it() {
+fn acknowledged_messages_of_any_client_are_in_the_file() {
     for strategy in Strategy::ALL {
         let somewhere = Somewhere::new(strategy.name());
         let (server, node) = storing(strategy, &somewhere);
@@ -66,7 +66,7 @@ fn what_is_acknowledged_is_in_the_file_whoever_sent_it() {
     }
 }
 
-/// Opens a durable session and says what is stored of it.
+/// Opens a durable session and returns its newest stored message.
 fn open(stream: &mut std::net::TcpStream) -> Option<u64> {
     let opening = Opening { client: [7; 16], epoch: 3, level: Level::Durable };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
@@ -74,7 +74,7 @@ fn open(stream: &mut std::net::TcpStream) -> Option<u64> {
 }
 
 #[test]
-fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
+fn session_survives_a_restart_and_incomplete_message_is_truncated() {
     let somewhere = Somewhere::new("session");
     {
         let (server, node) = storing(Strategy::Best, &somewhere);
@@ -85,7 +85,7 @@ fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
             let ack = Ack::from_bytes(exactly(&mut stream).expect("there is an ack"));
             assert_eq!(ack, Ack { id: Id::from(id), skipped: 0 });
         }
-        // Somebody without a session in between.
+        // A client without a session writes in between.
         let mut other = Client::connect(server.address(), Strategy::Best);
         other.message(99, b"other");
         let ack = Ack::from_bytes(exactly(&mut other.stream).expect("there is an ack"));
@@ -110,7 +110,7 @@ fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
 }
 
 #[test]
-fn a_message_that_could_be_taken_for_an_opening_is_not_stored() {
+fn message_resembling_an_opening_is_not_stored() {
     let somewhere = Somewhere::new("forged");
     let (server, node) = storing(Strategy::SyncAck, &somewhere);
     let mut client = Client::connect(server.address(), Strategy::SyncAck);
@@ -124,7 +124,7 @@ fn a_message_that_could_be_taken_for_an_opening_is_not_stored() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told_in_a_line() {
+fn unwritable_file_is_reported_in_one_line() {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let error = File::open(&node, "/nowhere/at/all").expect_err("there is no such directory");
     let line = error.to_string();

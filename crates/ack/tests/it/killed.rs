@@ -1,5 +1,6 @@
-//! A server that is killed and started again while a client keeps sending: nothing that was acknowledged
-//! is lost, and with a durable session nothing is handled twice. The server is a program of its own.
+//! A server is repeatedly killed and restarted while a client keeps sending: no acknowledged
+//! message is lost, and in a durable session none is handled twice. The server runs in a separate
+//! process.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ use purlin_ack::session::{Level, NAME, Opening};
 use purlin_ack::wire::SizeOrder;
 use socket2::{Domain, Socket, Type};
 
-/// Where the server stores what it gets, and where it listens.
+/// Environment variables: the file of the server, and its listening address.
 const STORE: &str = "PURLIN_ACK_STORE";
 const AT: &str = "PURLIN_ACK_AT";
 const MESSAGES: u64 = 5000;
@@ -44,7 +45,7 @@ fn the_server_that_is_killed() {
     let file = File::open(&node, path).expect("it can be written");
     let server = start(Server::builder(at).limits(untimed()).handler(move |_| file.clone()));
     println!("\nlistening on {}", server.address());
-    // Until it is killed, or whoever started it has gone.
+    // Runs until it is killed or its parent has ended.
     programs::told();
 }
 
@@ -56,7 +57,7 @@ fn server(at: SocketAddr, store: &Path) -> (Program, SocketAddr) {
     (server, address)
 }
 
-/// What is stored there, openings left out: ids and payloads.
+/// Returns the ids and payloads in a file, without openings.
 fn stored(store: &Path) -> Vec<(u64, u64)> {
     let bytes = fs::read(store).expect("it is there");
     let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
@@ -69,7 +70,7 @@ fn somewhere(name: &str) -> PathBuf {
     env::temp_dir().join(format!("purlin-ack-{name}-{}", std::process::id()))
 }
 
-/// Opens the session; what is stored of it.
+/// Opens the session and returns its newest stored message.
 fn open(stream: &mut TcpStream) -> Option<u64> {
     let opening = Opening { client: [7; 16], epoch: 1, level: Level::Durable };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
@@ -77,7 +78,7 @@ fn open(stream: &mut TcpStream) -> Option<u64> {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
+fn acknowledged_messages_survive_kills_and_none_is_stored_twice() {
     let store = somewhere("killed");
     let mut acknowledged = None;
     for target in (1..=KILLS).map(|kill| MESSAGES * kill / KILLS - 1) {
@@ -89,7 +90,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
         let mut writer = stream.try_clone().expect("there is a descriptor");
         let sending = thread::spawn(move || {
             let first = newest.map_or(0, |newest| newest + 1);
-            // It fails when the server is killed.
+            // The write fails when the server is killed.
             (first..MESSAGES)
                 .map(|id| message(id, &id.to_le_bytes(), SizeOrder::Little))
                 .all(|bytes| writer.write_all(&bytes).is_ok())
@@ -104,7 +105,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
         }
         acknowledged = checked.newest();
         server.kill();
-        // The writer is told by the connection.
+        // Shutting the connection down ends the writer thread.
         let _ = stream.shutdown(Shutdown::Both);
         sending.join().expect("it ends");
     }
@@ -113,9 +114,10 @@ fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
     assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
 }
 
-/// A port that stays this test's own while its server is away.
+/// Reserves a port for the test while its server is down.
 ///
-/// WHY bound and not listening: the kernel assigns it to no other socket, and a server, which reuses addresses, can listen.
+/// WHY bound and not listening: the kernel assigns the port to no other socket, and a server that
+/// sets `SO_REUSEADDR` can still listen on it.
 fn free_port() -> (SocketAddr, Socket) {
     let held = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     held.set_reuse_address(true).expect("it is new");
@@ -124,8 +126,8 @@ fn free_port() -> (SocketAddr, Socket) {
     (address, held)
 }
 
-/// Has a client of the library send numbers while its server is killed again and again; what is stored
-/// in the end.
+/// Sends numbers with a library client while its server is repeatedly killed. Returns what is
+/// stored in the end.
 fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> Vec<(u64, u64)> {
     let store = somewhere(name);
     let (address, _held) = free_port();
@@ -145,7 +147,7 @@ fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> 
         common::until("some more are answered", || client.answered() >= Some(target));
         running.kill();
         let answered = client.answered().expect("some are");
-        // What is acknowledged is there before the server comes back.
+        // Acknowledged messages are stored before the server is restarted.
         let there: BTreeSet<_> = stored(&store).into_iter().map(|(_, number)| number).collect();
         assert!((0..=answered).all(|number| there.contains(&number)), "up to {answered}");
         (running, _) = server(address, &store);
@@ -161,13 +163,13 @@ fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> 
 }
 
 #[test]
-fn a_client_with_a_durable_session_has_each_message_stored_once_though_its_server_is_killed() {
+fn durable_session_stores_each_message_once_despite_kills() {
     let stored = send_while_it_is_killed("once", |builder| builder.session(Level::Durable));
     assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
 }
 
 #[test]
-fn a_client_without_a_session_has_each_message_stored_at_least_once_though_its_server_is_killed() {
+fn client_without_session_stores_each_message_at_least_once_despite_kills() {
     let stored = send_while_it_is_killed("least", |builder| builder);
     let numbers: BTreeSet<_> = stored.into_iter().map(|(_, number)| number).collect();
     assert!(numbers.into_iter().eq(0..MESSAGES));

@@ -1,4 +1,4 @@
-//! How long acks take, as a server counts it.
+//! Latency of acks, as measured by the server.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use purlin_ack::server::Latency;
 use purlin_ack::session::{Level, Opening};
 use purlin_ack::wire::{Ack, Id, SizeOrder};
 
-/// Waits at a gate, if it has one.
+/// Handler that waits for a permit, if it has a gate.
 struct Behind(Option<Gated>);
 
 impl Handler for Behind {
@@ -26,13 +26,13 @@ impl Handler for Behind {
     }
 }
 
-/// Whether one time is that other, as far as is known.
+/// Whether a reported time is between two bounds, within the resolution of the histogram.
 fn is_about(told: Duration, least: Duration, most: Duration) -> bool {
     told >= least - least / 16 && told <= most + most / 16
 }
 
 #[test]
-fn an_ack_that_the_handler_holds_up_takes_as_long_as_it_does_and_others_do_not() {
+fn latency_includes_the_handler_of_the_same_connection_only() {
     const OTHERS: u64 = 10;
     for_each_at_once(cases(), |case| {
         let gated = Gated::default();
@@ -42,8 +42,8 @@ fn an_ack_that_the_handler_holds_up_takes_as_long_as_it_does_and_others_do_not()
         assert_eq!(server.server().latency(), Latency::default(), "{case}");
 
         let mut slow = Client::connect(server.address(), case);
-        // WHY real time: the server's figures are compared with times that enclose them, on the same
-        // clock, however long they are.
+        // WHY real time: the reported latency is compared with bounds measured on the same clock,
+        // however long it is.
         let began = Instant::now();
         slow.message(0, b"slow");
         gated.wait();
@@ -57,7 +57,7 @@ fn an_ack_that_the_handler_holds_up_takes_as_long_as_it_does_and_others_do_not()
         gated.open();
         slow.until(0);
 
-        // Each is counted when it has been written, which is a moment before.
+        // The server counts an ack after it has written it, so the count may lag behind.
         until("all are counted", || server.server().latency().count() == OTHERS + 1);
         let total = began.elapsed();
         let latency = server.server().latency();
@@ -77,14 +77,14 @@ fn an_ack_that_the_handler_holds_up_takes_as_long_as_it_does_and_others_do_not()
 }
 
 #[test]
-fn in_a_session_each_answer_counts_and_neither_its_opening_nor_what_was_answered_before() {
+fn session_latency_counts_answers_but_not_openings_or_duplicates() {
     let server = start(untimed_server());
     let mut stream = connect(server.address());
     let opening = Opening { client: *b"sixteen letters!", epoch: 1, level: Level::Handled };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
     assert_eq!(newest(answer(&mut stream)), None);
     for id in 0..2 {
-        // The first one comes twice.
+        // The first message is sent twice.
         for id in 0..=id {
             let message = message(id, b"hello", SizeOrder::Little);
             stream.write_all(&message).expect("the server reads");

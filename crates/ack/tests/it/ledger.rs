@@ -1,5 +1,5 @@
-//! The client library against servers whose handlers fail, with a ledger of what was sent, handled and
-//! acknowledged; and clients that are killed or stopped.
+//! The client library against servers with failing handlers, checked with a ledger of sent, handled
+//! and acknowledged messages; and clients that are killed or stopped.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -23,12 +23,12 @@ use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Reason, Refusal};
 
-/// Those that the client library speaks to.
+/// Strategies that the client library supports.
 const BATCHING: [Strategy; 5] =
     [Strategy::Throttle, Strategy::HeadRest, Strategy::SyncAck, Strategy::AsyncAck, Strategy::Best];
 const MESSAGES: u64 = 3000;
 
-/// In small writes and a small window, so that a failure costs little and there are many.
+/// Uses small writes and a small window, so that there are many failures and each costs little.
 fn builder(address: SocketAddr) -> Builder {
     let window = Window { messages: 300, bytes: 1 << 20 };
     untimed_client(address).batch(400).window(window)
@@ -48,13 +48,13 @@ fn number(payload: &[u8]) -> u64 {
     u64::from_le_bytes(payload.try_into().expect("a number"))
 }
 
-/// The numbers that were handled, in order.
+/// Returns the handled numbers, in order.
 fn handled(kept: &Kept) -> Vec<u64> {
     kept.take().into_iter().map(|(_, payload)| number(&payload)).collect()
 }
 
 #[test]
-fn a_handler_that_panics_at_every_thousandth_message_loses_nothing() {
+fn handler_panics_lose_no_message() {
     for_each_at_once(BATCHING, |strategy| {
         let nervous = Nervous::default();
         let make = nervous.clone();
@@ -74,7 +74,7 @@ fn a_handler_that_panics_at_every_thousandth_message_loses_nothing() {
 }
 
 #[test]
-fn in_a_session_a_handler_that_panics_has_each_message_handled_once() {
+fn session_handles_each_message_once_despite_handler_panics() {
     let nervous = Nervous::default();
     let make = nervous.clone();
     let server = start(untimed_server().handler(move |_| make.clone()));
@@ -89,7 +89,7 @@ fn in_a_session_a_handler_that_panics_has_each_message_handled_once() {
     server.drain();
 }
 
-/// What a handler does with the message that it cannot take.
+/// What the handler does with the message it cannot handle.
 #[derive(Clone, Copy)]
 enum Does {
     Fail,
@@ -97,7 +97,7 @@ enum Does {
     Refuse,
 }
 
-/// There is a message that it can never take.
+/// Handler with a message that it can never handle.
 #[derive(Clone)]
 struct Poisoned {
     kept: Kept,
@@ -129,10 +129,11 @@ impl Handler for Poisoned {
     }
 }
 
-// WHY real time: the client's patience is under test, and the message always fails. The second attempt begins
-// at any speed of the machine: the patience counts from the first failure, and the client compares them directly.
+// WHY real time: the client's give-up timeout is tested, and the message always fails. The second
+// attempt happens at any speed of the machine: the timeout counts from the first failure, and the
+// client compares them directly.
 #[test]
-fn a_message_that_always_fails_is_sent_again_until_the_clients_patience_ends() {
+fn failing_message_is_resent_until_the_client_gives_up() {
     let cases = [
         (Does::Fail, Some(Level::Handled)),
         (Does::Panic, Some(Level::Handled)),
@@ -155,13 +156,13 @@ fn a_message_that_always_fails_is_sent_again_until_the_clients_patience_ends() {
         });
         assert!(matches!(left.why, Ended::GaveUp(..)), "{left}");
         assert!(poisoned.times.load(Ordering::Relaxed) > 1, "it was tried again");
-        // What is handed back begins with a message of the batch that fails, and ends behind it.
+        // The returned messages start with a message of the failing batch and extend beyond it.
         let ids: Vec<_> = left.messages.iter().map(|(id, _)| *id).collect();
         assert!(ids[0] <= POISON && ids.contains(&POISON), "{ids:?}");
         assert!(left.messages.iter().all(|(id, payload)| number(payload) == *id));
         let handled = handled(&poisoned.kept);
         if level.is_some() {
-            // A handler that panics takes the connection with it, and acks that were on their way.
+            // A panicking handler ends the connection, including acks not received yet.
             let count = handled.len() as u64;
             assert!((ids[0]..=POISON).contains(&count), "{count} are handled, {ids:?} are left");
             assert!(handled.into_iter().eq(0..count), "each once");
@@ -173,7 +174,7 @@ fn a_message_that_always_fails_is_sent_again_until_the_clients_patience_ends() {
 }
 
 #[test]
-fn a_message_that_is_refused_holds_up_no_other() {
+fn refused_message_does_not_block_others() {
     let poisoned = Poisoned { kept: Kept::default(), times: Arc::default(), does: Does::Refuse };
     let make = poisoned.clone();
     let server = start(untimed_server().handler(move |_| make.clone()));
@@ -199,7 +200,8 @@ fn a_message_that_is_refused_holds_up_no_other() {
 const ADDRESS: &str = "PURLIN_ACK_ADDRESS";
 const SESSION: &str = "PURLIN_ACK_SESSION";
 
-/// A client in a separate process. Sends until its standard input ends, and prints the highest acknowledged id.
+/// A client in a separate process. Sends until its standard input ends, and prints the highest
+/// acknowledged id.
 #[test]
 fn the_client_in_a_program() {
     if !programs::is("ledger::the_client_in_a_program") {
@@ -240,7 +242,7 @@ fn client(address: SocketAddr, session: bool) -> Program {
 }
 
 #[test]
-fn of_a_client_that_is_killed_all_is_handled_that_it_was_told_and_nothing_is_left_behind() {
+fn killed_client_leaves_handled_messages_and_no_processes() {
     for strategy in BATCHING {
         let keep = common::Keep::default();
         let kept = keep.0.clone();
@@ -262,9 +264,9 @@ fn of_a_client_that_is_killed_all_is_handled_that_it_was_told_and_nothing_is_lef
     }
 }
 
-// WHY real time: the server's limit on silence is tested, and a client that is stopped stays silent.
+// WHY real time: the server's idle timeout is tested, and a stopped client stays silent.
 #[test]
-fn a_client_that_is_stopped_is_closed_after_the_silence_and_goes_on_where_it_was() {
+fn stopped_client_is_closed_by_the_idle_timeout_and_resumes() {
     for_each_at_once([true, false], |session| {
         let keep = common::Keep::default();
         let kept = keep.0.clone();
@@ -273,7 +275,7 @@ fn a_client_that_is_stopped_is_closed_after_the_silence_and_goes_on_where_it_was
         let mut client = client(server.address(), session);
         client.said("answered 999");
         client.signal("STOP");
-        // Its socket is there and says nothing, as that of a machine that has lost its network.
+        // The socket is open but silent, like that of a machine that lost its network.
         server.until("it is closed", |counts| counts.silent > 0 && counts.connections == 0);
         let before = server.counts().connections_ever;
         client.signal("CONT");

@@ -1,5 +1,5 @@
-//! What a server grants, and what becomes of a client that wants more: connections, addresses, silence,
-//! acks that nobody reads.
+//! Server limits, and clients that exceed them: connections, connections per address, idle timeout,
+//! unread acks.
 
 use crate::common;
 use std::io::{ErrorKind, Write as _};
@@ -16,7 +16,7 @@ use purlin_ack::server::{Limits, Server, StartError};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Head, Id};
 
-/// The limit on silence of a test that waits for it.
+/// Idle timeout of tests that wait for it.
 const SOON: Duration = Duration::from_millis(50);
 
 fn silent(strategy: Strategy, silence: Duration) -> common::Running {
@@ -25,7 +25,7 @@ fn silent(strategy: Strategy, silence: Duration) -> common::Running {
 }
 
 #[test]
-fn at_the_limit_who_comes_waits_until_somebody_leaves() {
+fn client_over_the_connection_limit_waits_until_another_disconnects() {
     let limits = Limits { connections: 2, ..untimed() };
     let server = start(untimed_server().strategy(Strategy::SyncAck).limits(limits));
     let mut inside: Vec<_> = (0..2)
@@ -61,7 +61,7 @@ fn one_connection_is_enough_for_ten_acceptors() {
 }
 
 #[test]
-fn an_address_with_too_many_connections_is_closed_at_once_and_counted() {
+fn connection_over_the_limit_per_address_is_closed_and_counted() {
     let limits = Limits { per_address: 1, ..untimed() };
     let server = start(untimed_server().strategy(Strategy::SyncAck).limits(limits));
     let mut first = Client::connect(server.address(), Strategy::SyncAck);
@@ -79,13 +79,13 @@ fn an_address_with_too_many_connections_is_closed_at_once_and_counted() {
     server.drain();
 }
 
-/// A client whose first message is acknowledged, and how many the server found silent before they had sent
-/// it: the machine may take its time between a connection and the first message.
+/// Returns a client whose first message was acknowledged, and how many earlier clients hit the idle
+/// timeout: a slow machine may delay the first message for longer.
 fn answered(server: &common::Running, strategy: Strategy) -> (Client, u64) {
     let mut silent = 0;
     loop {
         let mut client = Client::connect(server.address(), strategy);
-        // It fails if the server has closed.
+        // The write fails if the server has closed.
         let sent = client.stream.write_all(&message(0, b"hello", client.order));
         if sent.is_ok() && client.is_acknowledged(0) {
             return (client, silent);
@@ -94,10 +94,10 @@ fn answered(server: &common::Running, strategy: Strategy) -> (Client, u64) {
     }
 }
 
-// WHY real time: the limit on silence is tested. A longer silence of a slow machine has the same result, and
-// the lower bound is measured from before the connection.
+// WHY real time: the idle timeout is tested. A longer delay on a slow machine has the same result,
+// and the lower bound is measured from before the connection.
 #[test]
-fn a_connection_that_is_silent_is_answered_and_closed() {
+fn idle_connection_is_answered_and_closed() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let server = silent(strategy, SOON);
         let began = Instant::now();
@@ -115,9 +115,10 @@ fn a_connection_that_is_silent_is_answered_and_closed() {
     });
 }
 
-// WHY real time: as above. A byte a millisecond, at most, is a message in more than an hour.
+// WHY real time: as above. At one byte per millisecond or slower, a message takes more than an
+// hour.
 #[test]
-fn a_client_that_sends_a_byte_now_and_then_does_not_live_for_ever() {
+fn client_sending_single_bytes_hits_the_idle_timeout() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let server = silent(strategy, SOON);
         let mut client = common::connect(server.address());
@@ -133,11 +134,11 @@ fn a_client_that_sends_a_byte_now_and_then_does_not_live_for_ever() {
     });
 }
 
-// WHY real time: as above. A client that the machine keeps from writing for longer is silent, so another one
-// is sent until one is closed for what it does not read.
+// WHY real time: as above. A client that the machine keeps from writing hits the idle timeout
+// instead, so clients are added until one is closed for its unread acks.
 #[test]
-fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
-    // WHY: the two that are left out acknowledge most seldom.
+fn client_not_reading_acks_is_closed_and_counted() {
+    // WHY: the two strategies left out acknowledge least often.
     let often = [Strategy::RequestReply, Strategy::HeadRest, Strategy::SyncAck, Strategy::Best];
     for_each_at_once(often, |strategy| {
         let handled = Arc::new(AtomicU64::new(0));
@@ -157,7 +158,8 @@ fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
                     break error;
                 }
                 if strategy == Strategy::HeadRest {
-                    // WHY: it acknowledges every 5 ms, and would handle a thousand messages for each ack.
+                    // WHY: head-rest acknowledges every 5 ms, and would handle a thousand messages
+                    // per ack.
                     until("the message is handled, or the client is closed", || {
                         handled.load(Ordering::Relaxed) > before || server.counts().connections == 0
                     });
@@ -168,8 +170,9 @@ fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
             server.until("it is gone", |counts| counts.connections == 0);
             let counts = server.counts();
             assert_eq!(counts.deaf + counts.silent, clients, "{strategy}: each is counted");
-            // WHY not for head-rest: where acks are so few the client's operating system often drops the
-            // word that it may write on, together with the acks for which it has no room, and falls silent.
+            // WHY not for head-rest: with so few acks the client's kernel often drops the window
+            // update together with the acks it has no room for, and the client then hits the idle
+            // timeout.
             counts.deaf > 0 || strategy == Strategy::HeadRest
         });
         let claimed = server.drain().messages;
@@ -177,7 +180,7 @@ fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
     });
 }
 
-/// Counts messages.
+/// Handler that counts messages.
 #[derive(Clone)]
 struct Counting(Arc<AtomicU64>);
 
@@ -189,7 +192,7 @@ impl Handler for Counting {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_in_a_line() {
+fn port_in_use_is_reported_in_one_line() {
     let server = start(untimed_server());
     let address = server.address();
     let on = server.node.clone();
@@ -206,11 +209,11 @@ fn a_port_that_is_taken_is_told_in_a_line() {
 }
 
 #[test]
-fn who_has_handed_over_its_socket_accepts_nobody_whatever_is_restarted() {
+fn server_accepts_nothing_after_hand_over_even_after_restarts() {
     let first = start(untimed_server().strategy(Strategy::SyncAck));
     let address = first.address();
     let listener = first.hand_over();
-    // What the acceptors stand behind is killed, and its supervisor restarts what comes after it.
+    // Kills the connection supervisor, so that its supervisor restarts the children after it.
     let supervisor = first.server().supervisor().clone();
     let restarted = first.node.block_on(async move |_: purlin::Process<()>| {
         let children = || async { supervisor.which_children().await.expect("it lives") };
@@ -238,7 +241,7 @@ fn who_has_handed_over_its_socket_accepts_nobody_whatever_is_restarted() {
 }
 
 #[test]
-fn a_second_server_takes_over_the_socket_while_the_first_drains_and_nobody_is_refused() {
+fn second_server_takes_over_the_socket_without_refusing_clients() {
     let first = start(untimed_server().strategy(Strategy::SyncAck));
     let address = first.address();
     let mut old = Client::connect(address, Strategy::SyncAck);
@@ -246,7 +249,7 @@ fn a_second_server_takes_over_the_socket_while_the_first_drains_and_nobody_is_re
     old.until(0);
 
     let listener = first.hand_over();
-    // Nobody accepts now; who comes waits.
+    // No server accepts now; the client waits in the accept queue.
     let mut between = Client::connect(address, Strategy::SyncAck);
     between.message(0, b"hello");
     let second = start(Server::builder_on(listener).limits(untimed()).strategy(Strategy::SyncAck));

@@ -1,4 +1,5 @@
-//! A load against servers of every kind: all is sent, all answers are believed only if they are right.
+//! Load generator against servers of all strategies: all messages are sent and all answers
+//! verified.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,13 +37,13 @@ fn three_rounds(server: &Server, strategy: Strategy) -> Plan {
     Plan { address, rounds: 3, messages: 1000, patience: NEVER, ..Plan::classic(strategy) }
 }
 
-/// As many at a time as come.
+/// Serves any number of connections concurrently.
 async fn many(rules: impl Fn(u64) -> Rules + Send + 'static) -> Server {
     Server::on(SocketAddr::from(([127, 0, 0, 1], 0)), Arc::default(), usize::MAX, rules).await
 }
 
 #[tokio::test]
-async fn a_server_of_any_strategy_gets_every_message_and_every_answer_is_counted() {
+async fn all_messages_are_sent_and_answers_counted_for_each_strategy() {
     for strategy in Strategy::ALL {
         let server =
             Server::start(move |_| Rules { order: strategy.order(), ..Rules::default() }).await;
@@ -63,7 +64,7 @@ async fn a_server_of_any_strategy_gets_every_message_and_every_answer_is_counted
 }
 
 #[tokio::test]
-async fn every_connection_sends_its_own_round() {
+async fn every_connection_sends_a_full_round() {
     let server = many(|_| Rules::default()).await;
     let plan = Plan { connections: 4, ..three_rounds(&server, Strategy::SyncAck) };
     let (found, done) = run(plan).await;
@@ -89,7 +90,7 @@ async fn messages_of_every_size_are_sent_whole() {
 }
 
 #[tokio::test]
-async fn no_more_than_the_window_is_ever_unanswered() {
+async fn window_bounds_unanswered_messages() {
     let server = Server::start(|_| Rules::default()).await;
     let plan = Plan { window: Some(10), ..three_rounds(&server, Strategy::SyncAck) };
     run(plan).await.1.unwrap();
@@ -98,7 +99,7 @@ async fn no_more_than_the_window_is_ever_unanswered() {
 }
 
 #[tokio::test]
-async fn a_session_is_opened_on_each_connection_and_keeps_to_its_window() {
+async fn session_is_opened_per_connection_and_its_window_respected() {
     let server = many(|_| Rules { window: 20, refuses: Some(b'h'), ..Rules::default() }).await;
     let plan = Plan { level: Some(Level::Handled), ..three_rounds(&server, Strategy::Best) };
     let (found, done) = run(Plan { rounds: 1, ..plan }).await;
@@ -111,7 +112,7 @@ async fn a_session_is_opened_on_each_connection_and_keeps_to_its_window() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_not_granted_is_told() {
+async fn refused_session_is_reported() {
     let server = Server::start(|_| Rules { status: Some(Status::LEVEL), ..Rules::default() }).await;
     let plan = three_rounds(&server, Strategy::Best);
     let plan = Plan { level: Some(Level::Durable), connections: 2, ..plan };
@@ -124,7 +125,7 @@ async fn a_session_that_is_not_granted_is_told() {
 }
 
 #[tokio::test]
-async fn an_answer_too_many_is_found_out() {
+async fn surplus_answer_fails_the_load() {
     let server = Server::start(|_| Rules { lies: true, ..Rules::default() }).await;
     let (found, done) = run(three_rounds(&server, Strategy::SyncAck)).await;
     let failed = done.unwrap_err().to_string();
@@ -134,7 +135,7 @@ async fn an_answer_too_many_is_found_out() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_ends_the_load_and_what_was_found_before_is_kept() {
+async fn lost_connection_ends_the_load_and_keeps_earlier_results() {
     let server = Server::start(|_| Rules { dies_after: Some(1500), ..Rules::default() }).await;
     let (found, done) = run(three_rounds(&server, Strategy::SyncAck)).await;
     let failed = done.unwrap_err().to_string();
@@ -144,7 +145,7 @@ async fn a_server_that_dies_ends_the_load_and_what_was_found_before_is_kept() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_waited_for_no_longer_than_patience() {
+async fn missing_answer_fails_the_load_after_the_timeout() {
     let server = Server::start(|_| Rules { mute: true, ..Rules::default() }).await;
     let plan = three_rounds(&server, Strategy::SyncAck);
     let (load, patience) = impatient(plan).await;
@@ -155,13 +156,13 @@ async fn a_server_that_does_not_answer_is_waited_for_no_longer_than_patience() {
     assert!(found.to_json()["per_second"].is_null() && found.to_json()["latency_ns"].is_null());
 }
 
-/// How long a server takes for the next byte of an answer.
+/// Interval between the bytes of a slow answer.
 const DRIP: Duration = Duration::from_millis(20);
 
-/// A load that waits for a short time only, and that time.
+/// Connects a load with a short timeout. Returns the load and the timeout.
 ///
-/// WHY real time: the load's patience is tested, and the server never answers. It is longer where the machine
-/// takes longer for the connection, to which the same patience applies.
+/// WHY real time: the load's timeout is tested, and the server never answers. The timeout also
+/// applies to connecting, so it is increased on a slow machine.
 async fn impatient(plan: Plan) -> (Load, Duration) {
     let mut patience = Duration::from_millis(50);
     loop {
@@ -185,13 +186,13 @@ async fn one_message() -> (TcpListener, Plan) {
     (listener, Plan { address, patience: NEVER, rounds: 1, messages: 1, ..preset })
 }
 
-// WHY real time: see `impatient`; a byte that comes later than it should has the same result.
+// WHY real time: see `impatient`; a byte that arrives late has the same result.
 #[tokio::test]
-async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another() {
+async fn partial_answer_does_not_extend_the_timeout() {
     let (listener, plan) = one_message().await;
     let (mut load, patience) = impatient(plan).await;
     tokio::spawn(async move {
-        // Those that were given up before have ended.
+        // Connections of earlier attempts have ended.
         let mut socket = loop {
             let (socket, _) = listener.accept().await.unwrap();
             let mut first = [0];
@@ -208,7 +209,7 @@ async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another(
                 Ok(Ok(_)) => {}
                 Err(_) if left > 0 => {
                     left -= 1;
-                    // The end is read.
+                    // A closed connection is detected by the next read.
                     let _ = socket.write_all(&[0]).await;
                 }
                 Err(_) => {}
@@ -220,7 +221,7 @@ async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another(
 }
 
 #[tokio::test]
-async fn a_round_that_is_given_up_closes_its_connection_and_is_the_last() {
+async fn dropped_round_closes_the_connection_and_is_the_last() {
     let (listener, plan) = one_message().await;
     let mut load = Load::connect(plan).await.unwrap();
     let mut socket = listener.accept().await.unwrap().0;
@@ -235,7 +236,7 @@ async fn a_round_that_is_given_up_closes_its_connection_and_is_the_last() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_there_is_no_load() {
+async fn connect_fails_without_a_listener() {
     let (address, _) = Server::start(|_| Rules::default()).await.kill().await;
     let plan = Plan { address: address.to_string(), ..Plan::classic(Strategy::Best) };
     let refused = Load::connect(plan).await.unwrap_err().to_string();

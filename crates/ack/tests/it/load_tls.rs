@@ -1,4 +1,4 @@
-//! A load over TLS: it is the load that it is over TCP, and what there is of TLS to fail is told.
+//! Load generator over TLS: same behavior as over TCP, and reports of TLS errors.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -36,7 +36,7 @@ fn three_rounds(address: SocketAddr, strategy: Strategy, tls: Tls) -> Plan {
     Plan { address, rounds: 3, messages: 1000, tls: Some(tls), patience: NEVER, ..preset }
 }
 
-/// Connects and sends all rounds; what was found, and why no more.
+/// Connects and runs all rounds. Returns the results and the error, if any.
 fn run(plan: Plan) -> (Option<Summary>, Result<(), LoadError>) {
     runtime().block_on(async {
         let mut load = match Load::connect(plan).await {
@@ -52,14 +52,14 @@ fn run(plan: Plan) -> (Option<Summary>, Result<(), LoadError>) {
     })
 }
 
-/// All of it has to be answered.
+/// Runs a load that must succeed.
 fn done(plan: Plan) -> Summary {
     let (found, done) = run(plan);
     done.expect("all is answered");
     found.expect("it was connected")
 }
 
-/// Nothing is to be answered; why there is no load, and whether it is TLS that is to blame.
+/// Runs a load that must fail before any answer. Returns the error, and whether TLS caused it.
 fn refused(plan: Plan) -> (String, bool) {
     let (found, done) = run(plan);
     assert_eq!(found.map_or(0, |found| found.answered.messages), 0);
@@ -77,7 +77,7 @@ fn gone(server: Running, connections: u64) {
 }
 
 #[test]
-fn a_server_of_any_strategy_gets_every_message_and_every_answer_is_counted() {
+fn all_messages_are_sent_and_answers_counted_for_each_strategy() {
     for case in secured() {
         let keep = Keep::default();
         let make = keep.clone();
@@ -101,7 +101,7 @@ fn a_server_of_any_strategy_gets_every_message_and_every_answer_is_counted() {
 }
 
 #[test]
-fn every_knob_is_what_it_is_over_tcp() {
+fn plan_parameters_work_as_over_tcp() {
     let case = Case { strategy: Strategy::Best, tls: true };
     let server = start(case.builder());
     let plan = three_rounds(server.address(), case.strategy, knowing());
@@ -116,7 +116,7 @@ fn every_knob_is_what_it_is_over_tcp() {
         let found = done(plan.clone());
         assert_eq!((found.answered.messages, found.latency.len()), (all, all), "{plan:?}");
         if let Some(window) = plan.window {
-            // No ack can cover more than may be unanswered.
+            // No ack can cover more messages than the window.
             assert!(found.answered.answers >= all / window, "{plan:?}");
         }
     }
@@ -124,14 +124,14 @@ fn every_knob_is_what_it_is_over_tcp() {
 }
 
 #[test]
-fn messages_of_every_size_are_sent_whole_though_there_is_no_room_for_them() {
+fn messages_of_every_size_are_sent_whole_with_full_sockets() {
     for strategy in [Strategy::SyncAck, Strategy::Best] {
         let gated = Gated::default();
         let make = gated.clone();
         let case = Case { strategy, tls: true };
         let server = start(case.builder().handler(move |_| make.clone()));
         let plan = three_rounds(server.address(), strategy, knowing());
-        // More than the sockets hold, and the handler has not begun.
+        // More than the socket buffers hold, while the handler is blocked.
         let plan = Plan { size: 100_000, rounds: 1, messages: 300, ..plan };
         let sending = thread::spawn(move || done(plan));
         gated.wait();
@@ -153,7 +153,7 @@ fn messages_of_every_size_are_sent_whole_though_there_is_no_room_for_them() {
 }
 
 #[test]
-fn a_server_that_demands_a_certificate_takes_a_load_that_has_one_and_no_other() {
+fn server_requiring_a_certificate_accepts_only_loads_with_a_valid_one() {
     let files = Files::new();
     let as_who = |who: &str| {
         let (certificate, key) =
@@ -179,7 +179,7 @@ fn a_server_that_demands_a_certificate_takes_a_load_that_has_one_and_no_other() 
 }
 
 #[test]
-fn a_server_that_is_not_whom_the_plan_trusts_is_sent_nothing() {
+fn untrusted_server_is_sent_nothing() {
     let files = Files::new();
     let server = start(untimed_server().tls(files.server()));
     let plan = three_rounds(server.address(), Strategy::Best, files.client());
@@ -196,7 +196,7 @@ fn a_server_that_is_not_whom_the_plan_trusts_is_sent_nothing() {
 }
 
 #[test]
-fn a_server_may_be_known_by_another_name_than_it_is_reached_by() {
+fn server_name_overrides_the_host_of_the_address() {
     let files = Files::new();
     let elsewhere = SocketAddr::from(([127, 0, 0, 2], 0));
     let server = start(Server::builder(elsewhere).limits(untimed()).tls(files.server()));
@@ -206,7 +206,7 @@ fn a_server_may_be_known_by_another_name_than_it_is_reached_by() {
     server.drain();
 }
 
-/// Does that with each who comes, for as long as the test takes.
+/// Runs `act` on each incoming connection, for the rest of the test.
 fn listening(mut act: impl FnMut(TcpStream) + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind(anywhere()).expect("there is a port");
     let address = listener.local_addr().expect("it is bound");
@@ -215,13 +215,13 @@ fn listening(mut act: impl FnMut(TcpStream) + Send + 'static) -> SocketAddr {
 }
 
 #[test]
-fn a_server_that_does_not_speak_tls_is_told_from_one_that_does() {
+fn server_without_tls_is_reported() {
     let words = listening(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
         rest(&mut stream);
     });
     let silent = listening(drop);
-    // Whatever it takes the handshake for is over its limit.
+    // Any size read from the handshake exceeds a limit of 0.
     let limits = Limits { largest: 0, ..untimed() };
     let plain = start(untimed_server().strategy(Strategy::SyncAck).limits(limits));
     for (address, due) in [
@@ -235,7 +235,7 @@ fn a_server_that_does_not_speak_tls_is_told_from_one_that_does() {
     gone(plain, 1);
 }
 
-/// A server of the test's own, which does that with each connection after the handshake.
+/// A custom server that runs `act` on each connection after the handshake.
 fn secure(files: &Files, act: impl Fn(ServerConnection, TcpStream) + Send + 'static) -> SocketAddr {
     let certificate = CertificateDer::from_pem_file(files.path("ours-server.pem"));
     let key = PrivateKeyDer::from_pem_file(files.path("ours-server.key")).expect("it is a key");
@@ -248,7 +248,7 @@ fn secure(files: &Files, act: impl Fn(ServerConnection, TcpStream) + Send + 'sta
     listening(move |mut stream| {
         let mut tls = ServerConnection::new(Arc::clone(&config)).expect("in order");
         while tls.is_handshaking() {
-            // A load that takes too long for its handshake gives up.
+            // A load that exceeds its timeout during the handshake disconnects.
             if tls.complete_io(&mut stream).is_err() {
                 return;
             }
@@ -257,15 +257,15 @@ fn secure(files: &Files, act: impl Fn(ServerConnection, TcpStream) + Send + 'sta
     })
 }
 
-// WHY real time: the load's patience is tested, and no record becomes whole. It is longer where the machine
-// takes longer for the connection, to which the same patience applies.
+// WHY real time: the load's timeout is tested, and no record is completed. The timeout also applies
+// to connecting, so it is increased on a slow machine.
 #[test]
-fn a_record_that_comes_byte_by_byte_is_waited_for_no_longer_than_an_answer() {
+fn partial_record_does_not_extend_the_timeout() {
     const DRIP: Duration = Duration::from_millis(20);
     let files = Files::new();
     let address = secure(&files, |_, mut stream| {
         stream.set_read_timeout(Some(DRIP)).expect("it is a socket");
-        // The beginning of a record: a byte whenever nothing has come for a while.
+        // The start of a record, one byte per read timeout.
         for byte in [23, 3, 3, 0x40, 0].into_iter().chain(std::iter::repeat(7)) {
             let mut came = [0; 4096];
             loop {
@@ -293,7 +293,7 @@ fn a_record_that_comes_byte_by_byte_is_waited_for_no_longer_than_an_answer() {
     assert!(!insecure);
 }
 
-/// Answers as many messages of five bytes as there are.
+/// Acknowledges `acked` messages after reading `messages` messages of five bytes.
 fn answer(tls: &mut ServerConnection, stream: &mut TcpStream, messages: u64, acked: u64) {
     let mut stream = Stream::new(tls, stream);
     let mut came = vec![0; 17 * messages as usize];
@@ -303,11 +303,11 @@ fn answer(tls: &mut ServerConnection, stream: &mut TcpStream, messages: u64, ack
 }
 
 #[test]
-fn a_stream_that_is_cut_a_record_that_was_changed_and_an_answer_too_many_end_the_load() {
+fn truncated_stream_corrupt_record_and_surplus_answer_fail_the_load() {
     let files = Files::new();
     let cut = secure(&files, |mut tls, mut stream| {
         answer(&mut tls, &mut stream, 1000, 1000);
-        // WHY not closed: what is not read then has the connection reset.
+        // WHY not closed: a close with unread data would reset the connection.
         stream.shutdown(Shutdown::Write).expect("the load is there");
         rest(&mut stream);
     });

@@ -1,4 +1,4 @@
-//! What a client keeps until it is answered, against a server that loses connections.
+//! Model test of the outbox against a server that loses connections.
 
 use std::collections::VecDeque;
 
@@ -13,18 +13,18 @@ const LARGEST: u32 = 300;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// The client is given a message of so many bytes.
+    /// The client pushes a message of this many bytes.
     Push(usize),
-    /// It writes a piece.
+    /// The client writes a piece.
     Write,
-    /// The server handles so many messages.
+    /// The server handles this many messages.
     Handle(usize),
-    /// It acknowledges what it has handled.
+    /// The server acknowledges what it has handled.
     Ack,
-    /// It refuses the next message.
+    /// The server refuses the next message.
     Refuse,
-    /// The connection is lost with what the server has not read, and made again; the server lets so
-    /// many messages be unanswered.
+    /// The connection is lost with all unread messages, and reestablished. The server grants a
+    /// window of this many messages.
     Lose(u64),
 }
 
@@ -40,14 +40,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A client, a server, and what each has done.
+/// A client, a server, and the history of both.
 struct Both {
     outbox: Outbox,
     granted: u64,
     session: bool,
     /// Written and not read.
     wire: VecDeque<(u64, Vec<u8>)>,
-    /// The newest that the server has handled or refused, on this connection or in this session.
+    /// Newest message that the server has handled or refused, on this connection or in the session.
     newest: Option<u64>,
     given: Vec<Vec<u8>>,
     handled: Vec<(u64, Vec<u8>)>,
@@ -107,7 +107,7 @@ impl Both {
         true
     }
 
-    /// The next message that the server has not seen in its session.
+    /// Returns the next message that is new to the session.
     fn read(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let (id, payload) = self.wire.pop_front()?;
@@ -167,7 +167,7 @@ impl Both {
 
 proptest! {
     #[test]
-    fn in_a_session_each_message_is_handled_or_refused_once_and_in_order(
+    fn session_handles_or_refuses_each_message_once_in_order(
         steps in prop::collection::vec(step(), 0..200),
     ) {
         let mut both = Both::new(true);
@@ -196,7 +196,7 @@ proptest! {
 }
 
 #[test]
-fn an_answer_to_what_was_not_sent_is_refused_and_changes_nothing() {
+fn answer_to_unsent_message_returns_an_error_and_keeps_state() {
     let mut outbox = Outbox::new(WINDOW, BATCH);
     assert_eq!(outbox.acked(0), Err(NotSent { id: 0 }));
     outbox.push(b"one").unwrap();
@@ -208,7 +208,7 @@ fn an_answer_to_what_was_not_sent_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_message_over_the_limit_is_not_taken_and_the_limit_itself_is() {
+fn message_over_the_limit_is_rejected_and_limit_itself_accepted() {
     let mut outbox = Outbox::new(WINDOW, BATCH);
     outbox.grant(1, 5);
     assert_eq!(outbox.push(b"longer"), Err(TooLarge { size: 6, limit: 5 }));
@@ -216,7 +216,7 @@ fn a_message_over_the_limit_is_not_taken_and_the_limit_itself_is() {
 }
 
 #[test]
-fn a_message_larger_than_the_window_goes_alone() {
+fn message_larger_than_the_window_is_sent_alone() {
     let mut outbox = Outbox::new(Window { messages: 9, bytes: 100 }, BATCH);
     assert_eq!(outbox.push(&[1; 500]), Ok(Some(0)));
     assert_eq!(outbox.push(b""), Ok(None));
@@ -226,7 +226,7 @@ fn a_message_larger_than_the_window_goes_alone() {
 }
 
 #[test]
-fn what_a_server_does_not_grant_waits() {
+fn messages_beyond_the_server_window_wait() {
     let mut outbox = Outbox::new(WINDOW, BATCH);
     outbox.grant(2, LARGEST);
     for _ in 0..5 {

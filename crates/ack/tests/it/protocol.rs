@@ -1,4 +1,4 @@
-//! The bytes that `docs/ack/protocol.md` shows are those that the code writes.
+//! The byte sequences in `docs/ack/protocol.md` match the encoder.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use purlin_ack::wire::{Ack, Head, Id, Reason, Refusal, SizeOrder};
 
 const PAGE: &str = include_str!("../../../../docs/ack/protocol.md");
 
-/// The blocks of bytes on the page.
+/// Returns the byte blocks of the page.
 fn shown() -> BTreeSet<Vec<u8>> {
     let bytes = |block: &str| -> Vec<u8> {
         let hex = block.strip_prefix("text").expect("a block is marked as text");
@@ -18,7 +18,7 @@ fn shown() -> BTreeSet<Vec<u8>> {
 }
 
 #[test]
-fn the_page_shows_what_is_written_and_nothing_else() {
+fn page_shows_exactly_the_encoded_examples() {
     let message =
         |order| [&Head { id: Id::from(1), size: 5 }.to_bytes(order)[..], b"hello"].concat();
     let opening = Opening { client: *b"abcdefghijklmnop", epoch: 1, level: Level::Handled };

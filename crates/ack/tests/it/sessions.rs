@@ -1,4 +1,4 @@
-//! Sessions of `best`: what a client is told, and what becomes of messages that come twice.
+//! Sessions of `best`: positions reported to the client, and duplicate messages.
 
 use crate::common;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ fn opening(epoch: u64) -> Opening {
     Opening { client: ME, epoch, level: Level::Handled }
 }
 
-/// Opens a session; the connection, and what the server says.
+/// Opens a session. Returns the connection and the server's answer.
 fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
     let mut stream = connect(to);
     stream.write_all(&opening.to_bytes()).expect("the server reads");
@@ -33,7 +33,7 @@ fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
     (stream, answer)
 }
 
-/// Opens the session as soon as the old connection of the client has ended.
+/// Opens the session, retrying until the client's old connection has ended.
 fn open_when_free(to: SocketAddr) -> (TcpStream, Answer) {
     loop {
         let (stream, told) = open(to, &opening(1));
@@ -48,7 +48,7 @@ fn send(stream: &mut TcpStream, ids: std::ops::Range<u64>) {
     stream.write_all(&bytes).expect("the server reads");
 }
 
-/// Reads acks until that one.
+/// Reads acks until the one with this id.
 fn acked(stream: &mut TcpStream, id: u64) {
     loop {
         let ack = Ack::from_bytes(exactly(stream).expect("there is an ack"));
@@ -65,7 +65,7 @@ fn keeping() -> (Running, Kept) {
 }
 
 #[test]
-fn a_client_that_comes_back_is_told_what_it_has_been_answered_and_nothing_is_handled_twice() {
+fn reconnecting_client_gets_its_position_and_no_message_is_handled_twice() {
     let (server, kept) = keeping();
     let (mut first, told) = open(server.address(), &opening(1));
     assert_eq!(newest(told), None);
@@ -74,7 +74,7 @@ fn a_client_that_comes_back_is_told_what_it_has_been_answered_and_nothing_is_han
     drop(first);
     let (mut second, told) = open(server.address(), &opening(1));
     assert_eq!(newest(told), Some(41));
-    // It sends too much all the same; the acks begin behind what it was told.
+    // The client resends too much nevertheless; the acks start after its position.
     send(&mut second, 30..50);
     let ack = Ack::from_bytes(exactly(&mut second).expect("there is an ack"));
     assert_eq!(41 + u64::from(ack.skipped) + 1, ack.id.number());
@@ -102,7 +102,7 @@ fn an_opening_split_at_any_byte_is_answered() {
 }
 
 #[test]
-fn messages_right_behind_the_opening_are_handled() {
+fn messages_sent_with_the_opening_are_handled() {
     let (server, kept) = keeping();
     let mut stream = connect(server.address());
     let one = message(0, b"hello", SizeOrder::Little);
@@ -115,7 +115,7 @@ fn messages_right_behind_the_opening_are_handled() {
 }
 
 #[test]
-fn a_later_epoch_begins_anew_and_an_older_one_is_stale() {
+fn later_epoch_restarts_the_session_and_older_epoch_is_stale() {
     let (server, _) = keeping();
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..10);
@@ -127,14 +127,14 @@ fn a_later_epoch_begins_anew_and_an_older_one_is_stale() {
     let (mut third, told) = open(server.address(), &opening(1));
     assert_eq!(told, Answer::Refused(Status::STALE));
     assert_eq!(rest(&mut third), b"");
-    // And that has not disturbed the newer one.
+    // The stale opening has not disturbed the newer connection.
     assert_eq!(server.counts().connections_ever, 3);
     drop((first, second, third));
     server.drain();
 }
 
 #[test]
-fn an_opening_that_cannot_be_granted_is_answered_with_why_and_closed() {
+fn refused_opening_is_answered_with_its_status_and_closed() {
     let (server, _) = keeping();
     let durable = Opening { level: Level::Durable, ..opening(1) };
     let mut malformed = message(0, b"short", SizeOrder::Little);
@@ -155,7 +155,7 @@ fn an_opening_that_cannot_be_granted_is_answered_with_why_and_closed() {
 }
 
 #[test]
-fn a_client_that_comes_back_while_its_batch_is_handled_waits_for_that() {
+fn reconnecting_client_waits_for_its_batch_in_the_handler() {
     let gated = Gated::default();
     let make = gated.clone();
     let server = start(untimed_server().handler(move |_| make.clone()));
@@ -172,7 +172,7 @@ fn a_client_that_comes_back_while_its_batch_is_handled_waits_for_that() {
     server.drain();
 }
 
-/// Says how many handlers were at work at most; each waits at the gate.
+/// Handler that waits at a gate and records the maximum number of concurrent handlers.
 #[derive(Clone, Default)]
 struct Alone {
     gated: Gated,
@@ -182,7 +182,7 @@ struct Alone {
 
 impl Handler for Alone {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
-        /// Leaves however the handler ends.
+        /// Decrements the count when the handler ends in any way.
         struct Here(Arc<AtomicU64>);
         impl Drop for Here {
             fn drop(&mut self) {
@@ -197,11 +197,12 @@ impl Handler for Alone {
 }
 
 #[test]
-fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
+fn connections_of_one_client_handle_one_at_a_time_and_one_remains() {
     let alone = Alone::default();
     let make = alone.clone();
     let server = start(untimed_server().handler(move |_| make.clone()));
-    // Each sends a message right behind its opening; the first has it at the gate.
+    // Each connection sends a message directly after its opening; the handler of the first is
+    // blocked.
     let together = [&opening(1).to_bytes()[..], &message(0, b"hello", SizeOrder::Little)].concat();
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
@@ -216,7 +217,7 @@ fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
     server.until("all are there", |counts| counts.connections_ever == 9);
     alone.gated.open();
     server.until("one remains", |counts| counts.connections == 1);
-    // All have been told the same.
+    // All connections got the same answer.
     let told = others.iter_mut().map(|other| newest(answer(other)));
     assert!(told.into_iter().all(|newest| newest == Some(0)));
     let ack = Ack { id: Id::from(1), skipped: 0 }.to_bytes();
@@ -231,9 +232,9 @@ fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
     server.drain();
 }
 
-// WHY real time: the server's patience with the handler is tested, and the handler never ends.
+// WHY real time: the server's timeout for the handler is tested, and the handler never returns.
 #[test]
-fn a_connection_whose_handler_waits_for_ever_is_killed_when_its_client_comes_back() {
+fn connection_with_a_blocked_handler_is_killed_when_its_client_reconnects() {
     let alone = Alone::default();
     let make = alone.clone();
     let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
@@ -252,7 +253,7 @@ fn a_connection_whose_handler_waits_for_ever_is_killed_when_its_client_comes_bac
     server.drain();
 }
 
-/// Computes, as far as anybody can see, until it is let go.
+/// Handler that blocks its thread without awaiting, until it is released.
 #[derive(Clone, Default)]
 struct Stuck {
     kept: Kept,
@@ -271,9 +272,9 @@ impl Handler for Stuck {
     }
 }
 
-// WHY real time: as above
+// WHY real time: as above.
 #[test]
-fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
+fn client_is_told_busy_while_its_old_connection_cannot_be_killed() {
     let stuck = Stuck::default();
     let make = stuck.clone();
     let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
@@ -283,7 +284,8 @@ fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
     common::until("it is at work", || stuck.at_work.load(Ordering::SeqCst) == 1);
     let busy = Answer::Refused(Status::BUSY).to_bytes();
     for _ in 0..2 {
-        // Two at a time: one waits for the first, and may have to end for the other before that.
+        // Two connections at a time: one waits for the first connection, and may have to end for
+        // the other.
         let mut two = [connect(server.address()), connect(server.address())];
         for stream in &mut two {
             stream.write_all(&opening(1).to_bytes()).expect("the server reads");
@@ -294,7 +296,7 @@ fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
     }
     assert_eq!(stuck.at_work.load(Ordering::SeqCst), 1);
     stuck.free.store(true, Ordering::SeqCst);
-    // What it had is answered before it comes to a place where it can be killed.
+    // The pending message is answered before the connection reaches a point where it can be killed.
     acked(&mut first, 0);
     let (mut second, told) = open_when_free(server.address());
     assert_eq!(newest(told), Some(0));
@@ -305,7 +307,7 @@ fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
     server.drain();
 }
 
-/// Knows of a client what another server has stored.
+/// Handler with the stored position of a previous server.
 #[derive(Clone)]
 struct Storing(Stored);
 
@@ -320,7 +322,7 @@ impl Handler for Storing {
 }
 
 #[test]
-fn refusals_that_were_stored_are_told_after_a_restart() {
+fn stored_refusals_are_reported_after_a_restart() {
     let refused = vec![Refusal { id: 3, reason: Reason::NOT_TAKEN }];
     let storing = Storing(Stored { epoch: 1, newest: 7, refused: refused.clone() });
     let server = start(untimed_server().handler(move |_| storing.clone()));
@@ -335,7 +337,7 @@ fn refusals_that_were_stored_are_told_after_a_restart() {
 }
 
 #[test]
-fn who_is_forgotten_is_told_so() {
+fn evicted_client_gets_no_position() {
     let limits = Limits { clients: NonZeroUsize::MIN, ..untimed() };
     let server = start(untimed_server().limits(limits));
     let (mut one, _) = open(server.address(), &opening(1));
@@ -349,7 +351,7 @@ fn who_is_forgotten_is_told_so() {
     server.drain();
 }
 
-/// Refuses what is odd.
+/// Handler that refuses messages with odd ids.
 #[derive(Clone, Default)]
 struct Even(Kept);
 
@@ -363,7 +365,7 @@ impl Handler for Even {
 }
 
 #[test]
-fn messages_that_the_handler_refuses_are_refused_one_by_one_and_told_again() {
+fn handler_refusals_are_sent_individually_and_repeated_on_reconnect() {
     let server = start(untimed_server().handler(|_| Even::default()));
     let (mut stream, _) = open(server.address(), &opening(1));
     send(&mut stream, 0..5);
@@ -388,7 +390,7 @@ fn messages_that_the_handler_refuses_are_refused_one_by_one_and_told_again() {
 }
 
 #[test]
-fn without_a_session_a_refusal_ends_the_connection_behind_what_was_before_it() {
+fn refusal_without_a_session_closes_the_connection_after_earlier_acks() {
     for strategy in Strategy::ALL {
         let builder = untimed_server().strategy(strategy);
         let server = start(builder.handler(|_| Even::default()));
@@ -417,7 +419,7 @@ fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
     let refusal = Refusal { id: 1, reason: Reason::TOO_LARGE }.to_bytes();
     assert_eq!(rest(&mut stream), [&ack[..], &refusal].concat());
     drop(stream);
-    // It is answered, so it need not be sent again.
+    // The message was answered, so the client need not resend it.
     let (stream, told) = open(server.address(), &opening(1));
     assert_eq!(newest(told), Some(1));
     drop(stream);

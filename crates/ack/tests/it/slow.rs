@@ -1,6 +1,6 @@
-//! A slow handler: the server's memory stays bounded, TCP slows the sender down, and everything that was
-//! sent is acknowledged when the handler goes on. The server is a program of its own, so that its memory
-//! can be told from the sender's.
+//! A slow handler: the server's memory stays bounded, TCP slows the sender down, and all messages
+//! are acknowledged once the handler resumes. The server runs in a separate process, so that its
+//! memory can be measured.
 
 use std::env;
 use std::ffi::OsStr;
@@ -18,11 +18,11 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 const STRATEGY: &str = "PURLIN_ACK_STRATEGY";
 const CLIENTS: usize = 2;
-/// Bytes in each of the operating system's buffers.
+/// Size of each socket buffer in bytes.
 const ROOM: usize = 64 << 10;
-/// More bytes than all buffers on the way can hold.
+/// More bytes than all buffers on the path can hold.
 const MANY: u64 = 64 << 20;
-/// What a connection may cost: the blocks that wait in async-ack, and room for the allocator.
+/// Maximum memory per connection: the queued blocks of async-ack, plus allocator overhead.
 const MOST: u64 = 12 << 20;
 
 #[test]
@@ -46,10 +46,10 @@ fn the_server_with_a_slow_handler() {
     println!("acknowledged {}", server.drain().messages);
 }
 
-// WHY real time: a sender for whose next byte there is no room for that long counts as held up. Where the
-// machine is slow it stops sooner, which no assertion can fail for.
+// WHY real time: a sender counts as blocked if a write does not complete within this time. On a
+// slow machine it stops earlier, which fails no assertion.
 #[test]
-fn a_slow_handler_holds_up_the_sender_and_takes_no_more_memory() {
+fn slow_handler_blocks_the_sender_with_bounded_memory() {
     const HELD_UP: Duration = Duration::from_millis(200);
     for_each_at_once(Strategy::ALL, |strategy| {
         let name = OsStr::new(strategy.name());
@@ -78,7 +78,7 @@ fn a_slow_handler_holds_up_the_sender_and_takes_no_more_memory() {
             };
             let known = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
             assert!(known.contains(&held_up.kind()), "{strategy}: {held_up}");
-            // The message that is cut goes out whole when there is room.
+            // The rest of the partly written message is sent once there is room.
             sent.push((id, bytes.split_off(written)));
         }
         let grown = server.resident().saturating_sub(before);

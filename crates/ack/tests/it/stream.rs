@@ -1,4 +1,4 @@
-//! A client's stream through a server's loop and back, cut at each byte where it could matter.
+//! A client's stream through a server loop and back, split at every relevant position.
 
 use purlin_ack::checked::{Answer, Checked};
 use purlin_ack::frames::{Frames, needed, skim};
@@ -9,7 +9,7 @@ use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
 const LIMIT: u32 = 100_000;
 const SIZES: [u32; 8] = [0, 1, 5, 99, 100, 65_536, LIMIT, 0];
 
-/// A message of each size. What is in a payload tells which it is.
+/// Encodes a message of each size. Each payload repeats the id of its message.
 fn stream(order: SizeOrder) -> Vec<u8> {
     let mut stream = Vec::new();
     for (id, size) in (0..).zip(SIZES) {
@@ -19,7 +19,7 @@ fn stream(order: SizeOrder) -> Vec<u8> {
     stream
 }
 
-/// Where messages begin, and where the last ends.
+/// Returns the start of each message and the end of the last.
 fn boundaries() -> Vec<usize> {
     let ends = SIZES.iter().scan(0, |end, size| {
         *end += HEAD + *size as usize;
@@ -28,7 +28,7 @@ fn boundaries() -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// Reads the pieces one after the other, verifies each message, and answers after each read.
+/// Reads the pieces in turn, verifies each message, and answers after each read.
 fn serve(pieces: [&[u8]; 2], order: SizeOrder) -> Vec<u8> {
     let (mut read, mut owed) = (InBuf::new(1000), Owed::default());
     let (mut answers, mut seen) = (Vec::new(), 0);
@@ -57,7 +57,7 @@ fn serve(pieces: [&[u8]; 2], order: SizeOrder) -> Vec<u8> {
 }
 
 #[test]
-fn every_message_is_answered_once_wherever_the_stream_is_cut() {
+fn every_message_is_answered_once_for_any_split() {
     for order in [SizeOrder::Big, SizeOrder::Little] {
         let stream = stream(order);
         let near = boundaries().into_iter().flat_map(|at| at.saturating_sub(14)..=at + 14);

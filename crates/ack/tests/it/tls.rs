@@ -1,5 +1,5 @@
-//! Servers and clients over TLS: who is let in, what is refused, and what becomes of a stream that is cut.
-//! That each strategy does over TLS what it does over TCP is in `conformance.rs` and `drain.rs`.
+//! Servers and clients over TLS: client certificates, invalid data and truncated streams.
+//! `conformance.rs` and `drain.rs` check that each strategy behaves over TLS as over TCP.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -20,20 +20,20 @@ use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use tokio::runtime::Runtime;
 
-/// The limit on silence of a test that waits for it.
+/// Idle timeout of tests that wait for it.
 const SOON: Duration = Duration::from_millis(50);
 
-/// What an alert begins with, where nothing is encrypted yet.
+/// First byte of an unencrypted alert.
 const ALERT: u8 = 21;
 
 fn secured() -> impl Iterator<Item = Case> {
     cases().filter(|case| case.tls)
 }
 
-/// Why a client is not served: it sends a message and reads until the connection fails.
+/// Sends a message and reads until the connection fails. Returns the error.
 fn failure(mut wire: Wire) -> String {
     let mut answer = [0; 100];
-    // A write may fail or not; a read says why.
+    // The write may fail or not; the read returns the error.
     let _ = wire.write_all(&message(0, b"hello", Strategy::Best.order()));
     match wire.read(&mut answer) {
         Ok(count) => panic!("it was answered {:?}", &answer[..count]),
@@ -41,7 +41,7 @@ fn failure(mut wire: Wire) -> String {
     }
 }
 
-/// Nothing was taken on so many connections, since they were not as they should be.
+/// Checks that this many connections were closed for TLS errors and no message was handled.
 fn refused(server: Running, connections: u64) {
     server.until("all are refused and gone", |counts| {
         counts.insecure == connections && counts.connections == 0
@@ -51,7 +51,7 @@ fn refused(server: Running, connections: u64) {
 }
 
 #[test]
-fn where_a_certificate_is_demanded_only_who_has_one_of_that_authority_is_let_in() {
+fn server_requiring_certificates_accepts_only_those_of_its_authority() {
     let files = Files::new();
     let server = start(untimed_server().tls(files.server_for_ours()));
     let of = |who| Wire::secure(server.address(), files.config(who));
@@ -77,7 +77,7 @@ fn a_client_that_does_not_trust_the_server_sends_it_nothing() {
 }
 
 #[test]
-fn what_is_not_tls_is_refused_with_an_alert_and_counted() {
+fn non_tls_bytes_are_answered_with_an_alert_and_counted() {
     for case in secured() {
         let server = start(case.builder());
         let plain = [
@@ -87,7 +87,7 @@ fn what_is_not_tls_is_refused_with_an_alert_and_counted() {
         ];
         for bytes in &plain {
             let mut stream = connect(server.address());
-            // The server may have closed before it has read all of them.
+            // The server may have closed before it has read all bytes.
             let _ = stream.write_all(bytes);
             let answer = rest(&mut stream);
             assert_eq!((answer.first(), answer.len()), (Some(&ALERT), 7), "{case}: {answer:?}");
@@ -96,7 +96,7 @@ fn what_is_not_tls_is_refused_with_an_alert_and_counted() {
     }
 }
 
-/// Reads answers until the connection fails, which is told.
+/// Reads answers until the connection fails, which it must. Returns the error.
 fn until_failure(client: &mut Client) -> io::Error {
     let mut bytes = [0; 4096];
     loop {
@@ -112,7 +112,7 @@ fn until_failure(client: &mut Client) -> io::Error {
 }
 
 #[test]
-fn a_stream_that_is_cut_is_lost_and_what_was_whole_before_is_acknowledged() {
+fn truncated_stream_is_lost_after_acks_of_whole_messages() {
     for case in secured() {
         let keep = Keep::default();
         let make = keep.clone();
@@ -132,13 +132,13 @@ fn a_stream_that_is_cut_is_lost_and_what_was_whole_before_is_acknowledged() {
 }
 
 #[test]
-fn bytes_that_somebody_changed_are_refused_and_counted() {
+fn corrupt_record_closes_the_connection_and_is_counted() {
     for case in secured() {
         let server = start(case.builder());
         let mut client = Client::connect(server.address(), case);
         client.message(0, b"hello");
         client.until(0);
-        // A record that looks encrypted, and that nobody has encrypted.
+        // A forged record: framed like an encrypted one, but with an invalid ciphertext.
         let forged = [&[23, 3, 3, 0, 100][..], &[7; 100]].concat();
         (&*client.stream).write_all(&forged).expect("the server reads");
         let why = until_failure(&mut client).to_string();
@@ -149,9 +149,9 @@ fn bytes_that_somebody_changed_are_refused_and_counted() {
     }
 }
 
-// WHY real time: the limit on silence is tested. A longer silence of a slow machine has the same result.
+// WHY real time: the idle timeout is tested. A longer delay on a slow machine has the same result.
 #[test]
-fn half_a_handshake_is_closed_after_the_silence() {
+fn incomplete_handshake_hits_the_idle_timeout() {
     let limits = Limits { silence: Some(SOON), ..untimed() };
     for_each_at_once(secured(), |case| {
         let server = start(case.builder().limits(limits.clone()));
@@ -174,10 +174,10 @@ fn half_a_handshake_is_closed_after_the_silence() {
     });
 }
 
-// WHY real time: as above. A client that the machine keeps from its handshake for longer is silent, so another
-// one is sent until one is closed for what it does not read.
+// WHY real time: as above. A client that the machine delays in its handshake hits the idle timeout
+// instead, so clients are added until one is closed for its unread acks.
 #[test]
-fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
+fn client_not_reading_acks_is_closed_and_counted() {
     let case = Case { strategy: Strategy::RequestReply, tls: true };
     let limits = Limits { silence: Some(Duration::from_millis(200)), ..untimed() };
     let builder = Server::builder_on(common::listener_with_little_room()).limits(limits);
@@ -215,7 +215,7 @@ fn numbers(keep: &Keep) -> BTreeSet<u32> {
 }
 
 #[test]
-fn the_client_goes_on_over_tls_when_its_server_hands_over_to_another() {
+fn client_resumes_over_tls_after_a_hand_over() {
     let files = Files::new();
     let tls = files.client().identity(files.path("ours-client.pem"), files.path("ours-client.key"));
     let tls = tls.expect("the files are in order");
@@ -247,7 +247,7 @@ fn the_client_goes_on_over_tls_when_its_server_hands_over_to_another() {
 }
 
 #[test]
-fn there_is_no_client_of_a_server_that_it_does_not_trust_or_that_does_not_trust_it() {
+fn connect_fails_without_mutual_trust() {
     let files = Files::new();
     let server = start(untimed_server().tls(files.server_for_ours()));
     let runtime = Runtime::new().expect("threads can be started");
@@ -262,7 +262,7 @@ fn there_is_no_client_of_a_server_that_it_does_not_trust_or_that_does_not_trust_
 }
 
 #[test]
-fn a_client_over_tls_demands_the_name_that_it_was_given() {
+fn client_requires_a_certificate_for_the_host() {
     let files = Files::new();
     let runtime = Runtime::new().expect("threads can be started");
     let connect = |server: &Running, host: &str| {
@@ -286,7 +286,7 @@ fn a_client_over_tls_demands_the_name_that_it_was_given() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_in_one_line() {
+fn invalid_pem_file_is_reported_in_one_line() {
     let files = Files::new();
     files.write("garbage.pem", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
     files.write("no.pem", "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n");
@@ -334,7 +334,7 @@ fn what_is_wrong_with_a_file_is_told_in_one_line() {
 }
 
 #[test]
-fn a_configuration_of_ones_own_is_used_as_it_is() {
+fn custom_configuration_is_used_unchanged() {
     let files = Files::new();
     let tls = client::Tls::new(files.config(Some("ours-client")));
     let server = start(untimed_server().tls(files.server_for_ours()));

@@ -1,5 +1,5 @@
-//! An upgrade under load: a second program takes over the listening socket, which is passed to it as a
-//! descriptor, while the first drains. Nobody is refused, and nothing that is acknowledged is lost.
+//! Upgrade under load: a second process takes over the listening socket, passed as a descriptor,
+//! while the first drains. No client is refused, and no acknowledged message is lost.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -25,7 +25,8 @@ use purlin_ack::session::{Level, NAME};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::SizeOrder;
 
-/// Where the first program stores what it gets; the second's name is a little longer.
+/// Environment variables: the file of the first process, from which the name of the second's file
+/// is derived, and the strategy.
 const STORE: &str = "PURLIN_ACK_STORE";
 const STRATEGY: &str = "PURLIN_ACK_STRATEGY";
 
@@ -33,7 +34,7 @@ fn second(store: &Path) -> PathBuf {
     store.with_extension("second")
 }
 
-/// The server, and the node of its file.
+/// Starts a server. Also returns the node of its file writer.
 fn serving<F>(builder: Builder<F>, store: &Path) -> (common::Running, Node) {
     let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
     let node = Node::builder().workers(1).build().expect("a node starts");
@@ -54,7 +55,7 @@ fn the_first_program() {
     println!("\nlistening on {}", server.address());
     assert_eq!(programs::told().as_deref(), Some("upgrade"));
     let listener = server.hand_over();
-    // WHY as its standard error: what that is, is passed on without unsafe code.
+    // WHY as standard error: a child's standard stream can be set and read without unsafe code.
     let mut command = programs::command("upgrade::the_second_program");
     command.stderr(Stdio::from(OwnedFd::from(listener)));
     let mut successor = command.spawn().expect("it starts");
@@ -70,14 +71,15 @@ fn the_second_program() {
     let passed = io::stderr().as_fd().try_clone_to_owned().expect("there is a descriptor");
     let builder = Server::builder_on(TcpListener::from(passed)).limits(untimed());
     let (server, _node) = serving(builder, &second(&store()));
-    // WHY a new line: on one core libtest runs a test where it has just written its name.
+    // WHY a new line: on one core libtest runs a test on the line where it has just written its
+    // name.
     println!("\ntook over {}", server.address());
-    // Until whoever started the first has gone.
+    // Runs until the parent of the first process has ended.
     programs::told();
     println!("second {}", server.drain().messages);
 }
 
-/// The payloads in a file, openings left out.
+/// Returns the payloads in a file, without openings, and removes it.
 fn stored(path: &Path) -> Vec<u64> {
     let bytes = fs::read(path).expect("it is there");
     fs::remove_file(path).expect("it is there");
@@ -86,7 +88,7 @@ fn stored(path: &Path) -> Vec<u64> {
     frames.filter(|frame| frame.id != NAME).map(|frame| number(frame.payload)).collect()
 }
 
-/// Connects again and again, sends a few numbers each time, and counts what is acknowledged.
+/// Connects repeatedly, sends a few numbers each time, and returns the acknowledged ones.
 fn come_and_go(
     address: SocketAddr,
     strategy: Strategy,
@@ -96,7 +98,7 @@ fn come_and_go(
 ) -> Vec<u64> {
     let mut acknowledged = Vec::new();
     while !stop.load(Ordering::Relaxed) {
-        // It is never refused: this would panic.
+        // Panics if the connection is refused.
         let mut client = common::Client::connect(address, strategy);
         let visit = visits.fetch_add(1, Ordering::Relaxed);
         let numbers: Vec<u64> = (0..20).map(|number| base + visit * 100 + number).collect();
@@ -107,7 +109,7 @@ fn come_and_go(
                 break;
             }
         }
-        // It may be closed by a server that stops.
+        // A stopping server may have closed the connection.
         let _ = client.stream.shutdown(std::net::Shutdown::Write);
         let count = client.until_closed().map_or(0, |newest| newest + 1);
         acknowledged.extend(&numbers[..count as usize]);
@@ -116,7 +118,7 @@ fn come_and_go(
 }
 
 #[test]
-fn a_second_program_takes_over_under_load_and_nobody_is_refused_and_nothing_lost() {
+fn hand_over_under_load_refuses_no_client_and_loses_no_message() {
     for strategy in [Strategy::Best, Strategy::Throttle, Strategy::AsyncAck] {
         let name = format!("purlin-ack-upgrade-{strategy}-{}", std::process::id());
         let path = env::temp_dir().join(name);
@@ -131,7 +133,7 @@ fn a_second_program_takes_over_under_load_and_nobody_is_refused_and_nothing_lost
                 thread::spawn(move || come_and_go(address, strategy, number << 40, &stop, &visits))
             })
             .collect();
-        // One who stays, and comes back when the first program lets it go.
+        // A long-lived client, which reconnects when the first process closes its connection.
         let runtime = runtime();
         let builder = untimed_client(address).batch(1000);
         let builder = match strategy {

@@ -1,11 +1,10 @@
-//! What stands in a file of messages. Pure, but for reading it through once.
+//! Index of a message file. Pure, except for the initial read.
 //!
-//! The file is what clients have sent, one behind the other, as they sent it to a
-//! server whose sizes are little-endian: wherever the client changes its opening
-//! stands before what it sent.
+//! The file holds the messages as clients sent them, consecutively, with little-endian sizes. Where
+//! the client changes, the session opening of the new client precedes its messages.
 //!
-//! INVARIANT: a message whose id begins as an opening's never is in the file, so
-//! whatever looks like an opening is one.
+//! INVARIANT: no message whose id starts like an opening is in the file, so everything that looks
+//! like an opening is one.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,29 +16,29 @@ use crate::inbuf::InBuf;
 use crate::session::{Level, Opening, version};
 use crate::wire::{Head, SizeOrder};
 
-/// Who has no session.
+/// Session that stands for clients without a session.
 const NOBODY: Session = Session { client: [0; 16], epoch: 0 };
-/// How much is read at a time, in bytes.
+/// Bytes per read.
 const BLOCK: usize = 1 << 20;
 
-/// What is known of a file.
+/// Index of a file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     length: u64,
-    /// Whose messages stand at the end.
+    /// Client of the messages at the end of the file.
     last: Option<Session>,
-    /// The latest epoch of each, and the newest message of that.
+    /// Latest epoch of each client, and the newest message of that epoch.
     clients: HashMap<[u8; 16], (u64, u64)>,
 }
 
 impl Contents {
-    /// Reads a file through, up to what is incomplete at its end.
+    /// Reads a file up to the incomplete message at its end, if any.
     pub(super) fn of(file: &mut File) -> io::Result<Self> {
         let mut contents = Self::default();
         let mut buffer = InBuf::new(BLOCK);
         loop {
             let needed = needed(buffer.waiting(), SizeOrder::Little, u32::MAX);
-            // WHY: there is no size over that limit.
+            // WHY: no size exceeds a limit of `u32::MAX`.
             let room = buffer.room(needed.unwrap_or(1));
             let count = file.read(room)?;
             if count == 0 {
@@ -51,19 +50,20 @@ impl Contents {
         }
     }
 
-    /// How many bytes of it are whole messages.
+    /// Returns the length of the whole messages in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// What is stored of a client, of which nothing is ever refused.
+    /// Returns the stored position of a client. It contains no refusals: this handler refuses
+    /// nothing.
     pub(super) fn stored(&self, client: [u8; 16]) -> Option<Stored> {
         let (epoch, newest) = self.clients.get(&client).copied()?;
         Some(Stored { epoch, newest, refused: Vec::new() })
     }
 
-    /// More has been written: whole messages, and the beginning of one that does not count. How much
-    /// they were.
+    /// Indexes the whole messages in `bytes`. Returns their length in bytes; an incomplete message
+    /// at the end does not count.
     pub(super) fn see(&mut self, bytes: &[u8]) -> usize {
         let mut frames = Frames::new(bytes, SizeOrder::Little, u32::MAX);
         for frame in &mut frames {
@@ -84,7 +84,8 @@ impl Contents {
         frames.used()
     }
 
-    /// The bytes to be written for a batch, behind those that are about to be written.
+    /// Appends the bytes to write for a batch to `out`. `before` is the client of the bytes already
+    /// in `out`.
     pub(super) fn append(
         &self,
         batch: &Batch<'_>,
@@ -101,7 +102,7 @@ impl Contents {
             return session;
         }
         for frame in batch.frames() {
-            // A payload came with a size of four bytes.
+            // The payload was received with a 32-bit size.
             let size = frame.payload.len() as u32;
             out.extend(Head { id: frame.id, size }.to_bytes(SizeOrder::Little));
             out.extend_from_slice(frame.payload);
@@ -110,7 +111,7 @@ impl Contents {
     }
 }
 
-/// Whether there is a message in a batch that could be taken for an opening.
+/// Whether a message of the batch could be mistaken for an opening.
 pub(super) fn looks_like_opening(batch: &Batch<'_>) -> bool {
     batch.frames().any(|frame| version(frame.id).is_some())
 }

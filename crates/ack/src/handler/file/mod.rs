@@ -1,16 +1,16 @@
-//! A handler that appends messages to a file.
+//! Handler that appends messages to a file.
 //!
-//! One process of the node has the file, for all connections; a handler hands it
-//! blocks and waits. All blocks that wait are written with one write, and where one
-//! of them is to be [durable](crate::session::Level::Durable) with one sync, so the
-//! more clients there are the less a sync costs each.
+//! One process of the node owns the file, for all connections. A handler sends it blocks and waits
+//! for the reply. The process writes all blocks in its mailbox with one write, and with one sync if
+//! one of them is [durable](crate::session::Level::Durable), so the cost of a sync per client falls
+//! with the number of clients.
 //!
 //! | module | role |
 //! |---|---|
-//! | `writer` | the process that has the file |
-//! | `contents` | what stands in the file |
+//! | `writer` | process that owns the file |
+//! | `contents` | index of the file |
 //!
-//! COST: a block of memory, a copy and a call for each batch.
+//! COST: an allocation, a copy and a call per batch.
 
 mod contents;
 mod writer;
@@ -30,16 +30,17 @@ use self::writer::{Mail, Writer};
 use super::{Batch, Handler, Stored, Unhandled};
 use crate::session::Level;
 
-/// Appends messages to a file, as they came: id, size, little-endian, payload.
+/// Appends messages to a file in the format id, little-endian size, payload.
 ///
-/// Before the messages of another client than the one before stands the opening of its session (see
-/// `docs/ack/protocol.md`), with zeros for one that has none; so it is known after a restart what is
-/// stored of whom. The connection of a message that could be taken for an opening is closed. What is incomplete at the
-/// end of the file, since the machine or the program stopped in the middle of a write, is cut off when
-/// the file is opened. The file is never cut otherwise, and never read again.
+/// Where the client changes, the opening of the new client's session is written before its messages
+/// (see `docs/ack/protocol.md`), with zeros for a client without a session. After a restart this
+/// tells what is stored of each client. The handler fails on a message that could be mistaken for
+/// an opening, which closes its connection. An incomplete message at the end of the file, left by a
+/// crash during a write, is truncated when the file is opened. Otherwise the file is truncated only
+/// after a failed write, and it is not read again.
 ///
-/// Clones write to the same file. It is locked, so that nobody else does meanwhile: a program that takes
-/// over from another opens it when that has ended.
+/// Clones write to the same file. The file is locked exclusively: a program that takes over from
+/// another can open it once that program has ended.
 ///
 /// ```
 /// use purlin_ack::handler::File;
@@ -61,7 +62,7 @@ use crate::session::Level;
 #[derive(Clone, Debug)]
 pub struct File(Pid<Mail>);
 
-/// Why a file cannot be written to.
+/// Why a file cannot be opened for appending.
 #[derive(Debug)]
 pub struct OpenError {
     path: PathBuf,
@@ -81,14 +82,14 @@ impl std::error::Error for OpenError {
 }
 
 impl File {
-    /// Opens a file, which is made if it is not there, and reads what is stored in it. Its process lives
-    /// as long as the node: drain the server before the node is stopped.
+    /// Opens a file, creating it if necessary, and indexes its contents. The writer process lives
+    /// as long as the node: drain the server before stopping the node.
     ///
     /// Blocks the thread while it reads.
     ///
     /// # Errors
-    /// The file cannot be opened, read or cut, somebody else has it, or the node has no room for the
-    /// process.
+    /// Returns [`OpenError`] if the file cannot be opened, read or truncated, if it is locked by
+    /// another opener, or if the node has no capacity for the process.
     pub fn open(node: &Node, path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let failed = |error| OpenError { path: path.to_owned(), error };
@@ -105,7 +106,7 @@ impl File {
     }
 }
 
-/// WHY: who opens the file cuts off what is incomplete, and another may be writing it.
+/// WHY: opening truncates an incomplete message, which another process may be writing.
 fn lock(file: &fs::File) -> io::Result<()> {
     flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
         Errno::WOULDBLOCK => io::Error::other("it is open already, in this program or another"),
@@ -121,7 +122,7 @@ impl Handler for File {
             )));
         }
         let block = batch.take();
-        // WHY no timeout: a disk that is slow slows the clients down, and one that fails says so.
+        // WHY no timeout: a slow disk slows the clients down, and a failing disk reports an error.
         let stored = self.0.call_timeout(|reply| Mail::Store(block, reply), Duration::MAX).await;
         match stored {
             Ok(true) => Ok(()),
@@ -148,7 +149,7 @@ mod tests {
     use crate::wire::{Head, Id, SizeOrder};
 
     #[test]
-    fn who_asks_what_is_stored_is_told_of_what_was_on_its_way_and_nobody_else_has_the_file() {
+    fn stored_position_includes_queued_writes_and_file_is_locked() {
         let path = std::env::temp_dir().join(format!("purlin-ack-asked-{}", std::process::id()));
         let node = Node::builder().workers(1).build().expect("a node starts");
         let file = File::open(&node, &path).expect("it can be written");
@@ -161,7 +162,7 @@ mod tests {
                 let found = skim(&bytes, SizeOrder::Little, 0);
                 let batch = Batch::new(&bytes, found, SizeOrder::Little, Level::Handled);
                 let batch = batch.of(session, Level::Handled);
-                // Both are in the mailbox before either is answered.
+                // Both requests are in the mailbox before either is answered.
                 let (handled, asked) =
                     tokio::join!(one.handle(batch), other.stored(session.client));
                 handled.expect("it is written");

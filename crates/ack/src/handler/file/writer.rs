@@ -1,10 +1,9 @@
-//! The process that has the file.
+//! Process that owns the file.
 //!
-//! May block its thread, and does nothing else. What waits when it comes to its
-//! mailbox is written together, [`TOGETHER`] bytes at most, and then all who gave it
-//! are answered. If a write fails the file is cut back to what it was, and they are
-//! told; if it cannot be cut back either, nothing that stands behind could be
-//! trusted, and the process ends.
+//! It may block its thread and serves nothing else. It drains its mailbox up to [`TOGETHER`] bytes,
+//! writes the blocks with one write, and then replies to all senders. If a write fails, the file is
+//! truncated to its previous length and the senders are notified. If the truncation fails too, the
+//! end of the file cannot be trusted, and the process ends.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,15 +14,15 @@ use super::contents::Contents;
 use crate::handler::{Block, Stored};
 use crate::session::Level;
 
-/// How many bytes are written together, a little more if a block is large.
+/// Target size of a write in bytes; the last block may exceed it.
 const TOGETHER: usize = 4 << 20;
 
-/// What the writer is told.
+/// Requests to the writer.
 #[derive(Debug)]
 pub(super) enum Mail {
-    /// To store these messages; says whether it has.
+    /// Stores a block. The reply is whether it was stored.
     Store(Block, Reply<bool>),
-    /// To say what is stored of a client.
+    /// Asks for the stored position of a client.
     Stored([u8; 16], Reply<Option<Stored>>),
     /// An exit signal.
     Exit(Exit),
@@ -35,17 +34,17 @@ impl From<Exit> for Mail {
     }
 }
 
-/// What the writer keeps.
+/// State of the writer.
 pub(super) struct Writer {
     file: File,
     contents: Contents,
-    /// What is about to be written, and who waits for it.
+    /// Bytes to be written, and the replies that wait for the write.
     bytes: Vec<u8>,
     wait: Vec<Reply<bool>>,
-    /// Who is to be told what is stored of whom, when that has been written.
+    /// Queries for stored positions, answered after the next write.
     ///
-    /// WHY not before: a client may ask whose old connection was killed while its messages were on
-    /// their way to here, and would send them again.
+    /// WHY after: the old connection of the client may have been killed while its messages were in
+    /// this mailbox. Answered earlier, the client would send them again.
     asked: Vec<([u8; 16], Reply<Option<Stored>>)>,
 }
 
@@ -54,7 +53,7 @@ impl Writer {
         Self { file, contents, bytes: Vec::new(), wait: Vec::new(), asked: Vec::new() }
     }
 
-    /// The process.
+    /// Runs the writer process.
     pub(super) async fn run(mut self, mut me: Process<Mail>) -> Result<ExitReason, io::Error> {
         me.trap_exit(true);
         loop {
@@ -83,7 +82,7 @@ impl Writer {
         }
     }
 
-    /// Writes what is to be written, and answers.
+    /// Writes the collected bytes and replies to the senders.
     fn write(&mut self, durable: bool) -> io::Result<()> {
         if self.wait.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Authorities of one's own, and who has certificates of theirs.
+//! Test certificate authorities and certificates signed by them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 
-/// PEM files, until it is dropped: of the authorities `ours` and `theirs` the certificates (`ours.pem`),
-/// and for each a server and a client (`ours-server.pem`, `ours-server.key`).
+/// Temporary PEM files, deleted on drop: the certificates of the authorities `ours` and `theirs`
+/// (`ours.pem`), and for each a server and a client (`ours-server.pem`, `ours-server.key`).
 pub(crate) struct Files(TempDir);
 
-/// What a server and its client are set up with if nothing else matters.
+/// Default configuration of a server and its client.
 pub(crate) struct Known {
     pub(crate) server: server::Tls,
     pub(crate) client: Arc<ClientConfig>,
@@ -57,24 +57,24 @@ impl Files {
         fs::write(self.path(name), text).expect("there is room");
     }
 
-    /// Our server.
+    /// Returns the configuration of our server.
     pub(crate) fn server(&self) -> server::Tls {
         let tls = server::Tls::from_pem(self.path("ours-server.pem"), self.path("ours-server.key"));
         tls.expect("the files are in order")
     }
 
-    /// Our server, for our clients only.
+    /// Returns the configuration of our server with client certificates of our authority required.
     pub(crate) fn server_for_ours(&self) -> server::Tls {
         let tls = self.server().client_certificates(self.path("ours.pem"));
         tls.expect("the file is in order")
     }
 
-    /// A client of the library that trusts our server.
+    /// Returns a library client that trusts our server.
     pub(crate) fn client(&self) -> client::Tls {
         client::Tls::from_pem(self.path("ours.pem")).expect("the file is in order")
     }
 
-    /// A client of rustls' own that trusts our server, with the certificate of whom it says it is.
+    /// Returns a rustls client that trusts our server, with the certificate of `who`.
     pub(crate) fn config(&self, who: Option<&str>) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate("ours")).expect("it is a certificate");

@@ -1,7 +1,7 @@
-//! What several test files share: a node with a server, a client that verifies every answer, handlers
-//! that can be watched, and servers and programs of other kinds.
+//! Shared test utilities: a node with a server, a client that verifies every answer, observable
+//! handlers, and other kinds of servers and programs.
 
-// WHY: each test file is a program of its own and uses some of these.
+// WHY: each test binary includes this module and uses part of it.
 #![allow(dead_code)]
 
 #[cfg(feature = "tls")]
@@ -32,31 +32,31 @@ use tokio::sync::Semaphore;
 
 use over::{Case, Wire};
 
-/// How soon a client of a test comes back.
+/// Backoff of test clients.
 pub(crate) const SOON: Backoff =
     Backoff { first: Duration::from_millis(1), most: Duration::from_millis(20) };
 
-/// A time limit that no test reaches, whatever else the machine does.
+/// A timeout that no test reaches, however slow the machine.
 pub(crate) const NEVER: Duration = Duration::from_secs(86_400);
 
-/// Limits of which none depends on the speed of the machine.
+/// Limits without timeouts.
 pub(crate) fn untimed() -> Limits {
     Limits { silence: Some(NEVER), drain: NEVER, ..Limits::default() }
 }
 
-/// A server that counts messages, on a free port, with [`untimed`] limits.
+/// Returns a server on a free port that discards messages, with [`untimed`] limits.
 pub(crate) fn untimed_server() -> Builder<fn(SocketAddr) -> Count> {
     Server::builder(anywhere()).limits(untimed())
 }
 
-/// A client that never gives up because of the time.
+/// Returns a client without timeouts.
 pub(crate) fn untimed_client(to: impl ToString) -> client::Builder {
     let builder = client::Client::builder(to.to_string()).backoff(SOON);
     builder.connect_within(NEVER).silence(NEVER).patience(NEVER)
 }
 
-/// Runs the test once for each case, all of them at the same time: most of the time of each is spent
-/// waiting for the server's timers.
+/// Runs the test for all cases in parallel: each spends most of its time waiting for the server's
+/// timers.
 pub(crate) fn for_each_at_once<T: Send>(
     cases: impl IntoIterator<Item = T>,
     test: impl Fn(T) + Sync,
@@ -69,13 +69,13 @@ pub(crate) fn for_each_at_once<T: Send>(
     });
 }
 
-/// Where clients of the library run.
+/// Returns a runtime for clients of the library.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(1).enable_all().build().expect("a thread can be started")
 }
 
-/// A server on a node of its own.
+/// A server with a dedicated node.
 pub(crate) struct Running {
     pub(crate) node: Node,
     server: Option<Arc<Server>>,
@@ -85,7 +85,7 @@ pub(crate) fn anywhere() -> SocketAddr {
     ([127, 0, 0, 1], 0).into()
 }
 
-/// Starts a server on a node of two workers.
+/// Starts a server on a new node with two workers.
 pub(crate) fn start<F, H>(builder: Builder<F>) -> Running
 where
     F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
@@ -97,7 +97,7 @@ where
     Running { node, server: Some(Arc::new(started.expect("the server starts"))) }
 }
 
-/// Starts a server of that strategy that counts.
+/// Starts a server of that strategy that discards messages.
 pub(crate) fn counting(case: impl Into<Case>) -> Running {
     start(case.into().builder())
 }
@@ -115,7 +115,7 @@ impl Running {
         self.server().counts()
     }
 
-    /// The socket of the server, which accepts nobody any more.
+    /// Stops accepting and returns the server's socket.
     pub(crate) fn hand_over(&self) -> TcpListener {
         let server = self.server.clone().expect("it has not been drained");
         let socket = self.node.block_on(async move |_: Process<()>| server.hand_over().await);
@@ -132,24 +132,24 @@ impl Running {
         counts
     }
 
-    /// Waits until the counts are so.
+    /// Waits until the counts satisfy the predicate.
     pub(crate) fn until(&self, what: &str, holds: impl Fn(Counts) -> bool) {
         until(what, || holds(self.counts()));
     }
 }
 
-/// A message as it is sent.
+/// Encodes a message.
 pub(crate) fn message(id: u64, payload: &[u8], order: SizeOrder) -> Vec<u8> {
     let size = u32::try_from(payload.len()).expect("a payload of a test is small");
     [&Head { id: Id::from(id), size }.to_bytes(order), payload].concat()
 }
 
-/// The payload of a message, known from its id and its length.
+/// Returns the payload of a message, a function of its id and length.
 pub(crate) fn payload(id: u64, length: usize) -> Vec<u8> {
     (0..length).map(|at| (at as u64 * 31 + id) as u8).collect()
 }
 
-/// A client that verifies what it is answered.
+/// A client that verifies the answers.
 pub(crate) struct Client {
     pub(crate) stream: Wire,
     pub(crate) checked: Checked,
@@ -162,7 +162,7 @@ impl Client {
         Self::on(Wire::connect(to, tls), strategy)
     }
 
-    /// On a connection that is there.
+    /// Uses an existing connection.
     pub(crate) fn on(stream: impl Into<Wire>, strategy: Strategy) -> Self {
         let stream = stream.into();
         let checked = match strategy {
@@ -181,12 +181,13 @@ impl Client {
         self.send(&message(id, payload, self.order));
     }
 
-    /// Reads answers until all messages up to that one are acknowledged.
+    /// Reads answers until all messages up to `id` are acknowledged.
     pub(crate) fn until(&mut self, id: u64) {
         assert!(self.is_acknowledged(id), "closed before message {id} was acknowledged");
     }
 
-    /// Reads answers until all messages up to that one are acknowledged, or the server closes.
+    /// Reads answers until all messages up to `id` are acknowledged or the server closes. Returns
+    /// whether they are acknowledged.
     pub(crate) fn is_acknowledged(&mut self, id: u64) -> bool {
         while self.checked.newest().is_none_or(|newest| newest < id) {
             if !self.read() {
@@ -197,13 +198,13 @@ impl Client {
         true
     }
 
-    /// Reads answers until the server closes; the newest that is acknowledged.
+    /// Reads answers until the server closes. Returns the newest acknowledged id.
     pub(crate) fn until_closed(&mut self) -> Option<u64> {
         while self.read() {}
         self.checked.newest()
     }
 
-    /// Reads once; `false` at the end.
+    /// Reads once. Returns `false` at the end of the stream.
     fn read(&mut self) -> bool {
         let mut bytes = [0; 4096];
         match self.stream.read(&mut bytes) {
@@ -221,7 +222,7 @@ impl Client {
     }
 }
 
-/// A connection on which no read and no write waits for ever.
+/// Opens a connection whose reads and writes time out.
 pub(crate) fn connect(to: SocketAddr) -> TcpStream {
     try_connect(to).expect("somebody listens")
 }
@@ -234,7 +235,7 @@ pub(crate) fn try_connect(to: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A socket that listens, whose connections have room for few acks that the client has not read.
+/// Returns a listener whose connections have small send buffers, with room for few unread acks.
 pub(crate) fn listener_with_little_room() -> TcpListener {
     let listener = socket();
     listener.set_send_buffer_size(4096).expect("it is a socket");
@@ -243,7 +244,7 @@ pub(crate) fn listener_with_little_room() -> TcpListener {
     listener.into()
 }
 
-/// A connection that has room for few acks.
+/// Opens a connection with a small receive buffer, with room for few acks.
 pub(crate) fn connect_with_little_room(to: SocketAddr) -> TcpStream {
     let client = socket();
     client.set_recv_buffer_size(4096).expect("it is a socket");
@@ -256,10 +257,10 @@ fn socket() -> Socket {
     Socket::new(Domain::IPV4, Type::STREAM, None).expect("there is a descriptor")
 }
 
-/// The id of a message, and its payload.
+/// Id and payload of a message.
 pub(crate) type Message = (u64, Vec<u8>);
 
-/// What came, all connections together.
+/// Messages handled, of all connections.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Vec<Message>>>);
 
@@ -279,7 +280,7 @@ impl Kept {
     }
 }
 
-/// Keeps what comes.
+/// Handler that records messages.
 #[derive(Clone, Default)]
 pub(crate) struct Keep(pub(crate) Kept);
 
@@ -290,7 +291,7 @@ impl Handler for Keep {
     }
 }
 
-/// Panics at every thousandth message, and keeps the batches that have none.
+/// Handler that panics at every thousandth message and records the other batches.
 #[derive(Clone, Default)]
 pub(crate) struct Nervous {
     pub(crate) kept: Kept,
@@ -308,7 +309,7 @@ impl Handler for Nervous {
     }
 }
 
-/// Keeps what comes, when it is let: a permit for each batch.
+/// Handler that records a batch once it gets a permit for it.
 #[derive(Clone)]
 pub(crate) struct Gated {
     pub(crate) kept: Kept,
@@ -324,12 +325,12 @@ impl Default for Gated {
 }
 
 impl Gated {
-    /// Waits until a handler stands before the gate.
+    /// Waits until a handler waits for a permit.
     pub(crate) fn wait(&self) {
         until("a batch is at the gate", || self.before.available_permits() > 0);
     }
 
-    /// Opens the gate for good.
+    /// Issues permits for all batches of the test.
     pub(crate) fn open(&self) {
         self.gate.add_permits(1_000_000);
     }
@@ -344,7 +345,7 @@ impl Handler for Gated {
     }
 }
 
-/// What a stream has until it ends.
+/// Reads a stream to its end.
 pub(crate) fn rest(stream: &mut impl io::Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
@@ -354,7 +355,7 @@ pub(crate) fn rest(stream: &mut impl io::Read) -> Vec<u8> {
     }
 }
 
-/// What the server answers to an opening.
+/// Reads the server's answer to an opening.
 pub(crate) fn answer(stream: &mut impl io::Read) -> Answer {
     let head = exactly(stream).expect("the server answers");
     let Head { id, size } = Head::from_bytes(head, SizeOrder::Little);
@@ -364,7 +365,7 @@ pub(crate) fn answer(stream: &mut impl io::Read) -> Answer {
     Answer::of(&Frame { id, payload: &payload }).expect("an answer")
 }
 
-/// What has been answered in a session, which there has to be.
+/// Returns the newest answered message of a session. Panics if the session was refused.
 pub(crate) fn newest(answer: Answer) -> Option<u64> {
     match answer {
         Answer::Opened(opened) => opened.newest,
@@ -372,7 +373,7 @@ pub(crate) fn newest(answer: Answer) -> Option<u64> {
     }
 }
 
-/// Bytes that have to be there.
+/// Reads exactly `N` bytes.
 pub(crate) fn exactly<const N: usize>(stream: &mut impl io::Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     stream.read_exact(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! A connection over TCP or over TLS, so that a test can be of both.
+//! A connection over TCP or TLS, so that a test can cover both.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -13,14 +13,14 @@ use purlin_ack::strategy::Strategy;
 use super::certificates::known;
 use super::{connect, untimed_server};
 
-/// A strategy, and what is spoken to its server.
+/// A strategy and the transport to its server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) strategy: Strategy,
     pub(crate) tls: bool,
 }
 
-/// All strategies, over all that can be spoken.
+/// Returns all strategies over all transports.
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
     let over: &[bool] = if cfg!(feature = "tls") { &[false, true] } else { &[false] };
     let of = |tls| Strategy::ALL.into_iter().map(move |strategy| Case { strategy, tls });
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// A server of it, anywhere.
+    /// Returns a builder of the server on a free port.
     pub(crate) fn builder(self) -> Builder<fn(SocketAddr) -> Count> {
         let builder = untimed_server().strategy(self.strategy);
         #[cfg(feature = "tls")]
@@ -51,7 +51,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// A client's connection. As a `TcpStream` it is what lies below, whatever is spoken.
+/// A client's connection. Dereferences to the underlying `TcpStream`, also for TLS.
 pub(crate) enum Wire {
     Tcp(TcpStream),
     #[cfg(feature = "tls")]
@@ -68,18 +68,18 @@ impl Wire {
         Self::Tcp(connect(to))
     }
 
-    /// A connection over TLS, set up like that. There has been no handshake yet.
+    /// Opens a TLS connection with this configuration. The handshake has not started.
     #[cfg(feature = "tls")]
     pub(crate) fn secure(to: SocketAddr, config: std::sync::Arc<rustls::ClientConfig>) -> Self {
         let client = rustls::ClientConnection::new(config, to.ip().into()).expect("an address");
         Self::Tls(Box::new(rustls::StreamOwned::new(client, connect(to))))
     }
 
-    /// Says that nothing more will be written.
+    /// Shuts down the writing half.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         #[cfg(feature = "tls")]
         if let Self::Tls(stream) = self {
-            // That is also for the handshake, if there was none.
+            // Also completes the handshake if there was none.
             stream.flush()?;
             stream.conn.send_close_notify();
             stream.flush()?;
@@ -134,10 +134,10 @@ impl Write for Wire {
     }
 }
 
-/// Repeats a system call for as long as a signal interrupts it.
+/// Retries a system call while signals interrupt it.
 ///
-/// WHY: a read with a time-out returns `EINTR` when the program is stopped and continued, or traced, even
-/// if no signal handler runs.
+/// WHY: a read with a timeout returns `EINTR` when the program is stopped and continued, or traced,
+/// even if no signal handler runs.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

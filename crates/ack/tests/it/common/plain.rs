@@ -1,4 +1,4 @@
-//! A plain server with a ledger, which fails as it is told to.
+//! Plain test server with a ledger and configurable faults.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,19 +15,19 @@ use tokio::task::{JoinHandle, JoinSet};
 
 pub(crate) const LARGEST: u32 = 1 << 20;
 
-/// What a connection is to do.
+/// Behavior of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) order: SizeOrder,
-    /// Closes when it has handled so many messages, with no word of those that came last.
+    /// Closes after this many messages, without answering the last ones.
     pub(crate) dies_after: Option<u64>,
-    /// Refuses messages whose payload begins like this.
+    /// Refuses messages whose payload starts with this byte.
     pub(crate) refuses: Option<u8>,
-    /// Answers that there is no session.
+    /// Refuses sessions with this status.
     pub(crate) status: Option<Status>,
-    /// Reads, handles, and never answers.
+    /// Handles messages but never answers.
     pub(crate) mute: bool,
-    /// Answers with one message too many.
+    /// Acknowledges one message too many.
     pub(crate) lies: bool,
     pub(crate) window: u32,
 }
@@ -46,16 +46,16 @@ impl Default for Rules {
     }
 }
 
-/// What a server has seen and done.
+/// Record of a server's work.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) connections: u64,
     pub(crate) openings: Vec<Opening>,
-    /// Ids and payloads, in order.
+    /// Ids and payloads of handled messages, in order.
     pub(crate) handled: Vec<(u64, Vec<u8>)>,
-    /// Messages that came together, read by read.
+    /// Number of messages in each read.
     pub(crate) reads: Vec<usize>,
-    /// Of a session.
+    /// Newest message of the session.
     pub(crate) newest: Option<u64>,
     pub(crate) refused: Vec<Refusal>,
 }
@@ -68,13 +68,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// One connection after the other, by these rules; `rules` is told the number of each, from 0.
+    /// Serves one connection at a time; `rules` gets the number of each connection, from 0.
     pub(crate) async fn start(rules: impl Fn(u64) -> Rules + Send + 'static) -> Self {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         Self::on(anywhere, Arc::default(), 1, rules).await
     }
 
-    /// At this address, with what another has left in its ledger, and so many connections at a time.
+    /// Serves at most `most` connections at a time on this address, continuing an existing ledger.
     pub(crate) async fn on(
         address: SocketAddr,
         ledger: Arc<Mutex<Ledger>>,
@@ -92,7 +92,7 @@ impl Server {
                 own.lock().unwrap().connections += 1;
                 connections.spawn(serve(socket, rules(number), Arc::clone(&own)));
                 while connections.len() >= most {
-                    // A client that goes away is no failure.
+                    // A client that disconnects is not a failure.
                     let _ = connections.join_next().await;
                 }
             }
@@ -100,7 +100,7 @@ impl Server {
         Self { address, ledger, task }
     }
 
-    /// Ends at once, with its connections and its socket; what it has written in its ledger stays.
+    /// Kills the server with its connections and its socket. The ledger is kept.
     pub(crate) async fn kill(mut self) -> (SocketAddr, Arc<Mutex<Ledger>>) {
         self.task.abort();
         let _ = (&mut self.task).await;
@@ -137,7 +137,7 @@ impl Ledger {
         })
     }
 
-    /// The payloads, as numbers of four bytes.
+    /// Returns the payloads as 32-bit numbers.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         let number = |payload: &Vec<u8>| u32::from_le_bytes(payload[..4].try_into().unwrap());
         self.handled.iter().map(|(_, payload)| number(payload)).collect()
@@ -224,7 +224,7 @@ fn all_acks(owed: &mut Owed, rules: &Rules) -> Vec<u8> {
     bytes
 }
 
-/// A message of four bytes.
+/// Returns a payload of four bytes.
 pub(crate) fn number(number: u32) -> [u8; 4] {
     number.to_le_bytes()
 }

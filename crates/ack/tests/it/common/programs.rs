@@ -1,5 +1,5 @@
-//! Programs that a test starts, each of which is this one, running another of its tests; so a server
-//! or a client can be killed, stopped, measured, or have few descriptors or many.
+//! Child processes of a test: this test binary, running another of its tests. A server or client
+//! can thus be killed, stopped, measured, or limited in descriptors.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,41 +7,43 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Says that a test is the program, and not one among others.
+/// Environment variable that names the test to run as a child process.
 const PROGRAM: &str = "PURLIN_ACK_PROGRAM";
 
-/// A program that runs. Dropping it kills it.
+/// A running child process. Dropping it kills it.
 pub(crate) struct Program {
     child: Child,
     said: BufReader<ChildStdout>,
     stdin: Option<ChildStdin>,
 }
 
-/// Whether this program is to be that test, and nothing else.
+/// Whether this process runs only that test, as a child process.
 pub(crate) fn is(test: &str) -> bool {
     env::var_os(PROGRAM).is_some_and(|program| program == test)
 }
 
-/// Has a command that takes another as its last words run this program as that test.
+/// Completes a command that takes another command as its last arguments, so that it runs this
+/// binary as that test.
 pub(crate) fn running(mut command: Command, test: &str) -> Command {
     command.arg(env::current_exe().expect("this is a program"));
     command.args(["--exact", test, "--nocapture"]).env(PROGRAM, test);
     command
 }
 
-/// A command that runs this program as that test, with so many descriptors, in the words of `ulimit`.
+/// Returns a command that runs this binary as that test, with this descriptor limit, in the syntax
+/// of `ulimit`.
 pub(crate) fn limited(test: &str, descriptors: &str) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -n {descriptors} && exec \"$0\" \"$@\""));
     running(command, test)
 }
 
-/// A command that runs this program as that test, with as many descriptors as may be.
+/// Returns a command that runs this binary as that test, with the maximum number of descriptors.
 pub(crate) fn command(test: &str) -> Command {
     limited(test, "\"$(ulimit -Hn)\"")
 }
 
-/// Runs a program to its end; its test must exist and pass.
+/// Runs a command to completion. Panics unless its test exists and passes.
 pub(crate) fn passes(mut command: Command) {
     let output = command.output().expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stdout);
@@ -50,7 +52,7 @@ pub(crate) fn passes(mut command: Command) {
 }
 
 impl Program {
-    /// Starts it, with these variables in its environment.
+    /// Starts the child process with these environment variables.
     pub(crate) fn start(test: &str, settings: &[(&str, &OsStr)]) -> Self {
         let mut command = command(test);
         command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -60,7 +62,7 @@ impl Program {
         Self { child, said, stdin }
     }
 
-    /// What it says next on a line that begins like this.
+    /// Waits for a line with this prefix and returns the rest of it.
     pub(crate) fn said(&mut self, about: &str) -> String {
         let mut line = String::new();
         loop {
@@ -73,7 +75,7 @@ impl Program {
         }
     }
 
-    /// Everything that it has said on lines that begin like this, until it ended.
+    /// Returns the rest of all lines with this prefix, until the process ends.
     pub(crate) fn all_said(&mut self, about: &str) -> Vec<String> {
         let lines = (&mut self.said).lines().map_while(Result::ok);
         lines
@@ -81,7 +83,7 @@ impl Program {
             .collect()
     }
 
-    /// Says a line to it.
+    /// Writes a line to its standard input.
     pub(crate) fn tell(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it listens");
         writeln!(stdin, "{line}").expect("it listens");
@@ -92,12 +94,12 @@ impl Program {
         signal(self.child.id(), name);
     }
 
-    /// The bytes of memory that it has resident.
+    /// Returns its resident memory in bytes.
     pub(crate) fn resident(&self) -> u64 {
         self.memory("VmRSS:")
     }
 
-    /// The most that it ever had.
+    /// Returns its peak resident memory in bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.memory("VmHWM:")
     }
@@ -110,12 +112,12 @@ impl Program {
         size.trim().parse::<u64>().expect("a number") * 1024
     }
 
-    /// Kills it, as a machine without power does.
+    /// Kills it, like a power failure.
     pub(crate) fn kill(mut self) {
         self.end();
     }
 
-    /// Lets it end, and waits until it has.
+    /// Closes its standard input and waits until it ends.
     pub(crate) fn finish(mut self) {
         drop(self.stdin.take());
         let status = self.child.wait().expect("it ends");
@@ -123,7 +125,7 @@ impl Program {
     }
 
     fn end(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -135,13 +137,14 @@ impl Drop for Program {
     }
 }
 
-/// Sends a process of this machine a signal.
+/// Sends a signal to a process.
 pub(crate) fn signal(process: u32, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &process.to_string()]).status();
     assert!(sent.expect("there is a kill").success(), "{name} is not sent");
 }
 
-/// The next line that whoever started this program says to it; none when that has ended.
+/// Returns the next line of standard input, from the parent process. Returns `None` if the parent
+/// has ended.
 pub(crate) fn told() -> Option<String> {
     let mut line = String::new();
     match std::io::stdin().read_line(&mut line) {
