@@ -1,6 +1,7 @@
-//! Reading numbers and pieces off the front of bytes from outside. Pure.
+//! Cursor over untrusted bytes. Pure.
 
-/// Takes from the front what is asked for, or says that it is not there.
+/// Takes fields from the front of a byte slice; each method returns `None` if too few bytes are
+/// left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front<'a>(pub(crate) &'a [u8]);
 
@@ -33,7 +34,7 @@ impl<'a> Front<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A text behind the two bytes of its length.
+    /// A UTF-8 string with a two-byte length prefix.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         let length = self.u16()?;
         std::str::from_utf8(self.bytes(length.into())?).ok()

@@ -1,11 +1,11 @@
 //! Handshakes over a stream.
 //!
-//! Over TCP the frames of a handshake have two bytes of length. Inside of TLS, as
-//! `inet_tls_dist` speaks it, they have four, like all frames behind them; so who gives the
-//! stream says which ([`Lengths`]).
+//! Handshake frames have a two-byte length over TCP. Inside TLS, as with `inet_tls_dist`, they have
+//! a four-byte length, like all frames after the handshake. The caller that provides the stream
+//! states which ([`Lengths`]).
 //!
-//! Both sides have [`PATIENCE`] for all of it. No byte behind the handshake is read, so the
-//! stream can go to a [`Link`](crate::Link) as it is.
+//! [`PATIENCE`] limits the whole handshake on either side. No byte after the handshake is read, so
+//! the stream can be passed to a [`Link`](crate::Link) unchanged.
 
 use std::fmt;
 use std::io;
@@ -24,38 +24,38 @@ use crate::handshake::{
 };
 use crate::name::NodeName;
 
-/// How long a handshake may take, as `net_setuptime`.
+/// Handshake timeout, equal to the default of `net_setuptime`.
 pub const PATIENCE: Duration = Duration::from_secs(7);
 
-/// How many bytes the length of a handshake's frame has.
+/// Width of the length field of a handshake frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// Over TCP.
+    /// Two bytes, over TCP.
     Two,
-    /// Inside of TLS.
+    /// Four bytes, inside TLS.
     Four,
 }
 
-/// Why there is no connection.
+/// The reason why a connection attempt failed.
 #[derive(Debug)]
 pub enum NoConnection {
-    /// epmd could not be asked.
+    /// The query to epmd failed.
     Epmd(Failed),
-    /// The host is not known.
+    /// The host name cannot be resolved.
     Host(String, io::Error),
-    /// epmd does not know the node, or it speaks another version of the protocol.
+    /// No node of that name that speaks our protocol version is registered with epmd.
     Unknown(NodeName),
-    /// Its name is long and ours short, or the other way round ([`NodeName::is_long`]).
+    /// The peer has a long name and this node a short one, or vice versa ([`NodeName::is_long`]).
     OtherForm(NodeName),
-    /// The connection could not be made, or broke.
+    /// The connection could not be opened, or broke.
     Io(io::Error),
-    /// It took too long.
+    /// The timeout expired.
     Slow,
-    /// It has closed the connection when we had proven that we know the cookie, and it had yet to prove it.
+    /// The peer closed the connection after our proof of the cookie and before its own.
     HungUp,
     /// This node has left the cluster.
     Left,
-    /// The handshake came to nothing.
+    /// The handshake was refused, or the peer violated the protocol.
     Refused(Refused),
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for NoConnection {
             }
             Self::Io(error) => error.fmt(f),
             Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
-            // WHY a guess: a node does not tell a stranger that the cookie is wrong.
+            // WHY a guess: a node does not tell an unauthenticated peer that its cookie is wrong.
             Self::HungUp => f.write_str(
                 "it hung up when we had shown that we know the cookie: most likely it has another one",
             ),
@@ -109,11 +109,14 @@ impl std::error::Error for NoConnection {
     }
 }
 
-/// Connects to where an epmd says that the node listens: the one of the node's host ([`Epmd::of_host`]). The address
-/// is the node's host, if that is one, and that of epmd if it is a name.
+/// Connects to the port at which the node is registered. `epmd` is the epmd of the node's host
+/// ([`Epmd::of_host`]). The IP address is the host part of the node's name if that is an address, and that of epmd
+/// otherwise.
 ///
 /// # Errors
-/// epmd is not there or does not know it, or it does not answer. Cancelled, nothing remains.
+/// epmd is unreachable, does not answer or does not know the node, or the connection fails.
+///
+/// *Cancellation*: nothing remains.
 pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnection> {
     let found = epmd.find(peer.alive()).await.map_err(NoConnection::Epmd)?;
     let found = found.filter(|found| found.speaks_ours());
@@ -126,21 +129,22 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     Ok(stream)
 }
 
-/// Sets what a connection between nodes needs.
+/// Sets the socket options of a connection between nodes.
 pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    // WHY: what the kernel holds and has not sent is behind everything before it. What is behind a large message is
-    // to wait in our queue, where small ones go between its portions. Elsewhere they wait for the kernel's, too.
+    // WHY: bytes in the kernel's send buffer cannot be overtaken. With a low limit for unsent bytes, a small
+    // message queued after a large one waits in our queue, where it goes between the fragments. On other systems it
+    // also waits for the send buffer.
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     socket2::SockRef::from(stream).set_tcp_notsent_lowat(2 * PORTION as u32)?;
     Ok(())
 }
 
-/// The handshake of the side that calls. If the other one has a connection to a node of our name, `is_dead` is
-/// asked whether that one is dead and this call meant.
+/// Performs the handshake as the initiator. If the peer answers `alive`, that is, it still has a connection to a node
+/// of our name, `is_dead` decides whether that connection is dead and this one replaces it.
 ///
 /// # Errors
-/// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
+/// See [`NoConnection`]. After an error or a cancellation the stream must be discarded.
 pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     lengths: Lengths,
@@ -176,11 +180,11 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
 }
 
-/// The handshake of the side that is called. `decide` is told who calls, and says what becomes of it and which
-/// cookie it has to know.
+/// Performs the handshake as the acceptor. `decide` receives the caller and returns the status to send and the cookie
+/// that the caller has to prove.
 ///
 /// # Errors
-/// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
+/// See [`NoConnection`]. After an error or a cancellation the stream must be discarded.
 pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     lengths: Lengths,
@@ -209,18 +213,18 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
 }
 
-/// Whether the other side has closed the connection.
+/// Whether the peer has closed the connection.
 fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
-/// A number that nobody can guess.
+/// An unpredictable challenge.
 fn challenge() -> io::Result<u32> {
     getrandom::u32().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Writes the frames that were put out.
+/// Writes the frames in `out` and clears it.
 async fn write<S: AsyncWrite + Unpin>(
     stream: &mut S,
     lengths: Lengths,
@@ -230,7 +234,7 @@ async fn write<S: AsyncWrite + Unpin>(
     let mut rest = &out[..];
     while let Some((frame, used)) = take_frame(rest)? {
         if lengths == Lengths::Four {
-            // The upper half, before the two bytes that are there.
+            // The upper half of the length, before its two lower bytes.
             bytes.extend_from_slice(&[0, 0]);
         }
         bytes.extend_from_slice(&rest[..2]);

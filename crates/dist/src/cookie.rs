@@ -1,18 +1,18 @@
-//! The secret two nodes share, and how one proves to the other that it knows it. Pure.
+//! The cookie, and the digest that proves knowledge of it. Pure.
 //!
-//! The cookie itself never crosses the wire and is never printed. What does is MD5 of the
-//! cookie and a number that the other side has chosen: enough against who does not know
-//! the cookie and cannot listen. Against who can, there is TLS.
+//! The cookie itself never crosses the wire and is never printed. The digest is the MD5 of the
+//! cookie and a challenge chosen by the peer. This keeps out a peer that does not know the cookie
+//! and cannot listen to the network. Against one that can listen, use TLS.
 
 use std::fmt;
 
 use md5::{Digest as _, Md5};
 use subtle::ConstantTimeEq;
 
-/// What proves that a node knows the cookie, for one challenge.
+/// Proof of the cookie for one challenge.
 pub(crate) type Digest = [u8; 16];
 
-/// A node's cookie.
+/// The shared secret of two nodes. Its `Debug` output does not contain it.
 ///
 /// ```
 /// use purlin_dist::Cookie;
@@ -23,17 +23,17 @@ pub(crate) type Digest = [u8; 16];
 pub struct Cookie(Box<[u8]>);
 
 impl Cookie {
-    /// The cookie of this text. Erlang takes characters beyond ASCII as Latin-1: give such as bytes.
+    /// Creates a cookie from a text. Erlang encodes characters beyond ASCII as Latin-1: pass such a cookie as bytes.
     pub fn new(text: impl AsRef<[u8]>) -> Self {
         Self(text.as_ref().into())
     }
 
-    /// Proves to who has chosen `challenge` that we know the cookie.
+    /// The digest that answers `challenge`.
     pub(crate) fn digest(&self, challenge: u32) -> Digest {
         Md5::new().chain_update(&self.0).chain_update(challenge.to_string()).finalize().into()
     }
 
-    /// Whether `digest` proves that the other side knows the cookie. Takes as long when it does not.
+    /// Whether `digest` answers `challenge`. Takes constant time.
     pub(crate) fn proves(&self, digest: Digest, challenge: u32) -> bool {
         self.digest(challenge).ct_eq(&digest).into()
     }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_md5_of_the_cookie_and_the_decimal_challenge() {
-        // As `erlang:md5(["ABC" | integer_to_list(4294967295)])` says.
+        // The value of `erlang:md5(["ABC" | integer_to_list(4294967295)])`.
         let digest = Cookie::new("ABC").digest(u32::MAX);
         assert_eq!(digest, EXPECTED);
         assert!(Cookie::new("ABC").proves(EXPECTED, u32::MAX));

@@ -1,31 +1,30 @@
-//! What a node says in its handshake that it can do. Pure.
+//! Distribution capability flags. Pure.
 //!
-//! Two nodes do what both can. What the other must be able to do is [`Flags::REQUIRED`];
-//! what we say is [`Flags::OFFERED`], and [`Flags::PUBLISHED`] besides for a node that is
-//! not hidden.
+//! Two nodes use the capabilities that both have. A peer must have [`Flags::REQUIRED`]. This node
+//! offers [`Flags::OFFERED`], and also [`Flags::PUBLISHED`] unless it is hidden.
 //!
-//! # What is offered, and why
+//! # Offered flags
 //!
-//! - All that nodes of OTP 25 and 26 demand, each by its own bit and once more by
-//!   [`MANDATORY_25_DIGEST`](Flags::MANDATORY_25_DIGEST), the one bit that a later OTP will
-//!   look at alone.
-//! - `FRAGMENTS`, because without it a term of 100 MB is one frame, and a ping behind it
-//!   waits until it is through, in either direction.
-//! - `DIST_HDR_ATOM_CACHE`, because a message names its node three or four times, and the
-//!   BEAM looks an atom that is spelt out up in its table, under a lock that all share; one
-//!   that is in the cache costs it an index. Frames become shorter, too. The price is a
-//!   table of 2048 atoms in each direction, and that frames must be read in the order in
-//!   which they were written, which they are anyway.
-//! - `SPAWN`, because `rpc:call` says `notsup` without it. So every request is answered.
-//! - `ALIAS` and `ALTACT_SIG`: what is sent to an alias comes by either.
+//! - All flags that nodes of OTP 25 and 26 demand: each by its own bit, and once more by
+//!   [`MANDATORY_25_DIGEST`](Flags::MANDATORY_25_DIGEST), the only bit that later releases will
+//!   check.
+//! - `FRAGMENTS`: without it a term of 100 MB is one frame, and a ping queued after it waits until
+//!   the whole frame is through, in either direction.
+//! - `DIST_HDR_ATOM_CACHE`: a message contains its node's name three or four times. The BEAM looks
+//!   up an atom that is spelt out in its atom table, under a lock shared by all schedulers; a cached
+//!   atom costs an index. Frames are also shorter. The cost is a table of 2048 atoms in each
+//!   direction, and that frames must be read in the order in which they were written, which holds
+//!   anyway.
+//! - `SPAWN`: without it `rpc:call` returns `notsup`. Every spawn request is therefore answered.
+//! - `ALIAS` and `ALTACT_SIG`: both carry messages to aliases.
 //!
-//! Not offered: the two atom caches before R13, and `NAME_ME`, which is no ability but the
-//! wish to be given a name. A bit whose meaning is unknown is never offered and never kept.
+//! Not offered: the two atom caches of releases before R13, and `NAME_ME`, which is not a
+//! capability but a request for a dynamic node name. Unknown bits are never offered and never kept.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};
 
-/// A set of abilities.
+/// A set of capability flags.
 ///
 /// ```
 /// use purlin_dist::Flags;
@@ -49,31 +48,31 @@ macro_rules! flags {
 }
 
 flags! {
-    /// It is shown among the nodes and takes part in `global`; without it a node is hidden.
+    /// The node is published: it appears in `nodes()` and takes part in `global`. A node without it is hidden.
     PUBLISHED = 0;
-    /// References of up to three words, at least.
+    /// References of up to three words; later flags allow more.
     EXTENDED_REFERENCES = 2;
     /// Processes can be monitored.
     DIST_MONITOR = 3;
-    /// Funs have tags of their own.
+    /// Funs have their own term tags.
     FUN_TAGS = 4;
-    /// Names can be monitored.
+    /// Registered names can be monitored.
     DIST_MONITOR_NAME = 5;
-    /// Funs as of today.
+    /// Funs are encoded as `NEW_FUN_EXT`.
     NEW_FUN_TAGS = 7;
-    /// Pids and ports with more than 15 bits.
+    /// Pids and ports may have more than 15 bits.
     EXTENDED_PIDS_PORTS = 8;
-    /// `fun m:f/1`.
+    /// External funs, `fun m:f/1`.
     EXPORT_PTR_TAG = 9;
     /// Bit strings.
     BIT_BINARIES = 10;
     /// Floats in eight bytes.
     NEW_FLOATS = 11;
-    /// Characters beyond Latin-1 in the protocol of I/O servers.
+    /// The I/O protocol handles characters beyond Latin-1.
     UNICODE_IO = 12;
-    /// Frames have a header, and atoms in it that both ends remember.
+    /// Frames have a distribution header with an atom cache.
     DIST_HDR_ATOM_CACHE = 13;
-    /// Atoms with one byte of length.
+    /// Atoms with a one-byte length.
     SMALL_ATOM_TAGS = 14;
     /// Atoms in UTF-8.
     UTF8_ATOMS = 16;
@@ -81,37 +80,37 @@ flags! {
     MAP_TAG = 17;
     /// Creations of four bytes.
     BIG_CREATION = 18;
-    /// Who sends is said with what is sent.
+    /// Send messages name the sender.
     SEND_SENDER = 19;
-    /// The label of a trace token is any term.
+    /// The label of a trace token may be any term.
     BIG_SEQTRACE_LABELS = 20;
-    /// The reason of an exit stands behind the control message, not in it.
+    /// The reason of an exit is in the payload, not in the control message.
     EXIT_PAYLOAD = 22;
-    /// Large messages come in pieces, among other messages.
+    /// Large messages are split into fragments, between which other messages may come.
     FRAGMENTS = 23;
     /// Version 6 of the handshake.
     HANDSHAKE_23 = 24;
-    /// An unlink has a number and is acknowledged.
+    /// Unlinks have an id and are acknowledged.
     UNLINK_ID = 25;
-    /// Stands for the eleven that every node of OTP 25 has ([`Flags::expanded`]).
+    /// Stands for the eleven flags that every node of OTP 25 has ([`Flags::expanded`]).
     MANDATORY_25_DIGEST = 26;
     /// Processes can be spawned by request.
     SPAWN = 32;
-    /// Not an ability: the node wants to be given a name.
+    /// Not a capability: the node asks for a dynamic name.
     NAME_ME = 33;
-    /// Larger ids in pids, ports and references.
+    /// Pids, ports and references have larger ids.
     V4_NC = 34;
     /// Messages can be sent to an alias.
     ALIAS = 35;
-    /// Signals with priority, and to an alias, by a control message of OTP 28.
+    /// Priority signals, also to an alias, by the `ALTACT_SIG_SEND` control message of OTP 28.
     ALTACT_SIG = 37;
 }
 
 impl Flags {
-    /// Nothing.
+    /// No flags.
     pub const NONE: Self = Self(0);
 
-    /// What [`Flags::MANDATORY_25_DIGEST`] stands for.
+    /// The flags that [`Flags::MANDATORY_25_DIGEST`] stands for.
     pub const MANDATORY_25: Self = Self(
         Self::EXTENDED_REFERENCES.0
             | Self::FUN_TAGS.0
@@ -126,10 +125,10 @@ impl Flags {
             | Self::HANDSHAKE_23.0,
     );
 
-    /// What a node must be able to do that we talk with: OTP 24 and later, as OTP 26 demands it.
+    /// The flags that a peer must have: those of OTP 24 and later that OTP 26 demands.
     pub const REQUIRED: Self = Self(Self::MANDATORY_25.0 | Self::UNLINK_ID.0 | Self::V4_NC.0);
 
-    /// What we can do; [`Flags::PUBLISHED`] is for the node to choose.
+    /// The flags that this node offers. The node adds [`Flags::PUBLISHED`] unless it is hidden.
     pub const OFFERED: Self = Self(
         Self::REQUIRED.0
             | Self::MANDATORY_25_DIGEST.0
@@ -147,31 +146,31 @@ impl Flags {
             | Self::ALTACT_SIG.0,
     );
 
-    /// The flags of a handshake. Bits that are not known are kept until they meet [`Flags::OFFERED`].
+    /// The flags of a handshake. Unknown bits remain until the intersection with [`Flags::OFFERED`].
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// As a handshake carries them.
+    /// The bits as a handshake carries them.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// Whether all of `others` are among these.
+    /// Whether `self` contains all of `others`.
     #[must_use]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// These, but none of `others`.
+    /// `self` minus `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// With the eleven, if the one that stands for them is there.
+    /// Adds the flags that [`Flags::MANDATORY_25_DIGEST`] stands for, if it is set.
     #[must_use]
     pub const fn expanded(self) -> Self {
         if self.has(Self::MANDATORY_25_DIGEST) { Self(self.0 | Self::MANDATORY_25.0) } else { self }
@@ -194,7 +193,7 @@ impl BitAnd for Flags {
     }
 }
 
-/// Their names, as in OTP; what has none as a number.
+/// Prints the names of OTP; unknown bits as a hexadecimal number.
 impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::NONE {
@@ -227,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_bits_are_those_of_otps_header() {
-        // The same values as `dist.hrl` of OTP 25 has them, and the last one of OTP 28.
+        // The values in `dist.hrl` of OTP 25; the last one is from OTP 28.
         for (flag, bits) in [
             (Flags::PUBLISHED, 0x1),
             (Flags::EXTENDED_REFERENCES, 0x4),
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_stands_for_eleven_flags_and_for_no_others() {
+    fn mandatory_25_digest_expands_to_exactly_eleven_flags() {
         let expanded = Flags::MANDATORY_25_DIGEST.expanded();
         assert_eq!(expanded.bits().count_ones(), 12);
         assert!(expanded.has(Flags::MANDATORY_25));
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_by_name() {
+    fn flags_are_printed_by_name_and_unknown_bits_in_hexadecimal() {
         assert_eq!(
             (Flags::SPAWN | Flags::from_bits(1 << 60)).to_string(),
             "SPAWN 0x1000000000000000"
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_offered() {
+    fn required_flags_are_offered() {
         assert!(Flags::OFFERED.has(Flags::REQUIRED));
         assert!(!Flags::OFFERED.has(Flags::PUBLISHED) && !Flags::OFFERED.has(Flags::NAME_ME));
     }

@@ -1,8 +1,8 @@
-//! Which epmd knows the nodes of a host, and where they are then.
+//! Lookup of a host's epmd, and connections to its nodes.
 //!
-//! Each host has an epmd of its own, all of them on one port. The own host's is where this node
-//! is registered. That of another host is looked for at the host's addresses, those for IPv4
-//! first, unless it was told. Nothing is kept between two calls: hosts move.
+//! Each host has one epmd, and all hosts use the same port. This node registers with the epmd of
+//! its host. The epmd of another host is looked up at the addresses of that host, IPv4 first,
+//! unless its address is configured. Nothing is cached between two calls, because hosts move.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,21 +14,21 @@ use crate::connect::{NoConnection, PATIENCE, dial};
 use crate::epmd::{Epmd, Failed};
 use crate::name::NodeName;
 
-/// The most addresses of a host that are tried.
+/// Maximum number of addresses tried for one host.
 const MOST_ADDRESSES: usize = 8;
 
-/// The epmds of all hosts.
+/// Addresses of the epmds of all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     pub(crate) us: NodeName,
-    /// The own host's.
+    /// Epmd of this node's host.
     pub(crate) own: SocketAddr,
-    /// Those of hosts that are found otherwise than by their name.
+    /// Configured epmd addresses of other hosts.
     pub(crate) told: HashMap<String, SocketAddr>,
 }
 
 impl Hosts {
-    /// Connects to a node.
+    /// Connects to a node over TCP.
     ///
     /// *Cancellation*: nothing remains.
     pub(crate) async fn dial(&self, node: &NodeName) -> Result<TcpStream, NoConnection> {
@@ -38,7 +38,8 @@ impl Hosts {
         let mut refused = None;
         for address in self.epmds(node.host()).await? {
             match dial(&Epmd::at(address), node).await {
-                // WHY only then: an epmd that answers is the host's, whatever it says.
+                // WHY only these: an epmd that answers is the epmd of the host, so its answer is
+                // final.
                 Err(error @ NoConnection::Epmd(Failed::Unreachable(..) | Failed::Silent(_))) => {
                     refused.get_or_insert(error);
                 }
@@ -48,7 +49,7 @@ impl Hosts {
         Err(refused.unwrap_or_else(|| NoConnection::Unknown(node.clone())))
     }
 
-    /// Where the epmd of a host may be.
+    /// Candidate addresses for the epmd of a host.
     async fn epmds(&self, host: &str) -> Result<Vec<SocketAddr>, NoConnection> {
         if let Some(told) = self.told.get(host) {
             return Ok(vec![*told]);

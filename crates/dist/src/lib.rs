@@ -1,7 +1,7 @@
-//! A purlin node in an Erlang cluster ([`cluster`]), and Erlang's distribution protocol below it:
-//! what a node says to epmd, to another node in the handshake, and over the connection from then on.
+//! Erlang distribution: a purlin node in an Erlang cluster ([`cluster`]), and the protocol below it:
+//! epmd, the handshake and the connection.
 //!
-//! With processes one needs [`cluster::Cluster`] alone. Without, the protocol is there by itself:
+//! Programs with processes use [`cluster::Cluster`] alone. The protocol also works without it:
 //!
 //! ```no_run
 //! use purlin_dist::connect::{self, Lengths};
@@ -35,18 +35,19 @@
 //!
 //! | module | what it is | I/O |
 //! |---|---|---|
-//! | [`cluster`] | processes of ours and of others, reached through all of these | all of it |
-//! | [`epmd`] | where nodes are: codec, client, our name kept, an epmd | its client and server |
-//! | [`handshake`] | who they are and what they can do, both sides | none |
-//! | [`frame`] | messages cut, put together, atoms remembered | none |
-//! | [`control`] | what is said of processes | none |
-//! | [`Peers`] | to whom there is a connection, and which of two calls counts | none |
+//! | [`cluster`] | this node's processes and remote ones, over all modules below | yes |
+//! | [`epmd`] | codec, client, registration and a server for epmd | its client and server |
+//! | [`handshake`] | both sides of the handshake, with capability flags | none |
+//! | [`frame`] | frames: fragments, reassembly, atom cache | none |
+//! | [`control`] | control messages | none |
+//! | [`Peers`] | connection table, and the resolution of simultaneous connects | none |
 //! | [`connect`], [`Listener`] | handshakes over a stream | a stream, a listening socket |
 //! | [`link`] | one connection to one node | a stream |
 //!
-//! All but the first is the protocol below processes: it knows pids and names as they are on the
-//! wire, and none of a node's own. Bytes of strangers are bounded before they are kept, and what
-//! a node says of itself is believed when it has proven that it knows the cookie.
+//! All modules but the first are the protocol below processes: they know pids and names as they are
+//! on the wire, and no process of a node. Bytes of an unauthenticated peer are checked against a
+//! limit before they are stored, and a peer's statements about itself take effect only after it has
+//! proven knowledge of the cookie.
 
 mod bytes;
 pub mod cluster;
@@ -76,7 +77,7 @@ pub use stream::{Duplex, Halves, Stream};
 #[cfg(feature = "tls")]
 pub use {purlin_tls::PemError, tls::Tls};
 
-/// The document whose examples are tests.
+/// Runs the examples of the guide as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../docs/guide/cluster.md")]

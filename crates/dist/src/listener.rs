@@ -1,9 +1,9 @@
-//! Waits for nodes that call us over TCP, or TLS over it, and goes through the handshake with each.
+//! Listener for incoming connections over TCP or TLS, with one handshake for each.
 //!
-//! Handshakes run beside each other, each in a task, at most [`MOST_AT_ONCE`]; who comes
-//! then waits in the kernel's queue. Each ends within seven seconds, so strangers who say
-//! nothing hold up the others for no longer. A handshake that comes to nothing is a line
-//! in the log.
+//! Handshakes run concurrently, each in a task, at most [`MOST_AT_ONCE`]. Further connections wait
+//! in the kernel's backlog. Each handshake ends within seven seconds, so an unauthenticated peer
+//! that stays silent delays the others no longer than that. A failed handshake writes one line to
+//! the log.
 
 use std::fmt;
 use std::io;
@@ -24,28 +24,28 @@ use crate::name::NodeName;
 use crate::stream::Stream;
 use crate::tls::Tls;
 
-/// How many handshakes there may be at once.
+/// Maximum number of concurrent handshakes.
 const MOST_AT_ONCE: usize = 128;
 
-/// How many connections wait in the kernel's queue.
+/// Backlog of the listening socket.
 const QUEUE: i32 = 1024;
 
-/// How long to wait when no connection can be accepted, which is when the program has no descriptors left.
+/// Pause after a failed `accept`, which happens when the process has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Says what becomes of a caller, and which cookie it has to know.
+/// Decides the status sent to a caller and the cookie it has to prove.
 type Decide = dyn Fn(&Caller) -> (Verdict, Cookie) + Send + Sync;
 
-/// What became of a call.
+/// Outcome of an incoming connection.
 #[derive(Debug)]
 pub enum Came {
-    /// The node knows the cookie, and is connected.
+    /// The peer has proven knowledge of the cookie; the connection is established.
     Up(Stream, Established),
-    /// With the node of that name, which was not refused, the handshake came to nothing.
+    /// The handshake with this node failed after a status other than a refusal.
     Failed(NodeName),
 }
 
-/// Waits for nodes that call us. Dropped, it gives up the handshakes that are under way.
+/// Accepts connections of other nodes. Dropping it cancels the handshakes in progress.
 pub struct Listener {
     socket: TcpListener,
     local: Local,
@@ -55,8 +55,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens. The name and the creation in `local` are needed before anybody calls, and epmd says the creation
-    /// only when it knows the port: so the socket comes first ([`Listener::bind`]).
+    /// Creates a listener. `local` needs the name and the creation before the first caller, and epmd assigns the
+    /// creation only after it knows the port, so the socket comes first ([`Listener::bind`]).
     #[must_use]
     pub fn new(
         socket: TcpListener,
@@ -66,32 +66,32 @@ impl Listener {
         Self { socket, local, decide: Arc::new(decide), tls: None, handshakes: JoinSet::new() }
     }
 
-    /// Lets in only who speaks TLS.
+    /// Requires TLS of all callers.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn tls(self, tls: Tls) -> Self {
         self.over(Some(tls))
     }
 
-    /// Over TLS, if there is some.
+    /// Requires TLS of all callers if `tls` is given.
     pub(crate) fn over(self, tls: Option<Tls>) -> Self {
         Self { tls, ..self }
     }
 
-    /// A socket to listen on, and its address. Port 0 is any that is free.
+    /// Binds a listening socket and returns it with its address. Port 0 selects any free port.
     ///
     /// # Errors
-    /// The address cannot be had.
+    /// The address cannot be bound.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<(TcpListener, SocketAddr)> {
         let socket = TcpListener::bind(address).await?;
         let address = socket.local_addr()?;
         Ok((socket, address))
     }
 
-    /// A socket on all addresses of this machine, and any port that is free.
+    /// Binds a listening socket on all addresses of this machine and any free port.
     pub(crate) fn everywhere() -> io::Result<(TcpListener, SocketAddr)> {
         let both = Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| {
-            // WHY: otherwise it depends on the system whether those for IPv4 are among them.
+            // WHY: otherwise the system's configuration decides whether IPv4 is included.
             socket.set_only_v6(false)?;
             socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)).into())?;
             socket.listen(QUEUE)?;
@@ -99,7 +99,7 @@ impl Listener {
         });
         let socket = match both {
             Ok(socket) => socket,
-            // This machine knows IPv4 only.
+            // This machine has IPv4 only.
             Err(_) => std::net::TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?,
         };
         socket.set_nonblocking(true)?;
@@ -108,8 +108,10 @@ impl Listener {
         Ok((socket, address))
     }
 
-    /// What became of the next call that was not refused. Connections are accepted only while somebody waits here.
-    /// Cancelled, it loses nobody.
+    /// Returns the outcome of the next incoming connection that was not refused. Connections are accepted only while
+    /// this future is polled.
+    ///
+    /// *Cancellation*: no connection is lost.
     pub async fn next(&mut self) -> Came {
         loop {
             tokio::select! {

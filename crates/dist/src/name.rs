@@ -1,17 +1,18 @@
-//! A node's name, `name@host`, as it is told to epmd and in handshakes. Pure.
+//! Node names, `name@host`, as used by epmd and in handshakes. Pure.
 //!
-//! A [`NodeName`] is always one that a node may have, so whatever holds one need not look again.
+//! A [`NodeName`] is always valid, so its users need not validate it again.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The most characters of a node's name, as of any atom.
+/// Maximum number of characters of a node name, as of any atom.
 pub(crate) const MOST_CHARACTERS: usize = 255;
 
-/// A node's name: something before one `@` and something behind it, at most 255 characters.
+/// A node name: a non-empty part, one `@` and a non-empty part, at most 255 characters.
 ///
-/// Names are ordered by their text; of two nodes that call each other at once the greater one's call counts.
+/// Names are ordered by their text. If two nodes connect to each other simultaneously, the connection of the node with
+/// the greater name wins.
 ///
 /// ```
 /// use purlin_dist::NodeName;
@@ -22,35 +23,35 @@ pub(crate) const MOST_CHARACTERS: usize = 255;
 /// # Ok::<(), purlin_dist::BadName>(())
 /// ```
 ///
-/// COST: a clone counts a reference.
+/// COST: a clone increments a reference count.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeName {
     text: Arc<str>,
-    /// Where the `@` is.
+    /// Byte index of the `@`.
     at: usize,
 }
 
 impl NodeName {
-    /// The part before the `@`: what epmd knows the node by.
+    /// The part before the `@`, under which epmd knows the node.
     #[must_use]
     pub fn alive(&self) -> &str {
         &self.text[..self.at]
     }
 
-    /// The part behind the `@`.
+    /// The part after the `@`.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.text[self.at + 1..]
     }
 
-    /// Whether it is a long name, as `erl -name` gives it: the host is an address, or has a dot in it. A short one,
-    /// of `erl -sname`, has neither. Nodes of one form do not call those of the other.
+    /// Whether the name is a long one, as with `erl -name`: the host is an address or contains a dot. A short name, as
+    /// with `erl -sname`, has neither. Nodes with long names do not connect to nodes with short ones.
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.host().contains(['.', ':'])
     }
 
-    /// All of it.
+    /// The whole name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -72,7 +73,7 @@ impl FromStr for NodeName {
     }
 }
 
-/// Whether it may stand on one side of the `@`.
+/// Whether `text` is valid on either side of the `@`.
 pub(crate) fn is_part(text: &str) -> bool {
     let fits = |one: char| one != '@' && !one.is_control() && !one.is_whitespace();
     !text.is_empty() && text.chars().all(fits)
@@ -90,7 +91,7 @@ impl fmt::Debug for NodeName {
     }
 }
 
-/// What is no node's name.
+/// Error for a text that is not a node name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadName;
 

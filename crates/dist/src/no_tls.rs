@@ -1,5 +1,4 @@
-//! What stands for TLS where the feature `tls` is off: a type without values, so that an `Option` of one is always
-//! `None`.
+//! Placeholder for TLS without the feature `tls`: an uninhabited type, so that an `Option` of it is always `None`.
 
 use std::io;
 
@@ -7,7 +6,7 @@ use tokio::net::TcpStream;
 
 use crate::stream::Stream;
 
-/// There is none.
+/// Uninhabited placeholder for TLS.
 #[derive(Clone, Debug)]
 pub(crate) enum Tls {}
 

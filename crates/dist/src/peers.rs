@@ -1,25 +1,24 @@
-//! To whom we are connected, and what becomes of a call while we call ourselves. Pure.
+//! Connection table, and the resolution of simultaneous connects. Pure.
 //!
-//! Two nodes that call each other at once are to end with one connection, and with the
-//! same. Each decides by itself, and both agree because they compare the two names: the
-//! call of the greater one counts.
+//! Two nodes that connect to each other simultaneously must end with one connection, and with the
+//! same one. Each decides alone. Both agree because both compare the two names: the connection of
+//! the node with the greater name wins.
 //!
-//! | of a node that calls us | answer |
+//! | state of the calling node in the table | status sent |
 //! |---|---|
-//! | nothing is known | `ok` |
-//! | we are calling it, and its name is greater | `ok_simultaneous`; ours is given up when its call is done |
-//! | we are calling it, and ours is greater | `nok` |
-//! | there is a connection | `alive`: it goes on if it says that that one is dead |
+//! | none | `ok` |
+//! | this node is calling it, and its name is greater | `ok_simultaneous`; then our call is cancelled |
+//! | this node is calling it, and our name is greater | `nok` |
+//! | connected | `alive`; continues if the caller says the old one is dead |
 //! | it has our name | `not_allowed` |
 //!
-//! While we answer a node that calls us, we do not call it: two calls that are both
-//! answered with `ok` could each make the other one be given up.
+//! While this node answers a caller, it does not call the same node: two calls that are both
+//! answered with `ok` could each cancel the other.
 //!
-//! A caller is only a claim until it has proven that it knows the cookie. So it gets no
-//! connection ended and no call of ours given up: [`Peers::up`] does that, behind the
-//! handshake, and says which. What a stranger can do is to keep us from calling the node
-//! whose name it uses, for as long as a handshake may take; a node of the BEAM bears that
-//! as well.
+//! A caller is unauthenticated until it has proven knowledge of the cookie. Until then it cannot end
+//! a connection or cancel our call: only [`Peers::up`], after the handshake, does that and returns
+//! which. An unauthenticated peer can prevent calls to the node whose name it uses, for at most one
+//! handshake timeout. The BEAM has the same limitation.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 use crate::handshake::Verdict;
 use crate::name::NodeName;
 
-/// To whom we are connected, whom we are calling and whom we are answering.
+/// Connection table: connected nodes, and nodes being called or answered.
 ///
 /// ```
 /// use purlin_dist::Peers;
@@ -46,45 +45,45 @@ use crate::name::NodeName;
 pub struct Peers {
     us: NodeName,
     calling: HashSet<NodeName>,
-    /// How many callers of each name are being answered.
+    /// Number of callers of each name that are being answered.
     answering: HashMap<NodeName, usize>,
     up: HashMap<NodeName, u64>,
     connections: u64,
 }
 
-/// A connection that is there now.
+/// An established connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Up {
-    /// Tells it from other connections to the same node.
+    /// Distinguishes this connection from others to the same node.
     pub connection: u64,
-    /// The connection to the same node that it takes the place of: that one ends first.
+    /// The older connection to the same node, which must be ended before this one is used.
     pub replaces: Option<u64>,
-    /// Whether we are calling the node too, and are to stop.
+    /// Whether our own call to the node is still in progress and must be cancelled.
     pub give_up_call: bool,
 }
 
 impl Peers {
-    /// Of a node that knows nobody.
+    /// Creates an empty table.
     #[must_use]
     pub fn new(us: NodeName) -> Self {
         let (calling, answering, up) = (HashSet::new(), HashMap::new(), HashMap::new());
         Self { us, calling, answering, up, connections: 0 }
     }
 
-    /// Whether to call a node; not if it is there, is being called or answered, or is ourselves. Who is told to
-    /// calls it and then says [`Peers::up`] or [`Peers::call_failed`].
+    /// Starts a call to a node. Returns `false` if the node is connected, is being called or answered, or is this node.
+    /// After `true`, the caller must report the outcome with [`Peers::up`] or [`Peers::call_failed`].
     pub fn call(&mut self, node: &NodeName) -> bool {
         let busy = self.up.contains_key(node) || self.answering.contains_key(node);
         *node != self.us && !busy && self.calling.insert(node.clone())
     }
 
-    /// Our call has come to nothing.
+    /// Records that our call failed.
     pub fn call_failed(&mut self, node: &NodeName) {
         self.calling.remove(node);
     }
 
-    /// What to answer to a node that calls us. Unless that is a refusal, [`Peers::up`] or
-    /// [`Peers::answer_failed`] is to be said in the end.
+    /// Returns the status for a calling node. Unless it is a refusal, the caller must report the
+    /// outcome with [`Peers::up`] or [`Peers::answer_failed`].
     pub fn called(&mut self, node: &NodeName) -> Verdict {
         let verdict = if *node == self.us {
             return Verdict::NotAllowed;
@@ -101,13 +100,13 @@ impl Peers {
         verdict
     }
 
-    /// Whether a node that calls us is being answered.
+    /// Whether an incoming call from the node is being answered.
     #[must_use]
     pub fn is_answering(&self, node: &NodeName) -> bool {
         self.answering.contains_key(node)
     }
 
-    /// A handshake with a caller that was not refused has come to nothing.
+    /// Records that the handshake with an accepted caller failed.
     pub fn answer_failed(&mut self, node: &NodeName) {
         self.no_longer_answers(node);
     }
@@ -121,13 +120,13 @@ impl Peers {
         }
     }
 
-    /// What to answer to a node that we call and that says `alive`: whether the connection it knows of is dead.
+    /// Whether the connection that the called node reports with `alive` is dead on our side.
     #[must_use]
     pub fn is_dead(&self, node: &NodeName) -> bool {
         !self.up.contains_key(node)
     }
 
-    /// The handshake with a node is done; by a call of ours or of its own.
+    /// Records an established connection; `our_call` states whether this node called.
     pub fn up(&mut self, node: &NodeName, our_call: bool) -> Up {
         if !our_call {
             self.no_longer_answers(node);
@@ -139,7 +138,8 @@ impl Peers {
         Up { connection, replaces, give_up_call: was_calling && !our_call }
     }
 
-    /// A connection has ended. Whether the node is gone with it: not if another one took its place.
+    /// Records that a connection has ended. Returns whether the node is now disconnected: `false` if another connection
+    /// has replaced this one.
     pub fn down(&mut self, node: &NodeName, connection: u64) -> bool {
         match self.up.entry(node.clone()) {
             Entry::Occupied(place) if *place.get() == connection => {
@@ -150,7 +150,7 @@ impl Peers {
         }
     }
 
-    /// The nodes to which there is a connection.
+    /// The connected nodes.
     pub fn connected(&self) -> impl Iterator<Item = &NodeName> {
         self.up.keys()
     }

@@ -1,4 +1,4 @@
-//! What lies below a connection: a socket, or TLS over one.
+//! Byte stream below a connection: a socket, or TLS over one.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -12,38 +12,38 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
-/// Bytes both ways.
+/// A bidirectional byte stream.
 pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {
-    /// One half to read and one to write, each for a task of its own.
+    /// Splits the stream into a read half and a write half, each for a separate task.
     fn halves(self: Box<Self>) -> Halves;
 }
 
-/// A connection to another node, whatever lies below it. COST: a call through a table for each read and write.
+/// The byte stream of a connection. COST: a virtual call for each read and write.
 pub type Stream = Box<dyn Duplex>;
 
-/// What a connection reads from, and what it writes to.
+/// Read half and write half of a stream.
 pub type Halves = (Box<dyn AsyncRead + Unpin + Send>, Box<dyn AsyncWrite + Unpin + Send>);
 
 impl Duplex for TcpStream {
     fn halves(self: Box<Self>) -> Halves {
-        // WHY: those of any stream would wait for each other.
+        // WHY: the halves of `tokio::io::split` share a lock.
         let (read, write) = self.into_split();
         (Box::new(Reading::new(read)), Box::new(write))
     }
 }
 
-/// How much is read at once while it asks.
+/// Maximum number of bytes of one read while polling.
 const LITTLE: usize = 4096;
 
-/// Reads from a socket, and asks it again and again where the other node answers soon ([`Keen`]). To be woken takes
-/// two threads, of which each wakes the next; whoever asks needs neither.
+/// Read half of a socket that polls instead of parking when the peer tends to answer soon ([`Keen`]). Waking a parked
+/// task takes two threads, each waking the next; polling takes neither.
 struct Reading {
     socket: OwnedReadHalf,
     keen: Keen,
-    /// When the wait began, if it waits.
+    /// Start of the current wait, or `None`.
     waits: Option<Instant>,
     asks: bool,
-    /// What is read while it asks. WHY apart: the caller's buffer would have to be filled with zeros each time.
+    /// Buffer for reads while polling. WHY separate: the caller's buffer would have to be zeroed each time.
     little: Vec<u8>,
 }
 
@@ -52,7 +52,8 @@ impl Reading {
         Self { socket, keen: Keen::default(), waits: None, asks: false, little: Vec::new() }
     }
 
-    /// Whether something has come. That nothing more will is left to be found by waiting.
+    /// Reads without waiting. Returns whether bytes were read. End of file counts as none and is found by the next
+    /// wait.
     fn ask(&mut self, to: &mut ReadBuf<'_>) -> io::Result<bool> {
         self.little.resize(LITTLE, 0);
         let most = to.remaining().min(LITTLE);
@@ -120,9 +121,9 @@ mod tests {
         [Box::new(near.expect("it listens")).halves(), Box::new(far).halves()]
     }
 
-    // In lock-step both sides ask; what they read is what was written, whatever its size, and the end is seen.
+    // Lock-step exchange, in which both sides poll: bytes of any size arrive unchanged, and end of file is seen.
     #[tokio::test]
-    async fn what_is_asked_for_comes_whole_and_in_order_and_so_does_the_end() {
+    async fn polled_reads_deliver_all_bytes_in_order_and_end_of_file() {
         let [mut near, mut far] = pair().await;
         let echo = tokio::spawn(async move {
             let mut block = vec![0; 3 * LITTLE];

@@ -1,9 +1,9 @@
-//! TLS between nodes, with rustls. Optional: the feature `tls`. Without it `no_tls.rs` stands
-//! here: the same name, of which there are no values.
+//! TLS between nodes, with rustls. Optional: the feature `tls`. Without it, `no_tls.rs` provides an
+//! uninhabited type of the same name.
 //!
-//! It is what `-proto_dist inet_tls` speaks: the protocol is the same, and TLS lies below it.
-//! Both sides show a certificate. The one that calls also has the other prove that it is the
-//! host in the node's name, as a node of the BEAM does with `verify_peer`.
+//! Compatible with `-proto_dist inet_tls`: the same protocol over TLS. Both sides present a
+//! certificate. The initiator also verifies that the peer's certificate matches the host in its node
+//! name, as the BEAM does with `verify_peer`.
 
 use std::fmt;
 use std::io;
@@ -19,10 +19,10 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::stream::{Duplex, Halves, Stream};
 
-/// What is spoken unless a configuration of one's own says otherwise. A node of OTP 25 takes TLS 1.2 between nodes.
+/// Protocol versions of [`Tls::from_pem`]. OTP 25 uses TLS 1.2 between nodes.
 const VERSIONS: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
 
-/// With which certificate a node proves who it is, and whom it believes.
+/// TLS configuration of a node: its certificate and the authorities it trusts.
 ///
 /// ```no_run
 /// use purlin_dist::Tls;
@@ -35,7 +35,7 @@ const VERSIONS: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
 /// # }
 /// ```
 ///
-/// COST: a handshake for each connection; then what rustls takes for a record of up to 16 KiB.
+/// COST: one TLS handshake for each connection, then the work of rustls for each record of up to 16 KiB.
 #[derive(Clone)]
 pub struct Tls {
     calls: TlsConnector,
@@ -43,20 +43,20 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// With configurations of one's own: for nodes that are called, and for nodes that call.
+    /// Uses the given rustls configurations: `calls` for outgoing and `answers` for incoming connections.
     #[must_use]
     pub fn new(calls: Arc<ClientConfig>, answers: Arc<ServerConfig>) -> Self {
         Self { calls: calls.into(), answers: answers.into() }
     }
 
-    /// With a certificate and its key, and the authorities to trust, from PEM files. Behind the certificate,
-    /// which is the first, come those that vouch for it. It is to be for the host in the node's name, and good
-    /// for both sides of TLS.
+    /// Loads a certificate, its key and the trusted authorities from PEM files. The node's certificate comes first,
+    /// followed by its intermediate certificates. It must be issued for the host in the node's name and be valid for
+    /// both client and server authentication.
     ///
-    /// Speaks TLS 1.3 and 1.2. Nobody without a certificate of these authorities is let in.
+    /// Speaks TLS 1.3 and 1.2. Rejects peers without a certificate of these authorities.
     ///
     /// # Errors
-    /// [`PemError`]: in one line, which file is of no use, and why.
+    /// [`PemError`]: states in one line which file is unusable, and why.
     pub fn from_pem(
         certificates: impl AsRef<Path>,
         key: impl AsRef<Path>,
@@ -68,20 +68,20 @@ impl Tls {
             WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), provider()).build();
         let calls = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(VERSIONS)
-            // WHY: it fails if the algorithms do not fit the versions, and these do. Likewise below.
+            // WHY `expect`: it fails only if algorithms and versions do not match, and these do. Likewise below.
             .expect("the algorithms are those of TLS 1.3 and 1.2")
             .with_root_certificates(roots)
             .with_client_cert_resolver(Arc::clone(&own) as _);
         let answers = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(VERSIONS)
             .expect("the algorithms are those of TLS 1.3 and 1.2")
-            // WHY: it fails without authorities, and there is one at least.
+            // WHY `expect`: it fails only without authorities, and there is at least one.
             .with_client_cert_verifier(verifier.expect("there are authorities"))
             .with_cert_resolver(own);
         Ok(Self::new(Arc::new(calls), Arc::new(answers)))
     }
 
-    /// TLS of the side that calls, with a node of that host.
+    /// TLS handshake of the initiator with a node on `host`.
     ///
     /// *Cancellation*: dropping the future closes the connection.
     pub(crate) async fn call(&self, host: &str, socket: TcpStream) -> io::Result<Stream> {
@@ -89,7 +89,7 @@ impl Tls {
         Ok(Box::new(stream.map_err(|error| why_not("the node", error))?))
     }
 
-    /// TLS of the side that is called.
+    /// TLS handshake of the acceptor.
     ///
     /// *Cancellation*: dropping the future closes the connection.
     pub(crate) async fn answer(&self, socket: TcpStream) -> io::Result<Stream> {
@@ -104,7 +104,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// For both sides of TLS.
+/// Implements `Duplex` for both sides of TLS; the halves share a lock.
 macro_rules! split_under_a_lock {
     ($($side:ident)*) => {
         $(impl Duplex for tokio_rustls::$side::TlsStream<TcpStream> {

@@ -1,8 +1,8 @@
-//! Aliases across nodes: addresses of a process that the process can take back (L9).
+//! Aliases across nodes: addresses of a process that the process can revoke (L9).
 //!
-//! An alias of ours, told to others, holds the process and the number of the alias: nothing need be kept to find
-//! it, and the process itself knows whether it is good. One of theirs is sent to on the connection, without a
-//! stand-in: it cannot be linked to or monitored.
+//! The reference of a local alias contains the process and the number of the alias, so no table is needed: the process
+//! itself knows whether the alias is active. A message to a remote alias goes to the connection without a proxy,
+//! because an alias can be neither linked to nor monitored.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::connect::NoConnection;
 use crate::control::Control;
 
 impl Cluster {
-    /// An alias of a process of this node as others know it, to be told to them in a term. What they send to it
-    /// reaches the process while the alias is good (L9).
+    /// Returns the reference of an alias of a local process, for use in terms sent to other nodes. Messages sent to it
+    /// reach the process while the alias is active (L9).
     #[must_use]
     pub fn term_of_alias<M: Send + 'static>(&self, alias: &Alias<M>) -> Reference {
         self.core().ids.alias(alias.id(), alias.number())
     }
 
-    /// Sends a message to an alias of a process elsewhere, as `Alias ! Message` does. If the alias is none, or
-    /// none any more, the message is dropped there. Waits for a connection, and for room on it.
+    /// Sends a message to an alias of a remote process, as `Alias ! Message` does. If the alias does not exist or is no
+    /// longer active, the remote node drops the message. Waits for a connection, and for capacity on it.
     ///
-    /// What is sent to aliases of one node arrives in order, but not in order with what is sent to pids and names:
-    /// an alias does not say whose it is.
+    /// Messages to aliases of one node arrive in order. They are not ordered relative to messages to pids and names,
+    /// because an alias does not identify its process.
     ///
-    /// *Cancellation*: nothing has been sent; a connection that is being made is made.
+    /// *Cancellation*: nothing has been sent; a connection attempt in progress continues.
     ///
     /// # Errors
     /// There is no connection to the alias's node.

@@ -1,4 +1,4 @@
-//! How a node joins a cluster.
+//! Configuration and start of a cluster node.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,10 +25,10 @@ use crate::link::Settings;
 use crate::listener::Listener;
 use crate::name::NodeName;
 
-/// The longest wait for a process that a tool asks about.
+/// Default of [`Builder::observable_within`].
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
-/// What a node of a cluster is to be.
+/// Configuration of a cluster node.
 #[derive(Debug)]
 #[must_use = "nothing happens before it is started"]
 pub struct Builder {
@@ -54,93 +54,94 @@ impl Builder {
         Self { reach, listen, only_calls, settings, observable, answers_within, published, logs }
     }
 
-    /// The secret that all nodes of the cluster share.
+    /// Sets the cookie of the cluster.
     pub fn cookie(mut self, cookie: impl AsRef<[u8]>) -> Self {
         self.reach.cookie = Cookie::new(cookie);
         self
     }
 
-    /// The secret that this node and that one share, whoever calls: Erlang's `erlang:set_cookie(Node, Cookie)`.
+    /// Sets the cookie for connections with `node` in either direction, as `erlang:set_cookie(Node, Cookie)` does.
     pub fn cookie_for(mut self, node: NodeName, cookie: impl AsRef<[u8]>) -> Self {
         self.reach.cookies.insert(node, Cookie::new(cookie));
         self
     }
 
-    /// Where the epmd of this node's host is: 127.0.0.1, port 4369, unless this says otherwise. The epmds of other
-    /// hosts are looked for at that port of theirs.
+    /// Sets the address of this node's epmd. Default: 127.0.0.1, port 4369. The epmds of other hosts are expected at
+    /// the same port.
     pub fn epmd(mut self, address: SocketAddr) -> Self {
         self.reach.hosts.own = address;
         self
     }
 
-    /// Where the epmd of another host is, as it stands in names of its nodes: for one that has another port, or is
-    /// reached by another address than its own.
+    /// Sets the epmd address for `host`, as it is written in node names: for a host whose epmd has another port or is
+    /// reached at another address.
     pub fn epmd_of(mut self, host: impl Into<String>, address: SocketAddr) -> Self {
         self.reach.hosts.told.insert(host.into(), address);
         self
     }
 
-    /// Where others are to connect to: any port of the address that is the host of its name, or of all
-    /// addresses, those for IPv6 included, unless this says otherwise.
+    /// Sets the address to listen on. Default: any free port, on the address in the node's name if its host is an
+    /// address, and on all addresses, IPv6 included, otherwise.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.listen = Some(address);
         self
     }
 
-    /// Only calls other nodes: it does not listen, and no epmd has to be there for it. Erlang's
-    /// `-dist_listen false`, with a name.
+    /// Makes the node outgoing-only: it does not listen and does not need an epmd. Erlang's `-dist_listen false`, with
+    /// a name.
     pub fn only_calls(mut self) -> Self {
         self.only_calls = true;
         self
     }
 
-    /// Talks over TLS, with all nodes; those of the BEAM run with `-proto_dist inet_tls`.
+    /// Uses TLS for all connections. BEAM nodes must run with `-proto_dist inet_tls`.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::Tls) -> Self {
         self.reach.tls = Some(tls);
         self
     }
 
-    /// Tick time, and limits of what others may make this node keep.
+    /// Sets the tick time, and the limits for memory that peers can occupy.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Whether it has the functions with which tools of the BEAM look at a node: `observer`, `etop`, and whatever
-    /// else asks for `erlang:process_info` or `sys:get_state` by `rpc`. It has unless this says otherwise.
-    /// Whoever knows the cookie may also end a process by them, as in Erlang, and as without them.
+    /// Exports the functions by which BEAM tools inspect a node: `observer`, `etop`, and everything that calls
+    /// `erlang:process_info` or `sys:get_state` by `rpc`. Default: `true`. A peer that knows the cookie can also kill
+    /// processes through them, as in Erlang; it can do so without them, too.
     pub fn observable(mut self, observable: bool) -> Self {
         self.observable = observable;
         self
     }
 
-    /// The longest wait for a process of this node that a tool of another node asks about, 500 ms by default. A process
-    /// that has not answered by then is reported without what only it knows, and a request for its state is
-    /// answered with `timeout`.
+    /// Sets the maximum wait for a local process that a remote tool inspects. Default: 500 ms. A process that has not
+    /// answered by then is reported without the items that only it knows, and a request for its state returns
+    /// `timeout`.
     pub fn observable_within(mut self, timeout: Duration) -> Self {
         self.answers_within = timeout;
         self
     }
 
-    /// The node is not hidden but one that all nodes of the cluster connect to: `nodes()` of the BEAM shows it, and
-    /// it takes part in `global`, whose names it then knows and can give
+    /// Makes the node published instead of hidden: all nodes of the cluster connect to it, `nodes()` of the BEAM lists
+    /// it, and it takes part in `global`, so it knows the global names and can register some
     /// ([`Cluster::register_global`]).
     pub fn published(mut self) -> Self {
         self.published = true;
         self
     }
 
-    /// Lets processes elsewhere ask for what is logged here: [`Logs`] says how.
+    /// Lets remote processes subscribe to this node's log; see [`Logs`].
     pub fn logs(mut self, logs: &Logs) -> Self {
         self.logs = Some(logs.clone());
         self
     }
 
-    /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
+    /// Joins the cluster. Must be called within a tokio runtime, which then drives the connections: the runtime of a
+    /// process or any other.
     ///
     /// # Errors
-    /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
+    /// [`StartError`]: epmd is unreachable, the name is taken, or the address cannot be bound.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
         let Self { answers_within, published, logs, .. } = self;
         let Self { reach, listen, only_calls, settings, observable, .. } = self;
@@ -169,7 +170,7 @@ impl Builder {
         }
         if published {
             let global = Global::start(&core).ok_or(StartError::Global)?;
-            // Nobody else has the core.
+            // No other reference to the core exists yet.
             let _ = core.global.set(global);
         }
         if let Some(logs) = logs {
@@ -182,7 +183,7 @@ impl Builder {
     }
 }
 
-/// Listens where it was said, or where others look for a node of that name.
+/// Binds the configured address, or the default for that name.
 async fn bind(
     name: &NodeName,
     listen: Option<SocketAddr>,
@@ -195,22 +196,22 @@ async fn bind(
     Listener::bind(at).await.map_err(|error| StartError::Listen(at, error))
 }
 
-/// That of a node that no epmd has counted. Those below four are of nodes of old.
+/// A random creation, for a node that is not registered with epmd. Values below four are reserved for old releases.
 fn creation() -> Result<u32, StartError> {
     let random = getrandom::u32().map_err(|error| StartError::Random(error.to_string()))?;
     Ok(random.max(4))
 }
 
-/// Why a node did not join.
+/// Error of [`Builder::start`].
 #[derive(Debug)]
 pub enum StartError {
-    /// Nobody can listen there.
+    /// The address cannot be bound.
     Listen(SocketAddr, io::Error),
-    /// There is no epmd, or it knows another node of that name.
+    /// epmd is unreachable, or has another node registered under that name.
     Epmd(Failed),
-    /// A process of the node has the name `global_name_server`, or there is no room for one more.
+    /// The name `global_name_server` is taken, or the process limit is reached.
     Global,
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     Random(String),
 }
 

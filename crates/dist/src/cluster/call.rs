@@ -1,4 +1,4 @@
-//! Calls of ours: `gen_server:call` and `rpc:call` to processes elsewhere.
+//! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::core::Core;
 use super::gen_call::GenCall;
 use crate::name::NodeName;
 
-/// What comes to the process that makes a call.
+/// Message type of the process that makes a call.
 enum Answer {
     Term(Term),
     Down(Down),
@@ -24,16 +24,16 @@ impl From<Down> for Answer {
     }
 }
 
-/// Why a call to a process elsewhere has no answer.
+/// The reason why a call to a remote process returned no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallError {
-    /// It ended, was not there (`noproc`), or its node is not connected (`noconnection`).
+    /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`).
     Ended(ExitReason),
-    /// It did not answer in time.
+    /// No answer arrived within the timeout.
     Timeout(Duration),
-    /// `{badrpc, Reason}`: the function was not there, or failed.
+    /// `{badrpc, Reason}`: the function does not exist, or failed.
     BadRpc(Term),
-    /// No process of ours can be made for it, or that is no name.
+    /// The calling process could not be spawned, or the name is not a valid atom.
     NotMade,
 }
 
@@ -51,13 +51,13 @@ impl fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl Cluster {
-    /// Calls a server elsewhere, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, asks, and
-    /// waits for the answer.
+    /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
+    /// and waits for the answer.
     ///
-    /// *Cancellation*: dropping the future gives up; a late answer is dropped.
+    /// *Cancellation*: dropping the future abandons the call; a late answer is dropped.
     ///
     /// # Errors
-    /// [`CallError`] says why no answer came.
+    /// [`CallError`]: the reason why there is no answer.
     pub async fn call(
         &self,
         name: &str,
@@ -69,7 +69,7 @@ impl Cluster {
         self.call_pid(server, request, timeout).await
     }
 
-    /// [`Cluster::call`] of a server that is known by its pid.
+    /// Like [`Cluster::call`], with the pid of the server.
     ///
     /// # Errors
     /// As [`Cluster::call`].
@@ -82,10 +82,10 @@ impl Cluster {
         self.core().call_pid(server, request, timeout).await
     }
 
-    /// Calls a function of a BEAM node, or one that a node of ours has exported, as `rpc:call` does.
+    /// Calls a function on a BEAM node, or an exported function on a purlin node, as `rpc:call` does.
     ///
     /// # Errors
-    /// [`CallError`]: `BadRpc` if the function is not there or has failed.
+    /// [`CallError`]: `BadRpc` if the function does not exist or has failed.
     pub async fn rpc(
         &self,
         on: &NodeName,
@@ -99,12 +99,12 @@ impl Cluster {
 }
 
 impl Core {
-    /// Has the cluster read what comes to processes that make calls.
+    /// Registers the decoder for messages to calling processes.
     pub(super) fn calls(&self) {
         self.decodes(|term| Ok(Answer::Term(term)));
     }
 
-    /// [`Cluster::call_pid`].
+    /// See [`Cluster::call_pid`].
     async fn call_pid(
         self: &Arc<Self>,
         server: Pid<Term>,
@@ -114,14 +114,14 @@ impl Core {
         let (told, answer) = tokio::sync::oneshot::channel();
         let core = Arc::clone(self);
         let asks = async move |me: Process<Answer>| {
-            // Whoever asked may have given up.
+            // The caller may have been cancelled.
             let _ = told.send(ask(me, &core, server, request, timeout).await);
         };
         self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
         answer.await.unwrap_or(Err(CallError::NotMade))
     }
 
-    /// [`Cluster::rpc`].
+    /// See [`Cluster::rpc`].
     pub(super) async fn rpc(
         self: &Arc<Self>,
         on: &NodeName,

@@ -1,4 +1,5 @@
-//! One connection of the cluster: its link, what crosses it, and who hears of our ends for the other node.
+//! One connection of the cluster: its link, its link and monitor table, and the agent that monitors local processes for
+//! remote ones.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -21,24 +22,24 @@ use crate::frame::{Payload, Say};
 use crate::link::Link;
 use crate::name::NodeName;
 
-/// A connection that is up, or was.
+/// A connection, established or lost.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) node: NodeName,
-    /// Tells it from others to the same node.
+    /// Distinguishes this connection from others to the same node.
     pub(super) number: u64,
     link: OnceLock<Link>,
     ledger: Mutex<Ledger>,
-    /// What crossed it has been told that it is lost.
+    /// Links and monitors of this connection have been notified of the loss.
     lost: AtomicBool,
-    /// Watches our processes for theirs; the connection ends with it.
+    /// Monitors local processes on behalf of remote ones; the connection ends with it.
     agent: OnceLock<LocalProcess>,
-    /// Who prints there for processes of ours.
+    /// The remote process that prints for local processes.
     pub(super) user: OnceLock<purlin_term::Pid>,
 }
 
 impl Connection {
-    /// A connection whose link is about to be there.
+    /// Creates a connection whose link is set later.
     pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
         let (link, ledger, lost, agent, user) = Default::default();
         let this = Arc::new(Self { node, number, link, ledger, lost, agent, user });
@@ -49,21 +50,22 @@ impl Connection {
         this
     }
 
-    /// The link is there. It ends at once if the node stops: nobody would hear of our ends.
+    /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
+    /// reach the peer.
     pub(super) fn linked(&self, link: Link) {
-        // It is called once.
+        // This function is called once.
         let _ = self.link.set(link);
         if self.agent.get().is_none_or(LocalProcess::has_ended) {
             self.close();
         }
     }
 
-    /// Whether what crossed it has been told that it is lost.
+    /// Whether links and monitors of this connection have been notified of the loss.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Ends it, if it has a link.
+    /// Closes the link, if it is set.
     pub(super) fn close(&self) {
         if let Some(link) = self.link.get() {
             link.close();
@@ -74,10 +76,11 @@ impl Connection {
         self.link.get()
     }
 
-    /// Which links and monitors cross it. INVARIANT: what the ledger says of a process of ours is delivered
-    /// under its lock, so that the end of the connection, and what the next one brings, comes after it.
+    /// The table of links and monitors over this connection. INVARIANT: signals that the table yields for a local
+    /// process are delivered under its lock, so that the loss of the connection, and signals of the next one, come
+    /// after them.
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        // Nobody panics under the lock.
+        // No code under the lock panics.
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,8 +88,8 @@ impl Connection {
         self.link.get().map_or(Flags::NONE, Link::flags)
     }
 
-    /// Says something, behind what was said on the same line: that of whom it is for, as a rule. What comes
-    /// too late is dropped, as the node is gone.
+    /// Sends a control message, after everything sent before with the same ordering key, as a rule the recipient's pid.
+    /// Drops the message if the connection has ended.
     pub(super) fn say(
         &self,
         line: Option<purlin_term::Pid>,
@@ -96,7 +99,7 @@ impl Connection {
         self.put(line.as_ref(), &control, payload.map(Payload::Term));
     }
 
-    /// [`Connection::say`], of what is said again and again.
+    /// Like [`Connection::say`], for control messages with a prepared template.
     pub(super) fn put<'a>(
         &self,
         line: Option<&purlin_term::Pid>,
@@ -109,14 +112,14 @@ impl Connection {
         }
     }
 
-    /// Delivers to a process of ours what a monitor or its end brings.
+    /// Delivers a monitor signal to a local process.
     pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: ForeignSignal) {
         if let Some(agent) = self.agent.get() {
             node.deliver(agent, to, signal);
         }
     }
 
-    /// A process of theirs watches one of ours.
+    /// Monitors a local process on behalf of a remote one.
     pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: Theirs) {
         let monitor = ids.monitor();
         let mut ledger = self.ledger();
@@ -125,10 +128,11 @@ impl Connection {
         }
     }
 
-    /// The node is gone: all that crossed the connection fires `noconnection`, once. Whether it was news.
+    /// Marks the connection as lost: all links and monitors over it fire `noconnection`, once. Returns whether it was
+    /// not lost before.
     pub(super) fn lose(&self, node: &Node) -> bool {
-        // ORDER: whoever is told below that it is lost finds it so, as what is delivered orders the two; for
-        // others it is a hint, and the ledger knows.
+        // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
+        // is a hint, and the table is authoritative.
         let was_lost = self.lost.swap(true, Ordering::Relaxed);
         let mut ledger = self.ledger();
         let lost = ledger.lose();
@@ -149,10 +153,10 @@ impl Connection {
     }
 }
 
-/// Hears, for processes of the other node, that ours have ended.
+/// Monitors local processes on behalf of remote ones.
 struct Agent(Weak<Connection>, Weak<Core>);
 
-/// The node stops, if the connection is not lost: theirs are told `noconnection`.
+/// Runs when the node stops before the connection is lost: the remote processes receive `noconnection`.
 impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(connection) = self.0.upgrade() {
@@ -189,8 +193,8 @@ impl Carrier<Infallible> for Agent {
     }
 }
 
-/// What is to be said when nobody keeps this any more. So whoever has something to say before it is given a
-/// share of it, in order, and may as well end.
+/// A message that is sent when the last clone of this value is dropped. Each proxy with pending messages to the same
+/// process receives a clone in order, and drops it after those messages or when it ends.
 #[derive(Debug)]
 pub(super) struct Behind {
     pub(super) connection: Arc<Connection>,

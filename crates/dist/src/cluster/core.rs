@@ -1,4 +1,4 @@
-//! What all handles of a cluster share: who is connected, and how that comes about.
+//! Shared state of all handles of a cluster: connections, and how they are established.
 
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
@@ -38,10 +38,10 @@ use crate::name::NodeName;
 use crate::peers::Peers;
 use crate::stream::Stream;
 
-/// What is done when a node is gone.
+/// Callback for the loss of a node.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 
-/// How many messages for one process elsewhere wait in its stand-in while its connection has no room.
+/// Capacity of a proxy's mailbox, used while its connection has no capacity.
 pub(super) const STAND_IN: usize = 1024;
 
 pub(super) struct Core {
@@ -49,28 +49,28 @@ pub(super) struct Core {
     pub(super) local: Local,
     reach: Reach,
     settings: Settings,
-    /// The longest wait for a process that a tool of another node asks about.
+    /// Maximum wait for a local process that a remote tool inspects.
     pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
-    /// A connection is there, or an attempt is over.
+    /// Notified when a connection is established or an attempt ends.
     changed: Notify,
     pub(super) decoders: Decoders,
-    /// What `sys` needs of processes whose type the cluster knows.
+    /// Functions for `sys` requests, by message type of the process.
     pub(super) systems: Systems,
     pub(super) exports: Exports,
     pub(super) nodes: Nodes,
     pub(super) sharers: Sharers,
-    /// Of a published node.
+    /// Set on a published node.
     pub(super) global: OnceLock<Global>,
-    /// Messages from elsewhere that were none for their process.
+    /// Number of remote messages dropped because they could not be decoded.
     pub(super) undecoded: AtomicU64,
 }
 
 struct State {
     peers: Peers,
     connections: HashMap<NodeName, Arc<Connection>>,
-    /// Calls of ours that are under way.
+    /// Outgoing calls in progress.
     calls: HashMap<NodeName, AbortHandle>,
     stand_ins: StandIns,
     /// The node has left the cluster.
@@ -115,12 +115,12 @@ impl Core {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nobody panics under the lock.
+        // No code under the lock panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection to a node, if there is one on which something can be said. WHY not a lost one: whoever was
-    /// told so says what comes next on a new one.
+    /// The established connection to a node, or `None`. WHY not a lost one: a process that has received `noconnection`
+    /// sends its next message over a new connection.
     pub(super) fn connection(&self, node: &NodeName) -> Option<Arc<Connection>> {
         let state = self.state();
         let there = state.connections.get(node);
@@ -134,7 +134,7 @@ impl Core {
     }
 
     pub(super) fn traffic(&self) -> Vec<(NodeName, Traffic)> {
-        // WHY not under the lock: a link is locked while a message is written to it, which can take long.
+        // WHY outside the lock: a link's lock is held while a message is written to it, which can take long.
         let all: Vec<_> = self.state().connections.values().cloned().collect();
         let up = |there: Arc<Connection>| Some((there.node.clone(), there.link()?.traffic()));
         let mut nodes: Vec<_> = all.into_iter().filter_map(up).collect();
@@ -142,7 +142,7 @@ impl Core {
         nodes
     }
 
-    /// The connection to a node; calls it if there is none.
+    /// Returns the connection to a node; connects first if necessary.
     pub(super) async fn connect(
         self: &Arc<Self>,
         node: &NodeName,
@@ -158,7 +158,7 @@ impl Core {
             if self.state().left {
                 return Err(Arc::new(NoConnection::Left));
             }
-            // Its call counted and not ours, and has come to nothing.
+            // The peer's call won over ours, and has failed.
             if let Some(refused) = refused {
                 return Err(refused);
             }
@@ -166,14 +166,14 @@ impl Core {
                 return Err(Arc::new(NoConnection::Unknown(node.clone())));
             }
             if self.state().peers.call(node) {
-                // WHY a task: whoever waits may give up, and the call must not be left half-way.
+                // WHY a task: this future may be dropped, and the call must still run to its end.
                 match self.runtime.spawn(Arc::clone(self).call(node.clone())).await {
                     Ok(Ok(connection)) => return Ok(connection),
                     Ok(Err(error)) if matches!(*error, NoConnection::Refused(_)) => {
                         refused = Some(error)
                     }
                     Ok(Err(error)) => return Err(error),
-                    // The other node's call counted.
+                    // The peer's call won.
                     Err(_) => {}
                 }
                 if refused.is_some() && !self.state().peers.is_answering(node) {
@@ -192,7 +192,7 @@ impl Core {
         let result = match called {
             Ok(Ok((stream, established))) => Ok(self.up(stream, established, true)),
             Ok(Err(error)) => Err(Arc::new(error)),
-            // Given up for the other node's call.
+            // Cancelled in favour of the peer's call.
             Err(_) => match self.connection(&node) {
                 Some(connection) => Ok(connection),
                 None => Err(Arc::new(NoConnection::Slow)),
@@ -213,7 +213,7 @@ impl Core {
         self.reach.call(&self.local, node.clone(), is_dead).await
     }
 
-    /// Answers nodes that call, until it is dropped.
+    /// Accepts connections until the future is dropped.
     pub(super) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
         let core = Arc::clone(&self);
         let decide = move |caller: &Caller| {
@@ -251,13 +251,13 @@ impl Core {
             {
                 call.abort();
             }
-            // WHY at once: another one may be coming up, and is to find it.
+            // WHY under this lock: another connection may be coming up, and must find this one.
             let connection = Connection::new(node.clone(), up.connection, self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
             let told = before.as_ref().and_then(|_| state.watches.remove(&node));
             (connection, before, told)
         };
-        // WHY before the link: what comes by it comes after the end of the other.
+        // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
             before.close();
             self.lose(&before);
@@ -270,15 +270,15 @@ impl Core {
             last_to: LastTo::default(),
         };
         let entered = self.runtime.enter();
-        // WHY among the processes: what comes is received where it was read, without waking another thread, and what
-        // is sent is written where it was sent.
+        // WHY on the node's workers: a message is received where it was read and a frame is written where it was sent,
+        // without waking another thread.
         let serve = |task| {
-            // A node that stops ends the link.
+            // The node is stopping, which closes the link.
             let _ = self.ids.node.serve(task);
         };
         let link = Link::start_on(stream.halves(), established, self.settings, incoming, serve);
         drop(entered);
-        // WHY before it is linked: nothing that it says is taken before.
+        // WHY before it is linked: no message of the peer is processed before that.
         let visible = link.flags().has(Flags::PUBLISHED);
         self.nodes.tell(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
@@ -292,7 +292,7 @@ impl Core {
 
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
         link.ended().await;
-        // WHY first: what the next connection brings comes after the end of this one.
+        // WHY first: signals of the next connection come after the end of this one.
         self.lose(&connection);
         let told = {
             let mut state = self.state();
@@ -304,7 +304,7 @@ impl Core {
         tell(told, &connection.node);
     }
 
-    /// A connection is lost, for all that crossed it, and for those who watch nodes.
+    /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
         if connection.lose(&self.ids.node) {
             let visible = connection.flags().has(Flags::PUBLISHED);
@@ -312,7 +312,7 @@ impl Core {
         }
     }
 
-    /// The node leaves the cluster: connections and stand-ins end.
+    /// Leaves the cluster: connections and proxies end.
     pub(super) fn leave(&self) {
         if let Some(global) = self.global.get() {
             global.end();
@@ -331,8 +331,8 @@ impl Core {
         self.changed.notify_waiters();
     }
 
-    /// Says what comes to a process of theirs from one of ours that may have sent it something by any stand-in:
-    /// behind what those have yet to say (M2), but for `own`, which has said all.
+    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
+    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
     pub(super) fn say_behind(
         &self,
         connection: &Arc<Connection>,
@@ -352,7 +352,7 @@ impl Core {
         }
     }
 
-    /// Has stand-ins end behind all that they have been sent.
+    /// Ends proxies after all their pending messages.
     fn end(&self, stand_ins: Vec<LocalProcess>) {
         for stand_in in stand_ins {
             let nobody_left = ForeignSignal::Down(self.ids.monitor(), ExitReason::Normal);
@@ -360,7 +360,7 @@ impl Core {
         }
     }
 
-    /// Has `told` called once, when the node is gone; at once if it is not connected.
+    /// Calls `told` once when the node is disconnected; immediately if it is not connected.
     pub(super) fn when_down(&self, node: &NodeName, told: NodeDown) {
         let mut state = self.state();
         if state.connections.contains_key(node) {
@@ -371,32 +371,32 @@ impl Core {
         }
     }
 
-    /// For which processes elsewhere some of ours stand.
+    /// The remote processes that the given local proxies stand for.
     pub(super) fn stand_for(&self, some: &HashSet<ProcessId>) -> Vec<(ProcessId, NodeName, Named)> {
         self.state().stand_ins.stand_for(some)
     }
 
-    /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
+    /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         self.term_stand_in(of.node.as_str().parse().ok()?, Named::Pid(of.clone()))
     }
 
-    /// The stand-in for a process that is sent terms.
+    /// The proxy for a remote process that receives terms.
     pub(super) fn term_stand_in(self: &Arc<Self>, node: NodeName, to: Named) -> Option<Pid<Term>> {
         self.stand_in_for(node, to, || Arc::new(|term, _| Ok(Some(term))))
     }
 
-    /// The process of ours to which things come that are said to that name.
+    /// The local process that receives remote messages to this name.
     pub(super) fn local_name(&self, name: &str) -> Option<LocalProcess> {
         self.sharers.find(name).or_else(|| self.ids.node.local_name(name))
     }
 
-    /// The stand-in for who has that name elsewhere, for terms.
+    /// The proxy, for terms, of a remote registered name.
     pub(super) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
         self.term_stand_in(node.clone(), Named::Name(name))
     }
 
-    /// The stand-in for a process, with messages of that type, which become terms by `encode`.
+    /// The proxy of a remote process for messages of type `M`, which `encode` converts to terms.
     pub(super) fn stand_in_for<M: Send + 'static>(
         self: &Arc<Self>,
         node: NodeName,
@@ -423,7 +423,7 @@ impl Core {
         Some(stand_in)
     }
 
-    /// Lists a stand-in of a process that nothing of ours stood for.
+    /// Adds an existing proxy for a remote process that had none.
     pub(super) fn add_stand_in(&self, of: (NodeName, Named), stand_in: LocalProcess) {
         self.list(self.state(), of, stand_in);
     }
@@ -438,10 +438,10 @@ impl Core {
     }
 }
 
-/// A node is gone, for those who wanted to be told.
+/// Calls the callbacks for a lost node.
 fn tell(told: Option<Vec<NodeDown>>, node: &NodeName) {
     for told in told.into_iter().flatten() {
-        // WHY caught, here and where messages are read: it is a function of the user's, in a task of ours.
+        // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
         if catch_unwind(AssertUnwindSafe(|| told(node))).is_err() {
             warn!(%node, "a function that is called when a node is gone has panicked");
         }

@@ -1,4 +1,4 @@
-//! How messages of each type are made of what comes.
+//! Decoders: from incoming payloads to typed messages.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use purlin_term::{Term, ValueError};
 use super::deliver::For;
 use crate::frame::{NoValue, Unread};
 
-/// Makes a message out of what has come and sends it; an error says why it is none.
+/// Decodes a payload and sends the message to its recipient. Returns an error if it cannot be decoded.
 pub(super) type Decode = Arc<dyn Fn(For, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
 
-/// [`Decode`] of what has come as a term.
+/// A [`Decode`] from a function that takes a term.
 pub(super) fn of_terms<F>(decode: F) -> Decode
 where
     F: Fn(For, Term) -> Result<(), String> + Send + Sync + 'static,
@@ -24,15 +24,15 @@ where
     })
 }
 
-/// What the cluster was told to read.
+/// The decoders of a cluster, by message type.
 #[derive(Default)]
 pub(super) struct Decoders {
     all: RwLock<HashMap<TypeId, Decode>>,
-    /// How often it was told.
+    /// Version of `all`: the number of registrations.
     told: AtomicU64,
 }
 
-/// What a connection has used last: most messages are of the type of the one before.
+/// The decoder a connection used last. Most messages have the type of the previous one.
 #[derive(Default)]
 pub(super) struct LastUsed(Option<(u64, TypeId, Decode)>);
 
@@ -40,11 +40,12 @@ impl Decoders {
     pub(super) fn add(&self, kind: TypeId, decode: Decode) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(kind, decode);
-        // ORDER: release, partner of the acquire below; under the lock, so that it counts what was added.
+        // ORDER: release, partner of the acquire below; under the lock, so that the version covers the entry just
+        // added.
         self.told.fetch_add(1, Ordering::Release);
     }
 
-    /// The one for messages of that type. COST: two comparisons, if it is the one that was used last.
+    /// The decoder for a message type. COST: two comparisons if it is the one used last.
     pub(super) fn find<'l>(&self, kind: TypeId, last: &'l mut LastUsed) -> Option<&'l Decode> {
         let told = self.told.load(Ordering::Acquire);
         let is_last = |(when, of, _): &(u64, TypeId, _)| *when == told && *of == kind;

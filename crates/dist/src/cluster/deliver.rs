@@ -1,4 +1,4 @@
-//! What has come for a process of ours, given to it as a message of its type.
+//! Delivery of incoming payloads to local processes as typed messages.
 
 use std::any::TypeId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use super::decoders::{LastUsed, of_terms};
 use super::gen_call::GenCall;
 use crate::frame::{Broken, NoValue, Unread};
 
-/// For whom something has come: a process, by an alias if that has a number (L9).
+/// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
 pub(super) struct For {
     pub(super) process: LocalProcess,
     pub(super) alias: Option<u64>,
@@ -27,7 +27,7 @@ impl From<LocalProcess> for For {
 }
 
 impl For {
-    /// Sends it a message.
+    /// Sends the recipient a message.
     pub(super) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
         match self.alias {
             Some(number) => self.process.alias(number)?.send(message),
@@ -38,7 +38,7 @@ impl For {
 }
 
 impl Core {
-    /// Has terms read as messages of a type.
+    /// Registers a decoder from terms to messages of type `M`.
     pub(super) fn decodes<M, F>(&self, read: F)
     where
         M: Send + 'static,
@@ -49,7 +49,7 @@ impl Core {
         self.decoders.add(TypeId::of::<M>(), of_terms(decode));
     }
 
-    /// Answers a call, if its node is there, or it is one of ours.
+    /// Answers a call from a local process, or from a remote one whose node is connected.
     pub(super) fn reply(&self, call: GenCall, answer: Term) {
         if let Some(ours) = self.ids.ours(&call.from) {
             if let Some(ours) = self.ids.node.local_process(ours) {
@@ -62,16 +62,16 @@ impl Core {
         }
     }
 
-    /// Gives a process of ours a term, as a message of its type.
+    /// Sends a term to a local process, as a message of its type.
     pub(super) fn tell(&self, process: LocalProcess, term: Term) {
         if let Ok(bytes) = term.encode() {
-            // It is not broken.
+            // The encoding is well-formed.
             let _ = self.receive(process.into(), Unread::whole(&bytes), &mut LastUsed::default());
         }
     }
 
-    /// Gives a process of ours what has come for it, as a message of its type. What is none is counted, and
-    /// logged the first time; what is no term at all ends the connection.
+    /// Delivers a payload to a local process, as a message of its type. A payload that cannot be decoded is counted,
+    /// and the first one is logged. A payload that is not a well-formed term is an error, which ends the connection.
     pub(super) fn receive(
         &self,
         to: For,
@@ -81,7 +81,7 @@ impl Core {
         let kind = to.process.message_type();
         if kind == TypeId::of::<Term>() {
             let term = message.term()?;
-            // It is of that type.
+            // The process receives terms.
             let _ = to.send(term);
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Core {
             Some(Err(_)) => "the function that reads it has panicked".to_owned(),
             None => "the cluster was not told how to read its messages".to_owned(),
         };
-        // ORDER: relaxed: it counts, and nothing else.
+        // ORDER: relaxed: a counter that orders nothing else.
         if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
             warn!(process = %id, "a message from elsewhere was dropped: {error}");
         }

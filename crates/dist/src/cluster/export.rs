@@ -1,7 +1,7 @@
-//! Functions of this node that others may call, by module, name and number of arguments.
+//! Exported functions: functions of this node that remote nodes may call, by module, name and arity.
 //!
-//! `rpc` and `erpc` ask for a process that runs a function of `erpc`, which runs the one that is meant; whoever
-//! spawns asks for that one itself. Either is answered by a process here which runs it.
+//! `rpc` and `erpc` send a spawn request for a function of `erpc`, which applies the actual function. `spawn` requests
+//! the actual function itself. In both cases a local process is spawned that runs the function.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
@@ -16,26 +16,26 @@ use purlin_term::{Atom, Term};
 use super::reason::Why;
 use crate::control::Spawn;
 
-/// The module whose functions every module has.
+/// Pseudo-module whose functions exist in every module.
 pub(super) const ANY: &str = "_";
 
-/// What a call of an exported function has come to: a value, or the reason of an `error`.
+/// Result of an exported function: a value, or the reason of an `error`.
 pub type Outcome = Result<Term, Term>;
 
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 pub(super) type Function = Arc<dyn Fn(Process<Term>, Vec<Term>) -> Running + Send + Sync>;
 
-/// A function that a process elsewhere has asked to be run, with its arguments.
+/// A requested function with its arguments.
 pub(super) struct Job {
     function: Option<Function>,
-    /// What the answer is to carry, if the end of the process is one, as `erpc` wants it.
+    /// Tag of the answer if the exit reason of the process is the answer, as for `erpc`.
     result: Option<Term>,
     /// Module, name and arguments.
     call: (Term, Term, Vec<Term>),
 }
 
 impl Job {
-    /// What is asked for, whether there is such a function or not.
+    /// Decodes a spawn request, whether the function exists or not.
     pub(super) fn of(exports: &Exports, spawn: &Spawn, mut arguments: Vec<Term>) -> Self {
         let (module, name) = (spawn.module.as_str(), spawn.function.as_str());
         let (result, call) = match (module, name, &mut arguments[..]) {
@@ -61,7 +61,7 @@ impl Job {
         Self { function, result, call }
     }
 
-    /// Runs it; why its process ends.
+    /// Runs the function and returns the exit reason of its process.
     pub(super) async fn run(self, me: Process<Term>) -> ExitReason {
         let (module, name, arguments) = self.call;
         let (outcome, stack) = match self.function {
@@ -71,7 +71,7 @@ impl Job {
         let answer = match (self.result, outcome) {
             (Some(result), Ok(value)) => [result, Term::atom("return"), value].to_vec(),
             (Some(result), Err(why)) => [result, Term::atom("error"), why, stack].to_vec(),
-            // As in Erlang nobody is told the value.
+            // As in Erlang, the value is discarded.
             (None, Ok(_)) => return ExitReason::Normal,
             (None, Err(why)) => return ExitReason::error(Why(Term::tuple([why, stack]))),
         };
@@ -79,12 +79,12 @@ impl Job {
     }
 }
 
-/// Where a function was looked for in vain, as Erlang says it.
+/// The stack trace of an undefined function.
 pub(super) fn not_there(module: Term, name: Term, arguments: Vec<Term>) -> Term {
     Term::list([Term::tuple([module, name, Term::List(arguments), Term::NIL])])
 }
 
-/// The exported functions.
+/// The exported functions of a node.
 #[derive(Default)]
 pub(super) struct Exports(RwLock<HashMap<(Atom, Atom, usize), Function>>);
 
@@ -99,14 +99,14 @@ impl Exports {
         all.insert((module, name, arity), function);
     }
 
-    /// The function of that name; one of the module [`ANY`] is one of every module.
+    /// Looks up a function; functions of [`ANY`] are found in every module.
     pub(super) fn find(&self, module: &Atom, name: &Atom, arity: usize) -> Option<Function> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let found = |module: &Atom| all.get(&(module.clone(), name.clone(), arity)).cloned();
         found(module).or_else(|| found(&Atom::from_static(ANY)))
     }
 
-    /// The modules that something is exported of.
+    /// The modules with at least one exported function.
     pub(super) fn modules(&self) -> BTreeSet<Atom> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let modules = all.keys().map(|(module, ..)| module.clone());

@@ -1,4 +1,4 @@
-//! `gen_server:call` as it crosses: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
+//! `gen_server:call` on the wire: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::core::Core;
 use super::ledger::Theirs;
 use crate::control::Control;
 
-/// A call that a process elsewhere has made.
+/// A call from a remote process.
 ///
 /// ```
 /// use purlin_dist::cluster::GenCall;
@@ -23,16 +23,16 @@ use crate::control::Control;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenCall {
-    /// Who asks.
+    /// The caller.
     pub from: Pid,
-    /// What the answer is to carry.
+    /// The tag that the answer carries.
     pub tag: Term,
-    /// What is asked.
+    /// The request.
     pub request: Term,
 }
 
 impl TryFrom<Term> for GenCall {
-    /// The term, which is no call.
+    /// The term, if it is not a call.
     type Error = Term;
 
     fn try_from(term: Term) -> Result<Self, Term> {
@@ -41,7 +41,7 @@ impl TryFrom<Term> for GenCall {
 }
 
 impl GenCall {
-    /// `{Mark, {From, Tag}, Request}`; else the term.
+    /// Decodes `{Mark, {From, Tag}, Request}`; returns any other term as the error.
     pub(super) fn marked(mark: &str, mut term: Term) -> Result<Self, Term> {
         if let Term::Tuple(parts) = &mut term
             && let [is, Term::Tuple(from), request] = &mut parts[..]
@@ -54,13 +54,13 @@ impl GenCall {
         Err(term)
     }
 
-    /// The call as a term, for a process elsewhere.
+    /// Encodes the call.
     pub(super) fn into_term(self) -> Term {
         let from = Term::tuple([Term::from(self.from), self.tag]);
         Term::tuple([Term::atom("$gen_call"), from, self.request])
     }
 
-    /// The alias by which the answer is to come, so that one that is late is not seen.
+    /// The alias in the tag. An answer sent to it is dropped if it comes too late.
     fn alias(&self) -> Option<&Reference> {
         let Term::ImproperList(list) = &self.tag else { return None };
         match (list.elements(), list.tail()) {
@@ -69,7 +69,7 @@ impl GenCall {
         }
     }
 
-    /// Has the caller's monitor fire: nobody will answer, whether the server lives or not.
+    /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
     pub(super) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
         let reference = self.alias().or(self.tag.as_reference());
         let Some(reference) = reference else { return };
@@ -82,9 +82,9 @@ impl GenCall {
         core.say_behind(connection, &self.from, None, down);
     }
 
-    /// Answers it.
+    /// Sends the answer.
     pub(super) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
-        // Who answers is not told: any of ours will do.
+        // The answer does not identify the sender: any local pid will do.
         let from = core.ids.pid_of_node();
         let by_alias = self
             .alias()

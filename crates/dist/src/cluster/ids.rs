@@ -1,4 +1,4 @@
-//! Our processes and references as other nodes know them, and back.
+//! Conversion between local ids and external pids and references.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,16 +8,16 @@ use purlin_term::{Atom, Pid, PidParts, Reference, Term};
 
 use crate::name::NodeName;
 
-/// How wide the first word of a reference is.
+/// Number of bits in the first word of a reference.
 const FIRST: u32 = 18;
 
-/// What our processes and references are called elsewhere.
+/// Identity of this node in the cluster, and its id conversions.
 #[derive(Debug)]
 pub(super) struct Ids {
     pub(super) node: Node,
     pub(super) name: NodeName,
     pub(super) atom: Atom,
-    /// Ours among the nodes of our name; the node's own creation is another number.
+    /// Creation assigned by epmd; the creation of the local node is another number.
     pub(super) creation: u32,
     monitors: Mutex<MonitorRefs>,
 }
@@ -29,56 +29,56 @@ impl Ids {
         Self { node, name, atom, creation, monitors }
     }
 
-    /// One of our processes, as others know it.
+    /// The external pid of a local process.
     pub(super) fn pid(&self, ours: ProcessId) -> Pid {
         let (id, serial) = (ours.id(), ours.serial());
         Pid { node: self.atom.clone(), id, serial, creation: self.creation }
     }
 
-    /// [`Ids::pid`] as a term; `undefined` for none.
+    /// [`Ids::pid`] as a term; `undefined` for `None`.
     pub(super) fn told(&self, ours: Option<ProcessId>) -> Term {
         ours.map_or(Term::atom("undefined"), |ours| self.pid(ours).into())
     }
 
-    /// What is said of no process of ours, but of the node.
+    /// A pid that denotes the node instead of a process.
     pub(super) fn pid_of_node(&self) -> Pid {
         Pid { node: self.atom.clone(), id: 0, serial: 0, creation: self.creation }
     }
 
-    /// The process of ours that has that name elsewhere; `None` if it is none of ours, or of an earlier life of
-    /// this node.
+    /// The local process with this external pid. Returns `None` if the pid is of another node, or of an earlier
+    /// incarnation of this one.
     pub(super) fn ours(&self, pid: &Pid) -> Option<ProcessId> {
         let ours = pid.node == self.atom && pid.creation == self.creation;
         let id = ours.then(|| ProcessId::from_parts(pid.id, pid.serial, self.node.creation()));
         id.flatten()
     }
 
-    /// [`Ids::ours`], of a pid as it came.
+    /// [`Ids::ours`] for a decoded, borrowed pid.
     pub(super) fn ours_of(&self, pid: &PidParts<'_>) -> Option<ProcessId> {
         let ours = *pid.node == *self.atom.as_str() && pid.creation == self.creation;
         let id = ours.then(|| ProcessId::from_parts(pid.id, pid.serial, self.node.creation()));
         id.flatten()
     }
 
-    /// A monitor, as others know it.
+    /// The external reference of a monitor.
     pub(super) fn reference(&self, monitor: MonitorRef) -> Reference {
         self.reference_of(&words(monitor.number()))
     }
 
-    /// The monitor of ours that has that name elsewhere.
+    /// The local monitor with this external reference.
     pub(super) fn monitor_of(&self, reference: &Reference) -> Option<MonitorRef> {
         let &[low, middle, high] = reference.words() else { return None };
         self.has(reference).then(|| MonitorRef::from_number(number([low, middle, high])))
     }
 
-    /// An alias of one of our processes, as others know it: with the process in it, so that it is found by it, as
-    /// in the BEAM's own.
+    /// The external reference of an alias. Like the BEAM's, it contains the process, so that no table is needed to find
+    /// it.
     pub(super) fn alias(&self, ours: ProcessId, number: u64) -> Reference {
         let [low, middle, high] = words(number);
         self.reference_of(&[low, middle, high, ours.id(), ours.serial()])
     }
 
-    /// The process of ours that has that alias, or had it, and the alias's number.
+    /// The local process that has, or had, this alias, and the number of the alias.
     pub(super) fn alias_of(&self, reference: &Reference) -> Option<(ProcessId, u64)> {
         let &[low, middle, high, id, serial] = reference.words() else { return None };
         let ours = self.has(reference).then(|| self.node.creation());
@@ -95,7 +95,7 @@ impl Ids {
             .unwrap_or_else(|| unreachable!("five words are as many as one has"))
     }
 
-    /// A reference that nothing else has.
+    /// Returns a unique reference.
     pub(super) fn monitor(&self) -> MonitorRef {
         let mut monitors = self.monitors.lock().unwrap_or_else(PoisonError::into_inner);
         monitors.next(&self.node)
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_and_references_come_back_as_they_were() {
+    fn pids_and_references_survive_the_round_trip() {
         let node = Node::builder().workers(1).build().expect("a node");
         let ids = Ids::new(node.clone(), "a@h".parse().expect("a name"), 7);
         let pid = node.spawn(async |_: purlin::Process<()>| ()).id();

@@ -1,6 +1,6 @@
-//! What another node says, done: signals and messages for processes of ours, requests answered.
+//! Incoming control messages: delivers signals and messages to local processes, and answers requests.
 //!
-//! Called in order by the reader of the link, which reads nothing more meanwhile; nothing here waits.
+//! The link's reader task calls these functions in order and reads nothing meanwhile, so none of them waits.
 
 use std::sync::Arc;
 
@@ -30,15 +30,15 @@ pub(super) struct Incoming {
     pub(super) last_to: LastTo,
 }
 
-/// Whom the last message was for.
+/// Recipient of the last message.
 #[derive(Default)]
 pub(super) enum LastTo {
-    /// Nobody who is found at once.
+    /// Not a process that can be looked up directly.
     #[default]
     Other,
-    /// COST: who has ended is kept until somebody else is sent something.
+    /// COST: an ended process is retained until the next message to another one.
     Process(LocalProcess),
-    /// Whoever has the name now.
+    /// A registered name, looked up for each message.
     Name(String),
 }
 
@@ -48,7 +48,7 @@ impl Receive for Incoming {
         control: Control,
         payload: Option<Unread<'_>>,
     ) -> Result<(), Broken> {
-        // The link is handed to the connection a moment after it begins to read.
+        // The reader task starts a moment before the connection is given its link.
         while self.connection.link().is_none() {
             tokio::task::yield_now().await;
         }
@@ -84,11 +84,11 @@ impl Receive for Incoming {
         }
         let process = match &self.last_to {
             LastTo::Process(process) => process.clone(),
-            // Without one it may be for those who answer for the node.
+            // A name without a process may be one that the node itself answers for.
             LastTo::Name(name) => self.core.local_name(name)?,
             LastTo::Other => return None,
         };
-        // Whoever is sent something may answer at once.
+        // The recipient may answer immediately, which needs the link.
         self.connection.link()?;
         Some(self.core.receive(process.into(), message, &mut self.last))
     }
@@ -167,7 +167,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// L9: the process finds out whether the alias is good.
+    /// L9: the process decides whether the alias is active.
     fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
@@ -182,7 +182,7 @@ impl Incoming {
         }
     }
 
-    /// M4: what nobody receives is dropped, and not read.
+    /// M4: a message without a recipient is dropped without being decoded.
     fn receive(
         &mut self,
         process: Option<LocalProcess>,
@@ -191,7 +191,7 @@ impl Incoming {
         process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
     }
 
-    /// `net_adm:ping` and whoever else asks whether this is a node.
+    /// Answers `net_adm:ping` and other calls of `is_auth`.
     fn ask_net_kernel(&self, from: &Pid, message: Term) {
         let Ok(call) = GenCall::try_from(message) else { return };
         let asks = |request: &Term| {
@@ -217,7 +217,7 @@ impl Incoming {
         }
     }
 
-    /// A process of an earlier life of this node, or none at all, is linked to.
+    /// Answers a link to an ended or unknown process, or one of an earlier incarnation of this node, with `noproc`.
     fn no_such(&self, theirs: &Pid, to: &Pid) {
         let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
         let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
@@ -229,7 +229,7 @@ impl Incoming {
         let mut ledger = self.connection.ledger();
         match ours.and_then(|ours| Some((ours, ledger.unlinked(ours, theirs, id)?))) {
             Some((ours, told)) => self.tell(ours, told),
-            // The link is none any more; an unlink of the old kind, zero, is not acknowledged.
+            // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
             None if id != 0 => {
                 let (from, to) = (to.clone(), theirs.clone());
                 self.connection.say(None, Control::UnlinkIdAck { id, from, to }, None);
@@ -249,13 +249,13 @@ impl Incoming {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         let why = reason::from_term(why);
         let mut ledger = self.connection.ledger();
-        // What is no link any more was taken back by us, and is on its way.
+        // The table has no link if this node has unlinked and its unlink is in transit.
         let names = ledger.ended(ours, theirs).into_iter();
         let told = names.map(|name| (name, ForeignSignal::LinkExit(why.clone()))).collect();
         self.tell(ours, told);
     }
 
-    /// Under the ledger's lock.
+    /// Delivers signals, under the ledger's lock.
     fn tell(&self, ours: ProcessId, told: Told) {
         for (name, signal) in told {
             self.core.ids.node.deliver(&name, ours, signal);
@@ -275,7 +275,7 @@ impl Incoming {
             Named::Pid(pid) => self.core.ids.ours(pid),
             Named::Name(name) => match self.core.ids.node.local_name(name.as_str()) {
                 Some(process) => Some(process.id()),
-                // What answers for it is no process, and stays.
+                // The node itself answers for this name, as long as it is connected.
                 None if *name == "net_kernel" || *name == "rex" => return,
                 None => None,
             },

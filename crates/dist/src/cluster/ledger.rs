@@ -1,7 +1,7 @@
-//! Which links and monitors cross one connection. Pure.
+//! Table of links and monitors over one connection. Pure.
 //!
-//! Both ends keep what is theirs; this is what has to be said for the other end when it is lost, and
-//! under which number each knows a monitor of the other.
+//! Each end stores its own links and monitors. This table stores what must be signalled to local
+//! processes when the connection is lost, and the local number of each remote monitor.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,45 +13,46 @@ use purlin_term::{Pid, Reference};
 use super::spawn::Asked;
 use crate::control::Named;
 
-/// A monitor that a process of theirs has of one of ours.
+/// A monitor of a local process, held by a remote one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Theirs {
     pub(super) watcher: Pid,
     pub(super) reference: Reference,
-    /// Whom it monitors, as it has said.
+    /// The monitored process or name, as the remote node gave it.
     pub(super) watched: Named,
 }
 
-/// Which links and monitors cross a connection.
+/// Links and monitors over a connection.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// The connection is lost: nothing more is to be noted.
+    /// The connection is lost; nothing more is recorded.
     lost: bool,
     links: HashMap<(ProcessId, Pid), Bond>,
-    /// Monitors of ours.
+    /// Monitors held by local processes.
     ours: HashMap<MonitorRef, (ProcessId, Named)>,
     theirs: HashMap<MonitorRef, (ProcessId, Theirs)>,
     by_reference: HashMap<(Pid, Reference), MonitorRef>,
-    /// Requests of ours to spawn.
+    /// Outgoing spawn requests.
     asked: HashMap<MonitorRef, Asked>,
 }
 
-/// What is between a process of ours and one of theirs.
+/// State of the link between a local and a remote process.
 #[derive(Default)]
 struct Bond {
-    /// The stand-ins that ours is linked to; with none there is no link. WHY several: there may be many that
-    /// stand for one process. The link is one all the same, and whoever takes it back takes it from all.
+    /// The proxies that the local process is linked to; if empty, there is no link. WHY several: one remote process may
+    /// have several proxies. They share one link on the wire, and an unlink from either side removes all of them.
     names: Vec<LocalProcess>,
-    /// Unlinks of ours that have not been acknowledged.
+    /// Unlinks of the local process that are not yet acknowledged.
     unlinking: Vec<(u64, LocalProcess)>,
-    /// An unlink of theirs that ours has not read. Until it has, a link of ours is void.
+    /// An unlink of the remote process that the local one has not yet processed. Until then, a link by the local
+    /// process is ignored.
     unlinked: Option<u64>,
 }
 
-/// What is to be said to whom of ours, in the name of a stand-in.
+/// Signals to deliver to a local process, each with the proxy that sends it.
 pub(super) type Told = Vec<(LocalProcess, ForeignSignal)>;
 
-/// What is said to processes of ours when the connection is lost.
+/// Signals to deliver to local processes when the connection is lost.
 #[derive(Default)]
 pub(super) struct Lost {
     pub(super) links: Vec<(ProcessId, LocalProcess, ForeignSignal)>,
@@ -59,17 +60,17 @@ pub(super) struct Lost {
     pub(super) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
-/// What becomes of an unlink.
+/// Outcome of an unlink.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unlinked {
-    /// It is to be said.
+    /// Send it to the peer.
     Say,
-    /// There is no link any more, and nobody to wait for.
+    /// There is no link any more; acknowledge immediately.
     Acknowledge,
 }
 
 impl Ledger {
-    /// What becomes of the link between two, which may be no more than a place to look at.
+    /// Applies `act` to the link state of a pair, and removes the entry if it is then empty.
     fn bond<R>(&mut self, ours: ProcessId, theirs: &Pid, act: impl FnOnce(&mut Bond) -> R) -> R {
         let key = (ours, theirs.clone());
         let mut bond = self.links.remove(&key).unwrap_or_default();
@@ -80,7 +81,8 @@ impl Ledger {
         result
     }
 
-    /// Ours links itself to theirs by a stand-in. Whether that is to be said; `None` if the connection is lost.
+    /// The local process links to the remote one by a proxy. Returns whether the peer must be notified; `None` if the
+    /// connection is lost.
     pub(super) fn link(
         &mut self,
         ours: ProcessId,
@@ -98,8 +100,8 @@ impl Ledger {
         (!self.lost).then(|| self.bond(ours, theirs, note))
     }
 
-    /// Theirs links itself to ours. Whether ours is to be told: not if it is linked, nor while it takes a link
-    /// back, which the other will read.
+    /// The remote process links to the local one. Returns whether the local process must be notified: `false` if it is
+    /// linked already, or if its own unlink is in transit, which the peer will process.
     pub(super) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
         let note = |bond: &mut Bond| {
             let is_new = bond.names.is_empty() && bond.unlinking.is_empty();
@@ -112,8 +114,8 @@ impl Ledger {
         !self.lost && self.bond(ours, theirs, note)
     }
 
-    /// Ours takes the link back by a stand-in: what becomes of that, and what it is told in the name of
-    /// others that it is linked to. `None` if the connection is lost.
+    /// The local process unlinks by a proxy. Returns the outcome, and the signals to deliver to it on behalf of the
+    /// other proxies it is linked to. `None` if the connection is lost.
     pub(super) fn unlink(
         &mut self,
         ours: ProcessId,
@@ -134,7 +136,7 @@ impl Ledger {
         (!self.lost).then(|| self.bond(ours, theirs, note))
     }
 
-    /// Theirs has read that: what ours is told.
+    /// The remote process has acknowledged an unlink. Returns the signals for the local process.
     pub(super) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Told {
         self.bond(ours, theirs, |bond| {
             let place = bond.unlinking.iter().position(|(number, _)| *number == id);
@@ -143,12 +145,13 @@ impl Ledger {
         })
     }
 
-    /// Theirs takes the link back: what ours is told. `None` if there is no link; then ours need not be asked.
+    /// The remote process unlinks. Returns the signals for the local process; `None` if there is no link, in which case
+    /// the local process need not take part.
     pub(super) fn unlinked(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Option<Told> {
         self.bond(ours, theirs, |bond| {
             let names = std::mem::take(&mut bond.names);
             bond.unlinked = (!names.is_empty() && id != 0).then_some(id).or(bond.unlinked);
-            // One acknowledgement is enough; zero asks for none.
+            // One acknowledgement is enough; id zero asks for none.
             let ids = std::iter::once(id).chain(std::iter::repeat(0));
             let signals = names.into_iter().zip(ids);
             let told: Told = signals.map(|(name, id)| (name, ForeignSignal::Unlink(id))).collect();
@@ -156,39 +159,39 @@ impl Ledger {
         })
     }
 
-    /// Ours has read that.
+    /// The local process has processed that unlink.
     pub(super) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
         self.bond(ours, theirs, |bond| {
             bond.unlinked = bond.unlinked.filter(|number| *number != id)
         });
     }
 
-    /// One of the two has ended, or is not there: by which stand-ins they were linked.
+    /// One of the two has ended or does not exist. Returns the proxies by which they were linked.
     pub(super) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
         self.bond(ours, theirs, |bond| std::mem::take(&mut bond.names))
     }
 
-    /// A process of ours monitors one of theirs; `None` if the connection is lost.
+    /// A local process monitors a remote one. Returns `None` if the connection is lost.
     pub(super) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) -> Option<()> {
         (!self.lost).then(|| drop(self.ours.insert(monitor, (by, of))))
     }
 
-    /// It does no longer, or the monitor fires: who, and whom.
+    /// Removes a local monitor that was cancelled or fires. Returns the watcher and the watched process.
     pub(super) fn unwatch(&mut self, monitor: MonitorRef) -> Option<(ProcessId, Named)> {
         self.ours.remove(&monitor)
     }
 
-    /// Ours asks for a process; `None` if the connection is lost.
+    /// A local process requests a spawn. Returns `None` if the connection is lost.
     pub(super) fn asks(&mut self, request: MonitorRef, asked: Asked) -> Option<()> {
         (!self.lost).then(|| drop(self.asked.insert(request, asked)))
     }
 
-    /// It is answered, which happens once.
+    /// Removes a spawn request, which is answered once.
     pub(super) fn answered(&mut self, request: MonitorRef) -> Option<Asked> {
         self.asked.remove(&request)
     }
 
-    /// A process of theirs monitors one of ours. The same one twice counts once.
+    /// A remote process monitors a local one. Returns `false` for a duplicate or if the connection is lost.
     pub(super) fn watched(&mut self, monitor: MonitorRef, of: ProcessId, theirs: Theirs) -> bool {
         let key = (theirs.watcher.clone(), theirs.reference.clone());
         if self.lost || self.by_reference.contains_key(&key) {
@@ -199,7 +202,7 @@ impl Ledger {
         true
     }
 
-    /// It does no longer: our number of it, whom it monitored, and what it was.
+    /// The remote process cancels its monitor. Returns our number for it, the monitored process, and the monitor.
     pub(super) fn unwatched(
         &mut self,
         watcher: &Pid,
@@ -210,14 +213,14 @@ impl Ledger {
         Some((monitor, of, theirs))
     }
 
-    /// A monitor of theirs fires.
+    /// Removes a remote monitor that fires.
     pub(super) fn fires(&mut self, monitor: MonitorRef) -> Option<Theirs> {
         let (_, theirs) = self.theirs.remove(&monitor)?;
         self.by_reference.remove(&(theirs.watcher.clone(), theirs.reference.clone()));
         Some(theirs)
     }
 
-    /// The connection is lost: all there is, once.
+    /// Marks the connection as lost. Returns all signals to deliver, once.
     pub(super) fn lose(&mut self) -> Lost {
         let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
         let mut lost = Lost::default();
@@ -225,7 +228,7 @@ impl Ledger {
             let links = bond.names.into_iter();
             let exit = || ForeignSignal::LinkExit(ExitReason::NoConnection);
             lost.links.extend(links.map(|name| (ours, name, exit())));
-            // Nobody is left who would read them.
+            // The peer can no longer acknowledge these unlinks.
             let unlinks = bond.unlinking.into_iter();
             lost.links.extend(unlinks.map(|(id, name)| (ours, name, ForeignSignal::UnlinkAck(id))));
         }
@@ -262,9 +265,9 @@ mod tests {
         ProcessId::from_parts(n, 0, 7).expect("a slot")
     }
 
-    // D1: it fires at most once, whether it is taken back first or not.
+    // D1: it fires at most once, cancelled or not.
     #[test]
-    fn a_monitor_of_theirs_fires_once_or_is_taken_back() {
+    fn remote_monitor_fires_at_most_once_and_not_after_demonitor() {
         let mut ledger = Ledger::default();
         let [first, second] = [1, 2].map(MonitorRef::from_number);
         assert!(ledger.watched(first, local(1), theirs(1)));
@@ -283,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_told_once_and_nothing_is_noted_after_it() {
+    fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
         let mut ledger = Ledger::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
         let ([first, second, third], peer) = ([(); 3].map(|()| name(&node)), theirs(1).watcher);
@@ -310,33 +313,33 @@ mod tests {
         assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
     }
 
-    // L5: a link that crosses our unlink is void, as both ends find.
+    // L5: a link that crosses our unlink is void, as both ends determine.
     #[test]
-    fn links_and_unlinks_that_cross_leave_both_ends_of_one_mind() {
+    fn crossing_links_and_unlinks_leave_both_ends_consistent() {
         let mut ledger = Ledger::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
         let ([first, second], peer) = ([(); 2].map(|()| name(&node)), theirs(1).watcher);
         let ours = local(1);
-        // Theirs links itself while our unlink is on its way.
+        // The remote process links while our unlink is in transit.
         assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
         let unlinked = ledger.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
         assert_eq!(unlinked, Some(Unlinked::Say));
         assert!(!ledger.linked(ours, &peer, second.clone()));
         assert_eq!(ledger.acknowledged(ours, &peer, 1).len(), 1);
         assert!(ledger.linked(ours, &peer, second.clone()), "and now it counts");
-        // Ours links itself while it has not read theirs.
+        // The local process links before it has processed the remote unlink.
         assert_eq!(ledger.unlinked(ours, &peer, 5).map(|told| told.len()), Some(1));
         assert_eq!(ledger.link(ours, &peer, first.clone()), Some(false));
         assert!(ledger.ended(ours, &peer).is_empty());
         ledger.acknowledges(ours, &peer, 5);
         assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
-        // Both at once.
+        // Both unlink simultaneously.
         assert!(ledger.unlinked(ours, &peer, 6).is_some());
         let (unlinked, told) = ledger.unlink(ours, &peer, 2, first.clone()).expect("it is up");
         assert!(unlinked == Unlinked::Acknowledge && told.is_empty());
         ledger.acknowledges(ours, &peer, 6);
         assert!(ledger.links.is_empty(), "nothing is kept");
-        // One link, whatever it is called.
+        // One link for several proxies.
         assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
         assert_eq!(ledger.link(ours, &peer, second), Some(false));
         let (_, told) = ledger.unlink(ours, &peer, 3, first).expect("it is up");

@@ -1,9 +1,9 @@
-//! Events of `tracing` as events of Erlang's `logger`, on the nodes that have asked for them.
+//! Forwarding of `tracing` events to the `logger` of subscribed BEAM nodes.
 //!
-//! A layer of the program's subscriber. A process of a BEAM asks with `purlin:log_to/2`; from then on its node's
-//! `logger` is told of each event, as of those of other nodes of the BEAM, until that process is gone.
+//! [`Logs`] is a layer of the program's subscriber. A BEAM process subscribes with `purlin:log_to/2`. From then on the
+//! `logger` of its node receives each event, like events of other BEAM nodes, until that process ends.
 //!
-//! Any thread may log. Nothing here waits: what a connection has no room for is dropped, and counted.
+//! Any thread may log. Logging never waits: events for which a connection has no capacity are dropped and counted.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,12 +23,12 @@ use super::builtin::gone;
 use super::core::Core;
 use super::export::Outcome;
 
-/// The process of a BEAM that takes events of other nodes.
+/// The BEAM process that receives events of other nodes.
 const TAKES: &str = "logger_proxy";
-/// This much of a text is told.
+/// Maximum length in bytes of a forwarded text.
 const LONGEST: usize = 8 * 1024;
 
-/// What is logged here, for nodes of the BEAM that ask for it. A clone is the same.
+/// Log of this node, for BEAM nodes that subscribe to it. Clones share their subscriptions.
 ///
 /// ```no_run
 /// use purlin_dist::cluster::{Cluster, Logs};
@@ -44,10 +44,10 @@ const LONGEST: usize = 8 * 1024;
 /// # }
 /// ```
 ///
-/// An event is told as a report, a map of its fields; text is in binaries. What this crate says of its own work is
-/// told from warnings on.
+/// An event is sent as a report, a map of its fields; text is sent as binaries. Of the events of this crate itself,
+/// only warnings and errors are sent.
 ///
-/// COST: nothing but a look while nobody has asked; else a term for each event, and a message for each who has.
+/// COST: one atomic load without subscribers; otherwise one term for each event, and one message for each subscriber.
 #[derive(Clone, Default)]
 pub struct Logs {
     shared: Arc<Shared>,
@@ -56,37 +56,37 @@ pub struct Logs {
 #[derive(Default)]
 struct Shared {
     told: RwLock<Vec<Arc<Told>>>,
-    /// How many of them there are, so that nobody need look.
+    /// Length of `told`, readable without the lock.
     count: AtomicUsize,
     dropped: AtomicU64,
 }
 
-/// Whoever has asked.
+/// A subscription.
 struct Told {
     least: Level,
-    /// In whose name it is logged there.
+    /// The group leader under which events are logged there.
     leader: purlin_term::Pid,
-    /// Our node, as a process of its own.
+    /// The pid that denotes our node.
     own: purlin_term::Pid,
     to: Pid<Term>,
-    /// Closed when it is told no more.
+    /// Closes when this subscription is removed.
     _listed: Sender<Infallible>,
 }
 
 impl Logs {
-    /// Nobody has asked yet.
+    /// Creates a log without subscribers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many events were not told because a connection had no room for them.
+    /// Number of events dropped because a connection had no capacity.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
 
-    /// Lets processes elsewhere ask.
+    /// Exports the function to subscribe.
     pub(super) fn export(&self, core: &Arc<Core>) {
         let (own, logs) = (Arc::downgrade(core), self.clone());
         let (module, name) = (Atom::from_static("purlin"), Atom::from_static("log_to"));
@@ -99,7 +99,7 @@ impl Logs {
         });
     }
 
-    /// `purlin:log_to(GroupLeader, Level)`: tells the node of that process of what is at least as bad.
+    /// `purlin:log_to(GroupLeader, Level)`: sends events of at least this severity to the node of that process.
     fn tell(&self, core: &Arc<Core>, arguments: &[Term]) -> Outcome {
         let badarg = || Term::atom("badarg");
         let [leader, least] = arguments else { return Err(badarg()) };
@@ -119,7 +119,7 @@ impl Logs {
         drop(core.runtime.spawn(async move {
             tokio::select! {
                 _ = gone => logs.change(|all| all.retain(|one| Arc::as_ptr(one) != told.as_ptr())),
-                // It has asked again, and is watched for that.
+                // A newer subscription of the same process has replaced this one, and has its own monitor.
                 _ = replaced => {}
             }
         }));
@@ -129,7 +129,7 @@ impl Logs {
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<Told>>)) {
         let mut all = self.shared.told.write().unwrap_or_else(PoisonError::into_inner);
         change(&mut all);
-        // ORDER: relaxed: it says whether to look.
+        // ORDER: relaxed: a hint whether to take the lock.
         self.shared.count.store(all.len(), Ordering::Relaxed);
     }
 }
@@ -141,7 +141,7 @@ impl<S: Subscriber> Layer<S> for Logs {
         }
         let level = *event.metadata().level();
         let all = self.shared.told.read().unwrap_or_else(PoisonError::into_inner);
-        // WHY cloned: making the report runs code of users, and no lock is held meanwhile.
+        // WHY cloned: building the report runs user code, and no lock is held meanwhile.
         let told: Vec<_> = all.iter().filter(|one| level <= one.least).cloned().collect();
         drop(all);
         if told.is_empty() {
@@ -160,13 +160,13 @@ impl<S: Subscriber> Layer<S> for Logs {
     }
 }
 
-/// What would be told of the telling itself.
+/// Whether this is an event of our own crate below a warning, which would be caused by forwarding itself.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     *metadata.level() > Level::WARN && metadata.target().starts_with("purlin_dist")
 }
 
 impl Told {
-    /// What `logger` of one node tells that of another.
+    /// The message that `logger` of one node sends to that of another.
     fn message(&self, metadata: &Metadata<'_>, mut report: Term) -> Term {
         let level = match *metadata.level() {
             Level::ERROR => "error",
@@ -187,7 +187,7 @@ impl Told {
     }
 }
 
-/// The fields of an event. WHY atoms for their names: a program has so many of them and no more.
+/// The fields of an event. WHY atoms for their names: a program has a fixed set of them.
 struct Report(Map);
 
 impl Report {
@@ -221,7 +221,7 @@ impl Visit for Report {
     }
 }
 
-/// A level of `logger`.
+/// The `tracing` level for a level of `logger`.
 fn level(name: &str) -> Option<Level> {
     Some(match name {
         "emergency" | "alert" | "critical" | "error" => Level::ERROR,

@@ -1,9 +1,9 @@
 //! A purlin node in an Erlang cluster.
 //!
-//! A [`Cluster`] gives a [`Node`] a name, an epmd to be found by, and connections to other nodes,
-//! whose processes are then sent to, linked to and monitored like its own. To them it is a node like
-//! any other: they ping it, send to its processes by pid and by name, link and monitor, call its
-//! servers and its exported functions.
+//! A [`Cluster`] gives a [`Node`] a name, a registration with epmd and connections to other nodes. Local
+//! processes send to, link to and monitor remote processes like local ones. To other nodes it is an
+//! ordinary node: they can ping it, send to its processes by pid and by name, link to and monitor them,
+//! and call its servers and its exported functions.
 //!
 //! ```no_run
 //! use purlin::{Node, Process};
@@ -23,50 +23,53 @@
 //! # }
 //! ```
 //!
-//! # What a process elsewhere is here
+//! # Remote processes
 //!
-//! A *stand-in* ([`purlin::foreign`]): a cell with a [`Pid`] of its own. Links, monitors and exit
-//! signals go through it; an [`purlin::Exit`] or a [`purlin::Down`] names it. It connects when
-//! something is sent and there is no connection, as Erlang does; when none can be had messages are
-//! dropped, and links and monitors fire `noconnection`. What one process of ours sends through one
-//! stand-in arrives in order; between two of them nothing is promised. For one process and one type of
-//! message there is one stand-in; it ends some time after the last address of it is gone.
+//! A remote process is represented by a *proxy* ([`purlin::foreign`], where it is called a *stand-in*): a
+//! local process-table entry with a [`Pid`]. Links, monitors and exit signals go through it; an
+//! [`purlin::Exit`] or a [`purlin::Down`] names it. A signal without a connection establishes one, as in
+//! Erlang. If no connection can be established, messages are dropped, and links and monitors fire
+//! `noconnection`. Messages of one local process through one proxy arrive in order; between two proxies
+//! no order is guaranteed. There is one proxy for each remote process and message type. It ends some
+//! time after its last `Pid` is dropped.
 //!
-//! With the last [`Cluster`] the node leaves: all stand-ins end. When the node stops
-//! ([`Node::stop`]) its connections end; processes elsewhere see `noconnection`, and nothing else.
+//! When the last [`Cluster`] is dropped, the node leaves the cluster and all proxies end. When the node
+//! stops ([`Node::stop`]), its connections end; remote processes receive `noconnection`, and no exit
+//! signals.
 //!
-//! # What messages are
+//! # Messages
 //!
-//! Terms. A process of type [`Term`] receives any; for another type the cluster is told once how to
-//! read it ([`Cluster::receives`]), by `serde` or otherwise. What does not fit is dropped and counted
-//! ([`Cluster::undecoded`]), and logged the first time. A mailbox with a bound holds up no other node:
-//! with [`purlin::Overflow::Wait`] it takes what comes from there past the bound; the other policies hold.
+//! Messages are terms. A process of type [`Term`] receives any. For another type the cluster needs a
+//! decoder, registered once ([`Cluster::receives`]), by `serde` or a function. A message that cannot be
+//! decoded is dropped and counted ([`Cluster::undecoded`]); the first one is logged. A bounded mailbox
+//! never blocks a connection: with [`purlin::Overflow::Wait`] it accepts remote messages beyond its
+//! bound; the other policies apply to them unchanged.
 //!
-//! # Hidden, or published
+//! # Hidden and published nodes
 //!
-//! The node is a hidden one, as long as [`Builder::published`] does not say otherwise: others do not connect
-//! to it by themselves, `nodes()` of the BEAM does not show it, and `global` does not count it.
+//! The node is hidden unless [`Builder::published`] is set: other nodes do not connect to it
+//! automatically, `nodes()` of the BEAM does not list it, and `global` ignores it.
 //!
 //! | file | role |
 //! |---|---|
-//! | `core.rs` | who is connected, and how that comes about |
-//! | `reach.rs` | hosts, cookies, TLS: how other nodes are reached |
-//! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
-//! | `stand_ins.rs` | which stand-ins there are, and which of them end |
-//! | `remote.rs` | from a stand-in to the wire |
-//! | `incoming.rs`, `decoders.rs` | from the wire to our processes, as messages of their types |
-//! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `deliver.rs` | what has come, given to a process of ours |
-//! | `nodes.rs` | being told which nodes come and go |
-//! | `ping.rs` | whether a node answers, and how soon |
-//! | `groups/` | groups shared with `pg` |
-//! | `global/` | a published node: `global` is answered |
-//! | `alias.rs` | aliases of ours and of theirs |
-//! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
-//! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
-//! | `builtin/` | functions that every node has, for `observer` and others |
-//! | `logs.rs` | what is logged, for nodes that ask for it |
-//! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
+//! | `core.rs` | shared state: connections, and how they are established |
+//! | `reach.rs` | hosts, cookies, TLS |
+//! | `connection.rs`, `ledger.rs` | one connection, and its table of links and monitors |
+//! | `stand_ins.rs` | registry of proxies, and the end of unused ones |
+//! | `remote.rs` | outgoing: from a proxy to the wire |
+//! | `incoming.rs`, `decoders.rs` | incoming: from the wire to local processes, as typed messages |
+//! | `ids.rs`, `reason.rs`, `gen_call.rs` | conversion of ids, exit reasons and calls |
+//! | `deliver.rs` | delivery of payloads to local processes |
+//! | `nodes.rs` | notification of node changes |
+//! | `ping.rs` | round-trip time to a node |
+//! | `groups/` | process groups shared with `pg` |
+//! | `global/` | `global`, on a published node |
+//! | `alias.rs` | local and remote aliases |
+//! | `call.rs`, `spawn.rs` | outgoing calls and spawn requests |
+//! | `serving/` | local servers and supervisors for `gen_server`, `supervisor` and `sys` |
+//! | `builtin/` | built-in exported functions, for `observer` and others |
+//! | `logs.rs` | forwarding of log events to subscribed nodes |
+//! | `export.rs`, `rex.rs`, `spawned.rs` | exported functions, and the processes that run them |
 
 mod alias;
 mod builder;
@@ -130,18 +133,18 @@ pub use reason::Why;
 pub use serving::{Caller, Served};
 pub use spawn::NotSpawned;
 
-/// A node of a cluster. A clone is the same one; with the last one the node leaves it.
+/// Handle to a node's membership in a cluster. Clones refer to the same membership; dropping the last one leaves it.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     inner: Arc<Inner>,
 }
 
-/// A node of a cluster as long as it is one. A clone is the same one.
+/// Weak handle to a node's membership in a cluster. Clones refer to the same membership.
 #[derive(Clone, Debug)]
 pub struct WeakCluster(Weak<Inner>);
 
 impl WeakCluster {
-    /// The cluster, unless the node has left it.
+    /// Returns the cluster, or `None` if the node has left it.
     #[must_use]
     pub fn upgrade(&self) -> Option<Cluster> {
         self.0.upgrade().map(|inner| Cluster { inner })
@@ -151,7 +154,7 @@ impl WeakCluster {
 #[derive(Debug)]
 struct Inner {
     core: Arc<Core>,
-    /// Neither is there if it only calls.
+    /// Listener task; like the registration, `None` on an outgoing-only node.
     answering: Option<AbortHandle>,
     _registration: Option<Registration>,
 }
@@ -166,7 +169,7 @@ impl Drop for Inner {
 }
 
 impl Cluster {
-    /// What a node of that name is to be.
+    /// Returns the configuration of a node with that name.
     pub fn builder(name: NodeName) -> Builder {
         Builder::new(name)
     }
@@ -175,7 +178,7 @@ impl Cluster {
         &self.inner.core
     }
 
-    /// The cluster for whoever only looks at it: it does not keep the node in it.
+    /// Returns a weak handle, which does not keep the node in the cluster.
     #[must_use]
     pub fn downgrade(&self) -> WeakCluster {
         WeakCluster(Arc::downgrade(&self.inner))
@@ -187,37 +190,37 @@ impl Cluster {
         &self.core().ids.name
     }
 
-    /// The node whose processes these are.
+    /// The local node.
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.core().ids.node
     }
 
-    /// The nodes it is connected to, by name: Erlang's `nodes(connected)`.
+    /// Returns the connected nodes, sorted by name, as Erlang's `nodes(connected)` does.
     #[must_use]
     pub fn nodes(&self) -> Vec<NodeName> {
         self.core().connected()
     }
 
-    /// The nodes it is connected to, and what has crossed each connection.
+    /// Returns the connected nodes, with the traffic of each connection.
     ///
-    /// COST: two locks that those who send take too, for some instructions.
+    /// COST: takes two locks that senders also take, each for a few instructions.
     #[must_use]
     pub fn traffic(&self) -> Vec<(NodeName, Traffic)> {
         self.core().traffic()
     }
 
-    /// Connects to a node, unless it is connected: Erlang's `net_kernel:connect_node`.
+    /// Connects to a node, unless it is connected, as Erlang's `net_kernel:connect_node` does.
     ///
-    /// *Cancellation*: the attempt goes on.
+    /// *Cancellation*: the attempt continues.
     ///
     /// # Errors
-    /// [`NoConnection`]: epmd does not know it, it does not answer, or does not know the cookie.
+    /// [`NoConnection`]: the node is not registered with epmd, does not answer, or has another cookie.
     pub async fn connect(&self, node: &NodeName) -> Result<(), Arc<NoConnection>> {
         self.core().connect(node).await.map(drop)
     }
 
-    /// Ends the connection to a node; says whether there was one. What crosses it fires `noconnection`.
+    /// Closes the connection to a node. Returns whether there was one. Links and monitors over it fire `noconnection`.
     pub fn disconnect(&self, node: &NodeName) -> bool {
         let connection = self.core().connection(node);
         connection
@@ -227,8 +230,8 @@ impl Cluster {
             .is_some()
     }
 
-    /// Has `told` called once, when the connection to that node is gone; at once if there is none. Erlang's
-    /// `monitor_node`, with a message of the caller's:
+    /// Calls `told` once when the connection to the node ends; immediately if it is not connected. Erlang's
+    /// `monitor_node`, with a message of the caller's choice:
     ///
     /// ```no_run
     /// # use purlin::Pid;
@@ -242,24 +245,24 @@ impl Cluster {
         self.core().when_down(node, Box::new(told));
     }
 
-    /// A process of this node as others know it, to be told to them in a term.
+    /// Returns the external pid of a local process, for use in terms sent to other nodes.
     #[must_use]
     pub fn term_of(&self, process: ProcessId) -> purlin_term::Pid {
         self.core().ids.pid(process)
     }
 
-    /// A process elsewhere, whose messages are of type `M`, by its pid; `None` if there is no room for a
-    /// stand-in, or its node has no name that a node can have.
+    /// Returns a remote process by its pid, with messages of type `M`. Returns `None` if the process limit is reached,
+    /// or the node part of the pid is not a valid node name.
     ///
-    /// A process of this very node is found with [`Node::pid`].
+    /// For a process of this node use [`Node::pid`].
     pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
         let node = of.node.as_str().parse().ok()?;
         self.core().stand_in_for(node, Named::Pid(of.clone()), || Arc::new(written::<M>))
     }
 
-    /// The process elsewhere that has that name when something is sent to it; what is sent while nobody has
-    /// it is dropped. A monitor of it watches who has the name at that moment (D5). `None` as for
-    /// [`Cluster::pid`], and for what is no name.
+    /// Returns a handle to a registered name on a remote node. Each message goes to the process that has the name when
+    /// the message arrives; without one it is dropped. A monitor watches the process that has the name when the monitor
+    /// arrives (D5). Returns `None` as [`Cluster::pid`] does, and if the name is not a valid atom.
     pub fn named<M: Serialize + Send + 'static>(
         &self,
         name: &str,
@@ -269,17 +272,17 @@ impl Cluster {
         self.core().stand_in_for(on.clone(), to, || Arc::new(written::<M>))
     }
 
-    /// Has terms read as messages of type `M`, for all processes of this node that receive those.
+    /// Decodes terms as messages of type `M` by `serde`, for all local processes that receive this type.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
         let decode = |to: For, message: Unread<'_>| {
-            // Its type is that for which this was found.
+            // The recipient's type is the one this decoder was found for.
             let _ = to.send(message.value::<M>()?);
             Ok(())
         };
         self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
     }
 
-    /// [`Cluster::receives`] with a function: for what `serde` does not say.
+    /// Like [`Cluster::receives`], with a function instead of `serde`.
     pub fn receives_by<M, F>(&self, read: F)
     where
         M: Send + 'static,
@@ -288,8 +291,8 @@ impl Cluster {
         self.core().decodes(read);
     }
 
-    /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
-    /// to them, and look at them with `sys`: [`Served`] says how.
+    /// Lets remote processes use all local servers of type `S`: with `gen_server:call` and `cast`, with plain messages,
+    /// and with `sys`; see [`Served`].
     pub fn serves<S: Server>(&self, served: Served<S>) {
         let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
         core.systems.insert(mail, served.system());
@@ -297,17 +300,17 @@ impl Cluster {
         core.decoders.add(mail, decode);
     }
 
-    /// How many messages from elsewhere were none of their process's type, and were dropped.
+    /// Number of remote messages dropped because they could not be decoded for their process.
     #[must_use]
     pub fn undecoded(&self) -> u64 {
         self.core().undecoded.load(Ordering::Relaxed)
     }
 
-    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`, and
-    /// spawn a process that runs it. An error is the reason of an `error` there.
+    /// Exports a function: remote nodes can call it by module, name and arity with `rpc:call` and `erpc:call`, and
+    /// spawn a process that runs it. An `Err` becomes the reason of an `error` there.
     ///
     /// # Errors
-    /// The name that is longer than an atom can be.
+    /// A name is too long for an atom.
     pub fn export<F, Fut>(
         &self,
         module: &str,
@@ -322,9 +325,9 @@ impl Cluster {
         self.export_process(module, name, arity, move |_, arguments| function(arguments))
     }
 
-    /// [`Cluster::export`] of a function that is given the process which runs it: to receive what whoever has
-    /// spawned it sends, to link, or to say who it is. It should not keep a [`Cluster`], which would then never
-    /// leave.
+    /// Like [`Cluster::export`], for a function that also receives the process that runs it: to receive messages from
+    /// the process that spawned it, to link, or to send its own pid. It should not hold a [`Cluster`], because then the
+    /// node would never leave.
     ///
     /// ```no_run
     /// # use purlin_dist::cluster::Cluster;
@@ -353,13 +356,13 @@ impl Cluster {
         Ok(())
     }
 
-    /// Answers a call that a process elsewhere has made. If its node is gone, so is whoever waits.
+    /// Answers a call from a remote process. Drops the answer if the caller's node is disconnected.
     pub fn reply(&self, call: GenCall, reply: Term) {
         self.core().reply(call, reply);
     }
 }
 
-/// Writes a message behind what the buffer holds; a term is given back as it is.
+/// Appends the encoding of a message to the buffer; returns a [`Term`] unchanged instead.
 fn written<M: Serialize + 'static>(
     message: M,
     bytes: &mut Vec<u8>,

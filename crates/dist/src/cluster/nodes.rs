@@ -1,7 +1,7 @@
-//! Being told which nodes come and go.
+//! Notification of node changes.
 //!
-//! A node is told of before anything that it says is read, and its going after all that crossed the connection has
-//! fired; so what somebody notes between the two is of one life of that connection.
+//! A node's `Up` is reported before any of its messages is processed, and its `Down` after all links and monitors over
+//! the connection have fired. State recorded between the two therefore belongs to one connection.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,26 +12,26 @@ use tracing::warn;
 use super::Cluster;
 use crate::name::NodeName;
 
-/// A node has come or gone.
+/// A change of a node's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeChange {
-    /// There is a connection to it.
+    /// The node is connected.
     Up {
-        /// Both nodes are published: Erlang's `nodes()` has it; else `nodes(hidden)`.
+        /// Whether both nodes are published: then Erlang's `nodes()` lists it, otherwise `nodes(hidden)`.
         visible: bool,
     },
-    /// There is none any more.
+    /// The node is disconnected.
     Down {
-        /// As it was.
+        /// As in the `Up` before.
         visible: bool,
     },
 }
 
-/// Is told, and says whether it wants to hear of more.
+/// Subscriber. Returns `false` to unsubscribe.
 type Told = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 
-/// Who is told.
+/// Subscribers of node changes.
 #[derive(Default)]
 pub(super) struct Nodes(RwLock<Vec<Told>>);
 
@@ -43,7 +43,7 @@ impl Nodes {
     pub(super) fn tell(&self, node: &NodeName, change: NodeChange) {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         for told in all {
-            // WHY caught: it is a function of the user's, in a task of ours.
+            // WHY caught: user code runs in one of our tasks.
             let goes_on =
                 catch_unwind(AssertUnwindSafe(|| told(node, change))).unwrap_or_else(|_| {
                     warn!(%node, "a function that is called when nodes come and go has panicked");
@@ -64,8 +64,8 @@ impl fmt::Debug for Nodes {
 }
 
 impl Cluster {
-    /// Has `told` called whenever a node comes or goes, as long as this node is in the cluster: Erlang's
-    /// `net_kernel:monitor_nodes`, hidden nodes included. It is called by the connections, and must not block.
+    /// Calls `told` whenever a node connects or disconnects, as long as this node is in the cluster. Erlang's
+    /// `net_kernel:monitor_nodes`, hidden nodes included. The connection tasks call it, so it must not block.
     ///
     /// ```no_run
     /// # use purlin_dist::cluster::{Cluster, NodeChange};
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_wants_to_hear_of_no_more_is_forgotten_and_who_panics_is_not() {
+    fn subscriber_is_removed_when_it_returns_false_and_kept_when_it_panics() {
         let (nodes, node) = (Nodes::default(), "a@h".parse().expect("a name"));
         let (tell, told) = mpsc::channel();
         for wants in [false, true] {

@@ -1,4 +1,4 @@
-//! Whether a node answers, and how soon.
+//! Round-trip time to a node.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::gen_call::GenCall;
 use crate::control::Control;
 use crate::name::NodeName;
 
-/// Why a ping has no answer.
+/// The reason why a ping returned no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PingError {
-    /// There is no connection to that node.
+    /// The node is not connected.
     NotConnected,
-    /// The connection has ended meanwhile.
+    /// The connection ended before the answer.
     Lost,
-    /// It did not answer in time.
+    /// No answer arrived within the timeout.
     Timeout(Duration),
-    /// No process of ours could be made to wait for the answer, or the node stops.
+    /// The waiting process could not be spawned, or the node is stopping.
     NotMade,
 }
 
@@ -43,9 +43,9 @@ impl fmt::Display for PingError {
 impl std::error::Error for PingError {}
 
 impl Cluster {
-    /// Asks a connected node what `net_adm:ping` asks, and says how long it took until the answer was received: the
-    /// way there and back, what waited to be written before, and the turns of those who ask and answer. Unlike
-    /// `net_adm:ping` it connects to nobody.
+    /// Sends a connected node the request of `net_adm:ping` and returns the time until the answer was received: the
+    /// network round trip, bytes queued before the request, and the scheduling of both processes. Unlike
+    /// `net_adm:ping` it never connects.
     ///
     /// ```
     /// use std::time::Duration;
@@ -70,13 +70,13 @@ impl Cluster {
     /// # }
     /// ```
     ///
-    /// COST: a process while it waits, and one message there and one back, some hundred bytes in all.
+    /// COST: one process during the wait, and one message in each direction, some hundred bytes in all.
     ///
-    /// *Cancellation*: dropping the future gives up; a late answer is dropped. The future does not keep the node in
-    /// the cluster.
+    /// *Cancellation*: dropping the future abandons the ping; a late answer is dropped. The future does not keep the
+    /// node in the cluster.
     ///
     /// # Errors
-    /// [`PingError`] says why no answer came.
+    /// [`PingError`]: the reason why there is no answer.
     pub fn ping(
         &self,
         node: &NodeName,
@@ -102,7 +102,7 @@ async fn ask(
     mut told: oneshot::Sender<Result<Duration, PingError>>,
 ) {
     let from = core.ids.pid(me.id());
-    // WHY no monitor: what ends the connection is seen below, and a node without a `net_kernel` is none.
+    // WHY no monitor: the end of the connection is seen below, and every node has a `net_kernel`.
     let tag = Term::from(core.ids.reference(core.ids.monitor()));
     let request = Term::tuple([Term::atom("is_auth"), Term::Atom(core.ids.atom.clone())]);
     let call = GenCall { from: from.clone(), tag: tag.clone(), request };
@@ -129,6 +129,6 @@ async fn ask(
         () = lost => Err(PingError::Lost),
         () = told.closed() => return,
     };
-    // Whoever asked may have given up.
+    // The caller may have been cancelled.
     let _ = told.send(result);
 }

@@ -1,4 +1,4 @@
-//! How other nodes are reached, and what they have to know: their hosts, their cookies, TLS.
+//! Configuration needed to reach other nodes: hosts, cookies, TLS.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ use crate::tls::Tls;
 pub(super) struct Reach {
     pub(super) hosts: Hosts,
     pub(super) cookie: Cookie,
-    /// Of nodes that have another.
+    /// Cookies of nodes that do not use the default one.
     pub(super) cookies: HashMap<NodeName, Cookie>,
     pub(super) tls: Option<Tls>,
 }
 
 impl Reach {
-    /// Calls a node: finds it, connects, and goes through the handshake.
+    /// Looks up a node, connects, and performs the handshake.
     pub(super) async fn call(
         &self,
         local: &Local,
@@ -42,7 +42,7 @@ impl Reach {
         Ok((stream, established))
     }
 
-    /// What a caller has to know.
+    /// The cookie that a caller must prove.
     pub(super) fn cookie_for(&self, caller: &Caller) -> Cookie {
         match &caller.called {
             Called::Name(name) => self.cookie_of(name),

@@ -2,12 +2,12 @@
 //!
 //! | [`ExitReason`] | term |
 //! |---|---|
-//! | those that Erlang has | `normal`, `shutdown`, `kill`, `killed`, `noproc`, `noconnection`, `timeout`, `system_limit` |
+//! | the reasons of Erlang | `normal`, `shutdown`, `kill`, `killed`, `noproc`, `noconnection`, `timeout`, `system_limit` |
 //! | `ShutdownWith(why)` | `{shutdown, Why}` |
 //! | `Error(why)` | `Why` |
 //! | `Panic` | `{panic, Message, Place}`, binaries |
 //!
-//! where *why* is the term itself if it came from elsewhere as [`Why`], else a binary of what it says.
+//! *why* is the term itself if it came from another node as [`Why`], otherwise a binary of its `Display` text.
 
 use std::fmt;
 
@@ -15,8 +15,8 @@ use purlin::foreign::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_term::Term;
 
-/// A term as the reason of an end: what [`purlin::Cause::downcast_ref`] finds in a reason that
-/// came from another node, and what to end with so that another node sees that term.
+/// A term as an exit reason. A reason from another node contains it ([`purlin::Cause::downcast_ref`]); a process
+/// that exits with it sends that term to other nodes.
 ///
 /// ```
 /// use purlin::ExitReason;
@@ -37,7 +37,7 @@ impl fmt::Display for Why {
 
 impl std::error::Error for Why {}
 
-/// The reason as a term.
+/// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
         ExitReason::Normal => Term::atom("normal"),
@@ -67,7 +67,7 @@ fn told(why: &Cause) -> Term {
     }
 }
 
-/// The term as a reason.
+/// Converts a term to an exit reason.
 pub(super) fn from_term(term: Term) -> ExitReason {
     if let Some(atom) = term.as_atom() {
         match atom.as_str() {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_of_erlang_come_back_as_they_were() {
+    fn reasons_of_erlang_survive_the_round_trip() {
         let atoms = ["normal", "shutdown", "kill", "killed", "noproc", "noconnection", "timeout"];
         let other = [
             Term::atom("system_limit"),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_of_ours_are_told() {
+    fn local_reasons_become_binaries_of_their_text() {
         assert_eq!(to_term(&ExitReason::error("no disk")), Term::from("no disk"));
         let why = to_term(&ExitReason::shutdown_with("upgrade"));
         assert_eq!(why, Term::tuple([Term::atom("shutdown"), Term::from("upgrade")]));

@@ -1,8 +1,8 @@
-//! The carrier of a stand-in: it says on the wire what a process elsewhere is sent.
+//! Transport of a proxy: encodes signals and messages for a remote process and writes them to the link.
 //!
-//! It connects when there is something to say and no connection, as Erlang does; not for answers, and for
-//! the end of links and monitors, which are nothing without the connection that they crossed. Where it
-//! fails, messages are dropped, and links and monitors are answered with `noconnection`.
+//! A signal without a connection establishes one, as in Erlang. Acknowledgements, and the ends of links and
+//! monitors, do not: they are meaningless without the connection they were set up on. If connecting fails,
+//! messages are dropped, and links and monitors are answered with `noconnection`.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -26,14 +26,15 @@ use crate::flags::Flags;
 use crate::frame::{PORTION, Payload, Repeated};
 use crate::name::NodeName;
 
-/// Writes a message behind what the buffer holds, or gives the term that it is; an error says why it is none.
+/// Appends the encoding of a message to the buffer, or returns the message if it is a term already. An error states why
+/// it cannot be encoded.
 pub(super) type Encode<M> =
     Arc<dyn Fn(M, &mut Vec<u8>) -> Result<Option<Term>, String> + Send + Sync>;
 
-/// How large a buffer for messages is kept: what is larger goes in fragments.
+/// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
 const KEPT: usize = PORTION;
 
-/// What is waited for: a connection, or room on it.
+/// Waits for a connection, or for capacity on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
 
 pub(super) struct Remote<M> {
@@ -41,20 +42,20 @@ pub(super) struct Remote<M> {
     node: NodeName,
     to: Named,
     encode: Encode<M>,
-    /// The message that is being said.
+    /// Encoding of the current message.
     bytes: Vec<u8>,
-    /// What is said with each, on a connection that can do this.
+    /// Control message of all messages, for connections with these flags.
     said: Option<(Flags, Repeated)>,
-    /// The stand-in itself; there once it has begun. WHY shared: whoever made it counts who refers to it, and
-    /// this is one who does.
+    /// The proxy itself; set when it starts. WHY shared: the registry counts the references to a proxy, and this is one
+    /// of them.
     own: Arc<OnceLock<LocalProcess>>,
-    /// Nobody refers to it.
+    /// The proxy is no longer referenced and must end.
     over: bool,
-    /// What it is called elsewhere: messages are from it.
+    /// External pid of the proxy, the sender of its messages.
     from: Option<purlin_term::Pid>,
-    /// Behind what it says: all that is for one process is in order, whoever of ours it is from.
+    /// Ordering key: everything sent to one process is in order, whichever local process sends it.
     line: Option<purlin_term::Pid>,
-    /// Where what comes next is said.
+    /// Connection for the next message.
     connection: Option<Arc<Connection>>,
     wait: Option<Wait>,
 }
@@ -72,7 +73,7 @@ impl<M> Remote<M> {
         Self { core, node, to, encode, bytes, said, own, over: false, from, line, connection, wait }
     }
 
-    /// The connection if something can be said on it now.
+    /// The connection, if it has capacity now.
     fn open(&self) -> Option<&Arc<Connection>> {
         let connection = self.connection.as_ref()?;
         connection.link()?.has_room(self.line.as_ref()).then_some(connection)
@@ -84,7 +85,7 @@ impl<M> Remote<M> {
         Box::pin(async move {
             let connection = match connected {
                 Some(connection) if !connection.is_lost() => connection,
-                // Whoever is told `noconnection` is told enough.
+                // Links and monitors are answered with `noconnection`, which needs no further detail.
                 _ => core.connect(&node).await.ok()?,
             };
             connection.link()?.room(line.as_ref()).await;
@@ -92,7 +93,7 @@ impl<M> Remote<M> {
         })
     }
 
-    /// Says a signal of one of ours; `None` if nobody elsewhere will answer it.
+    /// Sends a signal of a local process. Returns `None` if the remote side will not answer it.
     fn say(&mut self, from: Option<ProcessId>, signal: ForeignSignal) -> Option<()> {
         let connection = Arc::clone(self.connection.as_ref()?);
         let (ids, own) = (Arc::clone(&self.core.ids), self.own.get()?.clone());
@@ -100,7 +101,7 @@ impl<M> Remote<M> {
         let flags = connection.flags();
         let pid = match &self.to {
             Named::Pid(pid) => Some(pid.clone()),
-            // Nothing but messages and monitors goes to a name.
+            // A name receives messages and monitors only.
             Named::Name(_) => None,
         };
         let (control, payload) = match signal {
@@ -134,7 +135,7 @@ impl<M> Remote<M> {
                 }
                 (Control::UnlinkId { id, from: sender, to }, None)
             }
-            // Zero answers an unlink of the old kind, which is not acknowledged.
+            // Id zero answers an unlink of the old protocol, which is not acknowledged.
             ForeignSignal::UnlinkAck(0) => return Some(()),
             ForeignSignal::UnlinkAck(id) => {
                 let to = pid?;
@@ -150,14 +151,15 @@ impl<M> Remote<M> {
                 return Some(());
             }
             ForeignSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
-            // Whom theirs watch tells the connection: what comes here ends it.
+            // Monitors by remote processes are handled by the agent of the connection; a `Down` here is a request to
+            // end.
             ForeignSignal::Down(..) => return Some(()),
         };
         connection.say(self.line.clone(), control, payload);
         Some(())
     }
 
-    /// Answers a signal that nobody elsewhere will.
+    /// Answers a signal that the remote side will not answer.
     fn answer_for_lost(&self, from: Option<ProcessId>, signal: ForeignSignal) {
         let (Some(own), Some(from)) = (self.own.get(), from) else { return };
         let answer = match signal {
@@ -207,12 +209,12 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
         let (encode, bytes) = (&self.encode, &mut self.bytes);
         bytes.clear();
         bytes.shrink_to(KEPT);
-        // WHY caught: a stand-in that ends would leave whoever is linked to it untold.
+        // WHY caught: a panic would end the proxy, and linked processes would not be notified.
         let encoded = catch_unwind(AssertUnwindSafe(|| encode(message, bytes)));
         let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
         {
             Ok(Some(term)) => Payload::Term(term),
-            // One that is large is kept by the link.
+            // The link stores a large message.
             Ok(None) if bytes.len() > KEPT => Payload::Bytes(Cow::Owned(take(bytes))),
             Ok(None) => Payload::Bytes(Cow::Borrowed(bytes)),
             Err(error) => {
@@ -240,7 +242,8 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
             self.connection = self.core.connection(&self.node);
         }
         if let ForeignSignal::Down(_, why) = signal {
-            // It is from the core: all before it is said, for `Core::say_behind`, or nobody is left.
+            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::say_behind`, or the
+            // proxy is unreferenced.
             self.over |= why == ExitReason::Normal;
         } else if self.say(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);

@@ -1,8 +1,8 @@
-//! `rex`, whom `rpc:call` of nodes without `erpc` asks, and [`Cluster::rpc`](super::Cluster::rpc) any node: calls of
-//! exported functions, answered as OTP's server answers them.
+//! The `rex` server: answers calls of exported functions as OTP's server does, from `rpc:call` of nodes without `erpc`
+//! and from [`Cluster::rpc`](super::Cluster::rpc).
 //!
-//! It is no process: the connection's reader asks. Each call is a process of its own, so none waits for
-//! another, and one that panics is answered with the reason of its end.
+//! There is no `rex` process: the connection's reader task handles the requests. Each call runs in a separate
+//! process, so that calls do not wait for each other. A panic is answered with the exit reason of its process.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use super::gen_call::GenCall;
 use super::reason;
 use crate::control::Control;
 
-/// Answers `{call, Module, Function, Arguments, GroupLeader}`, and `block_call`, which here blocks nobody, when the
-/// function has returned; what is no such call is not answered.
+/// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
+/// here and blocks no other call. Other requests are not answered.
 pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: GenCall) {
     let Term::Tuple(parts) = &mut call.request else { return };
     let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
@@ -36,7 +36,7 @@ pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: Ge
     };
     let (told, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
-        // Whoever waits for it waits until this has ended.
+        // The receiver waits until this process has ended.
         let _ = told.send(function(me, arguments).await);
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
@@ -53,7 +53,7 @@ pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: Ge
     });
 }
 
-/// Answers `{Pid, features_request}`, which every node of the BEAM asks a published one.
+/// Answers `{Pid, features_request}`, which every BEAM node sends to a published node.
 pub(super) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
     if let Some([Term::Pid(asks), request]) = what.as_tuple()
         && request.is_atom("features_request")
@@ -66,7 +66,7 @@ pub(super) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
     }
 }
 
-/// What is answered for a function that has not returned.
+/// The answer for a function that has failed.
 fn failed(why: Term) -> Term {
     Term::tuple([Term::atom("badrpc"), Term::tuple([Term::atom("EXIT"), why])])
 }

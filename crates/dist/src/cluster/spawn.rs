@@ -1,11 +1,9 @@
-//! Processes that ours have spawned on another node: the request, its answer, and what stands for the process
-//! before it is there.
+//! Outgoing spawn requests: the request, its answer, and the proxy that exists before the process does.
 //!
-//! A process that is spawned with a link or a monitor is linked or monitored from its beginning, by the
-//! other node: so the reader of the connection notes both when it reads the answer, before it reads anything
-//! that the process has said, its end included. The monitor has to be one that the asking process knows by
-//! then. So a stand-in is there before the process is, and is monitored; it says nothing on the wire of this one
-//! monitor, which is the request's.
+//! A process spawned with a link or a monitor is linked or monitored by the remote node from its start. The reader
+//! task therefore records both when it reads the answer, before it reads any signal of the new process, including its
+//! exit. The requesting process must know the monitor by then. So the proxy is created and monitored before the
+//! process exists, and does not send this one monitor on the wire: its reference is that of the request.
 
 use std::fmt;
 use std::future::Future;
@@ -28,24 +26,24 @@ use crate::control::{Control, Named, Spawn};
 use crate::flags::Flags;
 use crate::name::NodeName;
 
-/// How long a node may take to say who its `user` is.
+/// Timeout for the lookup of `user` on the remote node.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why no process was spawned elsewhere.
+/// The reason why no remote process was spawned.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum NotSpawned {
     /// There is no connection to the node.
     NoConnection(Arc<NoConnection>),
-    /// The connection was lost before the answer came; there may be a process, which has been told so.
+    /// The connection was lost before the answer. The process may exist; it has received `noconnection`.
     Lost,
-    /// `notsup`: the node spawns nothing by request, or not that.
+    /// `notsup`: the node does not support spawn requests, or not this one.
     NotSupported,
-    /// `badarg`: more than 255 arguments, or a name longer than an atom can be.
+    /// `badarg`: more than 255 arguments, or a name too long for an atom.
     BadArgument,
-    /// `system_limit`: that node, or this one, has no room for one more.
+    /// `system_limit`: the process limit of that node, or of this one, is reached.
     SystemLimit,
-    /// What the node has said besides.
+    /// Any other reason given by the node.
     Refused(Atom),
 }
 
@@ -73,17 +71,17 @@ impl std::error::Error for NotSpawned {
     }
 }
 
-/// A request that has not been answered. Dropped, it tells whoever asked that the connection is lost.
+/// A pending spawn request. Dropping it tells the requester that the connection is lost.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// Who is to be linked to it, or monitors it.
+    /// The local process to link to it, or that monitors it.
     by: Option<ProcessId>,
     stand_in: LocalProcess,
     born: oneshot::Sender<purlin_term::Pid>,
     told: oneshot::Sender<Result<(), NotSpawned>>,
 }
 
-/// The other node has answered a request.
+/// Handles the answer to a spawn request.
 pub(super) fn answered(
     core: &Core,
     connection: &Connection,
@@ -107,7 +105,7 @@ pub(super) fn answered(
             }
             drop(ledger);
             core.add_stand_in((connection.node.clone(), Named::Pid(pid.clone())), stand_in);
-            // It ends only if the node leaves.
+            // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
             Ok(())
         }
@@ -118,24 +116,24 @@ pub(super) fn answered(
             _ => NotSpawned::Refused(why),
         }),
     };
-    // Whoever asked may have given up.
+    // The requester may have been cancelled.
     let _ = told.send(answer);
 }
 
-/// What stands for a process that is about to be.
+/// Transport of a proxy whose process does not exist yet.
 struct ToBe {
     core: Arc<Core>,
     node: NodeName,
     born: oneshot::Receiver<purlin_term::Pid>,
     own: Arc<OnceLock<LocalProcess>>,
     remote: Option<Remote<Term>>,
-    /// The first monitor is the request's, which the other node knows.
+    /// The first monitor is that of the request, which the remote node knows.
     monitored: bool,
 }
 
 impl ToBe {
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
-        // Who is not born is asked for again until its stand-in ends.
+        // After a failed spawn this is polled again until the proxy ends.
         if self.remote.is_none() && !self.born.is_terminated() {
             let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
             let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
@@ -151,7 +149,7 @@ impl ToBe {
 
 impl Carrier<Term> for ToBe {
     fn begin(&mut self, stand_in: &LocalProcess) {
-        // Whoever made it may have been quicker.
+        // The creator may have set it already.
         let _ = self.own.set(stand_in.clone());
     }
 
@@ -166,7 +164,7 @@ impl Carrier<Term> for ToBe {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.poll_remote(cx) {
             Poll::Ready(Some(remote)) => remote.poll_ready(cx),
-            // It is about to end.
+            // The proxy is about to end.
             Poll::Ready(None) => Poll::Ready(()),
             Poll::Pending => Poll::Pending,
         }
@@ -187,7 +185,7 @@ impl Carrier<Term> for ToBe {
     }
 }
 
-/// What is to be run elsewhere.
+/// The function to run on the remote node.
 struct Function {
     module: Atom,
     name: Atom,
@@ -203,7 +201,7 @@ impl Function {
     }
 }
 
-/// What stands for the process, and who tells it that the process is there.
+/// The proxy of the process, and the channel that tells it the pid.
 struct Unborn {
     pid: Pid<Term>,
     born: oneshot::Sender<purlin_term::Pid>,
@@ -217,12 +215,12 @@ impl Unborn {
         let carrier =
             ToBe { core, node, born: birth, own: Arc::clone(&own), remote: None, monitored };
         let pid = ids.node.stand_in(STAND_IN, carrier).map_err(|_| NotSpawned::SystemLimit)?;
-        // It may have begun already.
+        // The proxy may have started already.
         let _ = own.set(LocalProcess::from(&pid));
         Ok(Self { pid, born })
     }
 
-    /// Asks for the process, under that number, and waits for the answer.
+    /// Sends the spawn request with the given reference, and waits for the answer.
     async fn ask(
         self,
         cluster: &Cluster,
@@ -263,7 +261,7 @@ impl Unborn {
     }
 }
 
-/// Who prints on another node: a process of ours that led the new one would have to.
+/// The remote `user` process, which becomes the group leader. A local group leader would have to print for the process.
 async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
     if let Some(known) = connection.user.get() {
         return known.clone();
@@ -271,15 +269,15 @@ async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
     let name = vec![Term::atom("user")];
     let user = match cluster.rpc(&connection.node, "erlang", "whereis", name, PATIENCE).await {
         Ok(Term::Pid(user)) => *user,
-        // A node of ours has none, and what runs there does not print.
+        // A purlin node has no `user`; processes there do not print.
         _ => cluster.core().ids.pid_of_node(),
     };
     connection.user.get_or_init(|| user).clone()
 }
 
 impl Cluster {
-    /// Spawns a process on another node: Erlang's `spawn(Node, Module, Function, Arguments)`. What it prints goes
-    /// to that node's `user`. A function that is not there ends its process, elsewhere, with `undef`.
+    /// Spawns a process on another node, as Erlang's `spawn(Node, Module, Function, Arguments)` does. Its output goes
+    /// to `user` of that node. If the function does not exist, the process exits there with `undef`.
     ///
     /// ```no_run
     /// # use purlin_dist::cluster::{Cluster, NotSpawned};
@@ -293,12 +291,12 @@ impl Cluster {
     /// # }
     /// ```
     ///
-    /// *Cancellation*: dropping the future does not take a request back that is on its way.
+    /// *Cancellation*: dropping the future does not withdraw a request that has been sent.
     ///
     /// # Errors
-    /// [`NotSpawned`] says why there is no process.
+    /// [`NotSpawned`]: the reason.
     ///
-    /// COST: a round trip, and one more the first time on a connection: `user` is looked up.
+    /// COST: one round trip. The first spawn on a connection takes one more, to look up `user`.
     pub async fn spawn(
         &self,
         on: &NodeName,
@@ -311,8 +309,8 @@ impl Cluster {
         Unborn::new(self.core(), on, false)?.ask(self, on, function, request, None).await
     }
 
-    /// Spawns a process on another node that is linked to the caller from its beginning: `spawn_link`. Cancellation
-    /// and cost are those of [`Cluster::spawn`].
+    /// Spawns a process on another node, linked to the caller from its start, as `spawn_link` does. Cancellation and
+    /// cost are those of [`Cluster::spawn`].
     ///
     /// # Errors
     /// [`NotSpawned`]; then there is no link.
@@ -330,16 +328,16 @@ impl Cluster {
         Unborn::new(self.core(), on, false)?.ask(self, on, function, request, by).await
     }
 
-    /// Spawns a process on another node that the caller monitors from its beginning: `spawn_monitor`. The cost is
+    /// Spawns a process on another node, monitored by the caller from its start, as `spawn_monitor` does. The cost is
     /// that of [`Cluster::spawn`].
     ///
-    /// *Cancellation*: dropping the future takes back neither the request nor the monitor: a [`Down`] will come.
+    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive.
     ///
     /// # Errors
-    /// [`NotSpawned`]; then no [`Down`] comes.
+    /// [`NotSpawned`]; then no [`Down`] arrives.
     ///
     /// # Panics
-    /// Outside of the caller's own turn, as receiving does.
+    /// Panics if called outside the turn of the calling process, as receiving does.
     pub async fn spawn_monitor<M: From<Down> + Send + 'static>(
         &self,
         me: &Process<M>,
@@ -377,7 +375,7 @@ mod tests {
     use crate::link::Settings;
 
     #[tokio::test]
-    async fn what_stands_for_a_process_that_never_was_may_be_asked_more_than_once() {
+    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
         let node: NodeName = "a@h".parse().expect("a name");
         let own = (Ipv4Addr::LOCALHOST, 1).into();
         let hosts = Hosts { us: node.clone(), own, told: Default::default() };

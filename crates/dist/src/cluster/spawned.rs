@@ -1,4 +1,4 @@
-//! Processes that others have asked for: each runs an exported function.
+//! Incoming spawn requests: each spawns a process that runs an exported function.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::export::Job;
 use super::ledger::Theirs;
 use crate::control::{Control, Named, Spawn};
 
-/// Runs an exported function in a process of its own, and says so; every request is answered, as who asks may
-/// wait for ever otherwise. A function that is not there ends its process with `undef`, as in Erlang.
+/// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
+/// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.
 pub(super) fn spawn_for(
     core: &Arc<Core>,
     connection: &Arc<Connection>,
@@ -38,11 +38,11 @@ pub(super) fn spawn_for(
         return answer(Err(Atom::from_static("system_limit")));
     }
     let job = Job::of(&core.exports, spawn, arguments);
-    // It begins when it has been told of, so that its end is not told before.
+    // The process starts after the answer is sent, so that its exit cannot be sent before.
     let (begin, begun) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| match begun.await {
         Ok(()) => {
-            // WHY: the link and the monitor are there, but a turn acts on what has come when it begins.
+            // WHY: the link and the monitor are in the inbox, and a process handles its inbox at the start of a turn.
             purlin::yield_now().await;
             job.run(me).await
         }
@@ -68,7 +68,7 @@ pub(super) fn spawn_for(
     let _ = begin.send(());
 }
 
-/// Whether an option is among those that were asked for, alone or with more to it.
+/// Whether an option is present, alone or as `{Name, Value}`.
 fn asks(spawn: &Spawn, what: &str) -> bool {
     spawn.options.iter().any(|option| match option.as_tuple() {
         Some([name, _]) => name.is_atom(what),

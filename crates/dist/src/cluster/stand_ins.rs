@@ -1,13 +1,13 @@
-//! The stand-ins of a cluster: one for each process elsewhere and type of message, as long as somebody needs it.
+//! Registry of a cluster's proxies (stand-ins): one for each remote process and message type, as long as it is used.
 //!
-//! Nobody is told when the last address of a stand-in is dropped. So when there are twice as many as were
-//! needed the last time, all are looked at, and those that only the table of processes, this list and the
-//! stand-in itself refer to are to end. A process that is linked to one, or monitors it, refers to it.
+//! There is no notification when the last `Pid` of a proxy is dropped. So when there are twice as many proxies as were
+//! in use after the last sweep, all are checked. Those referenced only by the process table, this registry and
+//! themselves receive a request to end. A process that is linked to a proxy, or monitors it, holds a reference.
 //!
-//! Used under the lock of the cluster's state, where references are given out; so one that nobody refers to
-//! is needed by nobody, and all that was sent to it has arrived before it is told to end.
+//! The registry is used under the lock of the cluster's state, which is also where references are handed out. So an
+//! unreferenced proxy cannot gain a reference, and all messages to it have arrived before the request to end.
 //!
-//! COST: a new stand-in costs one look at another, on average.
+//! COST: a new proxy costs one check of another proxy on average.
 
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
@@ -18,14 +18,14 @@ use purlin::foreign::LocalProcess;
 use crate::control::Named;
 use crate::name::NodeName;
 
-/// Who refers to a stand-in that nobody needs: the table of processes, this list, itself.
+/// References to an unused proxy: the process table, this registry, the proxy itself.
 const OWN: u32 = 3;
-/// So few are not worth looking at.
+/// Minimum number of new proxies between two sweeps.
 const FEW: usize = 1024;
 
-/// The stand-ins of a cluster.
+/// The proxies of a cluster.
 pub(super) struct StandIns {
-    /// By the process: for each type of message at most one that is not to end.
+    /// By remote process: at most one for each message type without a request to end.
     all: HashMap<(NodeName, Named), Vec<Listed>>,
     count: usize,
     sweep_at: usize,
@@ -33,7 +33,7 @@ pub(super) struct StandIns {
 
 struct Listed {
     stand_in: LocalProcess,
-    /// It was told to end, and may have something to say before.
+    /// Requested to end, but possibly with messages still to send.
     is_to_end: bool,
 }
 
@@ -42,7 +42,7 @@ impl StandIns {
         Self { all: HashMap::new(), count: 0, sweep_at: FEW }
     }
 
-    /// The one for a process, with messages of that type.
+    /// The proxy for a process and message type.
     pub(super) fn find(&self, of: &(NodeName, Named), message: TypeId) -> Option<LocalProcess> {
         let all = self.all.get(of)?;
         let found = all.iter().find(|known| {
@@ -52,13 +52,13 @@ impl StandIns {
         found.map(|known| known.stand_in.clone())
     }
 
-    /// All that stand for a process and have not ended.
+    /// All proxies of a process that have not ended.
     pub(super) fn of(&self, process: &(NodeName, Named)) -> Vec<LocalProcess> {
         let all = self.all.get(process).into_iter().flatten().map(|known| &known.stand_in);
         all.filter(|stand_in| !stand_in.has_ended()).cloned().collect()
     }
 
-    /// For which processes some of them stand. COST: a look at all of them.
+    /// The remote processes of the given proxies. COST: a scan of all proxies.
     pub(super) fn stand_for(&self, some: &HashSet<ProcessId>) -> Vec<(ProcessId, NodeName, Named)> {
         let all = self
             .all
@@ -68,7 +68,7 @@ impl StandIns {
         found.map(|(id, (node, process))| (id, node.clone(), process.clone())).collect()
     }
 
-    /// Adds one; says which are to end.
+    /// Adds a proxy. Returns the proxies that must be requested to end.
     #[must_use]
     pub(super) fn add(
         &mut self,
@@ -97,7 +97,7 @@ impl StandIns {
         unused
     }
 
-    /// Takes all out.
+    /// Removes and returns all proxies.
     pub(super) fn take(&mut self) -> Vec<LocalProcess> {
         self.count = 0;
         self.all.drain().flat_map(|(_, all)| all).map(|known| known.stand_in).collect()

@@ -1,4 +1,4 @@
-//! A control message from bytes of outside.
+//! Decoder for control messages.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::Broken;
 
-/// A term that is no control message.
+/// Error for a term that is not a valid control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Its number, if it has one.
+    /// The number of the control message, if it has one.
     pub number: Option<i64>,
-    /// What is wrong.
+    /// Description of the error.
     pub what: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// The flags of `ALTACT_SIG_SEND`.
+/// Flags of `ALTACT_SIG_SEND`.
 pub(super) mod altact {
     pub(crate) const PRIORITY: u8 = 1;
     pub(crate) const TOKEN: u8 = 2;
@@ -36,7 +36,7 @@ pub(super) mod altact {
     pub(crate) const EXIT: u8 = 16;
 }
 
-/// The flags of `SPAWN_REPLY`.
+/// Flags of `SPAWN_REPLY`.
 pub(super) mod spawned {
     pub(crate) const LINKED: i64 = 1;
     pub(crate) const MONITORED: i64 = 2;
@@ -44,7 +44,7 @@ pub(super) mod spawned {
 
 type Field<T> = Result<T, Wrong>;
 
-/// What is wrong with a field.
+/// Error in a field.
 enum Wrong {
     What(&'static str),
     Term(DecodeError),
@@ -63,12 +63,12 @@ impl From<DecodeError> for Wrong {
 }
 
 impl Control {
-    /// Reads the next term, which is one.
+    /// Decodes the next term as a control message.
     ///
-    /// COST: none, but for tokens, reasons and requests to spawn.
+    /// COST: allocates only for trace tokens, reasons and spawn requests.
     ///
     /// # Errors
-    /// [`Broken::Term`] or [`Broken::Control`]: it is no term, or no control message.
+    /// [`Broken::Term`] or [`Broken::Control`]: not a valid term, or not a control message.
     pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, Broken> {
         let Token::Tuple(count) = decoder.reader().token()? else {
             return Err(Malformed { number: None, what: "not a tuple" }.into());
@@ -86,7 +86,7 @@ impl Control {
     }
 }
 
-/// The fields that have not been read.
+/// The fields not yet read.
 struct Fields<'d, 'a> {
     decoder: &'d mut Decoder<'a>,
     left: usize,
@@ -141,7 +141,7 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         }
         35 => Control::UnlinkId { id: f.id()?, from: f.pid()?, to: f.pid()? },
         36 => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
-        // It alone may have fields that are not known yet.
+        // The only control message that may have additional fields.
         37 => return f.altact(),
         _ => return Err("unknown".into()),
     };
@@ -149,13 +149,13 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// What reads the next one.
+    /// The decoder for the next field.
     fn next(&mut self) -> Field<&mut Decoder<'a>> {
         self.left = self.left.checked_sub(1).ok_or("too few fields")?;
         Ok(self.decoder)
     }
 
-    /// The beginning of the next one.
+    /// The first token of the next field.
     fn beginning(&mut self) -> Field<Token<'a>> {
         Ok(self.next()?.reader().token()?)
     }
@@ -193,7 +193,7 @@ impl<'a> Fields<'_, 'a> {
         if there { self.any().map(Some) } else { Ok(None) }
     }
 
-    /// The number of an unlink, 1 to 2^64 - 1.
+    /// The id of an unlink, 1 to 2^64 - 1.
     fn id(&mut self) -> Field<u64> {
         let id = match self.beginning()? {
             Token::Integer(id) => u64::try_from(id).ok(),
@@ -234,7 +234,7 @@ impl<'a> Fields<'_, 'a> {
     fn altact(&mut self) -> Field<Control> {
         let flags = match self.beginning()? {
             Token::Integer(flags @ 0..) => flags as u8,
-            // Flags to come may need more bits; these are in the lowest.
+            // Future flags may need more bits; the known ones are in the lowest byte.
             Token::BigInteger(flags) if !flags.negative => {
                 flags.digits.first().copied().unwrap_or(0)
             }

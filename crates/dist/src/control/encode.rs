@@ -1,4 +1,4 @@
-//! A control message to bytes.
+//! Encoder for control messages.
 
 use purlin_term::{Atom, Buffer, EncodeError, Pid, Reference, Term, Writer};
 
@@ -6,12 +6,12 @@ use crate::control::decode::{altact, spawned};
 use crate::control::{Control, Named, Spawn, To};
 
 impl Control {
-    /// Writes it as the tuple that it is.
+    /// Encodes the control message as a tuple.
     ///
-    /// COST: none but what the buffer takes.
+    /// COST: allocates only for the growth of the buffer.
     ///
     /// # Errors
-    /// The external format has no room for a token, a reason or an option in it.
+    /// A trace token, a reason or an option does not fit into the external term format.
     pub fn write<B: Buffer>(&self, out: &mut Writer<'_, '_, B>) -> Result<(), EncodeError> {
         match self {
             Self::Link { from, to } => tuple(out, 1, 2)?.pid(from).pid(to).end(),
@@ -53,7 +53,7 @@ impl Control {
             Self::Exit { from, to, token, reason: None } => {
                 traced(out, 24, 25, 2, token)?.pid(from).pid(to).token(token)
             }
-            // The token stands before the reason, here and below.
+            // The token precedes the reason, here and below.
             Self::Exit { from, to, token, reason: Some(reason) } => {
                 traced(out, 3, 13, 3, token)?.pid(from).pid(to).token(token)?;
                 out.term(reason)
@@ -112,10 +112,10 @@ fn spawn_request<B: Buffer>(spawn: &Spawn, out: &mut Writer<'_, '_, B>) -> Resul
     Tuple(out).token(token)
 }
 
-/// Where a cookie stood before OTP R9.
+/// The field that contained a cookie before OTP R9.
 const UNUSED: Atom = Atom::EMPTY;
 
-/// Begins a tuple of a number and so many fields.
+/// Begins a tuple of a number and `fields` more fields.
 fn tuple<'o, 'b, 'c, B: Buffer>(
     out: &'o mut Writer<'b, 'c, B>,
     number: i64,
@@ -125,7 +125,7 @@ fn tuple<'o, 'b, 'c, B: Buffer>(
     Ok(Tuple(out).integer(number))
 }
 
-/// Begins one that has a token and another number if there is one.
+/// Begins a tuple whose number depends on whether there is a trace token.
 fn traced<'o, 'b, 'c, B: Buffer>(
     out: &'o mut Writer<'b, 'c, B>,
     plain: i64,
@@ -139,7 +139,7 @@ fn traced<'o, 'b, 'c, B: Buffer>(
     }
 }
 
-/// A tuple that has been begun.
+/// A tuple whose fields are being written.
 struct Tuple<'o, 'b, 'c, B>(&'o mut Writer<'b, 'c, B>);
 
 impl<B: Buffer> Tuple<'_, '_, '_, B> {

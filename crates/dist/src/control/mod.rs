@@ -1,11 +1,11 @@
-//! Control messages: what one node tells another of its processes. Pure.
+//! Control messages of the distribution protocol. Pure.
 //!
-//! A control message is a tuple whose first element is a number; some have a message
-//! behind them, the payload. [`Control`] has one variant for each thing that can be said.
-//! What can be said in several ways is one variant with fields that tell which:
+//! A control message is a tuple whose first element is a number; some are followed by a message,
+//! the payload. [`Control`] has one variant for each operation. An operation with several
+//! encodings is one variant, whose fields select the encoding:
 //!
-//! - a *token* of sequential tracing makes another number of the same thing (`_TT`);
-//! - the *reason* of an exit stands in the tuple, as before OTP 22, or is the payload.
+//! - a *trace token* of sequential tracing selects another number for the same operation (`_TT`);
+//! - the *reason* of an exit is in the tuple, as before OTP 22, or is the payload.
 //!
 //! | number | without token | with token |
 //! |---|---|---|
@@ -21,10 +21,10 @@
 //! | `GROUP_LEADER` | 7 | |
 //! | `SPAWN_REQUEST`, `SPAWN_REPLY` | 29, 31 | 30, 32 |
 //!
-//! All of them are taken whatever was negotiated: a node may have written some before it
-//! knew whom it talks to. What may be *sent* depends on what both can do, and the
-//! functions that take [`Flags`] choose it: [`Control::to_pid`], [`Control::to_alias`],
-//! [`Control::exit`], [`Control::exit2`], [`Control::down`].
+//! All of them are accepted, whatever was negotiated: a node may have encoded some before it knew
+//! its peer. Which ones may be *sent* depends on the flags of both nodes. The functions that take
+//! [`Flags`] select it: [`Control::to_pid`], [`Control::to_alias`], [`Control::exit`],
+//! [`Control::exit2`], [`Control::down`].
 
 mod decode;
 mod encode;
@@ -35,209 +35,209 @@ use crate::flags::Flags;
 
 pub use decode::Malformed;
 
-/// A process, by its pid or by the name it is registered by.
+/// A process, by its pid or its registered name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Named {
-    /// By its pid.
+    /// The pid.
     Pid(Pid),
-    /// By its name.
+    /// The registered name.
     Name(Atom),
 }
 
-/// Who gets a signal of OTP 28.
+/// Recipient of an `ALTACT_SIG_SEND` signal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum To {
     /// A process, by its pid.
     Pid(Pid),
-    /// A process, by its name.
+    /// A process, by its registered name.
     Name(Atom),
     /// A process, by an alias.
     Alias(Reference),
 }
 
-/// What is asked for by a request to spawn.
+/// A spawn request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spawn {
-    /// The number of the request; the monitor's too, if one is wanted.
+    /// The reference of the request, and of the monitor if one is requested.
     pub request: Reference,
-    /// Who asks, and will be the parent.
+    /// The requesting process, which becomes the parent.
     pub from: Pid,
     /// The group leader of the new process.
     pub group_leader: Pid,
     /// The module of the function.
     pub module: Atom,
-    /// Its name.
+    /// The name of the function.
     pub function: Atom,
-    /// How many arguments it takes; they are the payload, a list.
+    /// The number of arguments; the arguments are the payload, a list.
     pub arity: u8,
-    /// What `spawn_opt` takes: `link`, `monitor` and others.
+    /// The options of `spawn_opt`: `link`, `monitor` and others.
     pub options: Vec<Term>,
-    /// A token of sequential tracing.
+    /// The trace token.
     pub token: Option<Term>,
 }
 
-/// What one node tells another.
+/// A control message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Control {
-    /// `from` links itself to `to`.
+    /// `from` links to `to`.
     Link {
-        /// Who.
+        /// The linking process.
         from: Pid,
-        /// With whom.
+        /// The linked process.
         to: Pid,
     },
-    /// `from` takes its link to `to` away, as nodes before OTP 23.3 said it.
+    /// `from` removes its link to `to`, in the protocol before OTP 23.3.
     Unlink {
-        /// Who.
+        /// The unlinking process.
         from: Pid,
-        /// From whom.
+        /// The unlinked process.
         to: Pid,
     },
-    /// `from` takes its link to `to` away, and waits for [`Control::UnlinkIdAck`].
+    /// `from` removes its link to `to`, and waits for [`Control::UnlinkIdAck`].
     UnlinkId {
-        /// Tells this unlink from others that are under way; not 0.
+        /// Distinguishes this unlink from other pending ones; not 0.
         id: u64,
-        /// Who.
+        /// The unlinking process.
         from: Pid,
-        /// From whom.
+        /// The unlinked process.
         to: Pid,
     },
-    /// `from` has heard of an unlink.
+    /// `from` acknowledges an unlink.
     UnlinkIdAck {
-        /// The number of the unlink.
+        /// The id of the unlink.
         id: u64,
-        /// Who has heard of it.
+        /// The acknowledging process.
         from: Pid,
-        /// Who has unlinked.
+        /// The process that has unlinked.
         to: Pid,
     },
     /// The payload is a message to `to`.
     Send {
-        /// Who gets it.
+        /// The recipient.
         to: Pid,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
-    /// The payload is a message of `from` to `to`.
+    /// The payload is a message from `from` to `to`.
     SendSender {
-        /// Who sends it.
+        /// The sender.
         from: Pid,
-        /// Who gets it.
+        /// The recipient.
         to: Pid,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
-    /// The payload is a message of `from` to the process of this name.
+    /// The payload is a message from `from` to the process registered as `to`.
     RegSend {
-        /// Who sends it.
+        /// The sender.
         from: Pid,
-        /// The name of who gets it.
+        /// The registered name of the recipient.
         to: Atom,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
-    /// The payload is a message of `from` to the process with this alias.
+    /// The payload is a message from `from` to the process with this alias.
     AliasSend {
-        /// Who sends it.
+        /// The sender.
         from: Pid,
-        /// The alias of who gets it.
+        /// The alias of the recipient.
         to: Reference,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
-    /// The payload is a message, or the reason of an exit signal, as nodes since OTP 28 can say it.
+    /// The payload is a message or the reason of an exit signal, in the encoding of OTP 28.
     Altact {
-        /// Whether it goes before others that wait.
+        /// Whether it is a priority signal.
         priority: bool,
         /// Whether it is an exit signal.
         exit: bool,
-        /// Who sends it.
+        /// The sender.
         from: Pid,
-        /// Who gets it.
+        /// The recipient.
         to: To,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
     /// `from`, which is linked to `to`, has ended.
     Exit {
-        /// Who has ended.
+        /// The ended process.
         from: Pid,
-        /// With whom it is linked.
+        /// The linked process.
         to: Pid,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
-        /// Why, unless the payload says it.
+        /// The exit reason; `None` if it is the payload.
         reason: Option<Term>,
     },
     /// `from` has called `exit(To, Reason)`.
     Exit2 {
-        /// Who has called it.
+        /// The calling process.
         from: Pid,
-        /// Whom it is to end.
+        /// The recipient of the exit signal.
         to: Pid,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
-        /// Why, unless the payload says it.
+        /// The exit reason; `None` if it is the payload.
         reason: Option<Term>,
     },
     /// `from` monitors `to`.
     Monitor {
-        /// Who.
+        /// The monitoring process.
         from: Pid,
-        /// Whom.
+        /// The monitored process or name.
         to: Named,
         /// The monitor.
         reference: Reference,
     },
     /// `from` no longer monitors `to`.
     Demonitor {
-        /// Who.
+        /// The monitoring process.
         from: Pid,
-        /// Whom.
+        /// The monitored process or name.
         to: Named,
         /// The monitor.
         reference: Reference,
     },
     /// `from`, which is monitored by `to`, has ended.
     Down {
-        /// Who has ended, as it was named when it was monitored.
+        /// The ended process, by the pid or name in the monitor request.
         from: Named,
-        /// Who has monitored it.
+        /// The monitoring process.
         to: Pid,
         /// The monitor.
         reference: Reference,
-        /// Why, unless the payload says it.
+        /// The exit reason; `None` if it is the payload.
         reason: Option<Term>,
     },
-    /// `leader` is to be the group leader of `member`.
+    /// `leader` becomes the group leader of `member`.
     GroupLeader {
         /// The leader.
         leader: Pid,
         /// The member.
         member: Pid,
     },
-    /// A process is to be spawned; the payload is the list of its arguments.
+    /// A spawn request; the payload is the argument list.
     Spawn(Box<Spawn>),
-    /// What became of [`Control::Spawn`].
+    /// The answer to [`Control::Spawn`].
     Spawned {
-        /// The number of the request.
+        /// The reference of the request.
         request: Reference,
-        /// Who has asked.
+        /// The requesting process.
         to: Pid,
-        /// Whether the new process is linked to who has asked.
+        /// Whether the new process is linked to the requesting one.
         linked: bool,
-        /// Whether who has asked monitors it.
+        /// Whether the requesting process monitors the new one.
         monitored: bool,
-        /// The new process, or why there is none.
+        /// The new process, or the reason for the failure.
         result: Result<Pid, Atom>,
-        /// A token of sequential tracing.
+        /// The trace token.
         token: Option<Term>,
     },
 }
 
 impl Control {
-    /// Whether a payload stands behind it.
+    /// Whether a payload follows.
     #[must_use]
     pub fn has_payload(&self) -> bool {
         match self {
@@ -254,7 +254,7 @@ impl Control {
         }
     }
 
-    /// Who sends it, as far as it says so. What one process sends to another is to arrive in order.
+    /// The sending process, if the control message contains it. Signals of one process to another must arrive in order.
     #[must_use]
     pub fn sender(&self) -> Option<&Pid> {
         match self {
@@ -278,7 +278,7 @@ impl Control {
         }
     }
 
-    /// Whose link, monitor or end this is about: it has to live on the node that says it.
+    /// The process whose link, monitor or exit this is about. It must belong to the sending node.
     #[must_use]
     pub fn speaks_of(&self) -> Option<&Pid> {
         match self {
@@ -297,7 +297,7 @@ impl Control {
         }
     }
 
-    /// A message of `from` to `to`.
+    /// A message from `from` to `to`.
     #[must_use]
     pub fn to_pid(flags: Flags, from: Pid, to: Pid) -> Self {
         if flags.has(Flags::SEND_SENDER) {
@@ -307,10 +307,10 @@ impl Control {
         }
     }
 
-    /// A message of `from` to the process with this alias; `None` if the other node does not know of aliases.
+    /// A message from `from` to the process with this alias. Returns `None` if the peer does not support aliases.
     #[must_use]
     pub fn to_alias(flags: Flags, from: Pid, to: Reference) -> Option<Self> {
-        // WHY this order: OTP 30 is to know only the newer of the two.
+        // WHY this order: OTP 30 is expected to support only the newer encoding.
         if flags.has(Flags::ALTACT_SIG) {
             let (to, token) = (To::Alias(to), None);
             Some(Self::Altact { priority: false, exit: false, from, to, token })
@@ -319,21 +319,21 @@ impl Control {
         }
     }
 
-    /// The end of `from`, which is linked to `to`; and the payload.
+    /// The exit of `from`, which is linked to `to`, and the payload.
     #[must_use]
     pub fn exit(flags: Flags, from: Pid, to: Pid, reason: Term) -> (Self, Option<Term>) {
         let (reason, payload) = reason_or_payload(flags, reason);
         (Self::Exit { from, to, token: None, reason }, payload)
     }
 
-    /// An exit signal of `from` to `to`; and the payload.
+    /// An exit signal from `from` to `to`, and the payload.
     #[must_use]
     pub fn exit2(flags: Flags, from: Pid, to: Pid, reason: Term) -> (Self, Option<Term>) {
         let (reason, payload) = reason_or_payload(flags, reason);
         (Self::Exit2 { from, to, token: None, reason }, payload)
     }
 
-    /// The end of `from`, which `to` monitors; and the payload.
+    /// The exit of `from`, which `to` monitors, and the payload.
     #[must_use]
     pub fn down(
         flags: Flags,

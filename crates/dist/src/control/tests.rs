@@ -43,7 +43,7 @@ fn to() -> impl Strategy<Value = To> {
     prop_oneof![pid().prop_map(To::Pid), atom().prop_map(To::Name), reference().prop_map(To::Alias)]
 }
 
-/// Every kind of control message.
+/// Any control message.
 pub(crate) fn control() -> impl Strategy<Value = Control> {
     let links = (0..4u8, 1..=u64::MAX, pid(), pid()).prop_map(|(kind, id, from, to)| match kind {
         0 => Control::Link { from, to },
@@ -125,14 +125,14 @@ pub(crate) fn control() -> impl Strategy<Value = Control> {
     ]
 }
 
-/// The term that it is written as.
+/// The term that the control message is encoded as.
 pub(crate) fn written(control: &Control) -> Result<Term, EncodeError> {
     let mut bytes = vec![131];
     control.write(&mut Writer::new(&mut bytes))?;
     Ok(Term::decode(&bytes).expect("a term"))
 }
 
-/// What is read from a term.
+/// Decodes a control message from a term.
 fn read(term: &Term) -> Result<Control, String> {
     let bytes = term.encode().expect("a term");
     let mut decoder = Decoder::new(&bytes[1..]);
@@ -155,7 +155,7 @@ fn said(number: i64, fields: &[Term]) -> Term {
 }
 
 #[test]
-fn a_token_stands_behind_who_gets_a_message_and_before_the_reason_of_an_exit() {
+fn trace_token_follows_the_recipient_and_precedes_the_exit_reason() {
     let (from, to) = (some_pid(1), some_pid(2));
     let (token, reason) = (Term::atom("token"), Term::atom("reason"));
     let (f, t) = (term_of(&from), term_of(&to));
@@ -185,7 +185,7 @@ fn a_token_stands_behind_who_gets_a_message_and_before_the_reason_of_an_exit() {
 }
 
 #[test]
-fn what_is_wrong_with_a_control_message_is_said_with_its_number() {
+fn errors_contain_the_number_of_the_control_message() {
     let pid = term_of(&some_pid(1));
     for (term, line) in [
         (Term::atom("x"), "no control message: not a tuple"),
@@ -205,7 +205,7 @@ fn what_is_wrong_with_a_control_message_is_said_with_its_number() {
 }
 
 #[test]
-fn a_signal_of_otp_28_may_have_flags_and_fields_that_are_not_known_yet() {
+fn altact_signal_may_have_unknown_flags_and_additional_fields() {
     let (from, to) = (some_pid(1), some_pid(2));
     let huge = Term::from((BigInt::from(1) << 200) + 1);
     let more = [huge, term_of(&from), term_of(&to), Term::atom("more")];
@@ -217,7 +217,7 @@ fn a_signal_of_otp_28_may_have_flags_and_fields_that_are_not_known_yet() {
         token: None,
     };
     assert_eq!(read(&said(37, &more)), Ok(control));
-    // An alias and a name at once, or neither and a name.
+    // Both an alias and a name, or neither although the field is a name.
     for flags in [12, 0] {
         let fields = [Term::from(flags), term_of(&from), Term::atom("name")];
         assert!(read(&said(37, &fields)).is_err());
@@ -227,7 +227,7 @@ fn a_signal_of_otp_28_may_have_flags_and_fields_that_are_not_known_yet() {
 }
 
 #[test]
-fn what_is_sent_is_what_both_nodes_can_do() {
+fn encoding_depends_on_the_flags_of_both_nodes() {
     let (from, to) = (some_pid(1), some_pid(2));
     let alias = Reference::new(Atom::from_static("a@h"), 1, &[1, 2, 3]).expect("three words");
     let kind = |flags| Control::to_alias(flags, from.clone(), alias.clone());
@@ -249,12 +249,12 @@ fn what_is_sent_is_what_both_nodes_can_do() {
 
 proptest! {
     #[test]
-    fn every_control_message_comes_back_from_its_bytes(control in control()) {
+    fn every_control_message_survives_the_round_trip(control in control()) {
         prop_assert_eq!(read(&written(&control).expect("a term")), Ok(control));
     }
 
     #[test]
-    fn a_control_message_with_a_field_changed_is_another_one_or_refused_in_a_line(
+    fn message_with_a_changed_field_decodes_or_is_refused_with_a_one_line_error(
         control in control(),
         place in 0..8usize,
         field in term(),
@@ -263,7 +263,7 @@ proptest! {
         let place = place % elements.len();
         elements[place] = field;
         match read(&Term::Tuple(elements)) {
-            // What is not used is not kept.
+            // Unused fields are not preserved.
             Ok(changed) => {
                 prop_assert_eq!(read(&written(&changed).expect("a term")), Ok(changed));
             }

@@ -1,7 +1,7 @@
-//! Asks an epmd: where a node listens, and who is there.
+//! epmd client: looks up nodes, and lists the nodes of a host.
 //!
-//! Each question is a connection of its own, as epmd wants it. Nothing is kept between
-//! them. A question takes at most [`PATIENCE`].
+//! Each query uses a new connection, as epmd requires, and no result is cached. A query takes at
+//! most [`PATIENCE`].
 
 use std::fmt;
 use std::io;
@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
 
-/// How long an epmd may take to answer.
+/// Timeout of a query.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// An epmd, by its address.
+/// An epmd, identified by its address.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), purlin_dist::epmd::Failed> {
@@ -35,16 +35,16 @@ pub struct Epmd {
     pub(crate) address: SocketAddr,
 }
 
-/// Why an epmd was of no use.
+/// The reason why a query failed.
 #[derive(Debug)]
 pub enum Failed {
-    /// There is none at this address, or the connection broke.
+    /// Nothing listens at this address, or the connection broke.
     Unreachable(SocketAddr, io::Error),
-    /// It did not answer in time.
+    /// No answer arrived within the timeout.
     Silent(SocketAddr),
-    /// What answers is no epmd.
+    /// The answer is not one of epmd.
     Malformed(SocketAddr, Malformed),
-    /// It keeps this name for another node.
+    /// Another node is registered under this name.
     Taken(String),
 }
 
@@ -76,29 +76,34 @@ impl Epmd {
         Self { address }
     }
 
-    /// The epmd of a host, by its name or address, of which the first for IPv4 counts.
+    /// The epmd of a host, given by name or address. Uses the first IPv4 address if there is one.
     ///
     /// # Errors
-    /// The host is not known.
+    /// The host cannot be resolved.
     pub async fn of_host(host: &str, port: u16) -> io::Result<Self> {
         let all: Vec<_> = lookup_host((host, port)).await?.collect();
         let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
         first.map(|address| Self::at(*address)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Where the node listens whose name begins with `alive`; `None` if epmd knows none.
+    /// Looks up a node by the part of its name before the `@`. Returns `None` if it is not
+    /// registered.
     ///
     /// # Errors
-    /// See [`Failed`]. Cancelled, it closes its connection.
+    /// See [`Failed`].
+    ///
+    /// *Cancellation*: closes the connection.
     pub async fn find(&self, alive: &str) -> Result<Option<Found>, Failed> {
         let request = Request::PortPlease(alive.to_owned());
         self.ask(&request, MOST_REQUEST, |bytes, _| codec::read_port(bytes)).await
     }
 
-    /// The names of the nodes on that host, and where they listen.
+    /// Returns the names and ports of all registered nodes.
     ///
     /// # Errors
-    /// See [`Failed`]. Cancelled, it closes its connection.
+    /// See [`Failed`].
+    ///
+    /// *Cancellation*: closes the connection.
     pub async fn names(&self) -> Result<Vec<(String, u16)>, Failed> {
         let read = |bytes: &[u8], ended| match ended {
             true => codec::read_names(bytes).map(Answer::Whole),
@@ -124,7 +129,7 @@ impl Epmd {
         TcpStream::connect(self.address).await.map_err(|error| self.unreachable(error))
     }
 
-    /// Writes the request and reads until `read` has an answer.
+    /// Sends the request and reads until `read` returns an answer.
     pub(super) async fn exchange<T>(
         &self,
         socket: &mut TcpStream,

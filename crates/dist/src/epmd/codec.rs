@@ -1,18 +1,18 @@
-//! What is said to epmd and by it, to and from bytes. Pure.
+//! Codec of the epmd protocol. Pure.
 //!
-//! A request has two bytes of length before it, an answer has none: how long it is, its
-//! own fields say, or the end of the connection.
+//! A request has a two-byte length prefix. An answer has none: its length follows from its fields,
+//! or from the end of the connection.
 
 use std::fmt;
 
 use crate::bytes::Front;
 use crate::name::is_part;
 
-/// The longest request that is read, without its length: a name of 255 characters and what stands around it.
+/// Maximum length of an accepted request without its length prefix: a name of 255 characters and the other fields.
 pub const MOST_REQUEST: usize = 2048;
-/// The longest list of names that is read, some ten thousand nodes.
+/// Maximum length of an accepted list of names; enough for some ten thousand nodes.
 pub const MOST_NAMES: usize = 1 << 20;
-/// The version of the protocol between nodes, which is the only one there is today.
+/// The version of the distribution protocol; currently the only one.
 const VERSION: u16 = 6;
 
 const ALIVE2_REQ: u8 = 120;
@@ -22,12 +22,12 @@ const ALIVE2_X_RESP: u8 = 118;
 const ALIVE2_RESP: u8 = 121;
 const PORT2_RESP: u8 = 119;
 
-/// Whether a node is shown among the nodes.
+/// Whether a node is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// It is.
+    /// The node is published.
     Normal,
-    /// It is connected to only by who means it.
+    /// The node is hidden: other nodes connect to it only on request.
     Hidden,
 }
 
@@ -39,70 +39,70 @@ impl Kind {
         }
     }
 
-    /// Other numbers were used for C nodes of old, which were not shown.
+    /// Other values were used by old C nodes, which were hidden.
     fn from_code(code: u8) -> Self {
         if code == 77 { Self::Normal } else { Self::Hidden }
     }
 }
 
-/// What a node tells of itself.
+/// The registration of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alive {
-    /// The part of its name before the `@`.
+    /// The part of the node name before the `@`.
     pub alive: String,
-    /// Where it listens.
+    /// The port it listens on.
     pub port: u16,
-    /// Whether it is shown among the nodes.
+    /// Whether the node is published.
     pub kind: Kind,
 }
 
-/// What is asked of an epmd.
+/// A request to epmd.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Keep this name, as long as the connection is there.
+    /// Registers a node for as long as the connection is open.
     Alive(Alive),
-    /// Where is the node whose name begins so?
+    /// Looks up a node by the part of its name before the `@`.
     PortPlease(String),
-    /// Who is there?
+    /// Lists all nodes.
     Names,
 }
 
-/// What an epmd knows of a node.
+/// A registered node, as returned by epmd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it listens.
+    /// The port it listens on.
     pub port: u16,
-    /// Whether it is shown among the nodes.
+    /// Whether the node is published.
     pub kind: Kind,
-    /// The versions of the protocol that it speaks, lowest and highest.
+    /// The lowest and highest version of the distribution protocol that it speaks.
     pub versions: (u16, u16),
 }
 
 impl Found {
-    /// Whether it speaks a version that we speak.
+    /// Whether the node speaks our protocol version.
     #[must_use]
     pub fn speaks_ours(&self) -> bool {
         (self.versions.0..=self.versions.1).contains(&VERSION)
     }
 }
 
-/// An answer, as far as it has come.
+/// Result of decoding an answer that may be incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// More has to be read.
+    /// More bytes are needed.
     Incomplete,
-    /// All of it.
+    /// The complete answer.
     Whole(T),
 }
 
-/// What an epmd says that cannot be.
+/// Error for bytes that are not the epmd protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// A request of an unknown kind, or one that its fields do not fill.
+    /// A request of an unknown kind, or with invalid fields.
     Request,
-    /// Not the answer to what was asked.
+    /// Not the answer to the request.
     Answer,
-    /// More than there can be.
+    /// Longer than the limit.
     TooLong,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Request {
-    /// Puts it out, with its length.
+    /// Appends the request, with its length prefix, to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&[0, 0]);
@@ -139,10 +139,11 @@ impl Request {
         out[start..start + 2].copy_from_slice(&length.to_be_bytes());
     }
 
-    /// The first request in what was read, and how many bytes it takes; `None` if it is incomplete.
+    /// Decodes the first request in `bytes`. Returns it with the number of bytes it takes, or `None` if it is
+    /// incomplete.
     ///
     /// # Errors
-    /// It is none, or longer than one can be.
+    /// Not a request, or longer than the limit.
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let mut front = Front(bytes);
         let Some(length) = front.u16() else { return Ok(None) };
@@ -172,10 +173,10 @@ impl Request {
     }
 }
 
-/// Whether we are registered now, and with which creation; `None` if epmd does not want us.
+/// Decodes the answer to a registration: the creation, or `None` if epmd refuses the registration.
 ///
 /// # Errors
-/// It is not the answer to [`Request::Alive`].
+/// Not the answer to [`Request::Alive`].
 pub fn read_alive(bytes: &[u8]) -> Result<Answer<Option<u32>>, Malformed> {
     let mut front = Front(bytes);
     let Some((kind, result)) = front.u8().zip(front.u8()) else { return incomplete(bytes, 6) };
@@ -188,16 +189,16 @@ pub fn read_alive(bytes: &[u8]) -> Result<Answer<Option<u32>>, Malformed> {
     Ok(creation.map_or(Answer::Incomplete, whole))
 }
 
-/// Answers [`Request::Alive`]: with the creation, or that the name is taken.
+/// Encodes the answer to [`Request::Alive`]: the creation, or `None` if the name is taken.
 pub fn write_alive(creation: Option<u32>, out: &mut Vec<u8>) {
     out.extend_from_slice(&[ALIVE2_X_RESP, u8::from(creation.is_none())]);
     out.extend_from_slice(&creation.unwrap_or(0).to_be_bytes());
 }
 
-/// Where the node is; `None` if epmd does not know it.
+/// Decodes the answer to a lookup; `None` if the node is not registered.
 ///
 /// # Errors
-/// It is not the answer to [`Request::PortPlease`].
+/// Not the answer to [`Request::PortPlease`].
 pub fn read_port(bytes: &[u8]) -> Result<Answer<Option<Found>>, Malformed> {
     let mut front = Front(bytes);
     match front.u8() {
@@ -221,7 +222,7 @@ pub fn read_port(bytes: &[u8]) -> Result<Answer<Option<Found>>, Malformed> {
     }
 }
 
-/// Answers [`Request::PortPlease`].
+/// Encodes the answer to [`Request::PortPlease`].
 pub fn write_port(alive: Option<&Alive>, out: &mut Vec<u8>) {
     out.extend_from_slice(&[PORT2_RESP, u8::from(alive.is_none())]);
     if let Some(Alive { alive, port, kind }) = alive {
@@ -230,10 +231,10 @@ pub fn write_port(alive: Option<&Alive>, out: &mut Vec<u8>) {
     }
 }
 
-/// The names and ports in the whole answer to [`Request::Names`]. A line that says something else is passed over.
+/// Decodes the complete answer to [`Request::Names`]. Skips lines of any other form.
 ///
 /// # Errors
-/// There is no answer.
+/// The answer is shorter than its fixed part, or not UTF-8.
 pub fn read_names(bytes: &[u8]) -> Result<Vec<(String, u16)>, Malformed> {
     let mut front = Front(bytes);
     front.u32().ok_or(Malformed::Answer)?;
@@ -245,7 +246,7 @@ pub fn read_names(bytes: &[u8]) -> Result<Vec<(String, u16)>, Malformed> {
     Ok(text.lines().filter_map(named).collect())
 }
 
-/// Answers [`Request::Names`], of the epmd on `own_port`.
+/// Encodes the answer to [`Request::Names`] of the epmd on `own_port`.
 pub fn write_names<'a>(
     own_port: u16,
     nodes: impl IntoIterator<Item = &'a Alive>,
@@ -257,7 +258,7 @@ pub fn write_names<'a>(
     }
 }
 
-/// What requests and answers say of a node alike, behind its port.
+/// Encodes the fields after the port, which requests and answers have in common.
 fn description(alive: &str, kind: Kind, (lowest, highest): (u16, u16), out: &mut Vec<u8>) {
     out.extend_from_slice(&[kind.code(), 0]);
     out.extend_from_slice(&highest.to_be_bytes());
@@ -276,7 +277,7 @@ fn described(front: &mut Front<'_>) -> Option<(String, Kind, (u16, u16))> {
     Some((alive, Kind::from_code(kind), (lowest, highest)))
 }
 
-/// Why nothing was read: because there is more to come, unless there is more already than there can be.
+/// The result for missing bytes: incomplete, or an error if there are already more than `most`.
 fn incomplete<T>(bytes: &[u8], most: usize) -> Result<Answer<T>, Malformed> {
     if bytes.len() < most { Ok(Answer::Incomplete) } else { Err(Malformed::TooLong) }
 }
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_node_is_comes_back_from_any_number_of_pieces() {
+    fn port_answer_is_decoded_and_every_prefix_of_it_is_incomplete() {
         let mut out = Vec::new();
         write_port(Some(&alive()), &mut out);
         let found = Found { port: 0x1234, kind: Kind::Hidden, versions: (6, 6) };
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_back_and_a_line_of_another_kind_does_not_hide_them() {
+    fn names_are_decoded_and_other_lines_are_skipped() {
         let mut out = Vec::new();
         write_names(4369, &[alive()], &mut out);
         assert_eq!(out, b"\0\0\x11\x11name shop at port 4660\n");
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_refused_by_its_length_or_its_name() {
+    fn request_with_an_invalid_length_or_name_is_refused() {
         assert_eq!(Request::read(b"\xff\xff"), Err(Malformed::TooLong));
         assert_eq!(Request::read(b"\0\x03za\n"), Err(Malformed::Request));
         assert_eq!(Request::read(b"\0\x01k"), Err(Malformed::Request));
@@ -365,7 +366,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_request_comes_back_and_every_beginning_of_it_is_incomplete(request in request()) {
+        fn request_survives_the_round_trip_and_every_prefix_of_it_is_incomplete(request in request()) {
             let bytes = written(&request);
             for end in 0..bytes.len() {
                 prop_assert_eq!(Request::read(&bytes[..end]), Ok(None));

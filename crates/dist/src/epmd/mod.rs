@@ -1,11 +1,10 @@
-//! epmd: who tells nodes on which port another node of a host listens.
+//! epmd, the Erlang port mapper daemon: maps the nodes of a host to their ports.
 //!
-//! [`codec`] knows the bytes, and does no I/O. [`Epmd`] asks, [`Registration`] keeps our
-//! own name there. The daemon is one per host, on port 4369 unless `ERL_EPMD_PORT` says
-//! otherwise.
+//! [`codec`] encodes and decodes, without I/O. [`Epmd`] is the client, and [`Registration`] keeps
+//! this node registered. There is one daemon per host, on port 4369 unless `ERL_EPMD_PORT` is set.
 //!
-//! Whatever comes from an epmd is bounded and believed no further than that somebody may
-//! listen on that port: who it is, the handshake shows.
+//! Answers of an epmd are bounded. They are trusted only as a hint that a node may listen on a
+//! port: the handshake then verifies its identity.
 
 mod client;
 pub mod codec;
@@ -17,5 +16,5 @@ pub use codec::{Alive, Found, Kind};
 pub use registration::Registration;
 pub use server::Server;
 
-/// The port of epmd, unless the environment or the user says another.
+/// Default port of epmd.
 pub const PORT: u16 = 4369;

@@ -1,9 +1,9 @@
-//! Keeps our name with an epmd, for as long as the [`Registration`] is held.
+//! Registration of this node with epmd, for as long as the [`Registration`] is held.
 //!
-//! epmd forgets a node whose connection ends, and when epmd itself ends, it has forgotten
-//! all. So a task holds the connection, and when that ends it registers again, at first
-//! after [`SOONEST`], then after twice as long each time, up to [`LATEST`]. The creation
-//! stays the one of the first time: pids carry it, and the node is the same.
+//! epmd forgets a node when its connection ends, and all nodes when epmd itself ends. So a task
+//! holds the connection. When the connection ends, the task registers again, retrying first after
+//! [`SOONEST`], then after twice the previous delay, up to [`LATEST`]. The creation of the first
+//! registration remains in use, because pids contain it and the node is the same.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::epmd::codec::{Alive, Request, read_alive};
 const SOONEST: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(10);
 
-/// Our name, kept by an epmd until this is dropped.
+/// Keeps this node registered until dropped.
 #[derive(Debug)]
 pub struct Registration {
     creation: u32,
@@ -27,17 +27,19 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Registers; must be called within a tokio runtime, whose task then keeps the name.
+    /// Registers a node. Must be called within a tokio runtime, in which a task then keeps the
+    /// registration.
     ///
     /// # Errors
-    /// See [`Failed`]: above all there is no epmd, or it keeps the name for another node.
+    /// See [`Failed`]: most often epmd is not running, or another node has the name.
     pub async fn new(epmd: Epmd, alive: Alive) -> Result<Self, Failed> {
         let (socket, creation) = register(&epmd, &alive).await?;
         let keeper = tokio::spawn(keep(epmd, alive, socket)).abort_handle();
         Ok(Self { creation, keeper })
     }
 
-    /// Which of the nodes of this name we are, as epmd has counted.
+    /// The creation assigned by epmd, which distinguishes this node from earlier ones of the same
+    /// name.
     #[must_use]
     pub fn creation(&self) -> u32 {
         self.creation
@@ -65,7 +67,7 @@ async fn register(epmd: &Epmd, alive: &Alive) -> Result<(TcpStream, u32), Failed
 async fn keep(epmd: Epmd, alive: Alive, mut socket: TcpStream) {
     let name = alive.alive.clone();
     loop {
-        // epmd says nothing more; what ends this is the end of the connection.
+        // epmd sends nothing more, so this ends with the connection.
         let mut byte = [0];
         while socket.read(&mut byte).await.is_ok_and(|count| count > 0) {}
         warn!(name, "epmd is gone; registering again when it is back");

@@ -1,11 +1,11 @@
-//! An epmd, for machines that have none.
+//! epmd server, for machines without one.
 //!
-//! Nodes of the BEAM register in it and are found in it as in OTP's. A name is kept as long
-//! as the connection over which it came; only nodes of this machine may register, anybody
-//! may ask. What can end or change another node's name is not served.
+//! BEAM nodes register with it and look up nodes as with OTP's. A name stays registered as long as
+//! its connection is open. Only nodes on this machine may register; any host may query. Requests
+//! that end or change another node's registration are not supported.
 //!
-//! Strangers: at most [`MOST_CONNECTIONS`] at once, each with [`PATIENCE`] for its
-//! question, which is at most two kilobytes.
+//! Limits for unauthenticated peers: [`MOST_CONNECTIONS`] connections, [`PATIENCE`] for the request
+//! of each, and two kilobytes per request.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,19 +22,19 @@ use tracing::{info, warn};
 use crate::epmd::client::PATIENCE;
 use crate::epmd::codec::{Alive, Request, write_alive, write_names, write_port};
 
-/// How many connections there may be, those of nodes included.
+/// Maximum number of connections, including those of registered nodes.
 const MOST_CONNECTIONS: usize = 1024;
 
-/// How long to wait when no connection can be accepted.
+/// Pause after a failed `accept`.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An epmd that runs until this is dropped.
+/// An epmd that runs until dropped.
 ///
 /// ```no_run
 /// # async fn example() -> std::io::Result<()> {
 /// use purlin_dist::epmd::{PORT, Server};
 ///
-/// // Another one may be there already, which does as well.
+/// // An epmd may be running already, which is sufficient.
 /// let epmd = Server::start(("127.0.0.1", PORT)).await;
 /// # Ok(())
 /// # }
@@ -46,10 +46,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one; must be called within a tokio runtime.
+    /// Starts a server. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address cannot be had, which mostly means that an epmd is there.
+    /// The address cannot be bound, usually because an epmd is running.
     pub async fn start(address: impl ToSocketAddrs) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
         let address = socket.local_addr()?;
@@ -58,7 +58,7 @@ impl Server {
         Ok(Self { address, task })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -71,14 +71,14 @@ impl Drop for Server {
     }
 }
 
-/// The nodes that are there.
+/// The registered nodes.
 #[derive(Debug)]
 struct Names {
     known: BTreeMap<String, Alive>,
     creation: u32,
 }
 
-/// Below it are those of nodes of old, which had two bits.
+/// Smaller values are creations of old nodes, which had two bits.
 const FIRST_CREATION: u32 = 4;
 
 impl Names {
@@ -86,7 +86,7 @@ impl Names {
         Self { known: BTreeMap::new(), creation }
     }
 
-    /// Keeps a node; says its creation, unless there is another of its name.
+    /// Registers a node. Returns its creation, or `None` if the name is taken.
     fn keep(&mut self, node: Alive) -> Option<u32> {
         if self.known.contains_key(&node.alive) {
             return None;
@@ -158,7 +158,7 @@ async fn one(mut stream: TcpStream, from: IpAddr, own_port: u16, names: Shared) 
     }
 }
 
-/// A name, as long as it is kept.
+/// Registered name, removed when dropped.
 struct Kept {
     names: Shared,
     alive: String,
@@ -170,7 +170,7 @@ impl Drop for Kept {
     }
 }
 
-/// The request; `None` if there is none.
+/// Reads the request; `None` if it is invalid or the connection ends.
 async fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
@@ -185,17 +185,17 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
     }
 }
 
-/// Writes the answer and closes the connection, which is its end.
+/// Sends the answer and closes the connection, which ends the answer.
 async fn finish(mut stream: TcpStream, out: &[u8]) {
     let written = async {
         stream.write_all(out).await?;
         stream.shutdown().await
     };
-    // WHY whatever comes of it: who asked is gone, or slow.
+    // WHY errors are ignored: the client has gone or is too slow.
     let _ = timeout(PATIENCE, written).await;
 }
 
-/// Whether the other end of a connection is on this machine.
+/// Whether the peer is on this machine.
 fn is_here(from: IpAddr, stream: &TcpStream) -> bool {
     from.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip() == from)
 }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn each_node_has_a_creation_of_its_own_which_is_never_one_of_old() {
+    fn creations_are_distinct_and_never_those_of_old_nodes() {
         let mut names = Names::new(u32::MAX - 1);
         let first = names.keep(node("a"));
         assert_eq!((first, names.keep(node("a"))), (Some(u32::MAX), None));

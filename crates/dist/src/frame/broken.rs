@@ -1,4 +1,4 @@
-//! Why a connection cannot go on: what came is not the protocol.
+//! Protocol errors that end a connection.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use purlin_term::{DecodeError, Pid};
 
 use crate::control::Malformed;
 
-/// Why a connection cannot go on. What was sent after it has no known beginning or no known meaning.
+/// A protocol error. The connection must be closed: the bytes after it have no known start or meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// A frame of so many bytes, more than are allowed.
+    /// A frame of this length, longer than the limit.
     TooLong(u32),
-    /// A frame that begins like none.
+    /// A frame with an unknown first byte or tag.
     Unknown,
     /// A frame that ends within its header.
     Header,
-    /// An atom in a header that cannot be.
+    /// An invalid atom in a header.
     Atom,
-    /// A header refers to a place of the atom cache where there is none.
+    /// A header refers to an empty entry of the atom cache.
     NotCached(u16),
-    /// A fragment that does not follow the one before it, or has none.
+    /// A fragment out of order, or of an unknown message.
     Sequence(u64),
-    /// More messages that are incomplete than are allowed.
+    /// More incomplete messages than the limit.
     TooManySequences,
-    /// More bytes of messages that are incomplete than are allowed.
+    /// More bytes of incomplete messages than the limit.
     TooMuch,
-    /// A term that cannot be, or is more than allowed.
+    /// A term that is invalid or exceeds the limits.
     Term(DecodeError),
-    /// A control message that cannot be.
+    /// An invalid control message.
     Control(Malformed),
-    /// Something behind the control message, or the payload, that should not be there.
+    /// Unexpected bytes after the control message or the payload.
     Trailing,
-    /// It speaks of a process that is not its own.
+    /// A signal on behalf of a process of another node.
     NotItsOwn(Pid),
 }
 

@@ -1,14 +1,14 @@
-//! The atom cache of each direction.
+//! Atom cache of each direction.
 //!
-//! *Outgoing*: an atom has one place, by the hash of its text, and stays there until
-//! another with the same place is written. Within one frame a place cannot change, since
-//! the header comes first; the second atom that wants it is then spelt out in its term.
+//! *Outgoing*: an atom has one entry, selected by the hash of its text, and keeps it until another
+//! atom with the same entry is written. Within one frame an entry cannot change, because the header
+//! comes first; a second atom for the same entry is then spelt out in its term.
 //!
-//! *Incoming*: the other side decides. The table is the only thing that a stranger's atoms
-//! fill, and it has 2048 places.
+//! *Incoming*: the peer decides. This table is the only storage that a peer's atoms fill, and it
+//! has 2048 entries.
 //!
-//! COST: 48 KiB (incoming) and 64 KiB (outgoing) per connection, from its first atom on;
-//! an atom longer than 23 bytes is allocated once while it is there.
+//! COST: 48 KiB (incoming) and 64 KiB (outgoing) per connection, from its first atom on; an atom
+//! longer than 23 bytes has one allocation while it is in the cache.
 
 use std::hash::{Hash, Hasher};
 
@@ -17,16 +17,16 @@ use rustc_hash::FxHasher;
 
 use crate::frame::Broken;
 
-/// The places of a cache.
+/// Number of entries of a cache.
 pub(super) const PLACES: usize = 2048;
-/// The most atoms that a header lists.
+/// Maximum number of atoms in a header.
 pub(super) const MOST_LISTED: usize = 255;
 
-/// The atoms that the other side has told.
+/// Receive atom cache: the atoms the peer has sent.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     atoms: Vec<Atom>,
-    /// For each place whether an atom was told.
+    /// Whether each entry is set.
     there: Vec<bool>,
 }
 
@@ -39,40 +39,40 @@ impl Told {
         self.there[place] = true;
     }
 
-    /// Sees that there is one.
+    /// Returns an error if the entry is empty.
     pub(super) fn has(&self, place: u16) -> Result<(), Broken> {
         let is_there = self.there.get(usize::from(place)).copied().unwrap_or(false);
         if is_there { Ok(()) } else { Err(Broken::NotCached(place)) }
     }
 
-    /// All places.
+    /// All entries.
     pub(super) fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
 }
 
-/// The atoms that we have told, and those of the frame that is being made.
+/// Send atom cache: the atoms sent to the peer, and those of the frame being encoded.
 #[derive(Debug, Default)]
 pub(super) struct Telling {
     places: Vec<Place>,
-    /// Tells the frame that is being made from those before it.
+    /// Number of the frame being encoded.
     frame: u64,
     listed: Vec<Listed>,
-    /// What was overwritten for this frame.
+    /// Previous values of entries overwritten for this frame.
     before: Vec<(u16, Option<Atom>)>,
-    /// How often a place was given another atom.
+    /// Number of changes of entries.
     changes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Place {
     atom: Option<Atom>,
-    /// The last frame that listed this place, and where in its list.
+    /// The last frame that listed this entry, and the index in its list.
     frame: u64,
     index: u8,
 }
 
-/// An entry of a header.
+/// An entry in a header's list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub(super) place: u16,
@@ -87,11 +87,11 @@ impl Telling {
         self.before.clear();
     }
 
-    /// The index that the atom has in this frame, if it can have one.
+    /// Returns the index of the atom in this frame, or `None` if it must be spelt out.
     pub(super) fn index(&mut self, atom: &Atom) -> Option<u8> {
         let mut hasher = FxHasher::default();
         atom.hash(&mut hasher);
-        // WHY the upper bits: they are the better ones of this hash.
+        // WHY the upper bits: they are better distributed in this hash.
         let at = (hasher.finish() >> 53) as u16;
         self.places.resize(PLACES, Place::default());
         let place = &mut self.places[usize::from(at)];
@@ -112,17 +112,17 @@ impl Telling {
         Some(place.index)
     }
 
-    /// The same as long as all places keep their atoms.
+    /// Version of the cache: unchanged as long as all entries keep their atoms.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Whether the frame gives a place another atom.
+    /// Whether this frame changes an entry.
     pub(super) fn is_changed(&self) -> bool {
         !self.before.is_empty()
     }
 
-    /// Forgets the frame: it is not going to be sent.
+    /// Discards the frame, which will not be sent, and restores the entries.
     pub(super) fn forget(&mut self) {
         self.changes += 1;
         while let Some((at, atom)) = self.before.pop() {
@@ -131,7 +131,7 @@ impl Telling {
         self.listed.clear();
     }
 
-    /// What the header of the frame lists.
+    /// The list in the header of this frame.
     pub(super) fn listed(&self) -> impl ExactSizeIterator<Item = (Listed, &str)> {
         self.listed.iter().map(|listed| {
             let atom = self.places[usize::from(listed.place)].atom.as_ref();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_atom_is_told_once_and_has_one_index_in_a_frame() {
+    fn atom_is_sent_once_and_has_one_index_per_frame() {
         let mut cache = Telling::default();
         cache.begin();
         assert_eq!([1, 2, 1].map(|n| cache.index(&atom(n))), [Some(0), Some(1), Some(0)]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_lists_at_most_255_atoms_and_each_place_once() {
+    fn frame_lists_at_most_255_atoms_and_each_entry_once() {
         let mut cache = Telling::default();
         cache.begin();
         let given = (0..5000).filter(|n| cache.index(&atom(*n)).is_some()).count();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_not_sent_has_told_nothing() {
+    fn discarded_frame_leaves_the_cache_unchanged() {
         let mut cache = Telling::default();
         cache.begin();
         cache.index(&atom(1));

@@ -1,4 +1,4 @@
-//! Messages whose last fragment has not come.
+//! Reassembly of fragmented messages.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::frame::{Broken, Limits};
 
-/// Messages whose last fragment has not come, by their sequences.
+/// Incomplete messages by sequence id.
 ///
 /// INVARIANT: `held` is the sum of the lengths of all of them.
 #[derive(Debug, Default)]
@@ -19,13 +19,13 @@ pub(super) struct Fragments {
 
 #[derive(Debug)]
 struct Open {
-    /// The number that the next fragment has; the last one has 1.
+    /// Fragment id expected next; the last fragment has id 1.
     next: u64,
     atoms: Vec<Atom>,
     bytes: Vec<u8>,
 }
 
-/// A message, put together.
+/// A reassembled message.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) atoms: Vec<Atom>,
@@ -33,7 +33,7 @@ pub(super) struct Whole {
 }
 
 impl Fragments {
-    /// Takes the first fragment of a message that has more than one.
+    /// Takes the first fragment of a message with more than one.
     pub(super) fn begin(
         &mut self,
         sequence: u64,
@@ -54,7 +54,7 @@ impl Fragments {
         Ok(())
     }
 
-    /// Takes a further one; the message comes back if it was the last.
+    /// Takes a further fragment. Returns the message if it was the last one.
     pub(super) fn go_on(
         &mut self,
         sequence: u64,

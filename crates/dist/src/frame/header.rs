@@ -1,4 +1,4 @@
-//! The headers of frames, to and from bytes.
+//! Frame headers: encoding and decoding.
 
 use purlin_term::Atom;
 
@@ -12,32 +12,32 @@ const WHOLE: u8 = 68;
 const FIRST: u8 = 69;
 const NEXT: u8 = 70;
 
-/// In the four bits of an entry: that a new atom follows.
+/// Bit in the four bits of an entry: a new atom follows.
 const NEW: u8 = 8;
-/// In the four bits behind all entries: that lengths of atoms have two bytes.
+/// Bit in the four bits after all entries: lengths of atoms have two bytes.
 const LONG: u8 = 1;
 
-/// What a frame holds.
+/// Kind of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Tick,
     /// Terms with version bytes.
     PassThrough,
-    /// Terms without; the table of atoms was read.
+    /// Terms without version bytes, after a list of atoms.
     Whole,
-    /// The control message and some of the payload; the table of atoms was read.
+    /// First fragment: a list of atoms, the control message and a part of the payload.
     First {
         sequence: u64,
         left: u64,
     },
-    /// Some of the payload.
+    /// Further fragment: a part of the payload.
     Next {
         sequence: u64,
         left: u64,
     },
 }
 
-/// Reads the header of a frame; what is behind it comes back, and the places that it lists go to `listed`.
+/// Decodes the header of a frame. Returns the rest of the frame; the listed cache entries are stored in `listed`.
 pub(super) fn read<'a>(
     frame: &'a [u8],
     cache: &mut Told,
@@ -68,7 +68,7 @@ fn list(front: &mut Front<'_>, cache: &mut Told, listed: &mut Vec<u16>) -> Resul
         return Ok(());
     }
     let flags = front.bytes(count / 2 + 1).ok_or(Broken::Header)?;
-    // Four bits for each entry, the lower ones first.
+    // Four bits for each entry, the lower four first.
     let bits = |entry: usize| flags[entry / 2] >> (4 * (entry % 2)) & 0xf;
     let long = bits(count) & LONG != 0;
     for entry in 0..count {
@@ -89,13 +89,13 @@ fn list(front: &mut Front<'_>, cache: &mut Told, listed: &mut Vec<u16>) -> Resul
     Ok(())
 }
 
-/// Puts out the header of a whole message, with the atoms of this frame.
+/// Appends the header of an unfragmented message, with the atoms of this frame.
 pub(super) fn write_whole(cache: &Telling, out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, WHOLE]);
     write_list(cache, out);
 }
 
-/// Puts out the header of the first of `left` fragments, with the atoms of this frame.
+/// Appends the header of the first of `left` fragments, with the atoms of this frame.
 pub(super) fn write_first(sequence: u64, left: u64, cache: &Telling, out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, FIRST]);
     out.extend_from_slice(&sequence.to_be_bytes());
@@ -103,7 +103,7 @@ pub(super) fn write_first(sequence: u64, left: u64, cache: &Telling, out: &mut V
     write_list(cache, out);
 }
 
-/// Puts out the header of a further fragment; it is the last one if `left` is 1.
+/// Appends the header of a further fragment; the last one has `left` 1.
 pub(super) fn write_next(sequence: u64, left: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, NEXT]);
     out.extend_from_slice(&sequence.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Takes frames apart.
+//! Frame decoder.
 
 use purlin_term::AtomTable;
 
@@ -8,49 +8,50 @@ use crate::frame::header::{self, Form};
 use crate::frame::said::{self, Recipient, Said};
 use crate::frame::{Broken, Limits};
 
-/// So long a beginning of a frame is kept at most.
+/// Maximum length of a remembered frame prefix.
 const KEPT: usize = 1024;
 
-/// One direction of a connection: what the other node says.
+/// Decoder state of one connection.
 ///
-/// COST: a whole message costs nothing until it is read; one in fragments is copied once.
+/// COST: an unfragmented message is not copied; a fragmented one is copied once.
 #[derive(Debug)]
 pub struct Incoming {
     limits: Limits,
     cache: Told,
-    /// The places of the cache that the header of the last frame listed.
+    /// Cache entries listed in the last header.
     listed: Vec<u16>,
-    /// How the last frame began, if it was a message.
+    /// Prefix of the last frame, if it was a message.
     last: Beginning,
     fragments: Fragments,
 }
 
-/// How a frame begins that is a whole message: most are for whom the one before was for, and begin as it did.
+/// Prefix of an unfragmented message frame. Most messages have the recipient of the previous one, and the same prefix.
 #[derive(Debug, Default)]
 struct Beginning {
-    /// Its header and control message; none if it was no message.
+    /// Header and control message; empty if the last frame was not a message.
     bytes: Vec<u8>,
-    /// How many of these are the header.
+    /// Length of the header in `bytes`.
     header: usize,
 }
 
 impl Incoming {
-    /// A connection over which nothing has come.
+    /// Creates the state of a new connection.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         let (cache, listed, last, fragments) = Default::default();
         Self { limits, cache, listed, last, fragments }
     }
 
-    /// Takes a frame, without its length. `None` if it was a tick, or a fragment that was not the last.
+    /// Decodes a frame without its length. Returns `None` for a tick, or for a fragment that is not the last.
     ///
     /// # Errors
-    /// See [`Broken`]; then the connection cannot go on.
+    /// See [`Broken`]; the connection must then be closed.
     pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<Said<'a>>, Broken> {
         let Self { limits, cache, listed, last, fragments } = self;
         let (begins, header) = (last.bytes.len(), last.header);
         if begins > 0 && frame.starts_with(&last.bytes) {
-            // What it lists is what the last one did; a new atom is put where it was put then.
+            // The header lists the same atoms as the last one. A new atom in it would be stored in the same entry
+            // again.
             let atoms = AtomTable::of_places(listed, cache.atoms());
             let message = Some((Recipient::Same, begins - header));
             return Ok(Some(Said::of_message(&frame[header..], atoms, message, limits.term)));

@@ -1,37 +1,36 @@
-//! Frames: what crosses a connection after its handshake. Pure.
+//! Frames: the protocol of a connection after the handshake. Pure.
 //!
-//! A frame has four bytes of length. One of length 0 is a *tick*: it says that the node is
-//! there. Another holds a control message and, for some of them, a payload, in one of
-//! these forms:
+//! A frame has a four-byte length. A frame of length 0 is a *tick*, which shows that the node is
+//! alive. Other frames contain a control message and possibly a payload, in one of these forms:
 //!
 //! | begins with | what follows | when |
 //! |---|---|---|
-//! | `112` | both terms, each with its version byte | the other node has neither of the two flags below |
-//! | `131, 68` | a table of atoms, both terms without version bytes | `DIST_HDR_ATOM_CACHE` or `FRAGMENTS` |
-//! | `131, 69` | sequence, number of fragments, a table of atoms, the control message, a part of the payload | `FRAGMENTS`, and the payload is large |
-//! | `131, 70` | sequence, number of fragments that are left, a part of the payload | likewise |
+//! | `112` | both terms, each with a version byte | the peer has neither of the two flags below |
+//! | `131, 68` | a list of atoms, both terms without version bytes | `DIST_HDR_ATOM_CACHE` or `FRAGMENTS` |
+//! | `131, 69` | sequence, number of fragments, a list of atoms, the control message, a part of the payload | `FRAGMENTS`, and the payload is large |
+//! | `131, 70` | sequence, number of fragments left, a part of the payload | likewise |
 //!
-//! [`Incoming`] takes frames apart, [`Outgoing`] makes them. Which forms are *written* is
-//! decided by what both nodes can do ([`crate::Flags`] says what we offer, and why); all
-//! of them are read.
+//! [`Incoming`] decodes frames, [`Outgoing`] encodes them. Which forms are *written* depends on the
+//! flags of both nodes ([`crate::Flags`] lists the offered ones, with reasons); all forms are
+//! accepted.
 //!
 //! # The atom cache
 //!
-//! Each direction of a connection has a table of 2048 atoms. The header of a frame lists
-//! up to 255 places of it, some with a new atom to be put there first; in the terms behind
-//! it an atom is then an index into that list. Who writes decides what is kept where.
+//! Each direction of a connection has a table of 2048 atoms. The header of a frame lists up to 255
+//! of its entries, some with a new atom to be stored first. In the following terms, an atom is an
+//! index into that list. The writer decides which atom is stored in which entry.
 //!
 //! # Fragments
 //!
-//! A payload of more than [`PORTION`] is cut; the control message and the table of atoms
-//! stand in the first fragment, whole. Fragments of one message come in order, and others'
-//! frames may come between them. So a large message holds up nobody but the messages of
-//! its own sender, which must not overtake it.
+//! A payload of more than [`PORTION`] (the fragment size) is split. The first fragment contains the
+//! complete control message and list of atoms. The fragments of one message come in order, and other
+//! frames may come between them. So a large message delays only later messages of the same sender,
+//! which must not overtake it.
 //!
-//! # What strangers can do
+//! # Limits for the peer
 //!
-//! A frame, a message in fragments, the number of messages that are incomplete and each
-//! term have [`Limits`]. Room is made only for bytes that have come.
+//! [`Limits`] bound a frame, a fragmented message, the number of incomplete messages, and each term.
+//! Memory is allocated only for bytes that have arrived.
 
 mod broken;
 mod cache;
@@ -50,19 +49,19 @@ pub use payload::{NoValue, Payload, Signal, Unread};
 pub use repeated::{Repeated, Say};
 pub use said::{Recipient, Said};
 
-/// How much of a payload goes into one fragment, as on the BEAM.
+/// Fragment size: the number of payload bytes in one fragment, as on the BEAM.
 pub const PORTION: usize = 64 << 10;
 
-/// What a peer may ask us to keep.
+/// Limits on memory that a peer can occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The bytes of a frame; 64 MiB. A node with whom fragments were agreed sends few above 64 KiB.
+    /// Bytes of a frame; 64 MiB. A peer with `FRAGMENTS` sends few frames above 64 KiB.
     pub frame: usize,
-    /// The bytes of all messages together whose last fragment has not come; 512 MiB.
+    /// Bytes of all incomplete fragmented messages together; 512 MiB.
     pub fragments: usize,
-    /// How many such messages there may be; 1024.
+    /// Number of incomplete fragmented messages; 1024.
     pub sequences: usize,
-    /// What one term may take.
+    /// Limits for one term.
     pub term: purlin_term::Limits,
 }
 
@@ -73,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// The first frame of what was read, and how many bytes it takes with its length; `None` if it is incomplete.
+/// Returns the first frame in `bytes` and its total length with the length field, or `None` if it is incomplete.
 ///
 /// ```
 /// use purlin_dist::frame::take_frame;

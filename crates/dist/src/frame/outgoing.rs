@@ -1,4 +1,4 @@
-//! Makes frames.
+//! Frame encoder.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,44 +11,44 @@ use crate::frame::cache::Telling;
 use crate::frame::repeated::{Repeated, Say};
 use crate::frame::{PORTION, Payload, header};
 
-/// How large a buffer for terms is kept.
+/// Maximum capacity retained by the buffer for terms.
 const KEPT: usize = 4 * PORTION;
 
-/// One direction of a connection: what we say. Frames gather here until they are [taken](Outgoing::swap).
+/// Encoder state of one connection. Frames accumulate until the writer [takes](Outgoing::swap) them.
 ///
-/// A payload that is larger than a [`PORTION`] is not put out at once, if the other node
-/// takes fragments: [`Outgoing::put`] says so, and whoever sends it encodes a portion at a
-/// time and puts each out by [`Outgoing::first`] and [`Outgoing::next`].
+/// If the peer supports fragments, [`Outgoing::put`] does not encode a payload larger than [`PORTION`] and
+/// returns [`Size::Large`]. The sender then encodes one fragment at a time and adds each with
+/// [`Outgoing::first`] and [`Outgoing::next`].
 ///
-/// COST: an atom that was told before takes two bytes and a look at its place.
+/// COST: a cached atom takes two bytes in the frame and one comparison.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// Tells it from all others.
+    /// Identifies this encoder in cached templates.
     number: u64,
     flags: Flags,
     cache: Telling,
     frames: Vec<u8>,
-    /// The terms of the frame that is being made.
+    /// The terms of the frame being encoded.
     body: Vec<u8>,
     sequence: u64,
 }
 
-/// What became of a message.
+/// Outcome of [`Outgoing::put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Size {
-    /// It was put out.
+    /// The frame was added.
     Small,
-    /// Nothing was put out: it is to be sent in fragments.
+    /// Nothing was added: the message must be sent in fragments.
     Large,
 }
 
-/// What cannot be sent.
+/// Error for a message that cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsendable {
-    /// The control message needs a payload and has none, or has one that it does not need.
+    /// The control message lacks its payload, or has one it must not have.
     Payload,
-    /// The external format has no room for the term.
+    /// The term does not fit into the external term format.
     Term(EncodeError),
 }
 
@@ -72,37 +72,37 @@ impl fmt::Display for Unsendable {
 impl std::error::Error for Unsendable {}
 
 impl Outgoing {
-    /// A connection over which nothing was sent, of nodes that can both do this.
+    /// Creates the state of a new connection. `flags` are those that both nodes have.
     #[must_use]
     pub fn new(flags: Flags) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // ORDER: relaxed, because the number carries nothing but itself.
+        // ORDER: relaxed: a unique number that orders nothing else.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let cache = Telling::default();
         Self { number, flags, cache, frames: Vec::new(), body: Vec::new(), sequence: 0 }
     }
 
-    /// How many bytes are to be written.
+    /// Number of bytes to be written.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.frames.len()
     }
 
-    /// Exchanges what is to be written for an empty buffer.
+    /// Exchanges the accumulated frames for an empty buffer.
     pub fn swap(&mut self, empty: &mut Vec<u8>) {
         debug_assert!(empty.is_empty());
         std::mem::swap(&mut self.frames, empty);
     }
 
-    /// Puts out a tick.
+    /// Adds a tick.
     pub fn tick(&mut self) {
         self.frames.extend_from_slice(&[0; 4]);
     }
 
-    /// Puts out a control message, with its payload, unless that is large.
+    /// Adds a control message with its payload, unless the payload must be fragmented.
     ///
     /// # Errors
-    /// It cannot be sent; nothing was put out.
+    /// The message cannot be sent; nothing was added.
     pub fn put<'a>(
         &mut self,
         control: impl Into<Say<'a>>,
@@ -182,7 +182,7 @@ impl Outgoing {
         Ok(Size::Small)
     }
 
-    /// Writes a payload; `false` if it is larger than that.
+    /// Encodes a payload. Returns `false` if it is larger than `most`.
     fn payload(&mut self, payload: &Payload<'_>, most: usize) -> Result<bool, Unsendable> {
         match payload {
             Payload::Term(term) => {
@@ -201,10 +201,10 @@ impl Outgoing {
         }
     }
 
-    /// Puts out the first of `count` fragments; what tells the message from others comes back.
+    /// Adds the first of `count` fragments. Returns the sequence id of the message.
     ///
     /// # Errors
-    /// The control message cannot be sent; nothing was put out.
+    /// The control message cannot be sent; nothing was added.
     pub fn first(
         &mut self,
         control: &Control,
@@ -225,7 +225,7 @@ impl Outgoing {
         made.map(|()| sequence)
     }
 
-    /// Puts out a further fragment; `left` counts it and those behind it.
+    /// Adds a further fragment; `left` is the number of fragments left, including this one.
     pub fn next(&mut self, sequence: u64, left: u64, portion: &[u8]) {
         let start = self.frames.len();
         self.frames.extend_from_slice(&[0; 4]);
@@ -235,7 +235,7 @@ impl Outgoing {
         self.frames[start..start + 4].copy_from_slice(&length.to_be_bytes());
     }
 
-    /// Makes ready for the next frame; what one that was large has taken goes back.
+    /// Resets the buffer for the next frame; releases capacity beyond [`KEPT`].
     fn has_made(&mut self) {
         self.body.clear();
         self.body.shrink_to(KEPT);
@@ -256,7 +256,7 @@ impl Outgoing {
         Ok(control.write(&mut Writer::new(body).index(&mut index))?)
     }
 
-    /// Puts out a frame of a header and the body.
+    /// Adds a frame consisting of a header and the encoded body.
     fn frame(&mut self, header: impl FnOnce(&Telling, &mut Vec<u8>)) -> Result<(), Unsendable> {
         let start = self.frames.len();
         self.frames.extend_from_slice(&[0; 4]);

@@ -1,4 +1,4 @@
-//! What stands behind a control message: how it is given to be sent, and how it comes.
+//! Payloads of control messages, outgoing and incoming.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,26 +10,26 @@ use crate::control::Control;
 use crate::frame::Broken;
 use crate::frame::header::VERSION;
 
-/// What one node tells another, with what stands behind it.
+/// A control message with its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signal<P = Term> {
-    /// What it is.
+    /// The control message.
     pub control: Control,
-    /// The message, the reason or the arguments.
+    /// The message, the exit reason or the arguments.
     pub payload: Option<P>,
 }
 
-/// A payload to be sent.
+/// An outgoing payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// A term, whose atoms are told once.
+    /// A term, whose atoms use the atom cache.
     Term(Term),
-    /// A term in the external format, without the version before it; its atoms are sent as they stand there.
+    /// A term in the external term format without its version byte. Its atoms are sent as encoded, without the cache.
     Bytes(Cow<'a, [u8]>),
 }
 
 impl Payload<'_> {
-    /// The same, with nothing borrowed.
+    /// Converts borrowed bytes to owned ones.
     #[must_use]
     pub fn into_owned(self) -> Payload<'static> {
         match self {
@@ -38,7 +38,7 @@ impl Payload<'_> {
         }
     }
 
-    /// What writes it a portion at a time.
+    /// Returns an encoder that writes the payload one fragment at a time.
     pub(crate) fn portions(&self) -> Portions<'_> {
         match self {
             Self::Term(term) => Portions::Term(Encoder::bare(term)),
@@ -53,14 +53,14 @@ impl From<Term> for Payload<'static> {
     }
 }
 
-/// What is left of a payload to be written.
+/// The part of a payload not yet encoded.
 pub(crate) enum Portions<'a> {
     Term(Encoder<'a, 'a>),
     Bytes(&'a [u8]),
 }
 
 impl Portions<'_> {
-    /// Writes the next portion; says whether it was the last.
+    /// Encodes at most `most` further bytes. Returns whether they were the last.
     pub(crate) fn write(
         &mut self,
         out: &mut Vec<u8>,
@@ -78,41 +78,41 @@ impl Portions<'_> {
     }
 }
 
-/// A payload that has come, and has not been read: nobody knows yet whether it is a term.
+/// An incoming payload before decoding. It may turn out not to be a valid term.
 #[derive(Clone, Copy, Debug)]
 pub struct Unread<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) atoms: AtomTable<'a>,
-    /// The version stands before it.
+    /// Whether a version byte precedes the term.
     pub(super) version: bool,
     pub(super) limits: Limits,
 }
 
 impl<'a> Unread<'a> {
-    /// A term by itself, as [`Term::encode`] writes it.
+    /// A complete term as encoded by [`Term::encode`].
     pub(crate) fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, atoms: AtomTable::default(), version: true, limits: Limits::default() }
     }
 
-    /// The term that it is.
+    /// Decodes the payload as a term.
     ///
     /// # Errors
-    /// [`Broken::Term`], [`Broken::Trailing`]: it is none. Then the connection cannot go on.
+    /// [`Broken::Term`], [`Broken::Trailing`]: not a valid term. The connection must then be closed.
     pub fn term(self) -> Result<Term, Broken> {
         let mut decoder = Decoder::with_atoms(self.bytes, self.atoms).limits(self.limits);
         let term = if self.version { decoder.decode() } else { decoder.decode_bare() }?;
         if decoder.rest().is_empty() { Ok(term) } else { Err(Broken::Trailing) }
     }
 
-    /// The value that it is.
+    /// Decodes the payload as a value.
     ///
-    /// COST: what the value does; there is no term in between, unless it is compressed or so large that the limits
-    /// of terms may not allow it.
+    /// COST: that of the value's decoder. No intermediate term is built, unless the payload is compressed, or so large
+    /// that it could exceed the limits for terms.
     ///
     /// # Errors
     /// [`NoValue`].
     pub fn value<T: DeserializeOwned>(self) -> Result<T, NoValue> {
-        // Whatever stands there, it has no more terms than bytes.
+        // A payload contains no more terms than bytes.
         let is_surely_allowed = self.bytes.len() <= self.limits.memory / size_of::<Term>();
         let bytes = match (self.version, self.bytes) {
             (false, bytes) if is_surely_allowed => bytes,
@@ -130,7 +130,7 @@ impl<'a> Unread<'a> {
         match purlin_term::from_reader(&mut reader) {
             Ok(value) if reader.rest().is_empty() => Ok(value),
             Ok(_) => Err(NoValue::Broken(Broken::Trailing)),
-            // Whether it is a term at all is seen by reading all of it.
+            // Only decoding all of it shows whether it is a valid term.
             Err(why) => self
                 .term()
                 .map_or_else(|broken| Err(NoValue::Broken(broken)), |_| Err(NoValue::Other(why))),
@@ -138,15 +138,15 @@ impl<'a> Unread<'a> {
     }
 }
 
-/// What a compressed term begins with.
+/// First byte of a compressed term.
 const COMPRESSED: u8 = 80;
 
-/// Why a payload is not the value that was wanted.
+/// The reason why a payload is not a value of the requested type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// It is no term: the connection cannot go on.
+    /// Not a valid term: the connection must be closed.
     Broken(Broken),
-    /// It is a term, of another kind.
+    /// A valid term of another type.
     Other(ValueError),
 }
 

@@ -1,25 +1,26 @@
-//! A control message that is said again and again: what it was written as is kept, and copied the next time.
+//! Control message template: the encoding is stored and copied for the next message.
 //!
-//! That holds as long as the atoms keep their places in the cache, which they do once all have been told.
+//! The stored encoding is valid as long as no entry of the atom cache changes, which is the usual case once all atoms
+//! are cached.
 
 use crate::control::Control;
 
-/// A control message that is said again and again.
+/// A control message that is sent repeatedly, with its last encoding.
 #[derive(Debug)]
 pub struct Repeated {
     control: Control,
-    /// The header and itself, as they were written the last time.
+    /// The last encoding of the header and the control message.
     beginning: Vec<u8>,
-    /// Where that was, and how the cache was then.
+    /// The encoder it was written to, and the version of its atom cache.
     written: Option<(u64, u64)>,
 }
 
-/// A control message to be said.
+/// A control message to send.
 #[derive(Debug)]
 pub enum Say<'a> {
-    /// Once.
+    /// Sent once.
     Once(&'a Control),
-    /// As it was before, and will be.
+    /// Sent repeatedly, by a template.
     Again(&'a mut Repeated),
 }
 
@@ -36,7 +37,7 @@ impl<'a> From<&'a mut Repeated> for Say<'a> {
 }
 
 impl Say<'_> {
-    /// The same, to be said while this is kept.
+    /// Borrows the control message again.
     pub(crate) fn reborrow(&mut self) -> Say<'_> {
         match self {
             Self::Once(control) => Say::Once(control),
@@ -44,7 +45,7 @@ impl Say<'_> {
         }
     }
 
-    /// What it is.
+    /// The control message.
     #[must_use]
     pub fn control(&self) -> &Control {
         match self {
@@ -55,19 +56,19 @@ impl Say<'_> {
 }
 
 impl Repeated {
-    /// A control message that was not said yet.
+    /// Creates a template without a stored encoding.
     #[must_use]
     pub fn new(control: Control) -> Self {
         Self { control, beginning: Vec::new(), written: None }
     }
 
-    /// What it is.
+    /// The control message.
     #[must_use]
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// What a frame begins with whose cache is like this, if that is known.
+    /// The stored encoding, if it is valid for this encoder and cache version.
     pub(super) fn beginning(&self, number: u64, changes: u64) -> Option<&[u8]> {
         (self.written == Some((number, changes))).then_some(&self.beginning)
     }

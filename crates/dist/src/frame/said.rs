@@ -1,4 +1,4 @@
-//! What a frame says, before it is read.
+//! A complete incoming frame before decoding.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,33 @@ use crate::control::Control;
 use crate::frame::fragments::Whole;
 use crate::frame::{Broken, Unread, header};
 
-/// A control message, and what stands behind it, as they came.
+/// A control message with its payload, before decoding.
 #[derive(Debug)]
 pub struct Said<'a> {
     bytes: Cow<'a, [u8]>,
     atoms: Atoms<'a>,
-    /// The version stands before each of them.
+    /// Whether a version byte precedes each term.
     versions: bool,
-    /// Who gets it and where its payload begins, if it is a message in one frame.
+    /// Recipient and payload offset, if it is a message in one frame.
     message: Option<(Recipient<'a>, usize)>,
     limits: Limits,
 }
 
-/// The atoms that it refers to: those of the last header, or its own, if it came in fragments.
+/// The atoms referred to: those of the last header, or a copy for a fragmented message.
 #[derive(Debug)]
 enum Atoms<'a> {
     Listed(AtomTable<'a>),
     Own(Vec<Atom>),
 }
 
-/// Who gets a message.
+/// Recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipient<'a> {
-    /// The process of this pid.
+    /// The process with this pid.
     Pid(PidParts<'a>),
-    /// Whoever has this name.
+    /// The process registered under this name.
     Name(Cow<'a, str>),
-    /// The one of the message before.
+    /// The recipient of the previous message.
     Same,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Said<'a> {
         Self { bytes, atoms, versions, message: None, limits }
     }
 
-    /// A message without versions, for somebody, with its payload from there on.
+    /// A frame without version bytes; `message` has the recipient and the offset of the payload.
     pub(super) fn of_message(
         bytes: &'a [u8],
         atoms: AtomTable<'a>,
@@ -64,7 +64,7 @@ impl<'a> Said<'a> {
         Self { bytes, atoms, versions: false, message: None, limits }
     }
 
-    /// What is in these bytes, which are part of it.
+    /// The payload in `bytes`, a part of this frame.
     fn payload<'s>(&'s self, bytes: &'s [u8]) -> Unread<'s> {
         let (atoms, version, limits) = (self.atoms(), self.versions, self.limits);
         Unread { bytes, atoms, version, limits }
@@ -77,19 +77,19 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The message that it is, to a pid or a name; `None` if it is anything else, came in parts, or has no
-    /// header of its own.
+    /// Returns the recipient and payload of a message to a pid or a name. Returns `None` for any other signal, for a
+    /// fragmented message, and for a frame without a header.
     ///
-    /// COST: none; most of what nodes say are these.
+    /// COST: none; this covers most frames.
     pub fn message(&self) -> Option<(Recipient<'_>, Unread<'_>)> {
         let (to, payload) = self.message.as_ref()?;
         Some((to.clone(), self.payload(&self.bytes[*payload..])))
     }
 
-    /// Reads what it says; the payload behind it is left to be read.
+    /// Decodes the control message, and returns the payload undecoded.
     ///
     /// # Errors
-    /// See [`Broken`]; then the connection cannot go on.
+    /// See [`Broken`]; the connection must then be closed.
     pub fn signal(&self) -> Result<(Control, Option<Unread<'_>>), Broken> {
         let bytes = match (self.versions, &*self.bytes) {
             (false, bytes) | (true, [header::VERSION, bytes @ ..]) => bytes,
@@ -105,7 +105,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Who gets it, if it is a message without a token, and where its payload begins.
+/// Recipient and payload offset of a message without a trace token.
 pub(super) fn message<'a>(bytes: &'a [u8], atoms: AtomTable<'a>) -> Option<(Recipient<'a>, usize)> {
     let mut reader = Reader::with_atoms(bytes, atoms);
     let to = recipient(&mut reader)?;
@@ -115,7 +115,7 @@ pub(super) fn message<'a>(bytes: &'a [u8], atoms: AtomTable<'a>) -> Option<(Reci
 fn recipient<'a>(reader: &mut Reader<'a>) -> Option<Recipient<'a>> {
     let fields = reader.small_tuple().ok()??;
     match (reader.small_integer().ok()??, fields) {
-        // `SEND` and `SEND_SENDER`: what stands before it is not used.
+        // `SEND` and `SEND_SENDER`: the field before the recipient is ignored.
         (2, 3) => drop(reader.atom_text().ok()??),
         (22, 3) => drop(reader.pid_parts().ok()??),
         (6, 4) => {

@@ -16,7 +16,7 @@ fn to(id: u32) -> Control {
     Control::SendSender { from: pid(1), to: pid(id), token: None }
 }
 
-/// Everything that was put out, as the other side reads it.
+/// Decodes all encoded frames, as the peer would.
 fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
     let mut bytes = Vec::new();
     outgoing.swap(&mut bytes);
@@ -30,14 +30,14 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
     signals
 }
 
-/// What a frame says, with its payload read.
+/// Decodes a frame with its payload.
 fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
     let Some(said) = incoming.take(frame)? else { return Ok(None) };
     let (control, payload) = said.signal()?;
     Ok(Some(Signal { control, payload: payload.map(Unread::term).transpose()? }))
 }
 
-/// The portions of a payload, without version.
+/// The fragments of a payload, without a version byte.
 fn portions(payload: &Term, most: usize) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::bare(payload);
     let mut portions = Vec::new();
@@ -52,7 +52,7 @@ fn portions(payload: &Term, most: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_message_without_a_header_is_passed_through() {
+fn message_without_header_is_encoded_as_pass_through() {
     let mut outgoing = Outgoing::new(Flags::REQUIRED);
     let payload = Payload::Term(Term::atom("hi"));
     let control = Control::Send { to: pid(7), token: None };
@@ -65,7 +65,7 @@ fn a_message_without_a_header_is_passed_through() {
 }
 
 #[test]
-fn an_atom_is_told_once_and_then_by_its_place() {
+fn atom_is_sent_once_and_then_by_its_cache_entry() {
     let mut outgoing = Outgoing::new(Flags::OFFERED);
     let node = Atom::from_static("abc");
     let pid = Pid { node, id: 1, serial: 0, creation: 1 };
@@ -75,7 +75,7 @@ fn an_atom_is_told_once_and_then_by_its_place() {
         assert_eq!(outgoing.put(&control, None), Ok(Size::Small));
         outgoing.swap(bytes);
     }
-    // Version, header, one atom, its bits: new, with its segment; none of the lengths is long.
+    // Version, header, one atom, its bits: new, with its segment; no long lengths.
     let [first, second] = &frames;
     let body = b"\x68\x03\x61\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
     assert_eq!(&first[..7], b"\0\0\0\x2b\x83\x44\x01");
@@ -89,8 +89,8 @@ fn an_atom_is_told_once_and_then_by_its_place() {
 
 #[test]
 fn a_header_is_read_as_the_protocol_describes_it() {
-    // Three new atoms with one byte of length each: `a`, `b` of segment 1, and `c`, with bits of four each,
-    // the lower ones first; in the last four that no length is long.
+    // Three new atoms with one-byte lengths: `a`, `b` of segment 1, and `c`, with four bits each, the lower four first;
+    // the last four bits state that no length is long.
     let header = b"\x83\x44\x03\x98\x08\x05\x01a\x06\x01b\x07\x01c";
     let body = b"\x68\x04\x61\x06\x67\x52\x00\0\0\0\x01\0\0\0\0\x01\x52\x01\x52\x02\x61\x2a";
     let mut incoming = Incoming::new(Limits::default());
@@ -99,7 +99,7 @@ fn a_header_is_read_as_the_protocol_describes_it() {
     let from = Pid { node: Atom::from_static("a"), id: 1, serial: 0, creation: 1 };
     let control = Control::RegSend { from, to: Atom::from_static("c"), token: None };
     assert_eq!(signal, Signal { control, payload: Some(Term::from(42)) });
-    // And again, by its place: `b` is at place 6 of segment 1.
+    // Once more by cache entry: `b` is entry 6 of segment 1.
     let frame = b"\x83\x44\x01\x01\x06\x68\x03\x61\x01\x52\0\x52\0";
     let malformed = take(&mut incoming, frame).map_err(|broken| broken.to_string());
     assert_eq!(malformed, Err("control message 1: not a pid".to_owned()));
@@ -119,7 +119,7 @@ fn atoms_of_more_than_255_bytes_make_all_lengths_of_a_header_long() {
 }
 
 #[test]
-fn a_large_payload_comes_in_fragments_and_others_come_between_them() {
+fn large_payload_is_fragmented_and_other_frames_may_come_between() {
     let mut outgoing = Outgoing::new(Flags::OFFERED);
     let mut incoming = Incoming::new(Limits::default());
     let large = Term::from(vec![7; 3 * PORTION].as_slice());
@@ -142,7 +142,7 @@ fn a_large_payload_comes_in_fragments_and_others_come_between_them() {
 }
 
 #[test]
-fn a_node_that_takes_no_fragments_gets_a_large_message_whole() {
+fn large_message_is_not_fragmented_for_a_peer_without_the_flag() {
     for flags in [Flags::REQUIRED, Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE] {
         let mut outgoing = Outgoing::new(flags);
         let large = Term::from(vec![7; 3 * PORTION].as_slice());
@@ -165,7 +165,7 @@ fn next(sequence: u64, left: u64) -> Vec<u8> {
 }
 
 #[test]
-fn fragments_out_of_their_order_end_the_connection() {
+fn fragments_out_of_order_are_a_protocol_error() {
     for frames in [
         vec![next(1, 1)],
         vec![first(1, 0)],
@@ -180,7 +180,7 @@ fn fragments_out_of_their_order_end_the_connection() {
 }
 
 #[test]
-fn what_is_incomplete_is_bounded_in_number_and_in_bytes() {
+fn incomplete_messages_are_bounded_in_number_and_bytes() {
     let limits = Limits { sequences: 3, fragments: 20, ..Limits::default() };
     let mut incoming = Incoming::new(limits);
     for sequence in 0..3 {
@@ -193,7 +193,7 @@ fn what_is_incomplete_is_bounded_in_number_and_in_bytes() {
 }
 
 #[test]
-fn what_has_been_put_together_no_longer_counts() {
+fn reassembled_messages_no_longer_count_towards_the_limit() {
     let limits = Limits { fragments: 64, ..Limits::default() };
     let mut incoming = Incoming::new(limits);
     let mut bytes = Vec::new();
@@ -208,7 +208,7 @@ fn what_has_been_put_together_no_longer_counts() {
 }
 
 #[test]
-fn a_value_takes_no_more_than_a_term_may() {
+fn limits_for_terms_apply_to_values() {
     let term = purlin_term::Limits { memory: 100 * size_of::<Term>(), ..Default::default() };
     let mut incoming = Incoming::new(Limits { term, ..Limits::default() });
     let mut value = |elements: usize| {
@@ -226,7 +226,7 @@ fn a_value_takes_no_more_than_a_term_may() {
 }
 
 #[test]
-fn an_atom_that_has_lost_its_place_is_told_again_before_what_was_said_with_it() {
+fn evicted_atom_is_sent_again_before_a_template_uses_it() {
     let place = |text: &str| {
         let mut cache = cache::Telling::default();
         cache.begin();
@@ -256,9 +256,9 @@ fn an_atom_that_has_lost_its_place_is_told_again_before_what_was_said_with_it() 
 }
 
 #[test]
-fn what_begins_as_the_message_before_is_for_another_if_its_atoms_have_changed() {
+fn frame_with_the_same_prefix_has_another_recipient_after_a_cache_change() {
     let pid = b"\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
-    // One atom, at place 5: new, or as it was told.
+    // One atom, entry 5: new, or already cached.
     let told = |text: &[u8]| [&b"\x83\x44\x01\x08\x05"[..], &[text.len() as u8], text].concat();
     let known = b"\x83\x44\x01\x00\x05".to_vec();
     let link = [&told(b"b@h"), &b"\x68\x03\x61\x01"[..], pid, pid].concat();
@@ -278,12 +278,12 @@ fn what_begins_as_the_message_before_is_for_another_if_its_atoms_have_changed() 
 }
 
 #[test]
-fn a_length_of_four_gigabytes_is_refused_before_anything_is_kept() {
+fn frame_length_of_four_gigabytes_is_refused_without_allocation() {
     assert_eq!(take_frame(b"\xff\xff\xff\xff\x70", 64 << 20), Err(Broken::TooLong(u32::MAX)));
 }
 
 #[test]
-fn what_stands_behind_a_message_ends_the_connection() {
+fn trailing_bytes_are_a_protocol_error() {
     let mut incoming = Incoming::new(Limits::default());
     let frame = b"\x83\x44\0\x68\x03\x61\x01\x61\x01\x61\x01";
     assert!(matches!(take(&mut incoming, frame), Err(Broken::Control(_))));
@@ -322,7 +322,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_put_out_comes_in_the_same_whatever_was_agreed(
+    fn signals_survive_the_round_trip_with_any_flags(
         flags in flags(),
         signals in prop::collection::vec((control(), payload(), 1..200usize), 1..30),
     ) {
@@ -332,7 +332,7 @@ proptest! {
         for (control, payload, most) in signals {
             let payload = control.has_payload().then_some(payload);
             match &payload {
-                // In pieces much smaller than they would be.
+                // With fragments much smaller than usual.
                 Some(payload) if most < 100 && flags.has(Flags::FRAGMENTS) => {
                     let portions = portions(payload, most);
                     let count = portions.len() as u64;
@@ -352,7 +352,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_said_again_is_written_as_it_would_be_once_and_read_for_the_same(
+    fn templates_encode_the_same_bytes_and_decode_to_the_same_signals(
         flags in flags(),
         controls in prop::collection::vec(control(), 1..4),
         said in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
@@ -405,7 +405,7 @@ proptest! {
     }
 
     #[test]
-    fn any_frames_are_signals_or_refused_in_a_line(
+    fn any_frames_decode_or_are_refused_with_a_one_line_error(
         frames in prop::collection::vec(
             prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..60),

@@ -1,4 +1,4 @@
-//! The side of a handshake that is called. Pure.
+//! Handshake of the acceptor. Pure.
 
 use crate::cookie::Cookie;
 use crate::flags::Flags;
@@ -8,7 +8,7 @@ use crate::handshake::message::{
 use crate::handshake::{Established, Local, Refused, Step};
 use crate::name::{NodeName, is_part};
 
-/// The side of a handshake that is called.
+/// State machine of the acceptor.
 #[derive(Debug)]
 pub struct Acceptor {
     local: Local,
@@ -20,14 +20,14 @@ pub struct Acceptor {
 enum Awaits {
     Name,
     Decision(Caller),
-    /// Whether the connection that we know is dead.
+    /// The answer to `alive`: whether the old connection is dead.
     Dead(Known),
     Complement(Known),
     Reply(Known),
     Nothing,
 }
 
-/// What is known of a caller whom we talk to.
+/// Data of an accepted caller.
 #[derive(Debug)]
 struct Known {
     peer: NodeName,
@@ -36,54 +36,54 @@ struct Known {
     cookie: Cookie,
 }
 
-/// Who calls, by their own account.
+/// The caller, unauthenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// What they are called.
+    /// The name it gives.
     pub called: Called,
-    /// What they can do, as far as they have said so.
+    /// Its flags, as far as they are known.
     pub flags: Flags,
-    /// Which node of their name they are, if they have said so.
+    /// Its creation; `None` after the old first frame.
     pub creation: Option<u32>,
 }
 
-/// What a caller is called.
+/// How a caller identifies itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Called {
-    /// It has a name.
+    /// By its node name.
     Name(NodeName),
-    /// It is on this host, and wants to be given a name.
+    /// By its host; it asks for a dynamic node name.
     Host(String),
 }
 
-/// What becomes of a call.
+/// The status to send to a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is welcome.
+    /// Accepted.
     Ok,
-    /// We are calling it too, and its call counts: ours is given up when this one is done.
+    /// Simultaneous connect, and the caller's connection wins: our call is cancelled when this handshake is done.
     OkSimultaneous,
-    /// We are calling it too, and our call counts.
+    /// Simultaneous connect, and our connection wins.
     Nok,
-    /// There is a connection: it may go on if that one is dead, which it says.
+    /// Already connected: the handshake continues if the caller answers that the old connection is dead.
     Alive,
-    /// It is not wanted.
+    /// Refused.
     NotAllowed,
-    /// It is given this name and creation, for which it has asked.
+    /// Assigns the dynamic name and creation that the caller asked for.
     Named(NodeName, u32),
 }
 
 impl Acceptor {
-    /// Awaits a caller. `challenge` is a number that nobody can guess.
+    /// Creates the state machine. `challenge` must be unpredictable.
     #[must_use]
     pub fn new(local: Local, challenge: u32) -> Self {
         Self { local, challenge, awaits: Awaits::Name }
     }
 
-    /// Takes the next frame from the initiator; what is to be written is put out.
+    /// Handles the next frame of the initiator. Appends frames to send to `out`.
     ///
     /// # Errors
-    /// It comes to nothing; see [`Refused`]. What is put out is to be written before the connection is closed.
+    /// See [`Refused`]. The frames in `out` must be sent before the connection is closed.
     pub fn take(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
         match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
             Awaits::Name => self.named(frame, out),
@@ -118,10 +118,10 @@ impl Acceptor {
         }
     }
 
-    /// After [`Step::Called`]: what becomes of the call, and the cookie that the caller has to know.
+    /// Continues after [`Step::Called`] with the status and the cookie that the caller must prove.
     ///
     /// # Errors
-    /// The verdict ends it, or does not fit the caller. What is put out is to be written all the same.
+    /// The status refuses the caller, or does not fit it. The frames in `out` must still be sent.
     pub fn decide(
         &mut self,
         verdict: Verdict,
@@ -170,7 +170,7 @@ impl Acceptor {
         } else {
             Called::Name(name.parse().map_err(|_| Refused::NoName)?)
         };
-        // The old frame has no room for the higher half, which the complement brings.
+        // The old frame does not contain the upper half of the flags; the complement does.
         let higher = if creation.is_none() { !LOWER } else { 0 };
         check(flags | Flags::from_bits(higher))
             .map_err(|missing| refuse(b"not_allowed", missing, out))?;
@@ -179,7 +179,7 @@ impl Acceptor {
         Ok(Step::Called(caller))
     }
 
-    /// Puts out the challenge.
+    /// Appends the challenge.
     fn ask(&mut self, known: Known, out: &mut Vec<u8>) {
         let Local { name, creation, flags } = &self.local;
         let challenge = Challenge {
@@ -194,7 +194,7 @@ impl Acceptor {
     }
 }
 
-/// Says so, too.
+/// Appends the refusing status.
 fn refuse(word: &[u8], why: Refused, out: &mut Vec<u8>) -> Refused {
     Status::Word(word).write(out);
     why

@@ -1,4 +1,4 @@
-//! The side of a handshake that calls. Pure.
+//! Handshake of the initiator. Pure.
 
 use crate::cookie::Cookie;
 use crate::flags::Flags;
@@ -6,10 +6,10 @@ use crate::handshake::message::{Challenge, Hello, Status, read_ack, write_reply}
 use crate::handshake::{Established, Local, Refused, Step};
 use crate::name::NodeName;
 
-/// The side of a handshake that calls.
+/// State machine of the initiator.
 #[derive(Debug)]
 pub struct Initiator {
-    /// What we are called; only the host until we are given a name.
+    /// Our node name, or only the host before a dynamic name is assigned.
     name: String,
     flags: Flags,
     peer: NodeName,
@@ -22,7 +22,7 @@ pub struct Initiator {
 #[derive(Debug)]
 enum Awaits {
     Status,
-    /// Whether the connection that the acceptor knows is dead.
+    /// Our answer to `alive`: whether the old connection is dead.
     GoOn,
     Challenge,
     Digest {
@@ -33,7 +33,7 @@ enum Awaits {
 }
 
 impl Initiator {
-    /// Begins to call `peer`; the first frame is put out. `challenge` is a number that nobody can guess.
+    /// Starts a handshake with `peer` and appends the first frame to `out`. `challenge` must be unpredictable.
     #[must_use]
     pub fn new(
         local: &Local,
@@ -47,7 +47,7 @@ impl Initiator {
         Self::calling(name.as_str(), *flags, peer, cookie, challenge)
     }
 
-    /// As [`Initiator::new`], of a node that wants to be given a name by the one it calls. `host` is where it is.
+    /// Like [`Initiator::new`], for a node that asks the peer for a dynamic name. `host` is its host.
     #[must_use]
     pub fn nameless(
         host: &str,
@@ -67,10 +67,10 @@ impl Initiator {
         Self { name, flags, peer, cookie, challenge, named: None, awaits: Awaits::Status }
     }
 
-    /// Takes the next frame from the acceptor; what is to be written is put out.
+    /// Handles the next frame of the acceptor. Appends frames to send to `out`.
     ///
     /// # Errors
-    /// It comes to nothing; see [`Refused`].
+    /// See [`Refused`].
     pub fn take(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
         match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
             Awaits::Status => self.status(frame),
@@ -86,10 +86,10 @@ impl Initiator {
         }
     }
 
-    /// After [`Step::Alive`]: whether the connection of which the acceptor knows is dead, and this call meant.
+    /// Continues after [`Step::Alive`]. `dead` states that the old connection is dead and this one replaces it.
     ///
     /// # Errors
-    /// It was not asked, or `dead` is false; then the connection is to be closed.
+    /// The acceptor has not asked, or `dead` is false; the connection must then be closed.
     pub fn go_on(&mut self, dead: bool, out: &mut Vec<u8>) -> Result<(), Refused> {
         if !matches!(self.awaits, Awaits::GoOn) {
             return Err(Refused::OutOfTurn);
@@ -99,7 +99,7 @@ impl Initiator {
         if dead { Ok(()) } else { Err(Refused::Connected) }
     }
 
-    /// Whether the acceptor has been shown that we know the cookie, and is to show that it does.
+    /// Whether our digest has been sent and that of the acceptor is expected.
     pub(crate) fn awaits_proof(&self) -> bool {
         matches!(self.awaits, Awaits::Digest { .. })
     }

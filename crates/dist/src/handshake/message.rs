@@ -1,6 +1,6 @@
-//! The frames of a handshake, to and from bytes. Pure.
+//! Frames of the handshake: encoding and decoding. Pure.
 //!
-//! What follows a name is ignored where the protocol says so, for nodes to come.
+//! Bytes after a name are ignored where the protocol says so, for future versions.
 
 use crate::bytes::Front;
 use crate::cookie::Digest;
@@ -8,20 +8,20 @@ use crate::flags::Flags;
 use crate::handshake::Refused;
 use crate::name::MOST_CHARACTERS;
 
-/// The longest frame that is read: a name of 255 characters of four bytes, all before it, and room for what a
-/// later version adds.
+/// Maximum length of an accepted frame: a name of 255 four-byte characters, the fields before it, and room for
+/// additions of later versions.
 pub const MOST_BYTES: usize = 4 * MOST_CHARACTERS + 19 + 255;
 
-/// What an initiator says first.
+/// The first frame of the initiator, `send_name`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hello<'a> {
     pub(super) flags: Flags,
-    /// `None` in a frame of the old kind, whose complement has it.
+    /// `None` in the old format, in which the complement contains it.
     pub(super) creation: Option<u32>,
     pub(super) name: &'a str,
 }
 
-/// What an acceptor says of itself.
+/// The challenge frame of the acceptor, `send_challenge`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Challenge<'a> {
     pub(super) flags: Flags,
@@ -30,14 +30,14 @@ pub(super) struct Challenge<'a> {
     pub(super) name: &'a str,
 }
 
-/// What an acceptor says of the call.
+/// The status frame of the acceptor, `send_status`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Status<'a> {
     Word(&'a [u8]),
     Named { name: &'a str, creation: u32 },
 }
 
-/// The version that the old first frame says it has.
+/// Version number in the old first frame.
 const OLD_VERSION: u16 = 5;
 
 /// The lower half of the flags.
@@ -67,7 +67,7 @@ impl<'a> Hello<'a> {
         }
     }
 
-    /// The new kind, which has a creation.
+    /// Writes the new format, which contains the creation.
     pub(super) fn write(flags: Flags, creation: u32, name: &str, out: &mut Vec<u8>) {
         let (flags, creation) = (flags.bits().to_be_bytes(), creation.to_be_bytes());
         frame(out, &[b"N", &flags, &creation, &length(name), name.as_bytes()]);
@@ -120,7 +120,7 @@ impl<'a> Status<'a> {
     }
 }
 
-/// What the old first frame lacked: the higher half of the flags, and the creation.
+/// Decodes `send_complement`: the upper half of the flags, and the creation, which the old first frame lacks.
 pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
     match frame {
         [b'c', rest @ ..] if rest.len() == 8 => {
@@ -132,7 +132,7 @@ pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
     .ok_or(Refused::Malformed("a complement"))
 }
 
-/// The initiator's proof, and its challenge.
+/// Decodes `send_challenge_reply`: the initiator's challenge and its digest.
 pub(super) fn read_reply(frame: &[u8]) -> Result<(u32, Digest), Refused> {
     match frame {
         [b'r', rest @ ..] if rest.len() == 20 => {
@@ -148,7 +148,7 @@ pub(super) fn write_reply(challenge: u32, digest: Digest, out: &mut Vec<u8>) {
     frame(out, &[b"r", &challenge.to_be_bytes(), &digest]);
 }
 
-/// The acceptor's proof.
+/// Decodes `send_challenge_ack`: the acceptor's digest.
 pub(super) fn read_ack(frame: &[u8]) -> Result<Digest, Refused> {
     match frame {
         [b'a', digest @ ..] => digest.try_into().ok(),
@@ -166,7 +166,7 @@ fn length(name: &str) -> [u8; 2] {
     (name.len() as u16).to_be_bytes()
 }
 
-/// Puts out a frame of these parts.
+/// Appends a frame that consists of these parts.
 fn frame(out: &mut Vec<u8>, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     out.extend_from_slice(&(length as u16).to_be_bytes());

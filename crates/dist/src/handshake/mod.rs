@@ -1,34 +1,34 @@
-//! The handshake, version 6: two nodes tell their names and abilities, and prove that they
-//! know one cookie. Pure: frames in, bytes out.
+//! Handshake, version 6: two nodes exchange names and capability flags, and prove that they know
+//! the same cookie. Pure: frames in, bytes out.
 //!
-//! Whoever holds the socket gives each frame to an [`Initiator`] or an [`Acceptor`] and
-//! writes what that put out. Frames here have two bytes of length ([`take_frame`]).
+//! The owner of the socket passes each frame to an [`Initiator`] or an [`Acceptor`] and sends the
+//! frames it returns. Frames here have a two-byte length ([`take_frame`]).
 //!
 //! ```text
 //! initiator                                    acceptor
-//!    name, abilities, creation      ------>
+//!    name, flags, creation          ------>
 //!                                   <------    status
-//!   (true or false                  ------>    if that was `alive`)
-//!                                   <------    name, abilities, creation, challenge
-//!   (higher abilities, creation     ------>    if the first was of the old kind)
-//!    challenge, digest of the other's ---->
+//!   (true or false                  ------>    if the status was `alive`)
+//!                                   <------    name, flags, creation, challenge
+//!   (upper flags, creation          ------>    if the first frame had the old format)
+//!    challenge, digest              ------>
 //!                                   <------    digest
 //! ```
 //!
-//! # What is believed when
+//! # Authentication
 //!
-//! Nothing of what a peer says is acted upon before its digest is right. What it says of
-//! itself decides only what it is told; a call of ours that it claims to replace, or a
-//! connection, is given up after [`Step::Done`] and not before. A frame is at most
-//! [`MOST_BYTES`] long, and there are at most three from each side.
+//! No statement of a peer takes effect before its digest is verified. Before that, its name only
+//! selects the status it receives. An outgoing call or a connection that it claims to replace is
+//! ended after [`Step::Done`] and not before. A frame is at most [`MOST_BYTES`] long, and each side
+//! sends at most three.
 //!
 //! # Nodes of OTP 24 and before
 //!
-//! One that calls us without having asked epmd may send the old first frame, with half of
-//! the abilities and no creation; the rest comes as the complement. As initiators we ask
-//! for version 6 and send the new one always.
+//! A caller that has not asked epmd for our version may send the old first frame, with the lower
+//! half of the flags and no creation; the complement follows later. As the initiator we look up the
+//! version and always send the new frame.
 //!
-//! COST: a handful of small allocations per handshake.
+//! COST: a few small allocations per handshake.
 
 mod acceptor;
 mod initiator;
@@ -43,48 +43,48 @@ pub use initiator::Initiator;
 pub use message::MOST_BYTES;
 pub use refused::Refused;
 
-/// What we say of ourselves.
+/// Identity of this node in the handshake.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// Our name.
+    /// The node name.
     pub name: NodeName,
-    /// Which of the nodes of this name we are, one after the other.
+    /// The creation, which distinguishes this node from earlier ones of the same name.
     pub creation: u32,
-    /// [`Flags::OFFERED`], and [`Flags::PUBLISHED`] or not.
+    /// [`Flags::OFFERED`], and [`Flags::PUBLISHED`] unless the node is hidden.
     pub flags: Flags,
 }
 
-/// What is next.
+/// The next step of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Another frame is awaited.
+    /// Another frame is expected.
     More,
-    /// The acceptor has a connection to a node of our name: the initiator is to say whether that one is dead
+    /// The acceptor has a connection to a node of our name. The initiator must state whether that connection is dead
     /// ([`Initiator::go_on`]).
     Alive,
-    /// The acceptor knows who calls, and is to decide ([`Acceptor::decide`]).
+    /// The acceptor knows the caller and must decide ([`Acceptor::decide`]).
     Called(Caller),
-    /// Both have proven that they know the cookie.
+    /// Both nodes have proven knowledge of the cookie.
     Done(Established),
 }
 
-/// What is known of the other side when a handshake is done.
+/// Result of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Established {
-    /// Its name.
+    /// The peer's name.
     pub peer: NodeName,
-    /// Which node of that name it is: with another creation it is another node.
+    /// The peer's creation. A node with the same name and another creation is another node.
     pub creation: u32,
-    /// What both can do.
+    /// The flags that both nodes have.
     pub flags: Flags,
-    /// The name and creation that the other side has given us, if we had asked for them.
+    /// The dynamic name and creation assigned by the peer, if requested.
     pub named: Option<(NodeName, u32)>,
 }
 
-/// The first frame of what was read, and how many bytes it takes with its length; `None` if it is incomplete.
+/// Returns the first frame in `bytes` and its total length with the length field, or `None` if it is incomplete.
 ///
 /// # Errors
-/// The frame is longer than a handshake can need.
+/// The frame is longer than [`MOST_BYTES`].
 pub fn take_frame(bytes: &[u8]) -> Result<Option<(&[u8], usize)>, Refused> {
     let Some((length, behind)) = bytes.split_first_chunk() else { return Ok(None) };
     let length = usize::from(u16::from_be_bytes(*length));

@@ -1,4 +1,4 @@
-//! Why a handshake came to nothing.
+//! Reasons for a failed handshake.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use crate::flags::Flags;
 use crate::handshake::MOST_BYTES;
 use crate::name::NodeName;
 
-/// Why a handshake came to nothing. The connection is to be closed, after what was put out is written.
+/// The reason why a handshake failed. The connection must be closed after pending frames are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// A frame of so many bytes.
+    /// A frame of this length, longer than the limit.
     TooLong(usize),
-    /// A frame that is not what was due, which is named.
+    /// Not the expected frame, which is named here.
     Malformed(&'static str),
-    /// What it gives as its name is none.
+    /// The peer gives an invalid node name.
     NoName,
-    /// We called one node and another answered.
+    /// Another node answered than the one called.
     Stranger {
-        /// Who was called.
+        /// The node that was called.
         called: NodeName,
-        /// Who answered.
+        /// The node that answered.
         answered: NodeName,
     },
-    /// It cannot do what we need.
+    /// The peer lacks these required flags.
     Missing(Flags),
-    /// It does not know the cookie, or has another for us.
+    /// The peer does not know the cookie, or has another one for this node.
     WrongCookie,
-    /// It is calling us, and its call counts (`nok`).
+    /// Simultaneous connect, and the peer's connection wins (`nok`).
     TheirCall,
-    /// It does not want to talk with us (`not_allowed`).
+    /// The peer refuses connections from this node (`not_allowed`).
     NotAllowed,
-    /// It says that a connection is there, and we say that it is right; or we said so, and it agreed.
+    /// The old connection is alive: this node answered `alive` with false, or the peer did.
     Connected,
-    /// What it says of our call is unknown.
+    /// The peer sent an unknown status.
     UnknownStatus(String),
-    /// We are busy with it already, and have told it so (`nok`).
+    /// Simultaneous connect, and our connection wins; the peer has received `nok`.
     OurCall,
-    /// We do not want to talk with it, and have told it so.
+    /// This node refuses the peer, which has received `not_allowed`.
     Unwanted,
     /// A frame after the end, or before a decision.
     OutOfTurn,
 }
 
-/// As what the first bytes of TLS are read: those of an alert, and those of a handshake.
+/// The first two bytes of a TLS alert and of a TLS handshake, read as a length.
 const TLS_ALERT: usize = 0x1503;
 const TLS_HANDSHAKE: usize = 0x1603;
 

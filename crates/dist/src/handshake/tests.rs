@@ -21,7 +21,7 @@ fn acceptor() -> Acceptor {
     Acceptor::new(local("b@h", 8), CHALLENGES.1)
 }
 
-/// The frames in what was put out.
+/// Splits the output into frames.
 fn frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     while let Some((frame, used)) = take_frame(bytes).expect("short frames") {
@@ -32,10 +32,10 @@ fn frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// What one side makes of it.
+/// Outcome on one side.
 type End = Result<Established, Refused>;
 
-/// Runs both sides against one another until both have an end, or wait.
+/// Runs both sides against each other until both have ended or wait.
 fn run(
     mut from: Initiator,
     first: Vec<u8>,
@@ -87,7 +87,7 @@ fn both(verdict: Verdict, cookies: (&str, &str), dead: bool) -> (End, End) {
 }
 
 #[test]
-fn two_nodes_that_know_one_cookie_know_one_another() {
+fn handshake_succeeds_if_both_nodes_know_the_cookie() {
     for verdict in [Verdict::Ok, Verdict::OkSimultaneous, Verdict::Alive] {
         let (from, to) = both(verdict, ("x", "x"), true);
         let flags = Flags::OFFERED | Flags::PUBLISHED;
@@ -183,12 +183,12 @@ fn a_node_without_a_name_is_given_one() {
     let to = to.expect("an end").expect("established");
     assert_eq!((from.peer, from.named), (node("b@h"), Some((node("x17@h"), 99))));
     assert_eq!((to.peer, to.creation), (node("x17@h"), 99));
-    // A node that has been given its name is not shown among the nodes.
+    // A node with a dynamic name is hidden.
     assert!(!from.flags.has(Flags::PUBLISHED) && !to.flags.has(Flags::PUBLISHED));
 }
 
 #[test]
-fn a_name_is_given_only_to_who_asked_and_only_on_its_own_host() {
+fn dynamic_name_is_accepted_only_if_requested_and_only_on_the_same_host() {
     let mut out = Vec::new();
     let refused = initiator("x", &mut out).take(b"snamed:\0\x03c@h\0\0\0\x01", &mut out);
     assert_eq!(refused, Err(Refused::UnknownStatus("named".to_owned())));
@@ -208,7 +208,7 @@ fn a_name_is_given_only_to_who_asked_and_only_on_its_own_host() {
 }
 
 #[test]
-fn a_node_of_otp_24_may_say_its_name_the_old_way_and_complete_it_later() {
+fn old_first_frame_of_otp_24_is_accepted_with_a_complement() {
     let theirs = Flags::OFFERED.without(Flags::MANDATORY_25_DIGEST | Flags::ALTACT_SIG);
     let [high, low] = [(theirs.bits() >> 32) as u32, theirs.bits() as u32].map(u32::to_be_bytes);
     let hello = [b"n\0\x05", &low[..], b"old@h"].concat();
@@ -232,7 +232,7 @@ fn a_node_of_otp_24_may_say_its_name_the_old_way_and_complete_it_later() {
 }
 
 #[test]
-fn who_cannot_do_enough_is_told_so_and_named_what_it_lacks() {
+fn peer_without_required_flags_is_refused_and_the_flags_are_named() {
     let mut out = Vec::new();
     let little = Flags::MANDATORY_25_DIGEST | Flags::V4_NC;
     let hello = [b"N", &little.bits().to_be_bytes()[..], b"\0\0\0\x01\0\x03a@h"].concat();
@@ -248,7 +248,7 @@ fn who_cannot_do_enough_is_told_so_and_named_what_it_lacks() {
 }
 
 #[test]
-fn another_node_than_the_one_called_gets_no_proof() {
+fn initiator_sends_no_digest_to_a_node_it_did_not_call() {
     let (mut from, mut out) = (initiator("x", &mut Vec::new()), Vec::new());
     let mut to = Acceptor::new(local("c@h", 8), CHALLENGES.1);
     to.take(&frames(&hello_of("a@h"))[0], &mut out).expect("a name");
@@ -269,7 +269,7 @@ fn a_frame_longer_than_a_handshake_needs_is_refused_by_its_length() {
 
 proptest! {
     #[test]
-    fn any_frames_end_in_one_line_or_go_on_and_prove_nothing(
+    fn any_frames_continue_or_fail_with_a_one_line_error_and_never_succeed(
         frames in prop::collection::vec(
             prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..60),

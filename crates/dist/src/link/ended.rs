@@ -1,22 +1,22 @@
-//! How a link has ended, and what a sender is told then.
+//! The reason for the end of a link, and errors of senders.
 
 use std::fmt;
 use std::io::ErrorKind;
 
 use crate::frame::{Broken, Unsendable};
 
-/// How a link has ended.
+/// The reason why a link ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// We have closed it.
+    /// This node closed it.
     ByUs,
-    /// The other node has closed it, or ended.
+    /// The peer closed it, or ended.
     ByPeer,
-    /// Nothing came for the tick time.
+    /// Nothing was received for the tick time.
     Silent,
     /// The connection broke.
     Io(ErrorKind),
-    /// What came is not the protocol.
+    /// The peer violated the protocol.
     Broken(Broken),
 }
 
@@ -32,12 +32,12 @@ impl fmt::Display for Ended {
     }
 }
 
-/// Why nothing was sent.
+/// The reason why a signal was not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsent {
     /// The link has ended.
     Ended(Ended),
-    /// It cannot be sent to any node.
+    /// The signal cannot be encoded for any node.
     Unsendable(Unsendable),
 }
 

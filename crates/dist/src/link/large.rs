@@ -1,8 +1,8 @@
-//! A large message on its way: encoded a portion at a time, as fast as portions are written.
+//! Task that sends one large message: encodes one fragment at a time, as fast as fragments are written.
 //!
-//! It is encoded twice: first only to count the portions, since the first fragment says how
-//! many there are, then to send them. So no more than a portion of it lies encoded anywhere,
-//! whatever its size.
+//! The payload is encoded twice: first to count the fragments, because the first fragment contains
+//! their number, then to send them. So at most one encoded fragment is in memory, whatever the size
+//! of the payload.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::control::Control;
 use crate::frame::{PORTION, Payload, Signal, Size, Unsendable};
 use crate::link::shared::Shared;
 
-/// How many bytes of large messages may be to be written when the next portion is put out: what others send then
-/// waits for no more than this and a portion.
+/// Low watermark for bytes of large messages in the queue: below it the next fragment is added. Frames of other senders
+/// then wait for at most this and one fragment.
 ///
-/// WHY only those bytes: if others sent so much that the queue is never short, a large message would never go on.
+/// WHY only bytes of large messages: if other senders kept the queue long, a large message would never advance.
 const LITTLE: usize = PORTION;
 
-/// A large message on its way, and all that its sender sends meanwhile.
+/// A large message in progress, followed by later signals of its sender.
 #[derive(Debug)]
 pub(super) struct Large {
     pub(super) shared: Arc<Shared>,
@@ -70,7 +70,7 @@ impl Large {
         Ok(Ok(()))
     }
 
-    /// Puts out a fragment, the first one if there is no sequence yet.
+    /// Adds a fragment to the queue; the first one if `at` is `None`. Returns the sequence id.
     fn put_out(&self, at: Option<u64>, left: u64, portion: &[u8]) -> Result<u64, Unsendable> {
         let mut state = self.shared.lock();
         let sequence = match at {
@@ -84,7 +84,7 @@ impl Large {
         Ok(sequence)
     }
 
-    /// How many portions the payload has.
+    /// Number of fragments of the payload.
     async fn count(&self) -> Result<u64, Unsendable> {
         let mut portions = self.payload.portions();
         let mut portion = Vec::with_capacity(PORTION);
@@ -99,7 +99,7 @@ impl Large {
         }
     }
 
-    /// Waits until little of large messages is to be written.
+    /// Waits until the queue holds few bytes of large messages.
     async fn room(&self) -> Result<(), Ended> {
         loop {
             let room = self.shared.room.notified();
@@ -118,8 +118,8 @@ impl Large {
         }
     }
 
-    /// Puts out what the sender has sent meanwhile, up to the next large message, which comes back. If there is
-    /// none, its sender is no longer behind anything.
+    /// Adds the signals that the sender has sent meanwhile, up to the next large message, which is returned. Returns
+    /// `None` if there is no more; signals of the sender are then no longer held back.
     fn follow(&self) -> Option<(Control, Payload<'static>)> {
         loop {
             let mut state = self.shared.lock();
@@ -140,12 +140,12 @@ impl Large {
             }
         }
         self.shared.room.notify_waiters();
-        // For the writer, too: if the link is being closed, it waits for this.
+        // Also for the writer: if the link is closing, it waits for this.
         self.shared.to_write.notify_one();
         None
     }
 
-    /// Nobody waits for it any more who could be told.
+    /// Logs the error, because the sender no longer waits for a result.
     fn complain(&self, unsendable: Unsendable) {
         error!(peer = %self.shared.peer.peer, "a message was dropped: {unsendable}");
     }

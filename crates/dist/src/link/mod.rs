@@ -1,41 +1,40 @@
-//! One connection to one node, after its handshake.
+//! One connection to one node, after the handshake.
 //!
-//! [`Link::start`] takes the stream; from then on whoever has the [`Link`] sends, and what
-//! comes goes to a [`Receive`]. Any thread may send. Everything else happens in tasks, of
-//! the tokio runtime in which it was started unless it is said where reader and writer run:
+//! [`Link::start`] takes the stream. From then on the owners of the [`Link`] send, and incoming
+//! signals go to a [`Receive`]. Any thread may send. Everything else happens in tasks of the tokio
+//! runtime in which it was started; the reader and the writer can also run elsewhere:
 //!
 //! | task | waits for | does |
 //! |---|---|---|
-//! | reader | bytes, and for the receiver | takes frames apart, hands signals over in order, a block at a time |
-//! | ticker, within it | a quarter of the tick time | ticks if nothing was written; ends a link over which nothing came |
-//! | writer | something to write | writes all there is at once |
-//! | one per large message | room | encodes a portion, puts it out |
-//! | one more | the end | logs it |
+//! | reader | bytes, and the receiver | decodes frames and passes signals on in order, one block at a time |
+//! | ticker, within the reader | a quarter of the tick time | sends ticks on an idle link; ends a silent link |
+//! | writer | frames | writes all queued frames in one batch |
+//! | one per large message | capacity | encodes one fragment and queues it |
+//! | end task | the end | logs it |
 //!
 //! # Order
 //!
-//! What one process sends arrives in the order in which it was sent. Frames are made under
-//! the lock by whoever sends, so the order of sends is the order of frames. A large payload
-//! is made by a task, a portion at a time, and while that is under way whatever the *same*
-//! process sends waits behind it. Others go on.
+//! The signals of one process arrive in the order in which they were sent. The sender encodes its
+//! frame under the lock, so the order of sends is the order of frames. A large payload is encoded by
+//! a task, one fragment at a time. Meanwhile later signals of the *same* process are held back; those
+//! of other processes are not.
 //!
 //! # Memory
 //!
-//! [`Link::send`] waits while more than [`Settings::busy`] bytes are to be written, and
-//! while a large message of the same sender is under way. [`Link::signal`] never waits, for
-//! answers that the protocol owes, which are small and at most as many as came. A large
-//! payload is encoded only as fast as it is written. A receiver that does not take what
-//! came stops the reader, and TCP slows the other node.
+//! [`Link::send`] waits while more than [`Settings::busy`] bytes are queued (the high watermark), and
+//! while a large message of the same sender is in progress. [`Link::signal`] never waits. It is for
+//! answers that the protocol requires, which are small and no more than the requests received. A
+//! large payload is encoded only as fast as it is written. A receiver that does not accept signals
+//! stops the reader, and TCP flow control slows the peer.
 //!
 //! # End
 //!
-//! A link ends when either side closes it, when nothing came for the tick time, or when
-//! what came is not the protocol; one line is logged. What was not written is lost, as on
-//! the BEAM; who sends then is told [`Unsent`]. Dropping every [`Link`] does not end it:
-//! [`Link::close`] does.
+//! A link ends when either side closes it, when nothing is received for the tick time, or on a
+//! protocol error; one line is logged. Unwritten frames are lost, as on the BEAM; later senders
+//! receive [`Unsent`]. Dropping every [`Link`] does not end it: [`Link::close`] does.
 //!
-//! COST: a task each for reading, writing and the rest; buffers of some 64 KiB that grow
-//! with what they hold.
+//! COST: one task each for reading, writing and the end; buffers of about 64 KiB that grow with
+//! their content.
 
 mod ended;
 mod large;
@@ -64,15 +63,15 @@ use shared::Shared;
 
 pub use ended::{Ended, Unsent};
 
-/// How a link behaves.
+/// Configuration of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// After how long a silence the other node counts as gone, `net_ticktime`: 60 s. It is found out up to a
-    /// quarter sooner or later. Both nodes should have the same.
+    /// Silence after which the peer counts as disconnected, `net_ticktime`: 60 s. It is detected up to a quarter of
+    /// this time early or late. Both nodes should use the same value.
     pub tick_time: Duration,
-    /// How many bytes may be to be written before senders wait: 1 MiB.
+    /// High watermark: the number of queued bytes beyond which senders wait; 1 MiB.
     pub busy: usize,
-    /// What the other node may ask us to keep.
+    /// Limits on memory that the peer can occupy.
     pub limits: Limits,
 }
 
@@ -83,7 +82,7 @@ impl Default for Settings {
     }
 }
 
-/// What has crossed a link, after the handshake; before encryption, where there is one.
+/// Traffic of a link after the handshake, counted before encryption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -91,31 +90,31 @@ pub struct Traffic {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Bytes that are to be written.
+    /// Bytes queued for writing.
     pub waiting: usize,
 }
 
-/// Gets what the other node says, in order.
+/// Receiver of incoming signals, in order.
 pub trait Receive: Send + 'static {
-    /// Takes a signal. Nothing more is read until it is done.
+    /// Handles a signal. The reader task reads nothing more until it returns.
     ///
     /// # Errors
-    /// Its payload cannot be: the link ends.
+    /// The payload is invalid: the link ends.
     fn signal(
         &mut self,
         control: Control,
         payload: Option<Unread<'_>>,
     ) -> impl Future<Output = Result<(), Broken>> + Send;
 
-    /// Takes a message at once. It is asked before [`Receive::signal`], which gets what this does not take: `None`.
-    /// [`Recipient::Same`] is whoever it was asked about last.
+    /// Handles a message without waiting. Called before [`Receive::signal`], which is called if this returns `None`.
+    /// [`Recipient::Same`] is the recipient of the last call.
     fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
         let _ = (to, message);
         None
     }
 }
 
-/// What nobody takes any more is dropped.
+/// Drops signals after the channel is closed.
 impl Receive for mpsc::Sender<Signal> {
     async fn signal(
         &mut self,
@@ -128,16 +127,15 @@ impl Receive for mpsc::Sender<Signal> {
     }
 }
 
-/// What reads or writes for a link, until it ends.
+/// The reader or writer of a link, which runs until the link ends.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connection to a node. A clone is the same one.
+/// A connection to a node. Clones refer to the same connection.
 #[derive(Clone, Debug)]
 pub struct Link(Arc<Shared>);
 
 impl Link {
-    /// Begins to talk with the node that a handshake over `stream` has established. Must be called within a
-    /// tokio runtime.
+    /// Starts the link to the peer of a completed handshake over `stream`. Must be called within a tokio runtime.
     pub fn start<S, R>(stream: S, peer: Established, settings: Settings, receive: R) -> Self
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -148,8 +146,8 @@ impl Link {
         })
     }
 
-    /// [`Link::start`] of a stream in halves, whose reader and writer run where `spawn` puts them; the link ends with
-    /// either. Must be called within a tokio runtime, too.
+    /// Like [`Link::start`], for a split stream whose reader and writer are run by `spawn`. The link ends when either
+    /// of them ends. Must also be called within a tokio runtime.
     pub fn start_on<R, W, V>(
         (read, write): (R, W),
         peer: Established,
@@ -169,42 +167,44 @@ impl Link {
         Self(shared)
     }
 
-    /// Who is at the other end.
+    /// The peer's name.
     #[must_use]
     pub fn peer(&self) -> &NodeName {
         &self.0.peer.peer
     }
 
-    /// Which node of that name it is.
+    /// The peer's creation.
     #[must_use]
     pub fn creation(&self) -> u32 {
         self.0.peer.creation
     }
 
-    /// What both nodes can do.
+    /// The flags that both nodes have.
     #[must_use]
     pub fn flags(&self) -> Flags {
         self.0.peer.flags
     }
 
-    /// Sends, when there is room. Once it waits no longer, the signal is on its way.
+    /// Sends a signal, after waiting for capacity. When it returns, the signal is queued.
     ///
     /// # Errors
-    /// The link has ended, or the signal cannot be sent. Cancelled, it has sent nothing.
+    /// The link has ended, or the signal cannot be sent.
+    ///
+    /// *Cancellation*: nothing has been sent.
     pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
         self.room(signal.control.sender()).await;
         self.signal(signal)
     }
 
-    /// Whether [`Link::send`] would not wait, behind that line; also if the link has ended.
+    /// Whether [`Link::send`] with this ordering key would not wait; also `true` if the link has ended.
     #[must_use]
     pub fn has_room(&self, line: Option<&Pid>) -> bool {
         self.0.has_room(line)
     }
 
-    /// Waits until there is room.
+    /// Waits for capacity.
     pub async fn room(&self, line: Option<&Pid>) {
-        // WHY first without: to begin to wait takes longer than to send.
+        // WHY checked first: registering a waiter takes longer than sending.
         while !self.has_room(line) {
             let room = self.0.room.notified();
             tokio::pin!(room);
@@ -215,7 +215,7 @@ impl Link {
         }
     }
 
-    /// Sends at once, whatever waits already: for answers that are owed. Any thread may call it.
+    /// Sends a signal without waiting for capacity, for answers that the protocol requires. Any thread may call it.
     ///
     /// # Errors
     /// The link has ended, or the signal cannot be sent.
@@ -224,7 +224,7 @@ impl Link {
         self.signal_behind(control.sender(), &control, payload.map(Payload::Term))
     }
 
-    /// [`Link::signal`], but in order with what was sent behind the same `line`, whoever sends it.
+    /// Like [`Link::signal`], in order with all signals sent with the same ordering key `line`, by any sender.
     ///
     /// # Errors
     /// As [`Link::signal`].
@@ -240,35 +240,35 @@ impl Link {
         Ok(())
     }
 
-    /// How many bytes are to be written.
+    /// Number of bytes queued for writing.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().waiting()
     }
 
-    /// What has crossed it so far.
+    /// Traffic so far.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         let state = self.0.lock();
         let (bytes_out, waiting) = (state.bytes_out, state.waiting());
-        // ORDER: relaxed, as it is counted.
+        // ORDER: relaxed: a counter.
         Traffic { bytes_in: self.0.bytes_in.load(Ordering::Relaxed), bytes_out, waiting }
     }
 
-    /// Ends the link, after what was sent before is written; if it cannot be, within half of the tick time.
-    /// Nothing more is sent.
+    /// Closes the link after all queued signals are written, or after half of the tick time if they cannot be. Later
+    /// sends fail.
     pub fn close(&self) {
         self.0.lock().closing = true;
         self.0.to_write.notify_one();
     }
 
-    /// Why it has ended, when it has.
+    /// Waits for the end of the link and returns its reason.
     pub async fn ended(&self) -> Ended {
         self.0.over().await
     }
 }
 
-/// The reader and the ticker.
+/// Runs the reader and the ticker.
 async fn read<S: AsyncRead + Unpin, R: Receive>(stream: S, over: Over, receive: R) {
     let shared = &*over.0;
     let ended = tokio::select! {
@@ -297,7 +297,7 @@ async fn tell_of_end(shared: Arc<Shared>) {
     }
 }
 
-/// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
+/// Ends the link when dropped, however its task ended: also by a panic of the receiver, or when the runtime is dropped.
 struct Over(Arc<Shared>);
 
 impl Drop for Over {

@@ -1,4 +1,4 @@
-//! Reads what the other node says, and hands it over in order.
+//! Reader task: decodes frames and passes signals to the receiver in order.
 
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
@@ -11,12 +11,12 @@ use crate::frame::{Broken, Incoming, take_frame};
 use crate::link::shared::Shared;
 use crate::link::{Ended, Receive};
 
-/// How much is read at a time, at most, unless a frame is larger.
+/// Maximum number of bytes of one read, unless a frame is larger.
 const BLOCK: usize = 64 << 10;
-/// How many messages are handed over before those who get them have a turn. WHY so few: their memory is then still
-/// at hand, and is used again for the next.
+/// Number of frames passed on before the recipients get a turn. WHY so few: the memory of their messages is then still
+/// in the processor's cache and is reused for the next ones.
 const TURN: u32 = 256;
-/// How large a buffer is kept when it is empty.
+/// Maximum capacity retained by an empty buffer.
 const KEPT: usize = 4 * BLOCK;
 
 pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
@@ -28,7 +28,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
     let mut incoming = Incoming::new(limits);
     let mut buffer = BytesMut::new();
     loop {
-        // ORDER: relaxed; the ticker reads it now and then, and what it says of a moment ago will do.
+        // ORDER: relaxed; the ticker samples it, and a slightly old value is acceptable.
         shared.reading.store(true, Ordering::Relaxed);
         if buffer.is_empty() && buffer.capacity() > KEPT {
             buffer = BytesMut::new();
@@ -37,7 +37,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
         match stream.read_buf(&mut buffer).await {
             Ok(0) => return Ended::ByPeer,
             Ok(bytes) => shared.has_read(bytes),
-            // WHY: a node that ends does not always say so first to TLS, which would have it.
+            // WHY: a node that ends does not always close TLS properly, which then reports this error.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ended::ByPeer,
             Err(error) => return Ended::Io(error.kind()),
         }
@@ -45,7 +45,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
         if let Err(broken) = take_all(&mut buffer, &mut incoming, shared, &mut receive).await {
             return Ended::Broken(broken);
         }
-        // WHY: they are to receive what came, before there is more of it.
+        // WHY: lets recipients process their messages before more are read.
         yield_now().await;
     }
 }

@@ -1,4 +1,4 @@
-//! What the tasks of a link and its senders share.
+//! State shared by the tasks of a link and its senders.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,50 +13,51 @@ use crate::handshake::Established;
 use crate::link::large::Large;
 use crate::link::{Ended, Settings, Unsent};
 
-/// What the tasks of a link and its senders share.
+/// State shared by the tasks of a link and its senders.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) peer: Established,
     pub(super) settings: Settings,
-    /// Where the tasks of the link run.
+    /// Runtime of the link's tasks.
     pub(super) runtime: Handle,
     state: Mutex<State>,
-    /// For the writer, when it waits.
+    /// Wakes the writer.
     pub(super) to_write: Notify,
-    /// For those who wait to send: it may be their turn.
+    /// Wakes senders that wait for capacity.
     pub(super) room: Notify,
-    /// For those who wait for the end.
+    /// Wakes tasks that wait for the end.
     over: Notify,
-    /// A sender may have to wait. INVARIANT: behind the lock it is so if [`State::is_crowded`] is.
+    /// Hint that a sender may have to wait. INVARIANT: whenever the lock is free, it is set if [`State::is_crowded`]
+    /// holds.
     crowded: AtomicBool,
-    /// How often something was read, and how many bytes that was.
+    /// Number of reads; `bytes_in` is the number of bytes read.
     pub(super) reads: AtomicU64,
     pub(super) bytes_in: AtomicU64,
-    /// Whether the reader waits for the other node, and not for its receiver.
+    /// Whether the reader waits for the peer, and not for its receiver.
     pub(super) reading: AtomicBool,
 }
 
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) out: Outgoing,
-    /// How many bytes the writer has taken and not yet written.
+    /// Bytes taken by the writer and not yet written.
     pub(super) in_flight: usize,
-    /// How many bytes of large messages are among those to be written, and among those the writer has taken.
+    /// Bytes of large messages in the queue; `portions_in_flight` counts those taken by the writer.
     pub(super) portions: usize,
     pub(super) portions_in_flight: usize,
-    /// The writer waits for something to write.
+    /// The writer waits for frames.
     pub(super) writer_waits: bool,
-    /// How often the writer has written, and how many bytes that was.
+    /// Number of writes; `bytes_out` is the number of bytes written.
     pub(super) writes: u64,
     pub(super) bytes_out: u64,
-    /// For each sender with a large message under way, what waits behind it.
+    /// For each sender with a large message in progress, the later signals held back.
     pub(super) behind: HashMap<Option<Pid>, VecDeque<Signal<Payload<'static>>>>,
     pub(super) closing: bool,
     pub(super) ended: Option<Ended>,
 }
 
 impl State {
-    /// How many bytes are to be written.
+    /// Number of bytes to be written.
     pub(super) fn waiting(&self) -> usize {
         self.out.waiting() + self.in_flight
     }
@@ -96,19 +97,19 @@ impl Shared {
         }
     }
 
-    /// No user's code runs under the lock, so nobody who held it has left it half changed.
+    /// No user code runs under the lock, so a panic cannot leave the state inconsistent.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says without the lock, from now on, whether any sender has to wait.
+    /// Updates the hint that senders read without the lock.
     pub(super) fn tell_whether_crowded(&self, state: &State) {
-        // ORDER: relaxed: who reads it and has to be sure takes the lock; who is told a moment too late
-        // sends one more.
+        // ORDER: relaxed: a reader that needs certainty takes the lock; one that reads an old value sends one more
+        // signal.
         self.crowded.store(state.is_crowded(self.settings.busy), Ordering::Relaxed);
     }
 
-    /// Whether a sender may go on; also when it will be told that the link has ended.
+    /// Whether a sender need not wait. Also `true` if the link has ended, so that the sender gets the error.
     pub(super) fn has_room(&self, sender: Option<&Pid>) -> bool {
         if !self.crowded.load(Ordering::Relaxed) {
             return true;
@@ -118,8 +119,8 @@ impl Shared {
         state.ended.is_some() || (state.waiting() <= self.settings.busy && !is_behind())
     }
 
-    /// Puts out a signal, or has it wait behind its sender's large message. If it is large itself, what comes
-    /// back is to be run.
+    /// Queues a signal, or holds it back behind its sender's large message. Returns the task to run if the signal is
+    /// large itself.
     pub(super) fn put(
         shared: &Arc<Self>,
         sender: Option<&Pid>,
@@ -163,9 +164,9 @@ impl Shared {
         }
     }
 
-    /// There is something to write, or nothing more will be.
+    /// Wakes the writer for new frames, or because the link is closing.
     pub(super) fn is_to_write(&self, mut state: MutexGuard<'_, State>) {
-        // WHY the flag: most frames are put out while the writer writes.
+        // WHY the flag: most frames are queued while the writer is writing.
         let waits = std::mem::take(&mut state.writer_waits);
         drop(state);
         if waits {
@@ -173,14 +174,14 @@ impl Shared {
         }
     }
 
-    /// Counts something that was read.
+    /// Counts a read.
     pub(super) fn has_read(&self, bytes: usize) {
-        // ORDER: relaxed, because the counts carry nothing but themselves.
+        // ORDER: relaxed: counters that order nothing else.
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Waits until it has ended, and says how.
+    /// Waits for the end and returns its reason.
     pub(super) async fn over(&self) -> Ended {
         loop {
             let over = self.over.notified();
@@ -193,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Ends it, unless it has ended; what was not written is lost.
+    /// Ends the link, unless it has ended; queued frames are lost.
     pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
         state.ended.get_or_insert(ended);

@@ -1,11 +1,11 @@
-//! Tells the other node that we are there, and notices when it is not.
+//! Ticker: sends ticks on an idle link and detects a silent peer.
 //!
-//! Four times in the tick time it looks what has happened since it last looked. If nothing
-//! was written, or nothing came from a node that perhaps only answers ticks, it ticks. If
-//! nothing has come four times running, the node is gone. While our own receiver is what
-//! holds the reader up, the silence is ours and does not count.
+//! Four times per tick time it compares the counters with those of its last check. If nothing was
+//! written, or nothing was read (the peer may only answer ticks), it sends a tick. If nothing was
+//! read in four checks in a row, the peer counts as disconnected. While the reader waits for our own
+//! receiver, the silence is not the peer's and is not counted.
 //!
-//! A link that is being closed and cannot write what it has is given up after a while.
+//! A closing link whose frames cannot be written is ended at the second check.
 
 use std::sync::atomic::Ordering;
 
@@ -14,18 +14,18 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::link::Ended;
 use crate::link::shared::Shared;
 
-/// How often in the tick time.
+/// Number of checks per tick time.
 const TIMES: u32 = 4;
 
 pub(super) async fn run(shared: &Shared) -> Ended {
     let mut clock = interval(shared.settings.tick_time / TIMES);
-    // WHY: a program that was stopped for a while has not listened, which is no silence of the other node.
+    // WHY: after a suspension of this program, missed checks must not count as silence of the peer.
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     clock.tick().await;
     let (mut reads, mut writes, mut silent, mut closing) = (0, 0, 0, 0);
     loop {
         clock.tick().await;
-        // ORDER: relaxed, both: a read that is not seen now is seen the next time.
+        // ORDER: relaxed, both: a read missed by this check is seen by the next one.
         let reads_now = shared.reads.load(Ordering::Relaxed);
         let reading = shared.reading.load(Ordering::Relaxed);
         let has_read = reads_now != reads;

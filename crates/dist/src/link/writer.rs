@@ -1,11 +1,11 @@
-//! Writes what was put out, all there is at a time.
+//! Writer task: writes all queued frames in one batch.
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::link::Ended;
 use crate::link::shared::Shared;
 
-/// How large a buffer is kept when it is empty.
+/// Maximum capacity retained by the empty buffer.
 const KEPT: usize = 256 << 10;
 
 pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> Ended {
@@ -22,7 +22,7 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
         };
         if buffer.is_empty() {
             if closing {
-                // WHY whatever comes of it: it is over either way.
+                // WHY the result is ignored: the link ends either way.
                 let _ = stream.shutdown().await;
                 return Ended::ByUs;
             }
@@ -31,7 +31,7 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
         }
         let written = async {
             stream.write_all(&buffer).await?;
-            // A stream that encrypts may hold some of it back.
+            // An encrypting stream may buffer some of it.
             stream.flush().await
         };
         if let Err(error) = written.await {

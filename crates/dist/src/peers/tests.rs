@@ -11,7 +11,7 @@ fn node(name: &str) -> NodeName {
     name.parse().expect("a name")
 }
 
-/// Two nodes, and up to one call of each of the other.
+/// Two nodes, and up to one call from each to the other.
 struct World {
     peers: [Peers; 2],
     calls: [Option<Call>; 2],
@@ -21,13 +21,13 @@ struct World {
 struct Call {
     from: Initiator,
     to: Acceptor,
-    /// What is on its way to each end; `None` is the end of the stream.
+    /// Frames in transit to each end; `None` is the end of the stream.
     pipes: [VecDeque<Option<Vec<u8>>>; 2],
     /// Whether each end is still open.
     open: [bool; 2],
-    /// Whether who is called has neither refused nor finished.
+    /// Whether the called node has neither refused nor completed the handshake.
     answering: bool,
-    /// The connection that each node has made of it.
+    /// The connection recorded by each node.
     up: [Option<Up>; 2],
 }
 
@@ -50,7 +50,7 @@ impl World {
         Local { name: self.peers[who].us.clone(), creation: 1, flags: Flags::OFFERED }
     }
 
-    /// Has a node call the other one, if it would and has not done so before.
+    /// Lets a node call the other one, if its table permits and it has not called before.
     fn call(&mut self, who: usize) {
         let peer = self.peers[1 - who].us.clone();
         if self.calls[who].is_some() || !self.peers[who].call(&peer) {
@@ -66,7 +66,7 @@ impl World {
         self.calls[who] = Some(call);
     }
 
-    /// Lets what is next on a call's stream arrive at one end. Whether there was something.
+    /// Delivers the next frame of a call's stream to one end. Returns whether there was one.
     fn step(&mut self, caller: usize, at: usize) -> bool {
         let peer = self.peers[1 - at].us.clone();
         let Some(call) = &mut self.calls[caller] else { return false };
@@ -112,7 +112,7 @@ impl World {
         true
     }
 
-    /// A node closes its end of a call's stream, or notices that the other end is closed.
+    /// A node closes its end of a call's stream, or detects that the other end is closed.
     fn close(&mut self, caller: usize, at: usize) {
         let peer = self.peers[1 - at].us.clone();
         let Some(call) = &mut self.calls[caller] else { return };
@@ -143,9 +143,9 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    // Every order in which frames of both calls can arrive is among these, sooner or later.
+    // Covers, over many cases, every order in which the frames of both calls can arrive.
     #[test]
-    fn two_nodes_that_call_each_other_end_with_one_connection_and_with_the_same(
+    fn simultaneous_connects_end_with_the_same_single_connection(
         schedule in prop::collection::vec(any::<[bool; 3]>(), 0..60),
         first in 0..2usize,
     ) {
@@ -158,7 +158,7 @@ proptest! {
                 world.step(usize::from(who), usize::from(back));
             }
         }
-        // What is under way arrives.
+        // Delivers everything in transit.
         while [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().any(|(caller, at)| world.step(caller, at)) {}
         let up: Vec<_> = world.calls.iter().flatten().filter(|call| call.up != [None, None]).collect();
         prop_assert_eq!(up.len(), 1, "connections");
@@ -171,7 +171,7 @@ proptest! {
 }
 
 #[test]
-fn a_node_is_called_once_at_a_time_and_never_by_itself() {
+fn node_is_called_once_at_a_time_and_never_calls_itself() {
     let mut peers = Peers::new(node("a@h"));
     assert!(!peers.call(&node("a@h")));
     assert_eq!(peers.called(&node("a@h")), Verdict::NotAllowed);
@@ -181,7 +181,7 @@ fn a_node_is_called_once_at_a_time_and_never_by_itself() {
 }
 
 #[test]
-fn the_end_of_a_connection_that_was_replaced_is_not_the_end_of_its_node() {
+fn end_of_a_replaced_connection_does_not_disconnect_the_node() {
     let mut peers = Peers::new(node("a@h"));
     let old = peers.up(&node("b@h"), true);
     assert_eq!(peers.called(&node("b@h")), Verdict::Alive);

@@ -1,11 +1,12 @@
-//! With a real node of the BEAM: both call, everything that is usual is asked and answered.
+//! Interoperation with a BEAM node: both directions of connecting, and the usual requests and
+//! replies.
 
 use crate::support::{Beam, Connected, Epmd, Ours};
 use purlin_dist::control::{Control, Named};
 use purlin_dist::frame::Signal;
 use purlin_term::{Atom, Term};
 
-/// `pong` to whoever pings.
+/// Answers a ping with `yes`.
 async fn answer_ping(ours: &Ours, connected: &mut Connected) {
     let (from, tag, request) = connected.next_call().await;
     let [is_auth, _] = request.as_tuple().expect("a tuple") else { panic!("{request:?}") };
@@ -14,7 +15,7 @@ async fn answer_ping(ours: &Ours, connected: &mut Connected) {
 }
 
 #[tokio::test]
-async fn a_beam_pings_us_and_gets_a_pong() {
+async fn a_beam_pings_us_and_gets_pong() {
     let epmd = Epmd::start();
     let mut ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -27,7 +28,7 @@ async fn a_beam_pings_us_and_gets_a_pong() {
 }
 
 #[tokio::test]
-async fn we_call_a_beam_and_it_pings_us_over_that_connection() {
+async fn we_connect_to_a_beam_and_it_pings_us_over_that_connection() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -67,7 +68,7 @@ async fn messages_arrive_by_name_and_by_pid_both_ways() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_gen_server_is_answered_and_one_of_no_name_ends_with_noproc() {
+async fn a_gen_server_call_is_answered_and_one_to_an_unknown_name_ends_with_noproc() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -94,7 +95,7 @@ async fn a_call_of_a_gen_server_is_answered_and_one_of_no_name_ends_with_noproc(
 }
 
 #[tokio::test]
-async fn an_rpc_is_a_request_to_spawn_and_its_value_the_reason_of_the_end() {
+async fn an_rpc_is_a_spawn_request_whose_value_is_the_exit_reason() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -134,14 +135,14 @@ async fn an_rpc_is_a_request_to_spawn_and_its_value_the_reason_of_the_end() {
 }
 
 #[tokio::test]
-async fn links_break_in_both_directions_and_an_unlink_is_acknowledged() {
+async fn links_break_in_both_directions_and_unlink_is_acknowledged() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
     let mut connected = ours.call(&beam.name).await;
     let flags = connected.link.flags();
 
-    // It learns of a process of ours, and links itself to it.
+    // The BEAM learns the pid of a local process and links to it.
     beam.eval("register(here, self())").await;
     let to_name =
         Control::RegSend { from: ours.pid(7), to: Atom::from_static("here"), token: None };
@@ -158,13 +159,13 @@ async fn links_break_in_both_directions_and_an_unlink_is_acknowledged() {
     };
     connected.send(Control::UnlinkIdAck { id, from: to, to: from }, None).await;
 
-    // We link ourselves, and end.
+    // A local process links and ends.
     connected.send(Control::Link { from: ours.pid(7), to: theirs.clone() }, None).await;
     let (exit, reason) = Control::exit(flags, ours.pid(7), theirs.clone(), Term::atom("finished"));
     connected.send(exit, reason).await;
     assert_eq!(beam.eval("receive {'EXIT', Us, R} -> R end").await, "finished");
 
-    // We link ourselves to one of theirs, and that ends.
+    // A local process links to a remote one, which ends.
     beam.eval("P = spawn(fun() -> receive stop -> exit(stopped) end end), register(other, P)")
         .await;
     let to_name =
@@ -182,7 +183,7 @@ async fn links_break_in_both_directions_and_an_unlink_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_large_message_arrives_whole_both_ways() {
+async fn a_large_message_arrives_complete_in_both_directions() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;

@@ -1,4 +1,4 @@
-//! A purlin node and real BEAM nodes, one cluster.
+//! A purlin node and BEAM nodes in one cluster.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn parse(text: &str) -> Term {
 }
 
 #[tokio::test]
-async fn a_beam_pings_us_sends_to_a_name_and_to_a_pid_and_is_answered() {
+async fn a_beam_pings_us_and_exchanges_messages_by_name_and_by_pid() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -47,7 +47,7 @@ async fn a_beam_pings_us_sends_to_a_name_and_to_a_pid_and_is_answered() {
 }
 
 #[tokio::test]
-async fn a_beam_calls_a_server_of_ours_and_is_told_if_there_is_none() {
+async fn a_beam_calls_our_server_and_gets_noproc_if_there_is_none() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -77,11 +77,11 @@ async fn a_beam_calls_a_server_of_ours_and_is_told_if_there_is_none() {
 
 // L1, L2, L6
 #[tokio::test]
-async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
+async fn links_between_nodes_can_be_set_up_by_either_side() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
-    // Theirs links itself to ours, and ours ends.
+    // The remote process links to the local one, which ends.
     let _waits: oneshot::Receiver<()> = start(&cluster, "waits", async |mut me, _| {
         let reason = term(&mut me).await;
         purlin::exit(ExitReason::error(Why(reason)))
@@ -96,7 +96,7 @@ async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
     beam.eval("link(Ours)").await;
     assert_eq!(beam.eval("receive {'EXIT', Ours, noproc} -> yes end").await, "yes");
 
-    // Ours links itself to theirs, and theirs ends.
+    // The local process links to the remote one, which ends.
     let links = start(&cluster, "links", async |mut me, cluster| {
         me.trap_exit(true);
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -114,9 +114,9 @@ async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
     assert_eq!(found(links).await, parse("{so, it, is}"));
 }
 
-// L5: the unlink is acknowledged by the other node.
+// L5: the other node acknowledges the unlink.
 #[tokio::test]
-async fn after_an_unlink_by_either_nothing_of_the_link_is_seen() {
+async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -133,7 +133,7 @@ async fn after_an_unlink_by_either_nothing_of_the_link_is_seen() {
         assert_eq!(down.monitor, monitor);
         let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });
         assert!(none, "an exit");
-        // And by them.
+        // The same from the remote side.
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
         theirs.send(Term::from(cluster.term_of(me.id())));
         assert_eq!(term(&mut me).await, Term::atom("unlinked"));
@@ -170,7 +170,7 @@ async fn monitors_fire_across_nodes_by_pid_and_by_name() {
         let nobody = cluster.named::<Term>("nobody", &shell).expect("there is room");
         let of_nobody = me.monitor(&nobody);
         assert_eq!(down(&mut me).await.monitor, of_nobody);
-        // By its name it is monitored when it has been asked by it: another way, and no order between the two.
+        // The monitor by name is set up once the process has answered by name: the two use different ordering keys.
         named.send(cluster.term_of(me.id()).into());
         assert!(term(&mut me).await.is_atom("here"));
         theirs.send(Term::atom("enough"));
@@ -203,7 +203,7 @@ async fn monitors_fire_across_nodes_by_pid_and_by_name() {
 
 // L4
 #[tokio::test]
-async fn exit_signals_are_sent_across_in_both_directions() {
+async fn exit_signals_are_sent_in_both_directions() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -214,7 +214,7 @@ async fn exit_signals_are_sent_across_in_both_directions() {
         theirs.exit(ExitReason::Kill);
         let down = down(&mut me).await;
         assert_eq!((down.monitor, down.reason), (monitor, ExitReason::Killed));
-        // And by them.
+        // The same from the remote side.
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
         theirs.send(Term::from(cluster.term_of(me.id())));
         why(&exit(&mut me).await.reason)
@@ -228,7 +228,7 @@ async fn exit_signals_are_sent_across_in_both_directions() {
 }
 
 #[tokio::test]
-async fn a_beam_calls_functions_of_ours_by_rpc_and_erpc() {
+async fn a_beam_calls_our_functions_by_rpc_and_erpc() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -251,7 +251,7 @@ async fn a_beam_calls_functions_of_ours_by_rpc_and_erpc() {
 }
 
 #[tokio::test]
-async fn ours_calls_servers_and_functions_of_a_beam() {
+async fn we_call_servers_and_functions_of_a_beam() {
     let epmd = Epmd::start();
     let beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -269,7 +269,7 @@ async fn ours_calls_servers_and_functions_of_a_beam() {
 }
 
 #[tokio::test]
-async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_beam() {
+async fn our_functions_are_called_through_rex_by_our_nodes_and_by_a_beam() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
@@ -297,14 +297,14 @@ async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_bea
     let rex = "gen_server:call({rex, 'two@127.0.0.1'}, {call, rust, half, [84], group_leader()}, \
                infinity)";
     assert_eq!(beam.eval(rex).await, "42");
-    // What is no call is not answered, and ends nobody.
+    // A message that is not a call gets no reply and ends no process.
     beam.eval("gen_server:cast({rex, 'two@127.0.0.1'}, {cast, rust, half, [84], self()})").await;
     beam.eval("{rex, 'two@127.0.0.1'} ! {'$gen_call', {self(), tag}, nonsense}").await;
     assert_eq!(beam.eval(rex).await, "42");
 }
 
 #[tokio::test]
-async fn a_node_that_is_killed_is_noticed_and_one_started_again_is_a_new_one() {
+async fn a_killed_node_is_detected_and_a_restarted_one_is_a_new_node() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -325,7 +325,7 @@ async fn a_node_that_is_killed_is_noticed_and_one_started_again_is_a_new_one() {
         let exit = exit(&mut me).await.reason;
         let downs = [down(&mut me).await.reason, down(&mut me).await.reason];
         let gone = term(&mut me).await;
-        // The next of that name: what it is sent by its name arrives, and the old pid is of nobody.
+        // The next node of that name: messages to a name arrive, and the old pid refers to no process.
         assert_eq!(term(&mut me).await, Term::atom("again"));
         shell.send(Term::atom("hello"));
         me.monitor(&theirs);
@@ -346,7 +346,7 @@ async fn a_node_that_is_killed_is_noticed_and_one_started_again_is_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_beam_is_told_when_our_node_leaves() {
+async fn a_beam_detects_that_our_node_has_left() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -364,15 +364,15 @@ async fn a_beam_is_told_when_our_node_leaves() {
     assert_eq!(beam.eval("receive {'DOWN', R, _, _, Why} -> Why end").await, "noconnection");
 }
 
-/// What two nodes of ours say to each other.
+/// Messages between two of our nodes.
 #[derive(Serialize, Deserialize)]
 enum Order {
     Count { from: u32, to: u32, reply: Pid },
 }
 
-// M2: between two nodes of ours, with types of Rust's own.
+// M2: between two of our nodes, with Rust types.
 #[tokio::test]
-async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
+async fn our_nodes_exchange_rust_values_in_order() {
     let epmd = Epmd::start();
     let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
     one.receives::<u32>();
@@ -399,7 +399,7 @@ async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
         for expected in 0..20_000 {
             assert_eq!(me.receive().await, expected);
         }
-        // What is none is counted.
+        // A term that is not an `Order` is counted.
         let nonsense = inside.named::<Term>("counter", &there).expect("there is room");
         nonsense.send(Term::atom("nonsense"));
         let reply = inside.term_of(me.id());
@@ -407,6 +407,6 @@ async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
         let _ = told.send(me.receive().await);
     });
     assert_eq!(found(result).await, 7);
-    // WHY waited for: it was sent by another stand-in than what came last.
+    // WHY waited for: it was sent by a different proxy than the last message, so the two are unordered.
     until("the message that is no order is counted", || two.undecoded() == 1).await;
 }

@@ -1,5 +1,4 @@
-//! What a cluster does when something ends: a node, a connection, a process that nobody needs, a function of
-//! the user's.
+//! What a cluster does when something ends: a node, a connection, an unused process, or a user's function by a panic.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use purlin_dist::control::Control;
 use purlin_term::{Pid, Term};
 use tokio::sync::oneshot;
 
-/// What comes next of that kind; anything else is passed over.
+/// Returns the next control message of that kind and skips others.
 async fn next<T>(peer: &mut Connected, take: impl Fn(Control) -> Option<T>) -> T {
     loop {
         if let Some(found) = take(peer.next().await.control) {
@@ -21,7 +20,7 @@ async fn next<T>(peer: &mut Connected, take: impl Fn(Control) -> Option<T>) -> T
     }
 }
 
-/// A node that the test speaks for, the pid of a process of ours that is registered there, and ours of its.
+/// Connects a node that the test implements. Returns it, its connection, and the pid of our process with that name.
 async fn speaks_for_itself(epmd: &Epmd, cluster: &Cluster, name: &str) -> (Ours, Connected, Pid) {
     let raw = Ours::start(epmd, "raw").await;
     let connected = raw.call(cluster.name()).await;
@@ -33,9 +32,9 @@ async fn sends(peer: &Connected, to: &Pid, what: Term) {
     peer.send(Control::Send { to: to.clone(), token: None }, Some(what)).await;
 }
 
-// E1: the stop of a node is nothing that a process elsewhere is told, but that the node is gone.
+// E1: when a node stops, processes on other nodes learn only that the node is gone.
 #[tokio::test]
-async fn the_stop_of_our_node_harms_nobody_elsewhere() {
+async fn stopping_our_node_does_not_affect_processes_on_other_nodes() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -52,7 +51,7 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
     });
     beam.eval("{links, 'ours@127.0.0.1'} ! self(), monitor_node('ours@127.0.0.1', true)").await;
     assert_eq!(beam.eval("receive linked -> yes end").await, "yes");
-    // One that traps no exits, and is known here.
+    // A process that does not trap exits and is known to our node.
     beam.eval("P = spawn(fun() -> receive never -> ok end end), {links, 'ours@127.0.0.1'} ! P")
         .await;
     assert_eq!(beam.eval("receive known -> yes end").await, "yes");
@@ -68,7 +67,7 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
 }
 
 #[tokio::test]
-async fn stand_ins_end_with_the_cluster_and_nothing_connects_any_more() {
+async fn proxies_end_with_the_cluster_and_no_new_connection_is_made() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -87,12 +86,12 @@ async fn stand_ins_end_with_the_cluster_and_nothing_connects_any_more() {
     assert_eq!(beam.eval("nodes(hidden)").await, "[]");
 }
 
-// Memory: a stand-in lasts as long as somebody needs it.
+// Memory: a proxy exists as long as it is used.
 #[tokio::test]
-async fn thousands_of_callers_that_come_and_go_leave_no_stand_ins() {
+async fn thousands_of_short_lived_callers_leave_no_proxies() {
     const CALLERS: usize = 3_000;
-    // Unused stand-ins are looked for when there are 1,024 more than the last time, or twice as many as were needed then.
-    // At most 200 callers exist at any moment, so at most 2,248 stand-ins remain.
+    // Unused proxies are collected when there are 1,024 more than at the last collection, or twice as many as were in
+    // use then. At most 200 callers exist at any moment, so at most 2,248 proxies remain.
     const MOST: usize = 2_500;
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -123,12 +122,12 @@ async fn thousands_of_callers_that_come_and_go_leave_no_stand_ins() {
         assert_eq!(beam.eval(callers).await, "done");
     }
     assert_eq!(found(counts).await, CALLERS);
-    // WHY polled: a stand-in ends in its next turn, after the shutdown signal.
+    // WHY polled: a proxy ends in its next turn, after the shutdown signal.
     until("the stand-ins end", || cluster.node().processes().len() < MOST).await;
 }
 
 #[tokio::test]
-async fn calls_leave_nothing() {
+async fn calls_leave_no_processes() {
     let epmd = Epmd::start();
     let beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -136,12 +135,12 @@ async fn calls_leave_nothing() {
         let called = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
         assert_eq!(called, Err(CallError::Ended(ExitReason::NoProcess)));
     }
-    // WHY waited for: what made the last call is still ending.
+    // WHY waited for: the process that made the last call is still ending.
     until("the processes that made the calls end", || cluster.node().processes().len() < 20).await;
 }
 
 #[tokio::test]
-async fn a_function_of_the_users_that_panics_does_no_harm_to_the_connection() {
+async fn a_panicking_user_function_does_not_affect_the_connection() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -165,9 +164,9 @@ async fn a_function_of_the_users_that_panics_does_no_harm_to_the_connection() {
     found(gone).await;
 }
 
-// M2: what a process sends before its end is there before its end, whichever way each goes.
+// M2: messages sent by a process before its end arrive before its exit or down signal, whatever their routes.
 #[tokio::test]
-async fn what_a_process_has_sent_arrives_before_its_end() {
+async fn messages_of_a_process_arrive_before_its_end() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -198,9 +197,9 @@ async fn what_a_process_has_sent_arrives_before_its_end() {
     assert_eq!(beam.eval(&format!("({round})(500)")).await, "ok");
 }
 
-// M2: an answer, too.
+// M2: the same for a reply.
 #[tokio::test]
-async fn what_a_server_has_sent_its_caller_arrives_before_the_answer() {
+async fn messages_of_a_server_to_its_caller_arrive_before_the_reply() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -219,7 +218,7 @@ async fn what_a_server_has_sent_its_caller_arrives_before_the_answer() {
 }
 
 #[tokio::test]
-async fn a_message_that_panics_when_it_is_written_is_dropped_and_the_next_one_arrives() {
+async fn a_message_whose_serialization_panics_is_dropped_and_the_next_one_arrives() {
     struct Slips(bool);
     impl serde::Serialize for Slips {
         fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -237,9 +236,9 @@ async fn a_message_that_panics_when_it_is_written_is_dropped_and_the_next_one_ar
     assert_eq!(beam.eval("receive First -> First end").await, "7");
 }
 
-// L5: what was under way when the connection was lost is over with it.
+// L5: an unlink that is pending when the connection is lost is void.
 #[tokio::test]
-async fn an_unlink_that_was_never_acknowledged_does_not_void_the_next_link() {
+async fn an_unlink_without_acknowledgement_does_not_void_the_next_link() {
     let epmd = Epmd::start();
     let cluster = join(&epmd, "ours").await;
     let unlinks = start(&cluster, "unlinks", async |mut me, cluster| {
@@ -265,9 +264,9 @@ async fn an_unlink_that_was_never_acknowledged_does_not_void_the_next_link() {
     assert_eq!(next(&mut peer, ends).await, (ours, theirs));
 }
 
-// L1, L2: one link, whatever stands for the other end; and its end is seen by each name once.
+// L1, L2: one link to the process, whichever proxy it is made through; its end is reported once per proxy.
 #[tokio::test]
-async fn a_process_that_is_linked_by_two_names_is_told_once_for_each() {
+async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -304,9 +303,9 @@ async fn a_process_that_is_linked_by_two_names_is_told_once_for_each() {
     found(links).await;
 }
 
-// D1, L2: whenever the connection is lost, nobody waits for ever.
+// D1, L2: whenever the connection is lost, every link and monitor fires.
 #[tokio::test]
-async fn connections_lost_again_and_again_leave_no_link_and_no_monitor_unanswered() {
+async fn repeatedly_lost_connections_leave_no_link_or_monitor_unanswered() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -327,12 +326,12 @@ async fn connections_lost_again_and_again_leave_no_link_and_no_monitor_unanswere
                 purlin::yield_now().await;
             }
             cluster.disconnect(&node);
-            // Whatever was connected in the end: it is ended until both have fired.
+            // Whatever is connected at the end is disconnected until both have fired.
             let mut fired = (false, false);
             while fired != (true, true) {
                 let told = receive!(me, {
                     told @ (Told::Down(_) | Told::Exit(_)) => Some(told),
-                    // WHY real time: whatever it is, the node is disconnected again until both have fired.
+                    // WHY real time: whatever the time, the node is disconnected again until both have fired.
                     after Duration::from_millis(1) => None,
                 });
                 match told {

@@ -1,4 +1,4 @@
-//! Groups that processes of ours and of BEAMs are in together: `pg` there, `purlin::pg` here.
+//! Process groups shared with BEAMs: `pg` there, `purlin::pg` here.
 
 use crate::processes::{beam_until, found, idler, join, join_published};
 use crate::support::{Beam, Epmd, until};
@@ -8,7 +8,7 @@ use purlin_dist::cluster::{Cluster, NotShared};
 use purlin_term::Term;
 use tokio::sync::oneshot;
 
-/// Starts a scope on our node, whose groups are shared.
+/// Starts a scope on our node and shares its groups.
 async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
     let (told, groups) = oneshot::channel();
     cluster.node().spawn(async move |_: Process<()>| {
@@ -19,7 +19,7 @@ async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
     groups
 }
 
-/// Has a process of ours join a group, or leave it.
+/// Makes a local process join or leave a group.
 async fn joins(
     cluster: &Cluster,
     groups: &Groups,
@@ -45,7 +45,7 @@ fn members(groups: &Groups, group: &str) -> usize {
 }
 
 #[tokio::test]
-async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
+async fn processes_of_ours_and_of_a_beam_join_one_group() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -54,11 +54,11 @@ async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
     let early = idler(&cluster);
     joins(&cluster, &groups, "clerks", &early, true).await;
     cluster.connect(&beam.name).await.expect("it is there");
-    // What was there before is known to both.
+    // Members that joined before the connection are exchanged.
     beam_until(&mut beam, "length(pg:get_members(clerks)) =:= 2").await;
     assert_eq!(beam.eval("pg:get_local_members(clerks) =:= [self()]").await, "true");
     until("both are known", || members(&groups, "clerks") == 2).await;
-    // What comes after, too; and the members are sent to.
+    // Later members too, and messages reach the members.
     let late = idler(&cluster);
     joins(&cluster, &groups, "{shop,7}", &late, true).await;
     beam_until(&mut beam, "length(pg:get_members({shop, 7})) =:= 1").await;
@@ -67,7 +67,7 @@ async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
     groups.members::<Term>("{shop,7}").into_iter().for_each(|each| each.send(Term::atom("hello")));
     let got = beam.eval("[receive hello -> got end || _ <- [1, 2]]").await;
     assert_eq!(got, "[got,got]");
-    // They leave, and end.
+    // Members leave and end.
     assert_eq!(beam.eval("pg:leave({shop, 7}, self())").await, "ok");
     until("once", || members(&groups, "{shop,7}") == 2).await;
     joins(&cluster, &groups, "{shop,7}", &late, false).await;
@@ -79,7 +79,7 @@ async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
     until("one more", || members(&groups, "clerks") == 2).await;
     beam.eval("Q ! stop").await;
     until("one less", || members(&groups, "clerks") == 1).await;
-    // Nothing of ours is a member for long that has ended.
+    // A local process that has ended does not stay a member.
     for _ in 0..100 {
         let short = idler(&cluster);
         short.send(Term::atom("stop"));
@@ -91,7 +91,7 @@ async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_gone_has_no_members_and_one_that_comes_back_has_them_again() {
+async fn a_lost_node_has_no_members_and_a_reconnected_one_has_them_again() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let mut killed = Beam::start(&epmd, "killed").await;
@@ -113,10 +113,10 @@ async fn a_node_that_is_gone_has_no_members_and_one_that_comes_back_has_them_aga
     cluster.connect(&beam.name).await.expect("it is there");
     until("both again", || members(&groups, "clerks") == 2).await;
     beam_until(&mut beam, "length(pg:get_members(shop, clerks)) =:= 2").await;
-    // Their scope ends, and another one is started: a hidden node has to meet it.
+    // Their scope ends and another one is started: a hidden node has to discover it.
     beam.eval("unlink(whereis(shop)), exit(whereis(shop), kill)").await;
     until("own", || members(&groups, "clerks") == 1).await;
-    // Our node leaves, and its members do.
+    // Our node leaves, and so do its members.
     beam_until(&mut beam, "whereis(shop) =:= undefined").await;
     beam.eval("{ok, _} = pg:start_link(shop), pg:join(shop, clerks, self())").await;
     assert!(cluster.disconnect(&beam.name));
@@ -132,7 +132,7 @@ async fn a_node_that_is_gone_has_no_members_and_one_that_comes_back_has_them_aga
 }
 
 #[tokio::test]
-async fn a_published_node_finds_scopes_that_are_started_after_it_has_come() {
+async fn a_published_node_discovers_scopes_started_after_it_connected() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join_published(&epmd, "ours").await;
@@ -146,7 +146,7 @@ async fn a_published_node_finds_scopes_that_are_started_after_it_has_come() {
 }
 
 #[tokio::test]
-async fn two_nodes_of_ours_share_their_groups() {
+async fn our_nodes_share_their_groups() {
     let epmd = Epmd::start();
     let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
     let none = one.share_groups::<Term>("pg").await;

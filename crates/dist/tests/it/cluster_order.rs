@@ -1,4 +1,4 @@
-//! What a cluster promises of order, of mailboxes with bounds, and after a connection was lost.
+//! Guarantees of a cluster: ordering, bounded mailboxes, and reconnection.
 
 use crate::processes::{Told, found, join, pid, start, term};
 use crate::support::{Beam, COOKIE, Epmd};
@@ -6,14 +6,14 @@ use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
 
-/// A process of the BEAM that gives back what it is sent, and lives on when it loses a link.
+/// A BEAM process that returns what it is sent and survives the loss of a link.
 const ECHO: &str = "spawn(fun() -> process_flag(trap_exit, true),
     (fun Echo() -> receive {From, What} when is_pid(From) -> From ! What, Echo() end end)() end)";
 
-// L2: one cut fires each link once. Whoever has been told can link itself again, and is not told again of the
-// connection that was lost.
+// L2: a lost connection fires each link once. A notified process can link again and is not notified again of the lost
+// connection.
 #[tokio::test]
-async fn whoever_is_told_noconnection_is_linked_anew_on_a_new_connection() {
+async fn a_process_notified_of_noconnection_can_link_again_over_a_new_connection() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -39,9 +39,9 @@ async fn whoever_is_told_noconnection_is_linked_anew_on_a_new_connection() {
     found(links).await;
 }
 
-// M2: what a process elsewhere sends to one of ours comes in order, whether by its pid or by its name.
+// M2: messages from another node to a local process are in order, whether by pid or by name.
 #[tokio::test]
-async fn what_comes_from_elsewhere_by_name_and_by_pid_is_in_order() {
+async fn messages_from_another_node_by_name_and_by_pid_are_in_order() {
     const COUNT: i64 = 20_000;
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -60,10 +60,10 @@ async fn what_comes_from_elsewhere_by_name_and_by_pid_is_in_order() {
     found(counts).await;
 }
 
-// M2: the order of each sender is kept where many of them send to one process elsewhere at once, so that the
-// inbox of its stand-in has lanes, and signals stand among the messages.
+// M2: the order of each sender is preserved while many of them send concurrently to one remote process, so that the
+// inbox of its proxy is sharded, and signals are interleaved with messages.
 #[tokio::test]
-async fn many_who_send_to_one_elsewhere_are_each_heard_in_order() {
+async fn concurrent_senders_to_one_remote_process_each_keep_their_order() {
     const SENDERS: i64 = 8;
     const COUNT: i64 = 5_000;
     let epmd = Epmd::start();
@@ -100,9 +100,9 @@ async fn many_who_send_to_one_elsewhere_are_each_heard_in_order() {
     assert_eq!(heard, SENDERS.to_string());
 }
 
-// B1: who sends from elsewhere is not a process of this node and is not suspended; nobody else is either.
+// B1: a sender on another node is not a process of this node and is not suspended; neither is any other process.
 #[tokio::test]
-async fn a_full_mailbox_holds_up_nobody_elsewhere() {
+async fn a_full_mailbox_suspends_no_process_on_another_node() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -126,6 +126,6 @@ async fn a_full_mailbox_holds_up_nobody_elsewhere() {
     let dropped = |info: &purlin::ProcessInfo| info.bound.as_ref().map(|bound| bound.dropped);
     assert_eq!((waits.mailbox_len, dropped(&waits)), (100, Some(0)), "all of it is accepted");
     assert_eq!((rejects.mailbox_len, dropped(&rejects)), (2, Some(98)));
-    // The oldest are dropped by their receiver when it next looks.
+    // The oldest messages are dropped by the receiver when it next runs.
     assert!(drops.mailbox_len <= 100 && dropped(&drops).is_some());
 }

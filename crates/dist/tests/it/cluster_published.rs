@@ -1,4 +1,4 @@
-//! A published node of ours among BEAMs: everybody connects to it, and it answers `global`.
+//! A published purlin node among BEAMs: they connect to it, and it supports `global`.
 
 use std::process::Stdio;
 
@@ -15,7 +15,7 @@ fn name(cluster: &Cluster, name: &'static str) -> Option<Pid<Term>> {
 }
 
 #[tokio::test]
-async fn a_published_node_is_among_nodes_and_a_hidden_one_among_the_hidden() {
+async fn a_published_node_is_visible_and_a_hidden_one_is_not() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let (ours, hidden) = (join_published(&epmd, "ours").await, join(&epmd, "hidden").await);
@@ -46,7 +46,7 @@ async fn a_published_node_is_among_nodes_and_a_hidden_one_among_the_hidden() {
     assert_eq!(beam.eval(downs).await, "['ours@127.0.0.1','hidden@127.0.0.1']");
 }
 
-/// Two BEAMs and ours, of which each knows the others.
+/// Starts two BEAMs and our node, all connected to each other.
 async fn three(epmd: &Epmd) -> (Beam, Beam, Cluster) {
     let mut a = Beam::start(epmd, "a").await;
     let mut b = Beam::start(epmd, "b").await;
@@ -58,7 +58,7 @@ async fn three(epmd: &Epmd) -> (Beam, Beam, Cluster) {
         beam_until(beam, "lists:member('ours@127.0.0.1', nodes())").await;
         assert_eq!(beam.eval("global:sync()").await, "ok");
     }
-    // And ours is of the same mind.
+    // Our node has the same view.
     let known = "lists:sort([N || {N, _} <- \
                  gen_server:call({global_name_server, 'ours@127.0.0.1'}, get_known, infinity)])";
     beam_until(&mut a, &format!("{known} =:= ['a@127.0.0.1', 'b@127.0.0.1']")).await;
@@ -66,7 +66,7 @@ async fn three(epmd: &Epmd) -> (Beam, Beam, Cluster) {
 }
 
 #[tokio::test]
-async fn three_nodes_stay_together_and_all_know_the_names_of_each() {
+async fn three_connected_nodes_share_all_global_names() {
     let epmd = Epmd::start();
     let mut early = Beam::start(&epmd, "early").await;
     assert_eq!(early.eval("global:register_name(early, self())").await, "yes");
@@ -76,11 +76,12 @@ async fn three_nodes_stay_together_and_all_know_the_names_of_each() {
     assert_eq!(b.eval("global:register_name(of_a, self())").await, "no");
     let kept = ours.register_global(Term::atom("of_ours"), idler(&ours).id()).await;
     assert_eq!(kept, Ok(()));
-    // A cluster that stays as it is gives names at once: of these each would wait longer than the last.
+    // In a stable cluster names are registered without delay; with retries, each of these would wait longer than the
+    // last.
     let names = "[begin yes = global:register_name({n, N}, P), global:unregister_name({n, N}) end || \
          P <- [spawn(fun() -> receive never -> ok end end)], N <- lists:seq(1, 50)], given";
     assert_eq!(b.eval(names).await, "given");
-    // One that comes late learns of all, and they of it.
+    // A late node learns all names, and the others learn its names.
     assert_eq!(early.eval("net_adm:ping('b@127.0.0.1')").await, "pong");
     assert_eq!(early.eval("global:sync()").await, "ok");
     let all = "[early,of_a,of_b,of_ours]";
@@ -93,10 +94,10 @@ async fn three_nodes_stay_together_and_all_know_the_names_of_each() {
     })
     .await;
     assert_eq!(b.eval("node(global:whereis_name(of_ours))").await, "'ours@127.0.0.1'");
-    // They are sent to.
+    // Messages to names arrive.
     name(&ours, "of_b").expect("it is known").send(Term::atom("hello"));
     assert_eq!(b.eval("receive hello -> got end").await, "got");
-    // And go with their processes, and by request.
+    // Names disappear with their processes, and on request.
     let of_ours = name(&ours, "of_ours").expect("it is known");
     a.eval("R = monitor(process, global:whereis_name(of_ours)), global:send(of_ours, stop)").await;
     assert_eq!(a.eval("receive {'DOWN', R, _, _, Why} -> Why end").await, "normal");
@@ -114,7 +115,7 @@ async fn three_nodes_stay_together_and_all_know_the_names_of_each() {
 }
 
 #[tokio::test]
-async fn names_of_ours_are_given_once_and_each_process_has_one() {
+async fn a_global_name_is_given_once_and_each_process_has_at_most_one() {
     let epmd = Epmd::start();
     let (mut a, _b, ours) = three(&epmd).await;
     let one = idler(&ours).id();
@@ -124,7 +125,7 @@ async fn names_of_ours_are_given_once_and_each_process_has_one() {
     let named = NotRegistered::Named(Term::atom("y"));
     assert_eq!(ours.register_global(Term::atom("z"), one).await, Err(named));
     assert_eq!(a.eval("global:register_name(y, self())").await, "no");
-    // Many at once, of which one gets it.
+    // Of concurrent attempts at most one succeeds.
     let tries: Vec<_> = (0..4)
         .map(|_| {
             let (ours, process) = (ours.clone(), idler(&ours).id());
@@ -147,7 +148,7 @@ async fn names_of_ours_are_given_once_and_each_process_has_one() {
 }
 
 #[tokio::test]
-async fn of_two_processes_with_one_name_one_goes_on_when_their_nodes_meet() {
+async fn of_two_processes_with_one_name_one_survives_when_their_nodes_connect() {
     let epmd = Epmd::start();
     // The lesser of two nodes decides: once theirs, once ours.
     for (theirs, own) in [("a", "b"), ("b", "a")] {
@@ -159,7 +160,7 @@ async fn of_two_processes_with_one_name_one_goes_on_when_their_nodes_meet() {
         assert_eq!(beam.eval(other).await, "yes");
         ours.connect(&beam.name).await.expect("it is there");
         assert_eq!(beam.eval("global:sync()").await, "ok");
-        // It is the one of the lesser node.
+        // The process on the lesser node survives.
         if theirs == "a" {
             assert_eq!(process.ended().await, ExitReason::Killed);
             until("ours knows", || name(&ours, "x").is_some_and(|x| x.id() != process.id())).await;
@@ -182,7 +183,7 @@ async fn a_lost_connection_leaves_no_overlapping_partitions() {
     until("ours parts with one of them", || ours.nodes().len() < 2).await;
     beam_until(&mut a, "not lists:member('b@127.0.0.1', nodes())").await;
     beam_until(&mut b, "not lists:member('a@127.0.0.1', nodes())").await;
-    // It heals, and is one again.
+    // The partition heals.
     beam_until(&mut a, "net_adm:ping('b@127.0.0.1') =:= pong andalso global:sync() =:= ok andalso lists:member('b@127.0.0.1', nodes())").await;
     until("they are together", || ours.nodes().len() == 2 || ours.nodes().is_empty()).await;
     ours.connect(&a.name).await.expect("it is there");
@@ -211,7 +212,7 @@ async fn two_published_nodes_of_ours_share_names_with_and_without_a_beam() {
     assert_eq!(two.register_global(Term::atom("z"), idler(&two).id()).await, Ok(()));
     assert!(name(&one, "z").is_some());
     assert_eq!(beam.eval("is_pid(global:whereis_name(z))").await, "true");
-    // A node that leaves takes its names along.
+    // The names of a node that leaves disappear.
     drop(two);
     until("one has forgotten", || name(&one, "z").is_none()).await;
     beam_until(
@@ -221,9 +222,9 @@ async fn two_published_nodes_of_ours_share_names_with_and_without_a_beam() {
     .await;
 }
 
-/// Elixir's own words for it.
+/// With Elixir's `Node` module.
 #[tokio::test]
-async fn elixir_monitors_a_node_of_ours_and_lists_it() {
+async fn elixir_monitors_our_node_and_lists_it() {
     let epmd = Epmd::start();
     let ours = join_published(&epmd, "ours").await;
     let script = r#"

@@ -1,4 +1,4 @@
-//! What ours reach on a BEAM, and how it reaches them: processes spawned there, and aliases both ways.
+//! Reaching a BEAM from our node: processes spawned there, and aliases in both directions.
 
 use crate::processes;
 use crate::processes::{Told, down, exit, found, join, start, term};
@@ -15,7 +15,7 @@ fn why(reason: &ExitReason) -> Term {
     cause.downcast_ref::<Why>().expect("a term").0.clone()
 }
 
-/// A module `t` on a BEAM, whose `f/1` does what the test says.
+/// Loads a module `t` on a BEAM with the given function `f/1`.
 async fn module(beam: &mut Beam, function: &str) {
     let source = format!("-module(t). -export([f/1]). {function}");
     let load = format!(
@@ -30,7 +30,7 @@ async fn module(beam: &mut Beam, function: &str) {
 }
 
 #[tokio::test]
-async fn ours_spawn_a_process_on_a_beam_and_send_to_it() {
+async fn our_processes_spawn_a_process_on_a_beam_and_send_to_it() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -50,14 +50,14 @@ async fn ours_spawn_a_process_on_a_beam_and_send_to_it() {
     let said = found(spawns).await;
     assert_eq!([&said[0], &said[2]], [&Term::atom("beam@127.0.0.1"), &Term::atom("hello")]);
     let Term::Pid(leader) = &said[1] else { panic!("{said:?}") };
-    // Elsewhere its first number is that of the node.
+    // On another node the first number of a pid identifies the node.
     let number = format!(".{}.{}>", leader.id, leader.serial);
     assert!(user.ends_with(&number), "{user} {leader:?}");
 }
 
-// D1, L8: from its beginning, however short it lives.
+// D1, L8: monitored from its start, however short it lives.
 #[tokio::test]
-async fn a_process_spawned_elsewhere_with_a_monitor_is_never_missed() {
+async fn a_process_spawned_remotely_with_a_monitor_is_never_missed() {
     const TIMES: usize = 300;
     let epmd = Epmd::start();
     let beam = Beam::start(&epmd, "beam").await;
@@ -73,7 +73,7 @@ async fn a_process_spawned_elsewhere_with_a_monitor_is_never_missed() {
             assert_eq!((down.monitor, why(&down.reason)), (monitor, reason));
             assert_eq!(down.process, Monitored::Process(new.id()));
         }
-        // Taken back, and never seen.
+        // After demonitoring, its end is not reported.
         let (new, monitor) = cluster
             .spawn_monitor(&me, &there, "timer", "sleep", vec![Term::atom("infinity")])
             .await
@@ -90,7 +90,7 @@ async fn a_process_spawned_elsewhere_with_a_monitor_is_never_missed() {
 
 // L1, L2, L8
 #[tokio::test]
-async fn a_process_spawned_elsewhere_with_a_link_ends_with_ours_and_ours_with_it() {
+async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -123,7 +123,7 @@ async fn a_process_spawned_elsewhere_with_a_link_ends_with_ours_and_ours_with_it
 }
 
 #[tokio::test]
-async fn why_nothing_was_spawned_elsewhere_is_told() {
+async fn a_failed_remote_spawn_returns_its_reason() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -144,7 +144,7 @@ async fn why_nothing_was_spawned_elsewhere_is_told() {
         let old = "old@127.0.0.1".parse().expect("a name");
         let refused = cluster.spawn_monitor(&me, &old, "a", "b", vec![]).await;
         assert!(matches!(refused, Err(NotSpawned::NotSupported)), "{refused:?}");
-        // Not refused, but it ends; on a node of ours as on a BEAM.
+        // Not refused, but the process ends; on our node as on a BEAM.
         let mut ends = vec![];
         for there in [there, of_ours] {
             let spawned = cluster.spawn_monitor(&me, &there, "no", "such", vec![]).await;
@@ -162,7 +162,7 @@ async fn why_nothing_was_spawned_elsewhere_is_told() {
 }
 
 #[tokio::test]
-async fn a_request_to_spawn_is_over_when_the_connection_is_lost() {
+async fn a_spawn_request_ends_when_the_connection_is_lost() {
     let epmd = Epmd::start();
     let cluster = join(&epmd, "ours").await;
     let raw = Ours::start(&epmd, "raw").await;
@@ -175,7 +175,7 @@ async fn a_request_to_spawn_is_over_when_the_connection_is_lost() {
     });
     loop {
         match peer.next().await {
-            // Who is `user`?
+            // The look-up of `user`.
             Signal { control: Control::Monitor { from, to, reference }, .. } => {
                 let noproc = Some(Term::atom("noproc"));
                 let down = Control::Down { from: to, to: from, reference, reason: noproc };
@@ -193,7 +193,7 @@ async fn a_request_to_spawn_is_over_when_the_connection_is_lost() {
 
 // L9
 #[tokio::test]
-async fn a_beam_sends_to_an_alias_of_ours_while_it_is_good() {
+async fn a_beam_sends_to_an_alias_of_ours_while_it_is_active() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -219,13 +219,13 @@ async fn a_beam_sends_to_an_alias_of_ours_while_it_is_good() {
     assert_eq!(found(gives).await, [1, 2, 3, 4, 5].map(Term::from));
     let dropped = cluster.node().drops();
     assert_eq!(dropped.alias, 2, "{dropped:?}");
-    // Of nobody, or of another life of ours.
+    // An alias of no process, or of an earlier incarnation of our node.
     beam.eval("A ! nobody, make_ref() ! nobody").await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
 }
 
 #[tokio::test]
-async fn ours_send_to_an_alias_of_a_beam_and_answer_its_calls_by_one() {
+async fn we_send_to_an_alias_of_a_beam_and_reply_to_its_calls_by_alias() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;

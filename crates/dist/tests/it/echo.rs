@@ -1,5 +1,5 @@
-//! A BEAM echoes what it is sent: atoms by the thousand, more of them in one message than a header lists, some that
-//! are long, messages of all sizes. What comes back is what was sent, in the order of each sender.
+//! A BEAM echoes messages: thousands of atoms, messages with more atoms than a header holds, long atoms, and messages
+//! of all sizes. The echoes equal the messages, in the order of each sender.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn atom() -> impl Strategy<Value = Term> {
     number.prop_map(|number| {
         let text = match number {
             0 => String::new(),
-            // As long as an atom may be, and longer than a byte can tell.
+            // The longest atom, with more bytes than a one-byte length can hold.
             10_000.. => format!("{number}{}", "é".repeat(250)),
             _ => format!("atom_{number}"),
         };
@@ -47,7 +47,7 @@ fn term() -> impl Strategy<Value = Term> {
 }
 
 #[tokio::test]
-async fn a_beam_echoes_terms_with_all_their_atoms_and_in_order() {
+async fn a_beam_echoes_terms_with_all_their_atoms_in_order() {
     const COUNT: usize = 120;
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;

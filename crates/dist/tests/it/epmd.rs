@@ -1,4 +1,4 @@
-//! A real epmd: names are kept in it, found in it, and registered again when it comes back.
+//! Tests with OTP's epmd: registration, look-up, and renewed registration after a restart of epmd.
 
 use crate::support::{Beam, Epmd, Ours, free_port, until_async};
 use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration, Server};
@@ -14,7 +14,7 @@ fn alive(name: &str) -> Alive {
 }
 
 #[tokio::test]
-async fn a_name_is_found_with_its_port_as_long_as_it_is_held() {
+async fn a_registered_name_is_found_with_its_port_until_it_is_released() {
     let epmd = Epmd::start();
     let registration = Registration::new(epmd.ask(), alive("shop")).await.expect("it is free");
     assert_ne!(registration.creation(), 0);
@@ -31,7 +31,7 @@ async fn a_name_is_found_with_its_port_as_long_as_it_is_held() {
 }
 
 #[tokio::test]
-async fn a_name_is_registered_again_when_epmd_comes_back() {
+async fn a_name_is_registered_again_after_a_restart_of_epmd() {
     let port = free_port();
     let first = Epmd::start_on(port.clone());
     let registration = Registration::new(first.ask(), alive("shop")).await.expect("it is free");
@@ -43,7 +43,7 @@ async fn a_name_is_registered_again_when_epmd_comes_back() {
 }
 
 #[tokio::test]
-async fn where_there_is_no_epmd_it_is_said_so() {
+async fn a_missing_epmd_is_reported() {
     let port = free_port();
     let here = epmd::Epmd::of_host("localhost", port.number).await.expect("it is known");
     assert!(here.names().await.is_err());
@@ -65,7 +65,7 @@ async fn a_beam_finds_us_and_we_find_it() {
 }
 
 #[tokio::test]
-async fn two_beams_register_with_ours_find_each_other_and_are_forgotten() {
+async fn two_beams_register_with_our_epmd_find_each_other_and_are_removed() {
     let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
     let port = server.address().port();
     let ask = epmd::Epmd::at(server.address());
@@ -88,7 +88,7 @@ async fn two_beams_register_with_ours_find_each_other_and_are_forgotten() {
 }
 
 #[tokio::test]
-async fn garbage_and_requests_to_end_it_are_not_answered_by_ours() {
+async fn our_epmd_ignores_garbage_and_kill_requests() {
     let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
     for bytes in [&b"\xff\xff"[..], b"\0\x01k", b"\0\x05sshop", b"GET / HTTP/1.1\r\n\r\n"] {
         let mut stream = TcpStream::connect(server.address()).await.expect("it listens");

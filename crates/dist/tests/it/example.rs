@@ -1,4 +1,4 @@
-//! The example beside an Elixir application does what its page says.
+//! The example of a native node for an Elixir application works as its document says.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::Epmd;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/elixir");
 
-/// The program in Rust; Cargo builds it with the tests.
+/// Returns the Rust program of the example; Cargo builds it with the tests.
 fn native() -> std::path::PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let native = own.ancestors().nth(2).expect("it lies in deps").join("examples/shop_native");
@@ -16,7 +16,7 @@ fn native() -> std::path::PathBuf {
 }
 
 #[test]
-fn an_elixir_application_and_a_node_beside_it_talk_crash_and_recover() {
+fn an_elixir_application_and_a_native_node_communicate_crash_and_recover() {
     let (epmd, home) = (Epmd::start(), tempfile::tempdir().expect("a folder"));
     let output = Command::new(Path::new(FOLDER).join("run.sh"))
         .env("SHOP_NATIVE", native())
@@ -29,7 +29,7 @@ fn an_elixir_application_and_a_node_beside_it_talk_crash_and_recover() {
     let page = std::fs::read_to_string(Path::new(FOLDER).join("README.md")).expect("a page");
     let (_, rest) = page.split_once("and prints:\n\n```text\n").expect("what it prints");
     let (due, _) = rest.split_once("```").expect("its end");
-    // The compiler of Elixir has the first word.
+    // The Elixir compiler may print first.
     let begins = due.lines().next().expect("a line");
     let said = told.find(begins).map_or(&*told, |place| &told[place..]);
     assert_eq!(said, due, "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,5 +1,5 @@
-//! Nodes of several hosts, which here are several addresses of this machine with an epmd each; and what nodes have to
-//! have in common: the form of their names, and a cookie.
+//! Nodes on several hosts, simulated by several addresses of this machine with an epmd each; and the requirements for a
+//! connection: the same form of name, and a common cookie.
 
 use crate::processes;
 use std::net::{IpAddr, SocketAddr};
@@ -23,12 +23,12 @@ async fn epmd(host: &str, port: u16) -> Server {
     Server::start(SocketAddr::from((host, port))).await.expect("the port is free there, too")
 }
 
-/// A node whose epmd is on that port of 127.0.0.1, unless that is changed.
+/// Returns a builder of a node whose epmd is on that port of 127.0.0.1 by default.
 fn builder(of: &str, port: u16) -> Builder {
     Cluster::builder(name(of)).cookie(COOKIE).epmd(([127, 0, 0, 1], port).into())
 }
 
-/// Joins, and answers calls to `echo` with what it was asked.
+/// Joins with a process `echo` that replies to calls with their request.
 async fn join(builder: Builder) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
     let cluster = builder.start(&node).await.expect("it joins");
@@ -46,7 +46,7 @@ async fn echoes_to_a_beam(of: &Cluster, beam: &mut Beam) {
     assert_eq!(beam.eval(&call).await, "hello");
 }
 
-/// Ends their connection, until both know it.
+/// Disconnects two nodes and waits until both have noticed.
 async fn cut(one: &Cluster, other: &Cluster) {
     let (told, mut down) = mpsc::channel::<()>(1);
     for (here, there) in [(one, other), (other, one)] {
@@ -67,13 +67,13 @@ async fn calls_a_beam(asks: &Cluster, beam: &Beam) {
 }
 
 #[tokio::test]
-async fn nodes_of_three_hosts_find_each_other_by_the_epmd_of_each() {
+async fn nodes_on_three_hosts_find_each_other_by_the_epmd_of_each_host() {
     let theirs = Epmd::start();
     let port = theirs.port;
     let [second, third] = [epmd("127.0.0.2", port).await, epmd("127.0.0.3", port).await];
     let mut beam = Beam::start(&theirs, "beam").await;
     let second = join(builder("ours@127.0.0.2", port).epmd(second.address())).await;
-    // Of the same name, on another host.
+    // The same name on another host.
     let third = join(builder("ours@127.0.0.3", port).epmd(third.address())).await;
     echoes_to_a_beam(&second, &mut beam).await;
     calls_a_beam(&third, &beam).await;
@@ -81,17 +81,17 @@ async fn nodes_of_three_hosts_find_each_other_by_the_epmd_of_each() {
     let mut nodes = third.nodes();
     nodes.sort_unstable();
     assert_eq!(nodes, [name("beam@127.0.0.1"), name("ours@127.0.0.2")]);
-    // Known to the epmd of this host, and not to that one's.
+    // The name is known to the epmd of the first host, but not to that of the second.
     let unknown = third.connect(&name("beam@127.0.0.2")).await;
     assert!(matches!(*unknown.expect_err("no such node"), NoConnection::Unknown(_)));
 }
 
 #[tokio::test]
-async fn nodes_are_reached_by_ipv6_too() {
+async fn nodes_are_reachable_by_ipv6() {
     if let Err(error) = std::net::TcpListener::bind("[::1]:0") {
         return eprintln!("left out: this machine has no IPv6: {error}");
     }
-    // Where it listens at 127.0.0.1 it does at ::1.
+    // An epmd that listens at 127.0.0.1 also listens at ::1.
     let epmd = Epmd::start();
     let six: SocketAddr = ([0, 0, 0, 0, 0, 0, 0, 1], epmd.port).into();
     let more = ["-proto_dist", "inet6_tcp"];
@@ -106,7 +106,7 @@ async fn nodes_are_reached_by_ipv6_too() {
 }
 
 #[tokio::test]
-async fn the_epmd_of_a_host_may_be_told() {
+async fn the_epmd_of_a_host_can_be_configured() {
     let (ours, theirs) = (Epmd::start(), Epmd::start());
     let port = free_port();
     let second = epmd("127.0.0.2", port.number).await;
@@ -117,7 +117,7 @@ async fn the_epmd_of_a_host_may_be_told() {
     echoes(&there, &here).await;
     cut(&here, &there).await;
     echoes(&here, &there).await;
-    // Nobody has told this one.
+    // Without that configuration.
     let stranger = join(builder("stranger@127.0.0.1", theirs.port)).await;
     let why = stranger.connect(there.name()).await.expect_err("there is no epmd");
     let line = format!("no epmd at 127.0.0.2:{}: ", theirs.port);
@@ -125,7 +125,7 @@ async fn the_epmd_of_a_host_may_be_told() {
 }
 
 #[tokio::test]
-async fn nodes_with_short_names_reach_each_other_and_none_with_long_ones() {
+async fn nodes_with_short_names_connect_to_each_other_and_not_to_long_ones() {
     let epmd = Epmd::start();
     let mut short = Beam::run(epmd.port, "-sname", "beam@localhost", &[]).await;
     let ours = join(builder("ours@localhost", epmd.port)).await;
@@ -144,7 +144,7 @@ async fn nodes_with_short_names_reach_each_other_and_none_with_long_ones() {
 }
 
 #[tokio::test]
-async fn a_host_that_nobody_knows_is_told() {
+async fn an_unknown_host_is_reported() {
     let epmd = Epmd::start();
     let ours = join(builder("ours@127.0.0.1", epmd.port)).await;
     let why = ours.connect(&name("a@nowhere.invalid")).await.expect_err("there is no such host");
@@ -154,7 +154,7 @@ async fn a_host_that_nobody_knows_is_told() {
 }
 
 #[tokio::test]
-async fn a_node_that_only_calls_needs_no_epmd_of_its_own_and_is_not_found() {
+async fn a_node_that_only_calls_needs_no_epmd_and_is_not_found() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let port = free_port();
@@ -169,7 +169,7 @@ async fn a_node_that_only_calls_needs_no_epmd_of_its_own_and_is_not_found() {
 }
 
 #[tokio::test]
-async fn nodes_may_have_a_cookie_for_each_other() {
+async fn nodes_may_use_a_separate_cookie_per_peer() {
     let epmd = Epmd::start();
     let mut same = Beam::start(&epmd, "same").await;
     let mut other = Beam::start(&epmd, "other").await;
@@ -186,7 +186,7 @@ async fn nodes_may_have_a_cookie_for_each_other() {
     echoes_to_a_beam(&knows, &mut same).await;
     echoes_to_a_beam(&knows, &mut other).await;
 
-    // Without, neither lets the other in.
+    // Without it, neither accepts the other.
     let log = Log::new();
     let stranger = join(builder("stranger@127.0.0.1", epmd.port)).await;
     let why = stranger.connect(&other.name).await.expect_err("it has another cookie");
@@ -196,7 +196,7 @@ async fn nodes_may_have_a_cookie_for_each_other() {
     assert_eq!(why.to_string(), due);
     assert_eq!(other.eval("net_adm:ping('stranger@127.0.0.1')").await, "pang");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
-    // Erlang's own cookie for each node does as well.
+    // Erlang's per-node cookie works as well.
     assert_eq!(
         other.eval(&format!("erlang:set_cookie('stranger@127.0.0.1', {COOKIE})")).await,
         "true"

@@ -1,4 +1,4 @@
-//! What a link promises to those who send, over a stream in memory.
+//! Guarantees of a link to senders, over an in-memory stream.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-/// A long time-out. WHY one second: only tests with a paused clock use it, which advances when every task waits.
+/// A long timeout. WHY one second: only tests with a paused clock use it, which advances when every task waits.
 const LONG: Duration = Duration::from_secs(1);
 
 fn large(bytes: usize) -> Term {
@@ -23,7 +23,7 @@ fn large(bytes: usize) -> Term {
 }
 
 #[tokio::test]
-async fn a_small_message_overtakes_a_large_one_of_another_process_but_not_of_its_own() {
+async fn a_small_message_overtakes_a_large_one_of_another_process_but_not_of_its_sender() {
     let (a, _b, mut signals) = pair(Settings::default());
     a.signal(message(1, large(10 << 20))).expect("it goes on");
     a.signal(message(1, Term::atom("mine"))).expect("it goes on");
@@ -42,7 +42,7 @@ async fn a_small_message_overtakes_a_large_one_of_another_process_but_not_of_its
 }
 
 #[test]
-fn what_a_process_sends_arrives_in_its_order_whatever_its_size() {
+fn messages_of_a_process_arrive_in_order_whatever_their_sizes() {
     let sizes = prop_oneof![4 => 0..100usize, 1 => 60_000..70_000usize, 1 => 0..500_000usize];
     let sends = prop::collection::vec((0..4u32, sizes, any::<bool>()), 1..40);
     let runtime =
@@ -84,31 +84,31 @@ fn what_a_process_sends_arrives_in_its_order_whatever_its_size() {
 }
 
 #[tokio::test]
-async fn a_large_message_arrives_though_others_send_as_much_as_they_can() {
+async fn a_large_message_arrives_under_continuous_load_from_other_processes() {
     let (a, _b, mut signals) = pair(Settings::default());
     let sender = a.clone();
     let flood =
         tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
-    // It goes on when as much is sent as there is room for.
+    // The large message is sent once the link has reached its high watermark.
     until("the link is busy", || a.waiting() >= 1 << 20).await;
     a.signal(message(1, large(2 << 20))).expect("it goes on");
     let mut others = 0;
     while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
         others += 1;
     }
-    // Each of its 32 portions of 64 KiB has waited for at most what makes the link busy: 1 MiB of messages of 1 kB.
+    // Each of its 32 fragments of 64 KiB waits for at most the high watermark: 1 MiB of messages of 1 kB.
     assert!(others < 32 * 1100, "{others}");
     flood.abort();
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does() {
+async fn a_sender_to_a_node_that_does_not_read_waits_until_it_reads() {
     let (a, _signals, mut there) = link(Settings::default());
     let mut sent = 0u32;
     while timeout(LONG, a.send(message(1, large(10_000)))).await.is_ok_and(|sent| sent.is_ok()) {
         sent += 1;
     }
-    // As much as makes it busy, and what fits into the stream.
+    // The high watermark, and what fits into the stream.
     let most = (1 << 20) + (64 << 10) + 20_000;
     assert!((1 << 20..most).contains(&(sent * 10_000)), "{sent}");
     assert!(a.waiting() < most as usize);
@@ -123,18 +123,18 @@ async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_message_to_a_node_that_does_not_read_takes_no_room_but_its_own() {
+async fn a_large_message_to_a_node_that_does_not_read_is_buffered_in_fragments_only() {
     let (a, _signals, there) = link(Settings::default());
     a.signal(message(1, large(50 << 20))).expect("it goes on");
     assert!(timeout(LONG, a.ended()).await.is_err());
     assert!(a.waiting() <= 4 * (64 << 10), "{}", a.waiting());
-    // And it is given up when the link ends.
+    // It is discarded when the link ends.
     drop(there);
     assert!(matches!(a.ended().await, Ended::ByPeer | Ended::Io(_)));
 }
 
 #[tokio::test]
-async fn closing_writes_what_was_sent_before_and_ends_both_sides() {
+async fn closing_writes_earlier_messages_and_ends_both_sides() {
     let (a, b, mut signals) = pair(Settings::default());
     a.signal(message(1, large(3 << 20))).expect("it goes on");
     a.signal(message(1, Term::atom("last"))).expect("it goes on");
@@ -151,7 +151,7 @@ async fn closing_writes_what_was_sent_before_and_ends_both_sides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
+async fn a_link_whose_peer_does_not_read_is_closed_within_the_tick_time() {
     let (a, _signals, _there) = link(Settings::default());
     a.signal(message(1, large(1 << 20))).expect("it goes on");
     a.close();
@@ -160,7 +160,7 @@ async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_panics_ends_its_link() {
+async fn a_panicking_receiver_ends_its_link() {
     struct Panics;
     impl Receive for Panics {
         async fn signal(&mut self, _: Control, _: Option<Unread<'_>>) -> Result<(), Broken> {
@@ -174,14 +174,14 @@ async fn a_receiver_that_panics_ends_its_link() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_links_that_say_nothing_keep_one_another() {
+async fn two_idle_links_keep_each_other_alive() {
     let (a, b, _signals) = pair(Settings::default());
     assert!(timeout(Duration::from_secs(3600), a.ended()).await.is_err());
     assert!(timeout(LONG, b.ended()).await.is_err());
 }
 
 #[tokio::test]
-async fn what_lacks_its_payload_is_not_sent() {
+async fn a_signal_with_a_missing_or_extra_payload_is_not_sent() {
     let (a, _b, _signals) = pair(Settings::default());
     let link = Control::Link { from: pid("a@h", 1), to: pid("b@h", 1) };
     let bad = [Signal { control: link, payload: Some(Term::NIL) }, {

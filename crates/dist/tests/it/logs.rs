@@ -1,4 +1,4 @@
-//! What is logged here is told to the `logger` of a BEAM that asks for it.
+//! Log events of our node are sent to the `logger` of a BEAM that requests them.
 
 use crate::support::{Beam, COOKIE, Epmd, until};
 use purlin::Node;
@@ -6,7 +6,7 @@ use purlin_dist::cluster::{Cluster, Logs};
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
-/// The next line with that in it.
+/// Returns the next line that contains `what`.
 async fn line_with(beam: &mut Beam, what: &str) -> String {
     loop {
         let line = beam.line().await;
@@ -17,9 +17,9 @@ async fn line_with(beam: &mut Beam, what: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
+async fn log_events_are_sent_to_a_beam_that_requests_them_until_it_is_gone() {
     let logs = Logs::new();
-    // WHY no hogs: the panic below is one if its backtrace takes long, and is told of at any time.
+    // WHY no hogs: the panic below may be reported as one if its backtrace takes long, at any time.
     let no_hogs = filter_fn(|event| event.target() != "purlin::hog");
     tracing_subscriber::registry().with(logs.clone().with_filter(no_hogs)).init();
     let epmd = Epmd::start();
@@ -30,7 +30,7 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     let _cluster = builder.logs(&logs).start(&node).await.expect("it joins");
     tracing::error!("nobody has asked");
 
-    // One line for each event, with what it is to be seen by.
+    // One line per event, with the fields that are checked below.
     let template = "#{template => [level, \" \", node, \" \", msg, \"\\n\"], single_line => true}";
     let format = format!(
         "logger:add_handler(lines, logger_std_h, #{{formatter => {{logger_formatter, {template}}}, \
@@ -56,7 +56,7 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     }
     assert!(line.contains("node: 'ours@127.0.0.1'"), "{line}");
 
-    // A crash of ours, as the node reports it, and another level.
+    // A crash report of our node, and another level.
     node.spawn(async |_: purlin::Process<()>| panic!("on purpose"));
     let line = line_with(&mut beam, "on purpose").await;
     assert!(line.starts_with("error "), "{line}");
@@ -74,7 +74,7 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     assert!(bad.contains("badarg"), "{bad}");
     assert_eq!(logs.dropped(), 0);
 
-    // Its node is gone: nobody is told, and none is called for it.
+    // After the node is gone, no events are sent and no connection to it is made.
     assert!(format!("{logs:?}").contains("told: 1"), "{logs:?}");
     beam.kill().await;
     until("nobody is told", || format!("{logs:?}").contains("told: 0")).await;

@@ -1,4 +1,4 @@
-//! A real node of the BEAM as a peer: who comes in, who does not, what ends a connection.
+//! Connections with a BEAM node as the peer: acceptance, refusal, and what ends a connection.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
     }
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 
-    // It closes the connection when our proof is wrong.
+    // The BEAM closes the connection when our digest is wrong.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let called =
         connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || true)
@@ -36,7 +36,7 @@ async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
 }
 
 #[tokio::test]
-async fn a_beam_understands_us_whatever_forms_of_frames_we_agree_on() {
+async fn a_beam_understands_us_in_every_negotiated_frame_format() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     beam.eval("register(here, self())").await;
@@ -50,7 +50,7 @@ async fn a_beam_understands_us_whatever_forms_of_frames_we_agree_on() {
         let ours = Ours::start_with(epmd.ask(), name, flags, welcome).await;
         let mut connected = ours.call(&beam.name).await;
         assert_eq!(connected.link.flags(), flags & connected.link.flags());
-        // Twice, for the atoms are new only once; and as large as to be cut.
+        // Twice, as atoms are new only once; and large enough to be fragmented.
         for round in 0..2 {
             for size in [10, 100_000] {
                 let text = format!("{name} {round}");
@@ -75,7 +75,7 @@ async fn a_beam_understands_us_whatever_forms_of_frames_we_agree_on() {
 }
 
 #[tokio::test]
-async fn who_is_not_allowed_hears_of_it() {
+async fn a_node_that_is_not_allowed_is_told_so() {
     let epmd = Epmd::start();
     let decide = |_: &_| (Verdict::NotAllowed, cookie());
     let mut ours = Ours::start_with(epmd.ask(), "ours", Flags::OFFERED, decide).await;
@@ -85,7 +85,7 @@ async fn who_is_not_allowed_hears_of_it() {
         line = beam.line() => assert_eq!(line, "pang"),
         _ = ours.called() => panic!("nobody may come in"),
     }
-    // And so do we: a BEAM that allows others.
+    // The reverse: a BEAM that allows other nodes only.
     beam.eval("net_kernel:allow(['friend@127.0.0.1'])").await;
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let called =
@@ -95,13 +95,13 @@ async fn who_is_not_allowed_hears_of_it() {
 }
 
 #[tokio::test]
-async fn a_beam_that_thinks_we_are_there_lets_us_in_when_we_say_that_we_were_not() {
+async fn a_beam_that_considers_us_connected_accepts_us_when_we_deny_it() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;
     let first = ours.call(&beam.name).await;
     assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
-    // The same node, which says that the first connection is dead and ends it.
+    // The same node reconnects and declares the first connection dead, which ends it.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let call =
         connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || {
@@ -110,7 +110,7 @@ async fn a_beam_that_thinks_we_are_there_lets_us_in_when_we_say_that_we_were_not
         });
     let established = call.await.expect("it lets us in");
     assert_eq!(established.peer, beam.name);
-    // One that says it is not dead is not let in.
+    // A node that declares the first connection alive is refused.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let name = beam.name.clone();
     let refused =
@@ -119,7 +119,7 @@ async fn a_beam_that_thinks_we_are_there_lets_us_in_when_we_say_that_we_were_not
 }
 
 #[tokio::test]
-async fn a_beam_gives_a_name_to_a_node_that_has_none_and_so_do_we() {
+async fn a_beam_assigns_a_name_to_a_nameless_node_and_so_do_we() {
     let epmd = Epmd::start();
     let names: Arc<Mutex<Vec<String>>> = Arc::default();
     let asked = Arc::clone(&names);
@@ -132,7 +132,7 @@ async fn a_beam_gives_a_name_to_a_node_that_has_none_and_so_do_we() {
         Called::Name(_) => (Verdict::Ok, cookie()),
     };
     let mut ours = Ours::start_with(epmd.ask(), "ours", Flags::OFFERED, decide).await;
-    // A node without a name, as remote shells are.
+    // A nameless node, like a remote shell.
     let mut beam = Beam::start_nameless(epmd.port).await;
     beam.tell("{net_kernel:connect_node('ours@127.0.0.1'), node()}").await;
     let connected = ours.called().await;
@@ -143,7 +143,7 @@ async fn a_beam_gives_a_name_to_a_node_that_has_none_and_so_do_we() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_started_again_under_its_name_is_another_one() {
+async fn a_node_restarted_under_its_name_is_a_different_node() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let beam = Beam::start(&epmd, "beam").await;
@@ -158,7 +158,7 @@ async fn a_node_that_is_started_again_under_its_name_is_another_one() {
 }
 
 #[tokio::test]
-async fn ticks_alone_keep_a_connection_with_a_beam_and_one_without_is_ended() {
+async fn ticks_alone_keep_a_connection_with_a_beam_and_silence_ends_it() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start_with(epmd.port, "beam", &BEAM_WAITS).await;
@@ -167,9 +167,9 @@ async fn ticks_alone_keep_a_connection_with_a_beam_and_one_without_is_ended() {
 }
 
 #[tokio::test]
-async fn two_nodes_that_call_each_other_at_once_are_connected_once() {
+async fn two_nodes_that_connect_simultaneously_get_one_connection() {
     let epmd = Epmd::start();
-    // Of `ours` and `beam` the first is greater, of `also` and `beam` the second.
+    // `ours` is greater than `beam`, `also` is less.
     for alive in ["ours", "also"] {
         let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
         let peers = Arc::new(Mutex::new(Peers::new(name.clone())));
@@ -216,10 +216,10 @@ async fn two_nodes_that_call_each_other_at_once_are_connected_once() {
 }
 
 #[tokio::test]
-async fn a_hundred_megabytes_on_their_way_do_not_hold_up_pings() {
+async fn a_message_of_a_hundred_megabytes_does_not_block_pings() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
-    // Two schedulers, for one of them reads the large message for a while.
+    // Two schedulers, as one is busy reading the large message.
     let mut beam = Beam::start_with(epmd.port, "beam", &["+S", "2:2"]).await;
     let mut connected = ours.call(&beam.name).await;
     beam.eval("Echo = fun Echo() -> receive {P, _} -> P ! pong, Echo() end end").await;
@@ -231,7 +231,7 @@ async fn a_hundred_megabytes_on_their_way_do_not_hold_up_pings() {
         Signal { control, payload: Some(message) }
     };
     let small = || to(2, "echo", Term::from(&b"ping"[..]));
-    // All that is new happens once before.
+    // A first message, as some work happens only once.
     connected.link.signal(small()).expect("it goes on");
     connected.next().await;
 

@@ -1,4 +1,4 @@
-//! A BEAM looks at a node of ours: `etop`, what `observer` calls, and what other tools do.
+//! Inspection of our node by a BEAM: `etop`, the calls of `observer`, and other tools.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use purlin_term::Term;
 
 enum Mail {
     Exit,
-    /// It answers nobody until that is closed.
+    /// Stops receiving until the channel is closed.
     Busy(std::sync::mpsc::Receiver<()>),
 }
 
@@ -36,12 +36,13 @@ async fn idle(mut me: Process<Term>) {
     me.receive().await;
 }
 
-/// A node of ours with an application `shop`, whose supervisor `top` has a `keeper`; and a process `clerk`.
+/// Joins a purlin node with an application `shop`, whose supervisor `top` has a child `keeper`, and with a process
+/// `clerk`.
 async fn shop(epmd: &Epmd) -> Cluster {
     shop_within(epmd, HANG).await
 }
 
-/// A shop whose processes have so much time to answer.
+/// Like `shop`, with this timeout for answers of processes.
 async fn shop_within(epmd: &Epmd, timeout: Duration) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
     let joins = builder(epmd, "ours").observable_within(timeout).start(&node);
@@ -57,7 +58,7 @@ async fn shop_within(epmd: &Epmd, timeout: Duration) -> Cluster {
     cluster
 }
 
-/// One that also has `etop`.
+/// Starts a BEAM that has `etop`.
 async fn looker_with_etop(epmd: &Epmd) -> Beam {
     let mut beam = looker(epmd).await;
     let found = beam.eval("code:which(etop) =/= non_existing").await;
@@ -65,7 +66,7 @@ async fn looker_with_etop(epmd: &Epmd) -> Beam {
     beam
 }
 
-/// A BEAM that knows how to call ours: `C(Module, Function, Arguments)`.
+/// Starts a BEAM with a function that calls our node: `C(Module, Function, Arguments)`.
 async fn looker(epmd: &Epmd) -> Beam {
     let mut beam = Beam::start(epmd, "beam").await;
     beam.eval("N = 'ours@127.0.0.1', C = fun(M, F, A) -> rpc:call(N, M, F, A) end").await;
@@ -79,7 +80,7 @@ async fn etop_prints_our_processes() {
     let _cluster = shop(&epmd).await;
     let options = "[{node, N}, {output, text}, {lines, 20}, {interval, 1}, {tracing, off}]";
     beam.tell(&format!("spawn(fun() -> etop:start({options}) end)")).await;
-    // Two tables, one after the other: the second one has what has been done meanwhile.
+    // Two consecutive tables: the second one includes the work done in between.
     let mut tables = 0;
     let mut table = Vec::new();
     while tables < 2 {
@@ -96,7 +97,7 @@ async fn etop_prints_our_processes() {
     // Pid, name, time, reductions, memory, messages, function.
     assert!(clerk[0].starts_with('<') && clerk[1] == "clerk" && clerk[2] == "'-'", "{clerk:?}");
     assert!(clerk[3..6].iter().all(|figure| figure.parse::<u64>().is_ok()), "{clerk:?}");
-    // As much of `'it::observed':clerk/1` as fits into the column.
+    // The part of `'it::observed':clerk/1` that fits into the column.
     assert!(clerk[6].starts_with("'it::observed':clerk"), "{clerk:?}");
     for name in ["keeper", "top", "'purlin::supervisor'"] {
         found(name);
@@ -105,12 +106,12 @@ async fn etop_prints_our_processes() {
 }
 
 #[tokio::test]
-async fn etop_that_is_to_trace_is_told_that_it_cannot() {
+async fn etop_with_tracing_gets_an_error() {
     let epmd = Epmd::start();
     let mut beam = looker_with_etop(&epmd).await;
     let _cluster = shop(&epmd).await;
     beam.tell("etop:start([{node, N}, {output, text}])").await;
-    // It may have printed a table by then.
+    // It may have printed a table before.
     let told = loop {
         let line = beam.line().await;
         if line.starts_with('{') {
@@ -121,7 +122,7 @@ async fn etop_that_is_to_trace_is_told_that_it_cannot() {
 }
 
 #[tokio::test]
-async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
+async fn invalid_arguments_are_answered_with_badarg_and_end_no_process() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
@@ -170,7 +171,7 @@ async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
         beam.eval("C(supervisor, count_children, [top])").await,
         "[{specs,1},{active,1},{supervisors,0},{workers,1}]"
     );
-    // Whatever is given to whichever, none panics, which would be told as `{panic, Message, Place}`.
+    // No combination of function and argument panics, which would be reported as `{panic, Message, Place}`.
     let pool = "[7, -1, 1 bsl 80, a, \"text\", <<1:3>>, #{a => b}, self(), make_ref(), {a, b}, [a | b], 1.5, \
                 [], C(erlang, whereis, [top]), fun() -> ok end]";
     let ones = "[{erlang, F} || F <- [process_info, system_info, memory, statistics, whereis, nodes, \
@@ -191,11 +192,11 @@ async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
 }
 
 #[tokio::test]
-async fn every_call_that_observer_makes_is_answered_as_it_expects() {
+async fn every_call_of_observer_gets_the_expected_answer() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let _cluster = shop(&epmd).await;
-    // What is called, and what has to be true of the answer A.
+    // The call, and a condition on its answer A.
     let calls = [
         ("observer_backend, vsn, []", "{ok, [_ | _]} = A"),
         (
@@ -232,7 +233,7 @@ async fn every_call_that_observer_makes_is_answered_as_it_expects() {
             "A =:= {registered_name, clerk}",
         ),
         ("erlang, process_info, [C(erlang, whereis, [clerk]), messages]", "A =:= {messages, []}"),
-        // With what it says it has.
+        // Includes the memory that the process reports.
         ("erlang, process_info, [C(erlang, whereis, [clerk]), memory]", "element(2, A) > 1 bsl 20"),
         (
             "erlang, process_info, [C(erlang, whereis, [clerk]), dictionary]",
@@ -271,7 +272,7 @@ async fn every_call_that_observer_makes_is_answered_as_it_expects() {
                        [K || {{K, _}} <- I] =:= {items}"
     );
     assert_eq!(beam.eval(&all).await, "true");
-    // As `recon` and `observer_cli` ask.
+    // The queries of `recon` and `observer_cli`.
     let all = "Ks = [registered_name, dictionary, group_leader, status, links, monitors, monitored_by, \
         trap_exit, initial_call, current_stacktrace, memory, message_queue_len, heap_size, \
         total_heap_size, garbage_collection, reductions], \
@@ -286,18 +287,18 @@ async fn every_call_that_observer_makes_is_answered_as_it_expects() {
 }
 
 #[tokio::test]
-async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() {
+async fn processes_statistics_and_trees_of_observer_are_sent_as_messages() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
-    // As observer's table of processes, and the end that it waits for.
+    // Like observer's process table: the rows, then the exit signal it waits for.
     beam.eval("P = spawn_link(N, observer_backend, procs_info, [self()])").await;
     let names = "Rows = receive {procs_info, P, Ps} -> Ps end, \
                  [X || X <- [clerk, keeper, top], not lists:keymember(X, 5, Rows)]";
     assert_eq!(beam.eval(names).await, "[]");
     assert_eq!(beam.eval("receive {'EXIT', P, E} -> E end").await, "normal");
     assert_eq!(beam.eval("[P || {_, P1, _, _, _, _, _, _} <- Rows, P1 =:= P]").await, "[]");
-    // Many come in portions, each of them once.
+    // A long table comes in several messages, each process once.
     let many: Vec<_> = (0..2500).map(|_| cluster.node().spawn(idle)).collect();
     let all = "All = fun F(Told, Rs) -> receive {procs_info, P2, Ps2} -> F(Told + 1, Ps2 ++ Rs); \
                {'EXIT', P2, normal} -> {Told, length(Rs), length(lists:ukeysort(2, Rs)), \
@@ -306,16 +307,16 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     let told = beam.eval("{Told, Rs, Us, 2500} = All(0, []), {Told, Rs =:= Us}").await;
     assert_eq!(told, "{3,true}");
     drop(many);
-    // As its charts.
+    // Like observer's charts.
     beam.eval("F = spawn_link(N, observer_backend, fetch_stats, [self(), 20])").await;
-    // WHY a function: what is bound stays so.
+    // WHY a function: variables bound in the shell stay bound.
     let stats = "(fun() -> receive {stats, 1, [{1, _, _} | _], {{input, _}, {output, _}}, [{total, T} | _]} \
                  when T > 0 -> yes end end)()";
     for _ in 0..3 {
         assert_eq!(beam.eval(stats).await, "yes");
     }
     assert_eq!(beam.eval("F ! exit, receive {'EXIT', F, E2} -> E2 end").await, "normal");
-    // As its tab of applications.
+    // Like observer's tab of applications.
     beam.eval(
         "{ok, M} = appmon_info:start_link(N, self(), []), \
                appmon_info:app_ctrl(M, N, true, []), appmon_info:app(M, shop, true, [])",
@@ -328,12 +329,12 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
                 {lists:keyfind(Root, 2, Found) =:= {Master, Root}, \
                  lists:keymember(\"keeper\", 2, Found), lists:member({\"top\", \"keeper\"}, Links)} end";
     assert_eq!(beam.eval(tree).await, "{true,true,true}");
-    // What has changed is told.
+    // Changes are reported.
     let wing = ApplicationSpec::new("wing", SupervisorSpec::one_for_one());
     cluster.node().start_application(wing).await.expect("it starts");
     let both = "receive {delivery, M, app_ctrl, N, [_, {_, wing, _}]} -> yes end";
     assert_eq!(beam.eval(both).await, "yes");
-    // Whoever looks is gone, and so are those who have shown.
+    // When the viewer has ended, the processes that serve it end too.
     let other = "spawn(fun() -> spawn(N, observer_backend, fetch_stats, [self(), 20]), \
                  appmon_info:start_link(N, self(), []), receive stop -> ok end end)";
     beam.eval(&format!("O = {other}")).await;
@@ -347,15 +348,15 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     };
     until("the processes that show begin", || shows(&cluster) >= 6).await;
     assert_eq!(beam.eval("O ! stop").await, "stop");
-    // What shows to the shell, and what watches that.
+    // Those that serve the shell, and the monitor of it.
     until("the processes that show to the other one end", || shows(&cluster) == 2).await;
     assert_eq!(beam.eval("erlang:disconnect_node(N)").await, "true");
     until("the processes that show to the shell end", || shows(&cluster) == 0).await;
 }
 
-// Nobody waits for a process that does not answer.
+// Queries do not wait for a process that does not answer.
 #[tokio::test]
-async fn a_process_that_does_not_answer_is_told_of_all_the_same() {
+async fn a_process_that_does_not_answer_is_listed_all_the_same() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     // WHY real time: the process does not answer at all, so the timeout expires whatever it is.
@@ -372,7 +373,7 @@ async fn a_process_that_does_not_answer_is_told_of_all_the_same() {
 }
 
 #[tokio::test]
-async fn processes_of_others_that_ours_are_linked_to_are_told_by_their_own_names() {
+async fn remote_processes_linked_to_ours_are_reported_by_their_own_pids() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
@@ -390,7 +391,7 @@ async fn processes_of_others_that_ours_are_linked_to_are_told_by_their_own_names
     assert_eq!(parent, "{parent,undefined}", "what reads the connection has spawned it");
     let pids = "All = C(erlang, processes, []), {lists:member(P, All), lists:usort([node(X) || X <- All])}";
     assert_eq!(beam.eval(pids).await, "{true,['ours@127.0.0.1']}");
-    // Without the one that stands for the shell, and the agent of the connection.
+    // Without the proxy of the shell and the agent of the connection.
     let same = "length(All) =:= C(erlang, system_info, [process_count])";
     assert_eq!(beam.eval(same).await, "true");
     let cell = cluster.node().processes().len();
@@ -409,11 +410,11 @@ async fn processes_of_others_that_ours_are_linked_to_are_told_by_their_own_names
 }
 
 #[tokio::test]
-async fn figures_of_the_machine_are_told_as_the_beam_tells_them() {
+async fn system_figures_have_the_same_types_as_on_a_beam() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let _cluster = shop(&epmd).await;
-    // Every key whose value here is of the same kind as in the BEAM itself.
+    // Keys whose value has another type than on the BEAM.
     let same = "Kind = fun(X) when is_integer(X) -> int; (X) when is_atom(X) -> atom; \
         (X) when is_list(X) -> list; (X) when is_binary(X) -> bin; (_) -> other end, \
         [K || K <- [schedulers, schedulers_online, logical_processors, process_count, \
@@ -437,13 +438,13 @@ async fn figures_of_the_machine_are_told_as_the_beam_tells_them() {
     let nodes =
         "[C(erlang, nodes, A) || A <- [[], [this], [hidden], [[hidden, visible]], [known]]]";
     let (ours, beams) = ("'ours@127.0.0.1'", "'beam@127.0.0.1'");
-    // As on a hidden node of the BEAM: all of its connections are.
+    // As on a hidden BEAM node, whose connections are all hidden.
     let expected = format!("[[],[{ours}],[{beams}],[{beams}],[{ours},{beams}]]");
     assert_eq!(beam.eval(nodes).await, expected);
     assert_eq!(beam.eval("C(erlang, node, [])").await, "'ours@127.0.0.1'");
     assert_eq!(beam.eval("lists:member(clerk, C(erlang, registered, []))").await, "true");
     assert_eq!(beam.eval("{_, _, _} = C(erlang, timestamp, []), ok").await, "ok");
-    // What has gone by since the start is the same by either clock.
+    // The time since the start is the same by either clock.
     let since = "W = fun() -> element(1, C(erlang, statistics, [wall_clock])) end, W1 = W(), \
                  M = C(erlang, monotonic_time, []) - C(erlang, system_info, [start_time]), \
                  [W1, M div 1000000, W()]";
@@ -453,7 +454,7 @@ async fn figures_of_the_machine_are_told_as_the_beam_tells_them() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_not_to_be_looked_at_answers_nobody() {
+async fn a_node_that_is_not_observable_answers_no_queries() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
     let node = Node::builder().workers(1).build().expect("a node");

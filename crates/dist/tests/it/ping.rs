@@ -1,4 +1,4 @@
-//! Whether a node answers, and how soon: real BEAM nodes, and our own.
+//! Pings of BEAM nodes and of our nodes.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::support::{Beam, Epmd, HANG};
 use purlin_dist::cluster::PingError;
 
 #[tokio::test]
-async fn a_ping_returns_at_most_the_time_it_took_and_connects_to_no_node() {
+async fn a_ping_returns_at_most_the_elapsed_time_and_makes_no_connection() {
     let epmd = Epmd::start();
     let beam = Beam::start(&epmd, "beam").await;
     let (ours, other) = (join(&epmd, "ours").await, join(&epmd, "other").await);
@@ -15,7 +15,7 @@ async fn a_ping_returns_at_most_the_time_it_took_and_connects_to_no_node() {
         assert_eq!(ours.ping(node, HANG).await, Err(PingError::NotConnected));
         assert!(ours.nodes().iter().all(|connected| connected != node));
         ours.connect(node).await.expect("it listens");
-        // WHY real time: what is returned is one, and lies within the time that the whole call took.
+        // WHY real time: the returned value is one, and is at most the time of the whole call.
         let began = Instant::now();
         let round_trip = ours.ping(node, HANG).await.expect("it answers");
         assert!(round_trip > Duration::ZERO && round_trip <= began.elapsed(), "{round_trip:?}");
@@ -24,13 +24,13 @@ async fn a_ping_returns_at_most_the_time_it_took_and_connects_to_no_node() {
 }
 
 #[tokio::test]
-async fn a_ping_without_an_answer_ends_by_its_timeout_or_with_the_connection() {
+async fn a_ping_without_an_answer_ends_by_timeout_or_with_the_connection() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let ours = join(&epmd, "ours").await;
     ours.connect(&beam.name).await.expect("it listens");
     assert_eq!(beam.eval("sys:suspend(net_kernel)").await, "ok");
-    // WHY real time: the other node does not answer at all, so the timeout expires whatever it is.
+    // WHY real time: the other node does not answer at all, so the timeout expires whatever its length.
     let short = Duration::from_millis(20);
     assert_eq!(ours.ping(&beam.name, short).await, Err(PingError::Timeout(short)));
     assert_eq!(beam.eval("sys:resume(net_kernel)").await, "ok");

@@ -1,4 +1,4 @@
-//! Strangers and broken peers: each costs one line in the log and its connection, and nothing else.
+//! Unauthenticated and broken peers: each costs one log line and its connection, and nothing else.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -24,14 +24,14 @@ fn welcome(_: &Caller) -> (Verdict, Cookie) {
     (Verdict::Ok, Cookie::new("right"))
 }
 
-/// A node that listens, and a connection to it.
+/// Returns a listening node and a connection to it.
 async fn listening() -> (Listener, TcpStream) {
     let (socket, address) = Listener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
     let listener = Listener::new(socket, local("b@h"), welcome);
     (listener, TcpStream::connect(address).await.expect("it listens"))
 }
 
-/// `a@h` calls `b@h`, with that cookie.
+/// `a@h` connects to `b@h` with that cookie.
 async fn calls<S>(stream: &mut S, cookie: &str) -> Result<Established, NoConnection>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -40,7 +40,7 @@ where
     connect::call(stream, Lengths::Two, &us, peer, Cookie::new(cookie), || true).await
 }
 
-/// The next that knows the cookie.
+/// Returns the next peer that has completed the handshake.
 async fn came_up(listener: &mut Listener) -> Established {
     loop {
         if let Came::Up(_, established) = listener.next().await {
@@ -52,12 +52,12 @@ async fn came_up(listener: &mut Listener) -> Established {
 /// Waits until the other side has closed the connection.
 async fn closed(stream: &mut TcpStream) {
     let mut bytes = Vec::new();
-    // Reset, if something was not read.
+    // The connection is reset if data were unread.
     let _ = stream.read_to_end(&mut bytes).await;
 }
 
 #[tokio::test]
-async fn a_caller_that_does_not_know_the_cookie() {
+async fn a_caller_with_a_wrong_cookie_is_refused_in_one_line() {
     let log = Log::new();
     let (mut listener, mut stream) = listening().await;
     let call = calls(&mut stream, "wrong");
@@ -68,11 +68,11 @@ async fn a_caller_that_does_not_know_the_cookie() {
 }
 
 #[tokio::test]
-async fn an_acceptor_that_does_not_know_the_cookie() {
+async fn an_acceptor_with_a_wrong_cookie_is_refused() {
     let (mut here, mut there) = duplex(4096);
     let call = calls(&mut here, "wrong");
     let (called, answered) = tokio::join!(call, async move {
-        // An acceptor that believes anybody: it says what it would say, with a digest of its own.
+        // An acceptor that accepts every caller, and sends a digest made with its own cookie.
         let answered = answer(&mut there, Lengths::Two, local("b@h"), welcome).await;
         drop(there);
         answered
@@ -82,18 +82,18 @@ async fn an_acceptor_that_does_not_know_the_cookie() {
 }
 
 #[tokio::test]
-async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_and_no_longer() {
+async fn silent_callers_delay_others_only_while_they_occupy_a_handshake_slot() {
     let (mut listener, first) = listening().await;
     let address = first.peer_addr().expect("it is connected");
     let mut silent = vec![first];
-    // As many as there may be at once.
+    // The limit of concurrent handshakes.
     while silent.len() < 128 {
         silent.push(TcpStream::connect(address).await.expect("it listens"));
     }
     let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
     let call = calls(&mut stream, "right");
     let came = async {
-        // One of them gives up, and there is room for one.
+        // One of them disconnects, which frees a slot.
         drop(silent.pop());
         came_up(&mut listener).await.peer
     };
@@ -103,7 +103,7 @@ async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_an
 }
 
 #[tokio::test]
-async fn garbage_instead_of_a_handshake() {
+async fn garbage_instead_of_a_handshake_is_refused_in_one_line() {
     for (bytes, line) in [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], "a frame of 18245 bytes; a handshake needs at most"),
         (b"\0\x05hello", "not a handshake: a name was due"),
@@ -121,7 +121,7 @@ async fn garbage_instead_of_a_handshake() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
+async fn a_silent_or_slow_caller_is_refused_within_the_handshake_timeout() {
     for slowly in [false, true] {
         let (mut here, mut there) = duplex(4096);
         let talks = tokio::spawn(async move {
@@ -134,7 +134,7 @@ async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
         // CLOCK: tokio's, which is paused.
         let start = Instant::now();
         let answered = answer(&mut here, Lengths::Two, local("b@h"), welcome).await;
-        // Two bytes of length, which are nought, make a frame that is no name.
+        // Two zero bytes are a frame of length 0, which is not a name.
         match slowly {
             false => assert!(matches!(answered, Err(NoConnection::Slow))),
             true => assert!(matches!(answered, Err(NoConnection::Refused(_)))),
@@ -145,7 +145,7 @@ async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
 }
 
 #[tokio::test]
-async fn a_frame_of_four_gigabytes() {
+async fn a_frame_of_four_gigabytes_ends_the_connection() {
     let log = Log::new();
     let (link, _signals, mut there) = link(Settings::default());
     there.write_all(b"\xff\xff\xff\xff\x83\x44").await.expect("it reads");
@@ -154,7 +154,7 @@ async fn a_frame_of_four_gigabytes() {
 }
 
 #[tokio::test]
-async fn garbage_instead_of_a_frame() {
+async fn garbage_instead_of_a_frame_ends_the_connection() {
     let log = Log::new();
     let (link, _signals, mut there) = link(Settings::default());
     there.write_all(b"\0\0\0\x05hello").await.expect("it reads");
@@ -163,7 +163,7 @@ async fn garbage_instead_of_a_frame() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_never_ticks() {
+async fn a_node_that_never_ticks_is_disconnected() {
     let log = Log::new();
     let (link, _signals, mut there) = link(Settings::default());
     // CLOCK: tokio's, which is paused.
@@ -172,15 +172,15 @@ async fn a_node_that_never_ticks() {
     let (ended, read) = tokio::join!(link.ended(), there.read_to_end(&mut ticks));
     assert_eq!(ended, Ended::Silent);
     read.expect("the stream ends");
-    // Found out within a quarter of the tick time, and told every quarter that we are there.
+    // The silence is detected within a quarter of the tick time, and a tick is sent every quarter.
     assert!((45..=75).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     assert!(ticks.len() >= 3 * 4 && ticks.iter().all(|byte| *byte == 0), "{ticks:?}");
     log.is_one_line_with("silent for the tick time");
 }
 
-// The clock is the monotonic one, which nobody can set; but a machine that has slept finds it far ahead.
+// The clock is monotonic and cannot be set, but jumps ahead after the machine was suspended.
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_jumps_ahead_ends_nothing() {
+async fn a_clock_that_jumps_ahead_ends_no_connection() {
     let log = Log::new();
     let (a, b, mut signals) = pair(Settings::default());
     for hours in 1..20 {
@@ -195,7 +195,7 @@ async fn a_clock_that_jumps_ahead_ends_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_floods_us_is_slowed_down_and_loses_nothing() {
+async fn a_node_that_floods_us_is_slowed_down_without_loss() {
     let (link, mut signals, mut there) = link(Settings::default());
     let payload = Term::from([7; 1000].as_slice());
     let bytes = frame(message(1, payload.clone()), Flags::REQUIRED);
@@ -205,7 +205,7 @@ async fn a_node_that_floods_us_is_slowed_down_and_loses_nothing() {
     }
     // The stream holds 64 KiB, the reader as much, the channel four signals.
     assert!((60..400).contains(&count), "{count}");
-    // Long after, the link is there: it is we who do not read.
+    // The link is not ended even after an hour: the receiver is on our side.
     assert!(timeout(Duration::from_secs(3600), link.ended()).await.is_err());
     for _ in 0..count {
         let signal = signals.recv().await.expect("it goes on");
@@ -213,17 +213,17 @@ async fn a_node_that_floods_us_is_slowed_down_and_loses_nothing() {
     }
 }
 
-/// A frame without a header, of a message with these bytes as its payload.
+/// Returns a frame without a header, of a message with this payload.
 fn passed_through(payload: &[u8]) -> Vec<u8> {
     let nothing = frame(message(1, Term::NIL), Flags::REQUIRED);
-    // Without its length and without the empty list and its version.
+    // Without the length, and without the empty list and its version byte.
     let control = &nothing[4..nothing.len() - 2];
     let length = (control.len() + payload.len()) as u32;
     [&length.to_be_bytes(), control, payload].concat()
 }
 
 #[tokio::test]
-async fn a_term_that_is_more_than_it_may_be() {
+async fn an_oversized_or_malformed_term_ends_the_connection() {
     let mut deep = vec![131];
     for _ in 0..1_000_000 {
         deep.extend_from_slice(&[108, 0, 0, 0, 1]);
@@ -238,7 +238,7 @@ async fn a_term_that_is_more_than_it_may_be() {
     ] {
         let log = Log::new();
         let (link, _signals, mut there) = link(Settings::default());
-        // It may be gone before all is written.
+        // The link may end before everything is written.
         let (ended, _) = tokio::join!(link.ended(), async {
             let _ = there.write_all(&passed_through(&payload)).await;
         });
@@ -249,7 +249,7 @@ async fn a_term_that_is_more_than_it_may_be() {
 }
 
 #[tokio::test]
-async fn a_node_that_speaks_for_another() {
+async fn a_node_that_uses_a_pid_of_another_node_is_disconnected() {
     let log = Log::new();
     let (link, _signals, mut there) = link(Settings::default());
     let control = Control::Link { from: pid("c@h", 5), to: pid("a@h", 1) };
@@ -260,7 +260,7 @@ async fn a_node_that_speaks_for_another() {
 }
 
 #[tokio::test]
-async fn more_in_fragments_than_is_allowed() {
+async fn fragments_beyond_the_limit_end_the_connection() {
     let limits = Limits { fragments: 10_000, ..Limits::default() };
     let (link, _signals, mut there) = link(Settings { limits, ..Settings::default() });
     for left in (1..10u64).rev() {

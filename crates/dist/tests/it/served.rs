@@ -1,4 +1,4 @@
-//! Typed servers and supervisors of ours, as `gen_server`, `sys`, `supervisor` and Elixir ask them.
+//! Typed purlin servers and supervisors, called by `gen_server`, `sys`, `supervisor` and Elixir.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use purlin_dist::cluster::{Cluster, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
 
-/// How many tickets are left.
+/// State of the server: the number of tickets left.
 #[derive(Debug, Serialize)]
 struct Tickets {
     left: u32,
@@ -26,7 +26,7 @@ enum Call {
     Crash,
 }
 
-/// What is no term.
+/// A value that cannot be serialized as a term.
 #[derive(Debug)]
 struct Unsaid;
 
@@ -112,7 +112,7 @@ async fn tickets(cluster: &Cluster, name: &str) {
 }
 
 #[tokio::test]
-async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
+async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -130,7 +130,7 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
         beam.eval("gen_server:wait_response(gen_server:send_request(S, left), infinity)").await,
         "{reply,4}"
     );
-    // What is not to be read harms nobody but who asks, who is told at once.
+    // An undecodable request affects the caller only, which gets an error immediately.
     for nonsense in ["C(nonsense)", "C({buy, -1})", "C(#{})"] {
         let told = beam.eval(nonsense).await;
         assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
@@ -138,9 +138,9 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
     beam.eval("gen_server:cast(S, nonsense), S ! {no, text}").await;
     assert_eq!(beam.eval("C(left)").await, "4");
     assert_eq!(cluster.undecoded(), 5);
-    // What is not answered is not answered.
+    // Requests without a reply time out.
     for question in ["forget", "unsaid"] {
-        // WHY real time: an answer never comes, so the timeout expires whatever it is.
+        // WHY real time: an answer never comes, so the timeout expires whatever its length.
         let waits = beam.eval(&format!("gen_server:call(S, {question}, 50)")).await;
         assert!(waits.starts_with("{exit,{timeout,"), "{waits}");
     }
@@ -151,7 +151,7 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
 }
 
 #[tokio::test]
-async fn sys_shows_and_stops_a_server_of_ours() {
+async fn sys_inspects_and_stops_our_server() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -165,7 +165,7 @@ async fn sys_shows_and_stops_a_server_of_ours() {
     assert!(status.contains("{\"State\",10}") && status.contains("served::Tickets"), "{status}");
     let unknown = beam.eval("catch sys:replace_state(S, fun(X) -> X end)").await;
     assert!(unknown.contains("unknown_system_msg"), "{unknown}");
-    // Of calls it was not told the last time.
+    // The second registration did not include calls.
     let told = beam.eval("gen_server:call(S, left, infinity)").await;
     assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
     beam.eval("M = monitor(process, S)").await;
@@ -174,9 +174,9 @@ async fn sys_shows_and_stops_a_server_of_ours() {
     assert_eq!(end, "{shutdown,enough}");
 }
 
-// As `sys` of OTP 26.1 and later wants it, of which there is no BEAM here.
+// The protocol of `sys` in OTP 26.1 and later, simulated as no such BEAM is installed.
 #[tokio::test]
-async fn a_node_with_a_newer_sys_is_told_the_state_in_its_way() {
+async fn a_node_with_a_newer_sys_gets_the_state_in_its_format() {
     let epmd = Epmd::start();
     let (ours, newer) = (join(&epmd, "ours").await, join(&epmd, "newer").await);
     tickets(&ours, "tickets").await;
@@ -198,7 +198,7 @@ async fn idle(mut me: Process<()>) {
 
 // G2
 #[tokio::test]
-async fn a_beam_looks_at_a_supervisor_of_ours_and_at_its_children() {
+async fn a_beam_inspects_our_supervisor_and_its_children() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -241,7 +241,7 @@ async fn a_beam_looks_at_a_supervisor_of_ours_and_at_its_children() {
 }
 
 #[tokio::test]
-async fn elixir_calls_a_typed_server_and_looks_at_it() {
+async fn elixir_calls_a_typed_server_and_inspects_it() {
     let epmd = Epmd::start();
     let mut beam = Beam::start_elixir(&epmd, "elixir").await;
     let cluster = join(&epmd, "ours").await;

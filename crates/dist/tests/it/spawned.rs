@@ -1,12 +1,12 @@
-//! Processes that a BEAM spawns on a node of ours.
+//! Processes that a BEAM spawns on our node.
 
 use crate::processes::join;
 use crate::support::{Beam, Epmd, until};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
 
-/// A node of ours with `rust:sum/2`, and `rust:echo/1`, which sends that process what it is sent until that is
-/// `stop`.
+/// Joins a purlin node with `rust:sum/2`, and with `rust:echo/1`, which sends a process every message back until it
+/// receives `stop`.
 async fn ours(epmd: &Epmd) -> Cluster {
     let cluster = join(epmd, "ours").await;
     let sum = async |arguments: Vec<Term>| {
@@ -34,7 +34,7 @@ async fn ours(epmd: &Epmd) -> Cluster {
 }
 
 #[tokio::test]
-async fn the_end_of_a_spawned_process_is_that_of_erlang() {
+async fn a_spawned_process_ends_with_the_reason_that_erlang_expects() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let _cluster = ours(&epmd).await;
@@ -54,7 +54,7 @@ async fn the_end_of_a_spawned_process_is_that_of_erlang() {
     assert_eq!(beam.eval(&end("[link]", "sum, [1, a]")).await, "{exit,{badarg,[]}}");
     let tagged = "[{monitor, [{tag, 'DOWN'}]}]";
     assert_eq!(beam.eval(&end(tagged, "sum, [1, 2]")).await, "normal");
-    // D1, L2: however short it is, its end is told with its own reason.
+    // D1, L2: however short it lives, its end is reported with its own reason.
     let many = "lists:usort([begin P = spawn_link('ours@127.0.0.1', rust, sum, [1, X]), \
                 M = monitor(process, P), receive {'EXIT', P, W} -> demonitor(M, [flush]), W end end \
                 || _ <- lists:seq(1, 100), X <- [1, a]])";
@@ -62,16 +62,16 @@ async fn the_end_of_a_spawned_process_is_that_of_erlang() {
     let many = "lists:usort([begin {_, M} = spawn_monitor('ours@127.0.0.1', rust, sum, [1, X]), \
                 receive {'DOWN', M, _, _, W} -> W end end || _ <- lists:seq(1, 100), X <- [1, a]])";
     assert_eq!(beam.eval(many).await, "[normal,{badarg,[]}]");
-    // As others spawn.
+    // The ways other libraries spawn.
     beam.eval("P1 = proc_lib:spawn_link('ours@127.0.0.1', rust, sum, [1, a])").await;
     assert_eq!(beam.eval("receive {'EXIT', P1, W1} -> W1 end").await, "{badarg,[]}");
     let blocks = "rpc:block_call('ours@127.0.0.1', rust, sum, [20, 22])";
     assert_eq!(beam.eval(blocks).await, "42");
 }
 
-// L2: the link is one from the beginning, and a process that is spawned is one like any other.
+// L2: the link exists from the start, and a spawned process is like any other.
 #[tokio::test]
-async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
+async fn a_spawned_process_receives_and_is_linked_to_its_parent() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = ours(&epmd).await;
@@ -80,7 +80,7 @@ async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
     assert_eq!(beam.eval("P ! {hello, 1}, receive {hello, N} -> N end").await, "1");
     assert_eq!(beam.eval("P ! stop, receive {'EXIT', P, Why} -> Why end").await, "normal");
 
-    // Who has spawned it ends, and it with it.
+    // The parent ends, and the child with it.
     let parent = "spawn(fun() -> spawn_link('ours@127.0.0.1', rust, echo, [Main]), \
                   receive R -> exit(R) end end)";
     beam.eval(&format!("Main = self(), Parent = {parent}")).await;
@@ -88,7 +88,7 @@ async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
     beam.eval("M = monitor(process, Child), Parent ! gone").await;
     assert_eq!(beam.eval("receive {'DOWN', M, _, _, Reason} -> Reason end").await, "gone");
 
-    // It is taken back with all else when the connection is lost.
+    // It ends, like all else, when the connection is lost.
     beam.eval("P3 = spawn_link('ours@127.0.0.1', rust, echo, [self()])").await;
     beam.eval("receive {P3, <<_/binary>>} -> yes end").await;
     let runs = |cluster: &Cluster| {

@@ -1,5 +1,5 @@
-//! What a whole node bears: strangers at its door, and nodes that know the cookie and have gone wrong. Each costs a
-//! line in the log and its own connection; others notice nothing.
+//! Robustness of a whole node: unauthenticated clients, and faulty nodes that know the cookie. Each costs one log line
+//! and its own connection; other connections are unaffected.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ async fn echoes_to(beam: &mut Beam) {
     );
 }
 
-/// A connection of somebody who has said nothing yet.
+/// Returns a connection without a handshake.
 async fn stranger(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
     connect::dial(&epmd.ask(), cluster.name()).await.expect("it listens")
 }
 
-/// A connection of the node `wrong@127.0.0.1`, which knows the cookie.
+/// Returns a connection of the node `wrong@127.0.0.1`, which knows the cookie.
 async fn let_in(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
     let mut stream = stranger(epmd, cluster).await;
     let local = Local { name: name("wrong@127.0.0.1"), creation: 7, flags: Flags::OFFERED };
@@ -49,7 +49,7 @@ async fn let_in(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
 /// Waits until the other side has closed the connection.
 async fn closed(mut stream: TcpStream) {
     let mut bytes = Vec::new();
-    // Reset, if something was not read.
+    // The connection is reset if data were unread.
     let _ = stream.read_to_end(&mut bytes).await;
 }
 
@@ -60,28 +60,28 @@ async fn gone(cluster: &Cluster, node: &str) {
     down.await.expect_err("nothing is sent");
 }
 
-/// A process of the node that has gone wrong.
+/// Returns the pid of a process of the faulty node.
 fn theirs() -> Pid {
     Pid { node: Atom::from_static("wrong@127.0.0.1"), id: 5, serial: 0, creation: 7 }
 }
 
-/// A message for the process that has that name.
+/// Returns a message to the process with that name.
 fn message(to: &str, payload: Term) -> Signal {
     let to = Atom::new(to).expect("short");
     Signal { control: Control::RegSend { from: theirs(), to, token: None }, payload: Some(payload) }
 }
 
-/// A frame of a message for the process `echo`, with these bytes as its payload.
+/// Returns a frame of a message to the process `echo` with this payload.
 fn bytes_for_echo(payload: &[u8]) -> Vec<u8> {
     let nothing = frame(message("echo", Term::NIL), Flags::REQUIRED);
-    // Without its length and without the empty list and its version.
+    // Without the length, and without the empty list and its version byte.
     let control = &nothing[4..nothing.len() - 2];
     let length = (control.len() + payload.len()) as u32;
     [&length.to_be_bytes(), control, payload].concat()
 }
 
 #[tokio::test]
-async fn garbage_from_strangers_costs_a_line_each() {
+async fn garbage_from_unauthenticated_clients_costs_one_line_each() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -105,7 +105,7 @@ async fn garbage_from_strangers_costs_a_line_each() {
 }
 
 #[tokio::test]
-async fn a_node_that_has_gone_wrong_is_disconnected_with_a_line_and_nobody_else_is() {
+async fn a_faulty_node_is_disconnected_with_one_line_and_no_other_node_is() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
@@ -125,7 +125,7 @@ async fn a_node_that_has_gone_wrong_is_disconnected_with_a_line_and_nobody_else_
     ] {
         let log = Log::new();
         let mut stream = let_in(&epmd, &cluster).await;
-        // It may be gone before all is written.
+        // The connection may be closed before everything is written.
         let _ = stream.write_all(&bytes).await;
         gone(&cluster, "wrong@127.0.0.1").await;
         log.is_one_line_with(line);
@@ -134,7 +134,7 @@ async fn a_node_that_has_gone_wrong_is_disconnected_with_a_line_and_nobody_else_
     }
 }
 
-/// How many bytes of memory this program has.
+/// Returns the resident memory of this program in bytes.
 fn memory() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     pages.split(' ').nth(1).expect("the second number").parse::<usize>().expect("a number") * 4096
@@ -142,7 +142,7 @@ fn memory() -> usize {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn hundreds_of_thousands_of_atoms_take_no_room_that_lasts() {
+async fn hundreds_of_thousands_of_atoms_take_no_permanent_memory() {
     const MESSAGES: usize = 400;
     let epmd = Epmd::start();
     let cluster = join(&epmd, "ours").await;
@@ -163,15 +163,15 @@ async fn hundreds_of_thousands_of_atoms_take_no_room_that_lasts() {
     }
     found(takes).await;
     let more = memory().saturating_sub(before);
-    // Kept, they would be more than 60 MB.
+    // If they were kept, they would take more than 60 MB.
     assert!(more < 30 << 20, "{more} bytes");
     assert_eq!(cluster.nodes(), [name("wrong@127.0.0.1")]);
 }
 
 #[tokio::test]
-async fn a_node_that_never_ticks_is_gone_after_the_tick_time_with_a_line() {
+async fn a_node_that_never_ticks_is_disconnected_after_the_tick_time_with_one_line() {
     let (epmd, log) = (Epmd::start(), Log::new());
-    // WHY real time: the other node never says anything, so the tick time expires whatever it is.
+    // WHY real time: the other node sends nothing, so the tick time expires whatever its length.
     let settings = Settings { tick_time: Duration::from_millis(400), ..Settings::default() };
     let builder = Cluster::builder(name("ours@127.0.0.1")).cookie(COOKIE).settings(settings);
     let builder = builder.epmd(([127, 0, 0, 1], epmd.port).into());

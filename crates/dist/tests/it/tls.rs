@@ -1,5 +1,5 @@
-//! Clusters over TLS, as `-proto_dist inet_tls` speaks it with `verify_peer`: who is let in, and that all is as
-//! without it.
+//! Clusters over TLS, compatible with `-proto_dist inet_tls` and `verify_peer`: which nodes are accepted, and that
+//! messages work as without TLS.
 
 use crate::certificates::Files;
 use crate::log::Log;
@@ -27,7 +27,7 @@ async fn beam(epmd: &Epmd, options: &str, more: &[&str]) -> Beam {
     Beam::start_with(epmd.port, "beam", &[&tls[..], more].concat()).await
 }
 
-/// Both ways, small and large.
+/// Sends small and large messages in both directions.
 async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
     echoes(cluster);
     let echoed = "begin X = binary:copy(<<\"large\">>, 1000000), \
@@ -41,7 +41,7 @@ async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
 }
 
 #[tokio::test]
-async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
+async fn a_beam_connects_to_us_over_tls_with_its_default_options() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
     let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
@@ -60,7 +60,7 @@ async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn we_call_a_beam_with_either_version_of_tls() {
+async fn we_connect_to_a_beam_with_either_version_of_tls() {
     for version in ["tlsv1.2", "tlsv1.3"] {
         let (epmd, files) = (Epmd::start(), Files::new());
         let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
@@ -72,7 +72,7 @@ async fn we_call_a_beam_with_either_version_of_tls() {
 }
 
 #[tokio::test]
-async fn ticks_alone_keep_a_connection_with_a_beam_over_tls_and_one_without_is_ended() {
+async fn ticks_alone_keep_a_tls_connection_with_a_beam_and_silence_ends_it() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let mut ours = Ours::start(&epmd, "ours").await.over_tls(files.tls("ours-here"));
     let mut beam = beam(&epmd, &files.options("ours-here", ""), &BEAM_WAITS).await;
@@ -83,7 +83,7 @@ async fn ticks_alone_keep_a_connection_with_a_beam_over_tls_and_one_without_is_e
 }
 
 #[tokio::test]
-async fn two_nodes_of_ours_talk_over_tls() {
+async fn our_nodes_exchange_messages_over_tls() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let [a, b] = ["a", "b"].map(|name| (name, files.tls("ours-here")));
     let a = join(&epmd, a.0, Some(a.1)).await;
@@ -97,34 +97,34 @@ async fn two_nodes_of_ours_talk_over_tls() {
     assert_eq!(echoed.expect("it answers"), Term::atom("back"));
 }
 
-/// Calls `b`, and says why it is not connected and what `b` says of it.
+/// Connects to `b`, which must fail. Returns the error and the lines that `b` has logged.
 async fn refused(caller: Option<Tls>, called: Option<Tls>) -> (String, Vec<String>) {
     let (epmd, log) = (Epmd::start(), Log::new());
     let a = join(&epmd, "a", caller).await;
     let b = join(&epmd, "b", called).await;
     let why = a.connect(b.name()).await.expect_err("it is not let in");
     assert!(a.nodes().is_empty() && b.nodes().is_empty());
-    // The other node may be at it still.
+    // The other node may log later.
     until("the line of the other node", || !log.lines().is_empty()).await;
     (why.to_string(), log.lines())
 }
 
 #[tokio::test]
-async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
+async fn a_node_with_a_wrong_certificate_or_none_is_refused_in_one_line() {
     let files = Files::new();
     let ours = || Some(files.tls("ours-here"));
     for (caller, called, why, line) in [
-        // Of another authority, whichever of them.
+        // Of another CA, on either side.
         (Some(files.tls("theirs-here")), ours(), "fatal alert: UnknownCA", "UnknownIssuer"),
         (ours(), Some(files.tls("theirs-here")), "UnknownIssuer", "fatal alert: UnknownCA"),
-        // Of another host than its name says.
+        // For another host than that of its name.
         (
             ours(),
             Some(files.tls("ours-elsewhere")),
             "not valid for name",
             "fatal alert: BadCertificate",
         ),
-        // In plain TCP.
+        // Plain TCP.
         (None, ours(), "it speaks TLS, which this node does not", "the caller does not speak TLS"),
         (
             ours(),
@@ -140,7 +140,7 @@ async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
 }
 
 #[tokio::test]
-async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() {
+async fn a_beam_with_a_wrong_certificate_or_plain_tcp_is_refused_in_one_line() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
     let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
@@ -151,7 +151,7 @@ async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() 
     assert_eq!(plain.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
     let lines = log.lines();
     assert!(matches!(&lines[..], [_, line] if line.contains("does not speak TLS")), "{lines:#?}");
-    // And they are not called.
+    // We do not connect to them either.
     let why = cluster.connect(&stranger.name).await.expect_err("of another authority");
     assert!(why.to_string().contains("UnknownIssuer"), "{why}");
     assert!(cluster.nodes().is_empty());

@@ -1,4 +1,4 @@
-//! Which applications run, and for `observer` the tree of processes of each.
+//! Running applications, and their process trees for `observer`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::gone::gone;
 use super::{Offer, atom, badarg, machine, pair, processes};
 use crate::cluster::core::Core;
 
-/// How often whoever looks is told what has changed.
+/// Interval between two checks for changes.
 const OFTEN: Duration = Duration::from_secs(2);
-/// So many trees are shown to one at most.
+/// Maximum number of views for one client.
 const MOST: usize = 64;
 
 pub(super) fn export(offer: &Offer<'_>) {
@@ -55,7 +55,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
 }
 
-/// The applications that run, with their masters; and purlin itself, which has none.
+/// The running applications with their masters, and purlin itself, which has none.
 fn names(core: &Core) -> Vec<(Term, Option<ProcessId>)> {
     let node = &core.ids.node;
     let mut names = vec![(Term::atom("purlin"), None)];
@@ -75,20 +75,20 @@ fn all(core: &Core) -> Term {
     Term::list(names(core).into_iter().map(|(name, _)| described(name)))
 }
 
-/// What somebody looks at: the applications, or the tree of one.
+/// The subject a client has subscribed to: all applications, or the process tree of one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum View {
     All,
     Tree(String),
 }
 
-/// Tells whoever looks of what it has asked for, and of each change, until it is gone.
+/// Sends the subscribed views to the client, and again after each change, until the client has ended.
 async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
     let mut gone = gone(&core, &client);
     let Some(client) = core.stand_in(&client) else { return };
     let (own, me_there) = (Arc::downgrade(&core), Term::from(core.ids.pid(me.id())));
     drop(core);
-    // What was told of each the last time, with what is given back with it.
+    // The client's term to return with each view, and the content last sent.
     let mut views: HashMap<View, (Term, Option<Term>)> = HashMap::new();
     loop {
         tokio::select! {
@@ -122,7 +122,7 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
     }
 }
 
-/// What a cast `{From, What, Aux, OnOff, Options}` asks for.
+/// Decodes the cast `{From, What, Aux, OnOff, Options}`.
 fn asked(message: &Term) -> Option<(View, Term, bool)> {
     let [mark, cast] = message.as_tuple()? else { return None };
     let [_, what, given, is_on, _] = cast.as_tuple().filter(|_| mark.is_atom("$gen_cast"))? else {
@@ -136,7 +136,7 @@ fn asked(message: &Term) -> Option<(View, Term, bool)> {
     Some((view, given.clone(), is_on.is_atom("true")))
 }
 
-/// `{Master, Name, {Name, Description, Version}}` of each that has a master.
+/// `{Master, Name, {Name, Description, Version}}` of each application with a master.
 fn running(core: &Core) -> Term {
     let all = names(core).into_iter();
     Term::list(all.filter_map(|(name, master)| {
@@ -145,7 +145,7 @@ fn running(core: &Core) -> Term {
     }))
 }
 
-/// The processes of an application, who has spawned whom: `{Root, [{Name, Pid}], [{Parent, Child}], []}`, in words.
+/// The process tree of an application: `{Root, [{Name, Pid}], [{Parent, Child}], []}`, with names as strings.
 fn tree(core: &Core, application: &str) -> Term {
     let Some(master) = core.ids.node.application(application).map(|one| one.id()) else {
         return Term::tuple([Term::NIL, Term::NIL, Term::NIL, Term::NIL]);
@@ -167,7 +167,7 @@ fn tree(core: &Core, application: &str) -> Term {
     let (mut found, mut links) = (Vec::new(), Vec::new());
     let (mut open, mut seen) = (vec![master], HashSet::new());
     while let Some(id) = open.pop() {
-        // What is looked at may have changed meanwhile, and an id come again.
+        // The process table is not a consistent snapshot, so an id may occur twice.
         if !seen.insert(id) {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Functions of Rust in Erlang's words. Pure.
+//! Rust functions as Erlang `{Module, Function, Arity}`. Pure.
 //!
-//! A process runs a function whose path Rust tells as a text. Its last part is the function, what is before is
-//! the module; a closure has the name of what it stands in. A server is what it is a server of.
+//! Rust gives the path of a process's function as a text. The last segment is the function, the rest is the module. A
+//! closure is named after the function that contains it, and a server after its type.
 
 use std::any::type_name;
 
@@ -13,7 +13,7 @@ use super::atom;
 
 const SERVER: &str = "purlin::server::mail::Mail<";
 
-/// The function that a process was begun with, as OTP calls it: of a server its `init`.
+/// The initial call of a process, as OTP defines it; for a server, its `init`.
 pub(super) fn initial_call(process: &ProcessInfo) -> Term {
     let message = process.message_type;
     if let Some(server) = message.strip_prefix(SERVER).and_then(|rest| rest.strip_suffix('>')) {
@@ -26,8 +26,8 @@ pub(super) fn initial_call(process: &ProcessInfo) -> Term {
     call(module, name, 1)
 }
 
-/// The function that it runs now, as far as can be seen: that in which a server or a supervisor waits, or that
-/// which it was begun with.
+/// The current function, as far as it can be determined: the receive loop of a server or a supervisor, or else the
+/// initial call.
 pub(super) fn current_function(process: &ProcessInfo) -> Term {
     match process.message_type {
         message if message.starts_with(SERVER) => call("purlin::server", "serve", 1),
@@ -42,7 +42,7 @@ fn call(module: &str, name: &str, arity: u8) -> Term {
     Term::tuple([atom(module), atom(name), Term::from(arity)])
 }
 
-/// The path before the last part, and that.
+/// Splits a path into module and function.
 fn parts(path: &str) -> (&str, &str) {
     let mut path = path;
     while let Some(within) = path.strip_suffix("::{{closure}}") {

@@ -1,4 +1,5 @@
-//! When whoever looks is gone. A process that sends to it until it is told to stop has to know.
+//! Notification when a remote client has ended, for processes that send to it until it
+//! unsubscribes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,9 +10,10 @@ use tokio::sync::oneshot::{Receiver, channel};
 
 use crate::cluster::core::Core;
 
-/// Closed when a process elsewhere has ended, or its node is gone; at once if it cannot be watched.
+/// Returns a channel that closes when the remote process has ended or its node is disconnected;
+/// immediately if it cannot be monitored.
 ///
-/// COST: a process that monitors it, until the channel is dropped.
+/// COST: one process that monitors it, until the channel is dropped.
 pub(in crate::cluster) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
     let (mut told, lives) = channel();
     let Some(whom) = core.stand_in(whom) else { return lives };
@@ -22,7 +24,7 @@ pub(in crate::cluster) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infalli
             () = told.closed() => {}
         }
     };
-    // If there is no room for it nobody is told, and the channel is closed.
+    // If the process limit is reached, the sender is dropped, which closes the channel.
     let _ = core.ids.node.try_spawn(watches);
     lives
 }

@@ -1,17 +1,16 @@
-//! What the operating system says of this program. On other systems than Linux it says nothing here, and what is
-//! told is zero.
+//! Resource usage of this program as reported by the operating system. Zero on systems other than Linux.
 //!
-//! COST: each reads a small file of the kernel's.
+//! COST: each function reads a small file in `/proc`.
 
 use std::fs::read_to_string;
 use std::time::Duration;
 
-/// How long a tick of the kernel's clock for processes is.
+/// Unit of the processor times in `/proc/self/stat`.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processor time that this program has used.
+/// Processor time used by this program.
 pub(super) fn processor_time() -> Duration {
-    // The name of the program, in parentheses, may have anything in it.
+    // The program name, in parentheses, may contain any character.
     let ticks = read_to_string("/proc/self/stat").ok().and_then(|text| {
         let numbers = text.rsplit_once(')')?.1;
         let mut numbers = numbers.split_whitespace().skip(11).map(str::parse::<u32>);
@@ -20,9 +19,9 @@ pub(super) fn processor_time() -> Duration {
     TICK * ticks.unwrap_or(0)
 }
 
-/// The memory that this program has, in bytes.
+/// Resident memory of this program, in bytes.
 pub(super) fn memory() -> usize {
-    // WHY not `statm`, which counts pages: how large one is differs between machines.
+    // WHY not `statm`: it counts pages, whose size differs between machines.
     let kilobytes = read_to_string("/proc/self/status").ok().and_then(|text| {
         let resident = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         resident.split_whitespace().next()?.parse::<usize>().ok()
@@ -30,7 +29,7 @@ pub(super) fn memory() -> usize {
     kilobytes.unwrap_or(0) * 1024
 }
 
-/// How many processors there are for it.
+/// Number of processors available to this program.
 pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
@@ -39,7 +38,7 @@ pub(super) fn processors() -> usize {
 mod tests {
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_kernel_tells_what_this_program_uses() {
+    fn memory_and_processor_time_are_read_from_proc() {
         assert!(super::memory() > 100_000);
         let before = super::processor_time();
         while super::processor_time() == before {

@@ -1,7 +1,7 @@
-//! `erlang:system_info`, `memory` and `statistics`: the node as a machine, in the BEAM's words.
+//! `erlang:system_info`, `memory` and `statistics` for this node.
 //!
-//! What purlin has none of (ports, tables, code that is loaded) is zero, with limits of one, so that whoever
-//! divides by a limit may.
+//! Figures that do not apply to purlin (ports, ETS tables, loaded code) are zero. Their limits are one, so that a tool
+//! can divide by a limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,7 +15,7 @@ use crate::cluster::export::Outcome;
 use crate::flags::Flags;
 use crate::name::NodeName;
 
-/// The release of OTP whose distribution this is, for those who read it before they go on.
+/// OTP release whose distribution protocol this node speaks, for tools that check the release.
 const RELEASE: &str = "25";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -41,7 +41,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "statistics", 1, move |core, arguments| {
         statistics(core, &since, &arguments[0])
     });
-    // Nothing here has to be switched on.
+    // All statistics are always enabled.
     offer.at_once("erlang", "system_flag", 2, |_, _| Ok(Term::from(false)));
     offer.at_once("erlang", "node", 0, |core, _| Ok(Term::Atom(core.ids.atom.clone())));
     offer.at_once("erlang", "nodes", 0, |core, _| nodes(core, &[Term::atom("visible")]));
@@ -55,7 +55,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     }
     offer.at_once("erlang", "timestamp", 0, |_, _| Ok(timestamp()));
     offer.at_once("erlang", "system_time", 0, |_, _| Ok(nanoseconds(since_1970())));
-    // From the node's start on, which is `system_info(start_time)`.
+    // Counted from the node's start, which is `system_info(start_time)`.
     offer.at_once("erlang", "monotonic_time", 0, |core, _| Ok(nanoseconds(core.ids.node.uptime())));
     offer.at_once("net_adm", "localhost", 0, |core, _| Ok(Term::string(core.ids.name.host())));
     offer.at_once("net_adm", "ping", 1, |core, arguments| {
@@ -66,7 +66,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
 }
 
-/// The nodes that are of one of these kinds.
+/// The nodes that match one of `kinds`.
 fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
     let (mut this, mut visible, mut hidden) = (false, false, false);
     for kind in kinds {
@@ -161,7 +161,7 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
     })
 }
 
-/// Bytes, by what they are for. COST: a look at all processes.
+/// Memory in bytes by category. COST: a scan of the process table.
 pub(super) fn memory(core: &Core) -> Term {
     memory_of(&processes::all(core))
 }
@@ -182,7 +182,7 @@ pub(super) fn memory_of(all: &[ProcessInfo]) -> Term {
     ])
 }
 
-/// What some figures were the last time.
+/// Values of the previous `statistics` call.
 #[derive(Default)]
 struct Since {
     wall_clock: AtomicU64,
@@ -192,7 +192,7 @@ struct Since {
 
 /// `{Now, Now - Before}`.
 fn since(before: &AtomicU64, now: u64) -> Term {
-    // ORDER: relaxed: it is a figure, and nothing else.
+    // ORDER: relaxed: a statistic that orders nothing else.
     let before = before.swap(now, Ordering::Relaxed);
     Term::tuple([Term::from(now), Term::from(now.saturating_sub(before))])
 }
@@ -226,14 +226,14 @@ fn statistics(core: &Core, before: &Since, item: &Term) -> Outcome {
     })
 }
 
-/// How many processes wait for their turn.
+/// Number of runnable processes.
 pub(super) fn run_queue(all: &[ProcessInfo]) -> Term {
     let ready = all.iter().filter(|process| process.state == ProcessState::Runnable);
     Term::from(ready.count())
 }
 
-/// `{Worker, Busy, All}`, in nanoseconds. The processor time of the program, shared out among the workers, as
-/// nobody measures that of each.
+/// `{Worker, Busy, All}` in nanoseconds for each worker. The processor time of the program is divided equally among the
+/// workers, because it is not measured per worker.
 pub(super) fn scheduler_wall_time(core: &Core) -> Term {
     let (workers, uptime) = (core.ids.node.workers(), core.ids.node.uptime());
     let busy = (host::processor_time() / workers.max(1) as u32).min(uptime);

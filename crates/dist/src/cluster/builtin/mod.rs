@@ -1,19 +1,19 @@
-//! Functions that every node answers: what `observer`, `etop` and other tools of the BEAM call to look at one.
+//! Built-in exported functions: those that `observer`, `etop` and other BEAM tools call to inspect a node.
 //!
-//! They are exported functions like those of users, who may put their own in the place of any. What they tell is
-//! of this node: a process that does not answer is told of as far as it can be seen from outside, and nothing
-//! here waits for one for long, or holds a lock while it looks.
+//! They are exported like functions of users, and a user's export replaces a built-in one. The answers concern this
+//! node. A process that does not answer is reported with the items visible from outside. No function waits long for a
+//! process, and none holds a lock during a scan.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `processes.rs` | `process_info` and other functions of processes |
-//! | `function.rs` | functions of Rust in Erlang's words; pure |
+//! | `function.rs` | Rust functions as `{Module, Function, Arity}`; pure |
 //! | `machine.rs` | `system_info`, `memory`, `statistics` |
-//! | `host.rs` | what the operating system says of this program |
+//! | `host.rs` | resource usage as reported by the operating system |
 //! | `observer.rs` | `observer_backend`, for `observer` and `etop` |
-//! | `applications.rs` | which applications run, and trees of processes for `observer` |
-//! | `modules.rs` | which modules there are, and which tables |
-//! | `gone.rs` | when whoever looks is gone |
+//! | `applications.rs` | running applications, and process trees for `observer` |
+//! | `modules.rs` | modules and tables |
+//! | `gone.rs` | notification when a client has ended |
 
 mod applications;
 mod function;
@@ -35,7 +35,7 @@ pub(super) use self::processes::parent;
 use super::core::Core;
 use super::export::Outcome;
 
-/// Exports all of them.
+/// Exports all built-in functions.
 pub(super) fn export(core: &Arc<Core>) {
     let offer = Offer(core);
     processes::export(&offer);
@@ -45,11 +45,11 @@ pub(super) fn export(core: &Arc<Core>) {
     modules::export(&offer);
 }
 
-/// What functions are exported by.
+/// Registers built-in functions.
 struct Offer<'a>(&'a Arc<Core>);
 
 impl Offer<'_> {
-    /// A function that is answered at once. It is given as many arguments as `arity` says.
+    /// Exports a synchronous function. It receives exactly `arity` arguments.
     fn at_once<F>(&self, module: &'static str, name: &'static str, arity: usize, function: F)
     where
         F: Fn(&Arc<Core>, &[Term]) -> Outcome + Send + Sync + 'static,
@@ -59,7 +59,7 @@ impl Offer<'_> {
         });
     }
 
-    /// One that takes its time, or needs a process.
+    /// Exports an asynchronous function, or one that needs a process.
     fn process<F, Fut>(&self, module: &'static str, name: &'static str, arity: usize, function: F)
     where
         F: Fn(Arc<Core>, Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
@@ -78,7 +78,7 @@ impl Offer<'_> {
     }
 }
 
-/// What Erlang says of an argument that it does not take.
+/// The `badarg` error.
 fn badarg<T>() -> Result<T, Term> {
     Err(Term::atom("badarg"))
 }
@@ -88,7 +88,7 @@ fn pair(name: &'static str, value: impl Into<Term>) -> Term {
     Term::tuple([Term::atom(name), value.into()])
 }
 
-/// An atom of a text that may be too long for one.
+/// An atom of a text, cut to the maximum length.
 fn atom(text: &str) -> Term {
     let short: String = text.chars().take(255).collect();
     Atom::new(&short).map_or(Term::NIL, Term::Atom)

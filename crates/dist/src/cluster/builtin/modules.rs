@@ -1,4 +1,4 @@
-//! Which modules a node has, those that something is exported of; and which tables, none.
+//! Modules: those with an exported function. ETS tables: always empty.
 
 use purlin_term::{Atom, Term};
 
@@ -33,14 +33,14 @@ pub(super) fn export(offer: &Offer<'_>) {
         let arity = usize::try_from(arity).unwrap_or(usize::MAX);
         Ok(Term::from(core.exports.find(module, name, arity).is_some()))
     });
-    // Processes run functions of Rust, whose modules have nothing to tell.
+    // Processes run Rust functions, whose modules have no `module_info`.
     offer.at_once(ANY, "module_info", 1, |_, _| Ok(Term::NIL));
-    // There are no tables.
+    // There are no ETS tables.
     offer.at_once("ets", "all", 0, |_, _| Ok(Term::NIL));
     for arity in [1, 2] {
         offer.at_once("ets", "info", arity, |_, _| Ok(Term::atom("undefined")));
     }
-    // Nobody is told of events by OTP's handlers.
+    // No OTP event handlers exist.
     offer.at_once("gen_event", "which_handlers", 1, |_, _| Ok(Term::NIL));
 }
 

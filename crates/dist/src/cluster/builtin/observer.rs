@@ -1,4 +1,4 @@
-//! `observer_backend`, by which `observer` and `etop` look at a node.
+//! `observer_backend`, through which `observer` and `etop` inspect a node.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{Offer, atom, badarg, function, host, machine, pair, processes};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
-/// So many processes are told of in one turn, and by `procs_info` in one message.
+/// Number of processes described per turn, and per message of `procs_info`.
 const PORTION: usize = 1000;
 
 pub(super) fn export(offer: &Offer<'_>) {
@@ -38,8 +38,8 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.process("dbg", "do_relay", 2, do_relay);
 }
 
-/// Nothing is traced here. WHY answered: whoever wants a tracer, as `etop` does unless it is told not to trace,
-/// waits for ever otherwise, where it now finds that there is none.
+/// Tracing is not supported. WHY the call is answered: a client that starts a tracer, as `etop` does unless tracing is
+/// switched off, would otherwise wait forever. With this answer it finds that the tracer has ended.
 async fn do_relay(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
     let Some(parent) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
         return badarg();
@@ -63,7 +63,7 @@ fn sys_info(core: &Core) -> Term {
         pair("schedulers", workers),
         pair("schedulers_online", workers),
         pair("schedulers_available", workers),
-        // WHY not as `system_info` says it: this is only shown.
+        // WHY not the release that `system_info` returns: this one is only displayed.
         pair("otp_release", Term::string(&format!("purlin {}", machine::VERSION))),
         pair("version", Term::string(machine::VERSION)),
         pair("system_architecture", Term::string(&architecture)),
@@ -103,14 +103,14 @@ fn row(core: &Core, process: &ProcessInfo) -> Term {
     ])
 }
 
-/// All processes but the one that looks.
+/// All processes except the calling one.
 fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
     let mut all = processes::all(core);
     all.retain(|process| process.id != me);
     all
 }
 
-/// Tells whoever asks, once, with the record `etop_info`.
+/// Sends the record `etop_info` to the collector once.
 async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
     let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
         return badarg();
@@ -136,7 +136,7 @@ async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) 
     Ok(Term::atom("ok"))
 }
 
-/// Tells whoever asks, in portions.
+/// Sends the records of all processes to the collector, in batches.
 async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
     let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
         return badarg();
@@ -150,7 +150,7 @@ async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) ->
     Ok(Term::atom("ok"))
 }
 
-/// Tells whoever asks every so many milliseconds, until it is sent something or nobody is there.
+/// Sends statistics at the given interval in milliseconds, until a message arrives or the client has ended.
 async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term>) -> Outcome {
     let Some(parent) = arguments[0].as_pid() else { return badarg() };
     let Some(time) = arguments[1].as_integer().and_then(|time| u64::try_from(time).ok()) else {
@@ -159,7 +159,7 @@ async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term
     let mut gone = gone(&core, parent);
     let Some(parent) = core.stand_in(parent) else { return badarg() };
     let time = Duration::from_millis(time.max(1));
-    // WHY weak: it may be here for as long as the cluster.
+    // WHY weak: this process may run for as long as the cluster.
     let own = Arc::downgrade(&core);
     drop(core);
     loop {

@@ -15,7 +15,7 @@ use crate::cluster::export::Outcome;
 use crate::cluster::{reason, serving};
 use crate::control::Named;
 
-/// What `process_info/1` tells, as the BEAM does, and of which a process itself has to be asked.
+/// Items of `process_info/1`, as on the BEAM.
 const ITEMS: [&str; 17] = [
     "registered_name",
     "current_function",
@@ -35,9 +35,9 @@ const ITEMS: [&str; 17] = [
     "garbage_collection",
     "suspending",
 ];
-/// What a process has to be asked for.
+/// Items that only the process itself can report.
 const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "memory"];
-/// So many messages of a mailbox are told of at most.
+/// Maximum number of messages shown of a mailbox.
 const SHOWN: usize = 100;
 
 pub(super) fn export(offer: &Offer<'_>) {
@@ -47,7 +47,7 @@ pub(super) fn export(offer: &Offer<'_>) {
         let told = process_info(&core, &arguments[0], &items).await?;
         Ok(match told {
             Term::List(told) => Term::list(told.into_iter().filter(|item| {
-                // As the BEAM does, which leaves it out where there is none.
+                // Like the BEAM, omits the name of a process that is not registered.
                 item.as_tuple().is_none_or(|item| {
                     !(item[0].is_atom("registered_name") && item[1] == Term::NIL)
                 })
@@ -60,7 +60,7 @@ pub(super) fn export(offer: &Offer<'_>) {
         item => {
             let told = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
             Ok(match told {
-                // A process without a name has, alone, nothing to tell of it.
+                // `process_info(Pid, registered_name)` is `[]` for a process without a name.
                 Term::List(told) if item.is_atom("registered_name") => {
                     match told.into_iter().next() {
                         Some(named)
@@ -87,7 +87,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "registered", 0, |core, _| {
         Ok(Term::list(core.ids.node.registered().iter().map(|name| atom(name))))
     });
-    // Nothing is collected, which is as good as done.
+    // There is no garbage collector, so a collection is complete at any time.
     offer.at_once("erlang", "garbage_collect", 0, |_, _| Ok(Term::from(true)));
     offer.at_once("erlang", "garbage_collect", 1, |core, arguments| {
         Ok(Term::from(ours(core, &arguments[0])?.is_some()))
@@ -126,7 +126,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
 }
 
-/// What a process answers, if it does.
+/// Waits for a process's answer, up to the configured timeout.
 async fn in_time(core: &Core, answer: impl Future<Output = Option<Term>>) -> Outcome {
     match timeout(core.answers_within, answer).await {
         Ok(Some(answer)) => Ok(answer),
@@ -135,7 +135,7 @@ async fn in_time(core: &Core, answer: impl Future<Output = Option<Term>>) -> Out
     }
 }
 
-/// The process of this node that is meant; `None` if it has ended.
+/// The local process with this pid; `None` if it has ended.
 fn ours(core: &Core, pid: &Term) -> Result<Option<LocalProcess>, Term> {
     let Some(pid) = pid.as_pid() else { return badarg() };
     if pid.node != core.ids.atom {
@@ -144,7 +144,7 @@ fn ours(core: &Core, pid: &Term) -> Result<Option<LocalProcess>, Term> {
     Ok(core.ids.ours(pid).and_then(|id| core.ids.node.local_process(id)))
 }
 
-/// A process by its pid or its name.
+/// A process by its pid or its registered name.
 fn server(core: &Core, name: &Term) -> Result<LocalProcess, Term> {
     let found = match name.as_atom() {
         Some(name) => core.ids.node.local_name(name.as_str()),
@@ -158,7 +158,7 @@ fn supervisor(core: &Core, name: &Term) -> Result<SupervisorRef, Term> {
     process.pid().map(SupervisorRef::new).map_err(|_| Term::atom("undef"))
 }
 
-/// The processes of this node, without those that stand for others or reach them.
+/// The processes of this node, without system processes such as proxies and connection tasks.
 pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
     let mut all = core.ids.node.processes();
     all.retain(|process| !process.serves);
@@ -169,13 +169,13 @@ fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
     all(core).into_iter().map(|process| core.ids.pid(process.id).into())
 }
 
-/// Who has spawned a process; what it is that serves a connection is nobody's business.
+/// The parent of a process, unless that is a system process, which is not shown.
 pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
     let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.serves);
     info.parent.filter(|parent| !serves(*parent))
 }
 
-/// What is asked of a process, `undefined` if it has ended.
+/// The requested items of a process; `undefined` if it has ended.
 async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     let process = ours(core, pid)?;
     let id = process.map(|process| process.id());
@@ -185,7 +185,7 @@ async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     let is_asked = |item: &Term| ASKED.iter().any(|asked| item.is_atom(asked));
     let details = if items.iter().any(is_asked) {
         let asked = timeout(core.answers_within, core.ids.node.process_details(info.id));
-        // WHY nothing where it does not answer: it runs, and its links are not to be seen meanwhile.
+        // WHY empty on a timeout: the process is running, and its links cannot be read meanwhile.
         asked.await.ok().flatten().unwrap_or_default()
     } else {
         ProcessDetails::default()
@@ -199,7 +199,7 @@ async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     told.map_or_else(badarg, |told| Ok(Term::list(told)))
 }
 
-/// The value of one item; `None` for what is none. `whom` tells a process, wherever it is.
+/// The value of one item; `None` for an unknown item. `whom` returns the term for a local or remote process.
 fn value(
     core: &Core,
     info: &ProcessInfo,
@@ -227,7 +227,7 @@ fn value(
             _ => "waiting",
         }),
         "message_queue_len" => Term::from(info.mailbox_len),
-        // WHY only their type: they are Rust's, and the process's own.
+        // WHY only the type: messages are Rust values owned by the process.
         "messages" => {
             Term::list((0..info.mailbox_len.min(SHOWN)).map(|_| Term::from(info.message_type)))
         }
@@ -270,7 +270,7 @@ fn value(
     })
 }
 
-/// A function, and that nobody knows where in it.
+/// Adds an empty location to `{Module, Function, Arity}`.
 fn located(function: Term) -> Term {
     match function {
         Term::Tuple(parts) => Term::tuple(parts.into_iter().chain([Term::NIL])),
@@ -278,7 +278,7 @@ fn located(function: Term) -> Term {
     }
 }
 
-/// What tools look for in the dictionary of a process of OTP's.
+/// The dictionary entries of an OTP process that tools read.
 fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
     let parents = parent(core, info).map(|parent| Term::from(core.ids.pid(parent)));
     vec![
@@ -287,8 +287,8 @@ fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
     ]
 }
 
-/// Of the processes that one is linked to or monitors, or is monitored by, those that are elsewhere. The cluster
-/// is asked once for all of them, as it looks through all that it has.
+/// Terms for the remote ones among a process's links and monitors. One lookup for all of them, because it scans all
+/// proxies of the cluster.
 fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> {
     let monitors = details.monitors.iter().filter_map(|monitored| match monitored {
         Monitored::Process(id) => Some(id),

@@ -1,7 +1,7 @@
-//! Who sets the locks of `global` on all nodes: for names of ours, and to bring two parts of a cluster together.
+//! The locker of `global`: acquires locks on all nodes, to register names and to merge two partitions.
 //!
-//! A lock is first asked of the greatest node, so of two who want it one loses at once. Who does not get it on some
-//! node gives back what it has, and tries again after a while.
+//! A lock is first requested from the greatest node, so that of two competing requesters one fails at the first node. A
+//! requester that is refused by a node releases the locks it has, and retries after a random delay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,43 +14,43 @@ use super::speech::{Post, ask, atom, cast};
 use crate::cluster::core::Core;
 use crate::name::NodeName;
 
-/// What the server tells the locker.
+/// Message from the server to the locker.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// A node that wants to come together with ours.
+    /// A node to synchronize with.
     Them(Them),
-    /// Its locker has got the lock, or has not.
+    /// The peer's locker has acquired the lock, or has failed to.
     LockSet {
         node: NodeName,
         mine: i64,
         set: bool,
     },
-    /// It is over with a node: what is to be said before the lock is given back.
+    /// The attempt with a node has ended; messages to send before the lock is released.
     Cancel {
         node: NodeName,
         mine: i64,
         then: Vec<(NodeName, Term)>,
     },
-    /// Nodes that are together with ours.
+    /// Nodes that are now synchronized with ours.
     Known(Vec<NodeName>),
     Unknown(NodeName),
 }
 
-/// A node that wants to come together with ours.
+/// A node to synchronize with.
 #[derive(Clone, Debug)]
 pub(super) struct Them {
     pub(super) node: NodeName,
     pub(super) locker: purlin_term::Pid,
-    /// What ours calls this attempt, and what they do.
+    /// Our tag for this attempt, and the peer's tag.
     pub(super) mine: i64,
     pub(super) his: Term,
 }
 
-/// A process that asks the servers of all nodes.
+/// A process that calls the servers of all nodes.
 pub(super) struct Asker<J> {
     pub(super) me: Process<Post<J>>,
     pub(super) core: Arc<Core>,
-    /// Our own server.
+    /// The server of this node.
     pub(super) server: Pid<Mail>,
 }
 
@@ -59,7 +59,7 @@ impl<J: Send + 'static> Asker<J> {
         &self.core.ids.name
     }
 
-    /// What the server of a node answers; nothing if it is gone.
+    /// Calls the server of a node. Returns `None` if the node is disconnected.
     pub(super) async fn ask(&mut self, node: &NodeName, request: Term) -> Option<Term> {
         let (me, core) = (&mut self.me, &self.core);
         if *node == core.ids.name {
@@ -69,7 +69,7 @@ impl<J: Send + 'static> Asker<J> {
         ask(me, core, &server, request).await
     }
 
-    /// Asks for a lock on some nodes: on all of them, or on none. One that is gone is not needed.
+    /// Requests a lock on all given nodes; on failure releases those acquired. Skips disconnected nodes.
     async fn set(&mut self, id: &Term, nodes: &[NodeName]) -> bool {
         for (place, node) in nodes.iter().enumerate() {
             let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
@@ -87,20 +87,20 @@ impl<J: Send + 'static> Asker<J> {
         }
     }
 
-    /// Asks for a lock on these nodes, the greatest first.
+    /// Requests a lock on the given nodes, the greatest first.
     pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
         nodes.sort_unstable_by(|a, b| b.cmp(a));
         nodes.dedup();
         self.set(id, nodes).await
     }
 
-    /// Gives it back, on the greatest last.
+    /// Releases the lock, on the greatest node last.
     pub(super) async fn unlock(&mut self, id: &Term, nodes: &[NodeName]) {
         self.give_back(id, nodes.iter().rev()).await;
     }
 }
 
-/// The locker: brings our part of the cluster together with others, one at a time.
+/// The locker: merges our partition with others, one at a time.
 pub(super) struct Locker {
     pub(super) asker: Asker<Job>,
     pub(super) them: Vec<Them>,
@@ -113,7 +113,8 @@ impl Locker {
             let job = if self.them.is_empty() {
                 Some(self.asker.me.receive().await)
             } else {
-                // CLOCK: theirs wait between 0.2 and 3 s; of two of ours one begins.
+                // CLOCK: OTP's locker waits between 0.2 and 3 s; the random delay lets one of two purlin nodes start
+                // first.
                 let patience = Duration::from_millis(300 + u64::from(chance() % 1200));
                 receive!(self.asker.me, { job => Some(job), after patience => None })
             };
@@ -149,7 +150,7 @@ impl Locker {
         self.them.retain(|them| them.node != *node || them.mine != mine);
     }
 
-    /// What the lock of us two is called: by both lockers, in Erlang's order.
+    /// The id of the lock that both lockers use: their pids in Erlang term order.
     fn lock_id(&self, them: &Them) -> Term {
         let own = Term::from(self.asker.core.ids.pid(self.asker.me.id()));
         let mut lockers = [own, Term::from(them.locker.clone())];
@@ -164,7 +165,7 @@ impl Locker {
         cast(&self.asker.core, &them.node, Term::tuple(set));
     }
 
-    /// Their locker has locked their part, and this node: now ours.
+    /// The peer's locker has locked its partition and this node; now locks our partition.
     async fn join(&mut self, them: Them) {
         let id = self.lock_id(&them);
         let mut nodes = self.known.clone();
@@ -176,7 +177,7 @@ impl Locker {
         }
     }
 
-    /// Nobody has come: locks our part and their node, and has their locker lock theirs.
+    /// No peer has started: locks our partition and the peer's node, and lets the peer's locker lock the rest.
     async fn begin(&mut self) {
         let known = &self.known;
         self.them.retain(|them| !known.contains(&them.node));
@@ -208,7 +209,7 @@ impl Locker {
         self.asker.unlock(&id, &nodes).await;
     }
 
-    /// Both parts are locked. The servers exchange what they know; then the lock is given back.
+    /// Both partitions are locked. The servers exchange their names, then the lock is released.
     async fn exchange(&mut self, them: &Them, id: &Term, nodes: &[NodeName]) {
         let (node, mine) = (&them.node, them.mine);
         self.asker.server.send(Mail::LockIsSet { node: node.clone(), mine, lock: id.clone() });
@@ -220,7 +221,7 @@ impl Locker {
     }
 }
 
-/// Some number.
+/// A random number.
 pub(super) fn chance() -> u32 {
     getrandom::u32().unwrap_or_default()
 }

@@ -1,26 +1,26 @@
-//! The locks of `global` that this node holds for others. Pure.
+//! Locks of `global` held on this node. Pure.
 //!
-//! A lock is of a resource and belongs to a requester, which may be several processes at once: two lockers that
-//! bring two parts of a cluster together hold theirs under one name. It is free again when each of them has given
-//! it back, or has ended.
+//! A lock is for a resource and belongs to a requester, which may consist of several processes: two lockers that merge
+//! two partitions hold their locks under one requester id. The lock is free again when each of its processes has
+//! released it or ended.
 
 use std::collections::HashMap;
 
 use purlin::MonitorRef;
 use purlin_term::{Pid, Term};
 
-/// What is locked.
+/// Held locks by resource.
 #[derive(Debug, Default)]
 pub(super) struct Locks(HashMap<Term, Lock>);
 
 #[derive(Debug)]
 struct Lock {
     requester: Term,
-    /// INVARIANT: there are some.
+    /// INVARIANT: not empty.
     holders: Vec<(Pid, MonitorRef)>,
 }
 
-/// `{ResourceId, LockRequesterId}`
+/// `{ResourceId, LockRequesterId}`.
 fn parts(id: &Term) -> Option<(&Term, &Term)> {
     match id.as_tuple() {
         Some([resource, requester]) => Some((resource, requester)),
@@ -29,7 +29,7 @@ fn parts(id: &Term) -> Option<(&Term, &Term)> {
 }
 
 impl Locks {
-    /// Locks for a process, which is then monitored; whether it has the lock.
+    /// Acquires a lock for a process, which is then monitored. Returns whether the process has the lock.
     pub(super) fn set(
         &mut self,
         id: &Term,
@@ -51,7 +51,7 @@ impl Locks {
         true
     }
 
-    /// A process gives a lock back: its monitor, if it had it.
+    /// Releases a lock of a process. Returns the monitor of the process if it had the lock.
     pub(super) fn delete(&mut self, id: &Term, holder: &Pid) -> Option<MonitorRef> {
         let (resource, requester) = parts(id)?;
         let lock = self.0.get_mut(resource).filter(|lock| lock.requester == *requester)?;
@@ -63,7 +63,7 @@ impl Locks {
         Some(monitor)
     }
 
-    /// A process that holds a lock has ended.
+    /// Releases the locks of a process that has ended.
     pub(super) fn ended(&mut self, monitor: MonitorRef) {
         self.0.retain(|_, lock| {
             lock.holders.retain(|(_, known)| *known != monitor);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_free_when_each_of_its_holders_has_given_it_back_or_ended() {
+    fn lock_is_free_when_every_holder_has_released_it_or_ended() {
         let mut locks = Locks::default();
         let [ours, theirs]: [Term; 2] =
             ["{global, [a, b]}", "{global, c}"].map(|id| id.parse().expect("a term"));

@@ -1,8 +1,9 @@
-//! Overlapping partitions: of three nodes, two of which have lost each other, the third is not to go on with both.
+//! Prevention of overlapping partitions: if two of three nodes lose their connection, the third does not stay connected
+//! to both.
 //!
-//! Whoever loses a node tells the others; who is connected to both then parts with that node, too. So a lost
-//! connection splits the cluster into parts of which each is whole. A loss is told by everybody to everybody once:
-//! it has a number, and the life of the node that has noticed it.
+//! A node that loses another one reports it to all nodes. A node connected to both then disconnects from the lost one.
+//! So a lost connection splits the cluster into fully connected partitions. Each node forwards a report to all others
+//! once: reports carry a number, and an id of the reporting node's incarnation.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -12,16 +13,16 @@ use tracing::warn;
 use super::locker::chance;
 use crate::name::NodeName;
 
-/// So many losses are remembered.
+/// Maximum number of remembered reports.
 const MOST: usize = 4096;
 
 pub(super) struct Lost {
     life: i64,
     number: i64,
-    /// The last loss that a node has told of another.
+    /// The last report for each pair of reporting node and lost node.
     known: HashMap<(NodeName, NodeName), (Term, i64)>,
     order: VecDeque<(NodeName, NodeName)>,
-    /// Nodes that are to go because of another's loss, which is no news when they have gone.
+    /// Nodes disconnected because of a report; their loss is not reported again.
     removed: HashSet<NodeName>,
 }
 
@@ -32,7 +33,8 @@ impl Lost {
         Self { life, number: 0, known, order, removed }
     }
 
-    /// A node is gone, or is to go: which life and number others are told, if they are.
+    /// Records that a node is lost, or about to be disconnected. Returns the incarnation and number for the report, or
+    /// `None` if the loss is not to be reported.
     pub(super) fn notes(&mut self, node: &NodeName, removed: bool) -> Option<(Term, Term)> {
         if removed {
             self.removed.insert(node.clone());
@@ -45,7 +47,7 @@ impl Lost {
         Some((Term::from(self.life), Term::from(self.number)))
     }
 
-    /// Whether a loss that is told was not known.
+    /// Whether a report is new.
     pub(super) fn is_news(
         &mut self,
         of: &NodeName,
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_is_told_once_and_the_next_one_of_the_same_two_again() {
+    fn report_is_new_once_and_a_later_one_for_the_same_pair_is_new_again() {
         let [a, b]: [NodeName; 2] = ["a@h", "b@h"].map(|name| name.parse().expect("a name"));
         let mut lost = Lost::new(1);
         let life = Term::from(7);
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_forgotten_before_they_fill_the_memory() {
+    fn number_of_remembered_reports_is_bounded() {
         let mut lost = Lost::new(1);
         let b: NodeName = "b@h".parse().expect("a name");
         for number in 0..2 * MOST {

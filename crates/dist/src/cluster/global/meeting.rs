@@ -1,4 +1,4 @@
-//! How the server comes together with a node: what it says and does from `init_connect` to `new_nodes`.
+//! Name synchronization of the server with another node: the protocol from `init_connect` to `new_nodes`.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use super::server::{Mail, Server, VERSION};
 use super::speech::{Post, atom, cast, node, send_if_connected};
 use crate::name::NodeName;
 
-/// A node that is about to be together with ours.
+/// State of the synchronization with one node.
 #[derive(Debug, Default)]
 pub(super) struct Meeting {
     pub(super) mine: i64,
     pub(super) his: Option<Term>,
     pub(super) lock: Option<Term>,
-    /// Its names, if they came before our locker was done.
+    /// The peer's names, if they arrived before our locker was done.
     pub(super) names: Option<Vec<Term>>,
-    /// What is to be changed here, once it is known.
+    /// Changes to apply here, once resolved.
     pub(super) here: Option<Vec<Term>>,
-    /// What it has said to the same, and which nodes are together with it.
+    /// The peer's changes to apply here, and the nodes synchronized with it.
     pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
 }
 
@@ -51,7 +51,7 @@ impl Server {
         locker: &purlin_term::Pid,
     ) -> Option<()> {
         if self.meetings.get(&node)?.his.is_some() {
-            // It has begun again, and is to know that ours does, too.
+            // The peer has restarted, and must learn that this node restarts, too.
             self.say_cancelled(&node, his);
             self.begin_again(node.clone())?;
         }
@@ -82,16 +82,16 @@ impl Server {
         }
     }
 
-    /// Finds out who has which of their names and ours.
+    /// Resolves conflicts between the peer's names and ours.
     pub(super) fn resolve(&mut self, node: NodeName, theirs: Vec<Term>) {
         let Some(mine) = self.meetings.get(&node).map(|meeting| meeting.mine) else { return };
         let (here, conflicts) = resolve::compare(&self.names, theirs);
         if conflicts.is_empty() || self.core.ids.name > node {
-            // The lesser node decides.
+            // The node with the lesser name decides.
             return self.exchanged(&node, mine, here, Vec::new());
         }
         let (core, server) = (Arc::clone(&self.core), self.me.pid());
-        // If there is no room for a process nobody decides, and the two do not come together.
+        // If the process limit is reached, no decision is made, and the two nodes do not synchronize.
         let _ = self.core.ids.node.try_spawn(async move |me| {
             let (here, there) = resolve::decide(me, core, conflicts, here).await;
             server.send(Mail::Resolved { node, mine, here, there });
@@ -115,7 +115,7 @@ impl Server {
         self.together(node);
     }
 
-    /// If both have said what is to be changed.
+    /// Completes the synchronization if both sides have sent their changes.
     pub(super) fn together(&mut self, node: &NodeName) -> Option<()> {
         let meeting = self.meetings.get(node)?;
         if meeting.here.is_none() || meeting.said.is_none() {
@@ -148,7 +148,7 @@ impl Server {
         Some(())
     }
 
-    /// Who of these was not known.
+    /// Adds nodes to the known ones. Returns those that were not known.
     pub(super) fn add_known(&mut self, nodes: &[Term]) -> Vec<NodeName> {
         let mut added = Vec::new();
         for known in nodes {
@@ -164,7 +164,7 @@ impl Server {
         added
     }
 
-    /// Connects to nodes that are together with ours.
+    /// Connects to nodes that are synchronized with ours.
     pub(super) fn greet(&self, nodes: &[NodeName]) {
         for node in nodes {
             let said = [Term::atom("in_sync"), self.us(), Term::from(true)];
@@ -181,7 +181,7 @@ impl Server {
         send_if_connected(&self.core, node, Term::tuple(said));
     }
 
-    /// What was begun with a node comes to nothing, and begins again.
+    /// Cancels the synchronization with a node and starts it again.
     pub(super) fn begin_again(&mut self, node: NodeName) -> Option<()> {
         let meeting = self.meetings.remove(&node)?;
         self.cancel_locker(node.clone(), meeting.mine, Vec::new());

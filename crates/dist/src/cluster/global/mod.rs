@@ -1,20 +1,20 @@
-//! `global` on a published node: names that all nodes of a cluster know, and the cluster held together.
+//! `global` on a published node: cluster-wide names, and prevention of overlapping partitions.
 //!
-//! Nodes of the BEAM expect of a published one that it answers `global`: that it takes part in their locks, keeps
-//! their names, tells of nodes that it loses, and connects to those that they know. This does so, in version 8 of the
-//! protocol, which is that of OTP 25 and later; older ones are answered as far as theirs is the same.
+//! BEAM nodes expect a published node to take part in `global`: to grant locks, keep names, report lost nodes, and
+//! connect to the nodes that others know. This module does so in version 8 of the protocol, that of OTP 25 and later.
+//! Nodes with an older version are served as far as the protocols agree.
 //!
-//! The server is a process of the node's, `global_name_server`, and so is the locker, which waits for others in its
-//! stead. Both end when the node leaves.
+//! The server is a process of the node, `global_name_server`. The locker is another one, which does the waiting for the
+//! server. Both end when the node leaves the cluster.
 //!
 //! | file | role |
 //! |---|---|
-//! | `server.rs` | who is together with us, what is locked and who has which name |
-//! | `meeting.rs` | how the server comes together with a node |
-//! | `locker.rs` | locks on all nodes, and two parts of a cluster that come together |
-//! | `locks.rs`, `lost.rs` | locks that are held here; lost connections that are told of; pure |
-//! | `resolve.rs` | names that both parts have |
-//! | `speech.rs` | what servers say to each other |
+//! | `server.rs` | the server: known nodes, locks and names |
+//! | `meeting.rs` | name synchronization of the server with another node |
+//! | `locker.rs` | locks on all nodes, and the merge of two partitions |
+//! | `locks.rs`, `lost.rs` | locks held here; reports of lost connections; pure |
+//! | `resolve.rs` | resolution of name conflicts |
+//! | `speech.rs` | messages between servers |
 
 mod locker;
 mod locks;
@@ -42,10 +42,10 @@ use super::{Cluster, written};
 use crate::control::Named;
 use crate::name::NodeName;
 
-/// The name of the server.
+/// Registered name of the server.
 const SERVER: &str = "global_name_server";
 
-/// The processes that answer `global`, and what they know.
+/// Handle to the processes of `global`, and their table of names.
 #[derive(Debug)]
 pub(super) struct Global {
     server: Pid<Mail>,
@@ -53,7 +53,7 @@ pub(super) struct Global {
     names: Arc<Names>,
 }
 
-/// Who has which name.
+/// Global names and their processes.
 #[derive(Debug, Default)]
 struct Names(RwLock<HashMap<Term, Entry>>);
 
@@ -65,7 +65,7 @@ struct Entry {
 }
 
 impl Names {
-    /// Who has a name, and by which method it is decided who keeps it.
+    /// The process with a name, and the method that resolves conflicts over it.
     fn find(&self, name: &Term) -> Option<(purlin_term::Pid, Term)> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(name).map(|entry| (entry.pid.clone(), entry.method.clone()))
@@ -76,7 +76,7 @@ impl Names {
         all.iter().find(|(_, entry)| entry.pid == *pid).map(|(name, _)| name.clone())
     }
 
-    /// All of them, as they are told to others.
+    /// All names, in the format of the protocol.
     fn list(&self) -> Term {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let entry = |(name, entry): (&Term, &Entry)| {
@@ -90,7 +90,7 @@ impl Names {
         all.insert(name, Entry { pid, method, monitor });
     }
 
-    /// Takes a name away: the monitor of who had it.
+    /// Removes a name. Returns the monitor of its process.
     fn delete(&self, name: &Term) -> Option<MonitorRef> {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         all.remove(name).map(|entry| entry.monitor)
@@ -98,7 +98,7 @@ impl Names {
 }
 
 impl Global {
-    /// Begins to answer; `None` if there is no room for its processes, or their name is taken.
+    /// Starts the processes. Returns `None` if the process limit is reached, or the name of the server is taken.
     pub(super) fn start(core: &Arc<Core>) -> Option<Self> {
         let node = &core.ids.node;
         core.decodes(|term| Ok(Mail::Term(term)));
@@ -145,22 +145,22 @@ impl Global {
         Some(Self { server, locker, names })
     }
 
-    /// The node leaves.
+    /// Ends the processes when the node leaves.
     pub(super) fn end(&self) {
         self.server.exit(ExitReason::Kill);
         self.locker.exit(ExitReason::Kill);
     }
 }
 
-/// Why a process has not got a global name.
+/// The reason why a process was not registered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NotRegistered {
-    /// Somebody has the name.
+    /// Another process has the name.
     Taken,
-    /// The process has that name already, and can have but one.
+    /// The process has this name already. A process can have only one.
     Named(Term),
-    /// This node is not published, or no process could be made for it.
+    /// This node is not published, or the process limit is reached.
     NotPublished,
 }
 
@@ -179,18 +179,18 @@ impl fmt::Display for NotRegistered {
 impl std::error::Error for NotRegistered {}
 
 impl Cluster {
-    /// Gives a process of this node a name that all nodes of the cluster know, `global:register_name`: an atom as a
-    /// rule. It has it until it ends, or [`Cluster::unregister_global`] takes it away. The node has to be
+    /// Registers a process of this node under a cluster-wide name, as `global:register_name` does; the name is usually
+    /// an atom. The process keeps it until it ends or [`Cluster::unregister_global`] removes the name. The node must be
     /// [published](super::Builder::published).
     ///
-    /// When two parts of a cluster come together and both have the name, one of the two processes is killed.
+    /// If two partitions with the same name merge, one of the two processes is killed.
     ///
-    /// *Cancellation*: dropping the future does not take the request back.
+    /// *Cancellation*: dropping the future does not withdraw the request.
     ///
     /// # Errors
-    /// [`NotRegistered`] says why it has not got it.
+    /// [`NotRegistered`]: the reason.
     ///
-    /// COST: three round trips to each node, one after the other.
+    /// COST: three round trips to each node, one node after the other.
     pub async fn register_global(
         &self,
         name: Term,
@@ -200,14 +200,15 @@ impl Cluster {
         self.alone(act).await.unwrap_or(Err(NotRegistered::NotPublished)).map(drop)
     }
 
-    /// Takes a global name away from whoever has it: `global:unregister_name`. Whether somebody had it; nobody, if the
-    /// node is not published. Cancellation and cost are those of [`Cluster::register_global`].
+    /// Removes a global name, as `global:unregister_name` does. Returns whether the name existed; `false` if the node
+    /// is not published. Cancellation and cost are those of [`Cluster::register_global`].
     pub async fn unregister_global(&self, name: Term) -> bool {
         matches!(self.alone(Act::Unregister(name)).await, Some(Ok(true)))
     }
 
-    /// The process that has a global name, wherever it is, if its messages are of type `M`: `global:whereis_name`. A
-    /// published node knows the names itself; any other knows none.
+    /// Returns the process with a global name, local or remote, as `global:whereis_name` does. Returns `None` if a
+    /// local process's messages are not of type `M`. A published node has the table of names; on other nodes the result
+    /// is always `None`.
     #[must_use]
     pub fn whereis_global<M: Serialize + Send + 'static>(&self, name: &Term) -> Option<Pid<M>> {
         let core = self.core();
@@ -221,20 +222,20 @@ impl Cluster {
         }
     }
 
-    /// Waits until this node is together with all published nodes that it is connected to, so that it knows their
-    /// names, and they know its: `global:sync`. At once if it is not published.
+    /// Waits until this node is synchronized with all published nodes it is connected to, so that all know each other's
+    /// names, as `global:sync` does. Returns immediately if this node is not published.
     ///
     /// *Cancellation*: nothing is lost.
     pub async fn sync_global(&self) {
         if let Some(global) = self.core().global.get() {
             let (waits, done) = tokio::sync::oneshot::channel();
             global.server.send(Mail::Sync(waits));
-            // It is not answered if the node leaves.
+            // There is no answer if the node leaves.
             let _ = done.await;
         }
     }
 
-    /// Does something while no other node changes names; `None` if it cannot be done.
+    /// Performs an operation with all nodes locked. Returns `None` if it cannot be performed.
     async fn alone(&self, act: Act) -> Option<Result<bool, NotRegistered>> {
         let core = Arc::clone(self.core());
         let global = core.global.get()?;
@@ -248,7 +249,7 @@ impl Cluster {
             let nodes = asker.lock_all(&id).await;
             let result = asker.act(act, &names, &nodes).await;
             asker.unlock(&id, &nodes).await;
-            // Whoever asked may have given up.
+            // The caller may have been cancelled.
             let _ = told.send(result);
         });
         spawned.ok()?;
@@ -256,14 +257,14 @@ impl Cluster {
     }
 }
 
-/// What is done with a name on all nodes.
+/// An operation on a name, performed on all nodes.
 enum Act {
     Register(Term, purlin_term::Pid),
     Unregister(Term),
 }
 
 impl Asker<Job> {
-    /// With all nodes locked; whether somebody had the name.
+    /// Performs the operation with all nodes locked. Returns whether a process had the name.
     async fn act(
         &mut self,
         act: Act,
@@ -291,19 +292,19 @@ impl Asker<Job> {
         Ok(had)
     }
 
-    /// Locks all nodes that are together with ours; says which.
+    /// Locks all nodes synchronized with ours, and returns them.
     async fn lock_all(&mut self, id: &Term) -> Vec<NodeName> {
         let mut longest = 100;
         loop {
             let mut nodes = self.known().await;
             if self.lock(id, &mut nodes).await {
-                // None has come meanwhile.
+                // No node was added meanwhile.
                 if self.known().await.iter().all(|node| nodes.contains(node)) {
                     return nodes;
                 }
                 self.unlock(id, &nodes).await;
             }
-            // CLOCK: so that of several who want it one comes first.
+            // CLOCK: a random delay, so that one of several competing requesters comes first.
             let pause = Duration::from_millis(u64::from(chance() % longest));
             tokio::time::sleep(pause).await;
             longest = (2 * longest).min(8000);

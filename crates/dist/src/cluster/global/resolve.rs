@@ -1,8 +1,8 @@
-//! Names that two parts of a cluster have both given, when they come together.
+//! Resolution of names that exist in both of two merging partitions.
 //!
-//! Each name has a method, a function that says which of two processes keeps it. It is run where the process lives
-//! that the deciding node knows: on a BEAM by `global:resolve_it/4`; a process of ours has one of the three methods
-//! of `global` itself, which are done here.
+//! Each name has a method: a function that selects which of two processes keeps the name. It runs on the node of the
+//! process that the deciding node knows: on a BEAM by `global:resolve_it/4`. A local process has one of the three
+//! methods of `global`, which are implemented here.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use super::speech::{Post, ask};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
-/// A name that both have: theirs, and ours.
+/// A name with different processes on both sides: the peer's, and ours.
 pub(super) struct Conflict {
     name: Term,
     theirs: (Pid, Term),
     ours: (Pid, Term),
 }
 
-/// The method of names of ours: one of the two processes goes on.
+/// The method of names registered on this node: keep one of the two processes and kill the other.
 pub(super) fn method() -> Term {
     let atom = Atom::from_static;
     let (module, function) = (atom("global"), atom("random_exit_name"));
@@ -33,7 +33,7 @@ fn insert(name: Term, pid: Pid, method: Term) -> Term {
     Term::tuple([Term::atom("insert"), Term::tuple([name, Term::from(pid), method])])
 }
 
-/// What is new of their names, as changes to be made here, and what is known here as another's.
+/// Compares the peer's names with ours. Returns the changes for new names, and the conflicts.
 pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Conflict>) {
     let (mut here, mut conflicts) = (Vec::new(), Vec::new());
     for entry in theirs {
@@ -48,7 +48,7 @@ pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Confl
     (here, conflicts)
 }
 
-/// Decides: what is to be changed here, and there.
+/// Resolves conflicts. Returns the changes to apply here, and on the peer.
 pub(super) async fn decide(
     mut me: Process<Post<Job>>,
     core: Arc<Core>,
@@ -69,7 +69,7 @@ pub(super) async fn decide(
             Some(Term::Pid(kept)) if *kept == theirs.0 => {
                 here.push(insert(name, theirs.0, theirs.1));
             }
-            // Nobody could be asked.
+            // The node that has to decide could not be called.
             None => here.push(insert(name, theirs.0, theirs.1)),
             Some(_) => {
                 let delete = Term::tuple([Term::atom("delete"), name]);
@@ -98,7 +98,7 @@ async fn on_beam(
     }
 }
 
-/// `global:resolve_it(Method, Name, Pid1, Pid2)`, for the methods that `global` has.
+/// `global:resolve_it(Method, Name, Pid1, Pid2)`, for the methods of `global`.
 pub(super) fn resolve_it(core: &Arc<Core>, arguments: &[Term]) -> Outcome {
     let [Term::Export(method), name, Term::Pid(one), Term::Pid(other)] = arguments else {
         return Err(Term::atom("undef"));

@@ -1,17 +1,17 @@
-//! The server of `global` on a published node: who is together with ours, the locks, and the names.
+//! The server of `global` on a published node: known nodes, locks and names.
 //!
-//! It is a process of the name that Erlang's has, and speaks version 8 of its protocol. Two nodes that meet go
-//! through this, each towards the other; *mine* and *his* tell this attempt from others:
+//! It is registered under the name of Erlang's server and speaks version 8 of its protocol. Two nodes that connect
+//! perform the following steps, each towards the other. *mine* and *his* are the tags of this attempt:
 //!
-//! | said | by | then |
+//! | message | sender | effect |
 //! |---|---|---|
-//! | `init_connect` | the server, when the node comes | the lockers know of each other |
-//! | `lock_set` | the locker that was first, and the other in return | both parts are locked |
-//! | `exchange` | the server, with its names | who is of two minds is asked |
-//! | `resolved` | the server, with what the other is to change, and its nodes | they are together |
-//! | `new_nodes` | the server, to those who were together with it | the lock is given back |
+//! | `init_connect` | the server, when the node connects | the lockers know each other |
+//! | `lock_set` | the locker that was first, then the other in return | both partitions are locked |
+//! | `exchange` | the server, with its names | conflicting names are resolved |
+//! | `resolved` | the server, with the peer's changes and its known nodes | the nodes are synchronized |
+//! | `new_nodes` | the server, to the nodes already synchronized with it | the lock is released |
 //!
-//! A node that becomes known from another is told `in_sync`: it is together with ours already.
+//! A node that is announced by another one receives `in_sync`: it is already synchronized with ours.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,25 +29,25 @@ use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 use crate::name::NodeName;
 
-/// The version of the protocol.
+/// Protocol version.
 pub(super) const VERSION: i64 = 8;
 
-/// What comes to the server.
+/// Message type of the server.
 #[derive(Debug)]
 pub(super) enum Mail {
     Term(Term),
     Down(Down),
     Up(NodeName),
     Gone(NodeName),
-    /// To be answered when no node is about to be together with ours.
+    /// Answered when no synchronization is in progress.
     Sync(oneshot::Sender<()>),
-    /// The locker has locked our part and theirs.
+    /// The locker has locked both partitions.
     LockIsSet {
         node: NodeName,
         mine: i64,
         lock: Term,
     },
-    /// Who has which of the names of both: what is to be changed here, and there.
+    /// Conflicts are resolved: changes to apply here, and on the peer.
     Resolved {
         node: NodeName,
         mine: i64,
@@ -68,7 +68,7 @@ impl From<Down> for Mail {
     }
 }
 
-/// Of whom a monitor is.
+/// Purpose of a monitor: the process of a name, or the holder of a lock.
 enum Watched {
     Name(Term),
     Holder,
@@ -81,12 +81,12 @@ pub(super) struct Server {
     pub(super) names: Arc<Names>,
     locks: Locks,
     pub(super) meetings: HashMap<NodeName, Meeting>,
-    /// Who is together with ours, and which version it speaks.
+    /// Nodes synchronized with ours, and their protocol versions.
     pub(super) known: HashMap<NodeName, i64>,
     watched: HashMap<MonitorRef, Watched>,
     lost: Lost,
     pub(super) tags: i64,
-    /// Who waits until no node is about to be together with ours.
+    /// Callers of `sync_global`, which wait until no synchronization is in progress.
     waiting: Vec<oneshot::Sender<()>>,
 }
 
@@ -118,7 +118,7 @@ impl Server {
             }
             if self.meetings.is_empty() {
                 for waits in self.waiting.drain(..) {
-                    // Whoever waited may have given up.
+                    // The caller may have been cancelled.
                     let _ = waits.send(());
                 }
             }
@@ -131,7 +131,7 @@ impl Server {
             Err(term) => match term.as_tuple() {
                 Some([tag, said]) if tag.is_atom("$gen_cast") => {
                     let said = said.as_tuple().unwrap_or_default();
-                    // What is none of these is let go.
+                    // Unknown casts are ignored.
                     let _ = self.cast(said);
                 }
                 Some(said) => drop(self.info(said)),
@@ -290,13 +290,13 @@ impl Server {
         self.known.contains_key(node) || self.meetings.get(node).is_some_and(is_pending)
     }
 
-    /// Who is together with ours, as it is told to others.
+    /// The nodes synchronized with ours, in the format of the protocol.
     pub(super) fn known_list(&self) -> Term {
         let known = self.known.iter();
         Term::list(known.map(|(node, version)| Term::tuple([atom(node), Term::from(*version)])))
     }
 
-    /// A node is gone, or, if it is `removed`, is to go.
+    /// Handles the loss of a node, or, if `removed`, the decision to disconnect it.
     fn gone(&mut self, node: &NodeName, removed: bool) {
         if let Some(meeting) = self.meetings.remove(node) {
             self.cancel_locker(node.clone(), meeting.mine, Vec::new());
@@ -309,7 +309,7 @@ impl Server {
         self.known.remove(node);
     }
 
-    /// Tells everybody but one.
+    /// Sends a message to all known nodes except `but`.
     fn tell_known(&self, but: &NodeName, what: &Term) {
         let pending = self.meetings.iter().filter(|(_, meeting)| meeting.his.is_some());
         for node in self.known.keys().chain(pending.map(|(node, _)| node)) {
@@ -319,7 +319,7 @@ impl Server {
         }
     }
 
-    /// `{insert, {Name, Pid, Method}}` and `{delete, Name}`.
+    /// Applies `{insert, {Name, Pid, Method}}` and `{delete, Name}`.
     pub(super) fn change(&mut self, changes: &[Term]) {
         for change in changes {
             match change.as_tuple() {
@@ -358,7 +358,7 @@ impl Server {
     }
 }
 
-/// Monitors a process, wherever it is.
+/// Monitors a local or remote process.
 fn watch(core: &Arc<Core>, me: &Process<Mail>, pid: &purlin_term::Pid) -> Option<MonitorRef> {
     match core.ids.ours(pid) {
         Some(ours) => Some(me.monitor(ours)),

@@ -1,4 +1,4 @@
-//! What the servers of `global` say to each other, and how a process of ours asks one.
+//! Messages between the servers of `global`, and calls to one.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 use crate::name::NodeName;
 
-/// What comes to a process of ours that asks others; `J` is what ours tell it.
+/// Message type of a local process that calls servers; `J` is the type of its local messages.
 #[derive(Debug)]
 pub(super) enum Post<J> {
     Term(Term),
@@ -24,24 +24,24 @@ impl<J> From<Down> for Post<J> {
     }
 }
 
-/// A node as a term.
+/// A node's name as a term.
 pub(super) fn atom(node: &NodeName) -> Term {
     Term::Atom(Atom::new(node.as_str()).unwrap_or(Atom::EMPTY))
 }
 
-/// The node that a term names.
+/// The node named by a term.
 pub(super) fn node(term: &Term) -> Option<NodeName> {
     term.as_atom()?.as_str().parse().ok()
 }
 
-/// Says something to the server of a node.
+/// Sends a message to the server of a node.
 pub(super) fn send(core: &Arc<Core>, node: &NodeName, what: Term) {
     if let Some(there) = core.named(Atom::from_static(SERVER), node) {
         there.send(what);
     }
 }
 
-/// The same, unless there is no connection.
+/// Like [`send`], but drops the message if the node is not connected.
 pub(super) fn send_if_connected(core: &Arc<Core>, node: &NodeName, what: Term) {
     if core.connection(node).is_some() {
         send(core, node, what);
@@ -52,7 +52,7 @@ pub(super) fn cast(core: &Arc<Core>, node: &NodeName, what: Term) {
     send(core, node, Term::tuple([Term::atom("$gen_cast"), what]));
 }
 
-/// Asks a server; `None` if it is not there, or ends.
+/// Calls a server. Returns `None` if it does not exist, or ends.
 pub(super) async fn ask<J: Send + 'static, M: From<Term> + Send + 'static>(
     me: &mut Process<Post<J>>,
     core: &Core,

@@ -1,8 +1,8 @@
-//! Groups shared with other nodes: what `pg` of the BEAM says to `pg`.
+//! Process groups shared with other nodes by the protocol of `pg`.
 //!
-//! Each node keeps its own members and tells the others. Here a *sharer*, a process, stands between them and a scope
-//! of [`purlin::pg`] (`sharer.rs`). To the other nodes it is the scope: what they say to its name comes to the
-//! sharer, whom [`Sharers`] finds.
+//! Each node stores its own members and announces them to the others. A *sharer* process connects the other nodes with
+//! a local scope of [`purlin::pg`] (`sharer.rs`). To the other nodes it is the scope: messages to the scope's name go
+//! to the sharer, which [`Sharers`] finds.
 
 mod sharer;
 
@@ -25,26 +25,26 @@ use crate::control::Named;
 #[derive(Debug, Default)]
 pub(super) struct Sharers {
     all: Mutex<HashMap<Box<str>, LocalProcess>>,
-    /// There has been one: whoever sends to a name need not look at the others.
+    /// Set with the first sharer: until then, lookups of a name skip the table.
     some: AtomicBool,
 }
 
 impl Sharers {
     fn all(&self) -> MutexGuard<'_, HashMap<Box<str>, LocalProcess>> {
-        // Nobody panics under the lock.
+        // No code under the lock panics.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who is told what is said to a scope.
+    /// The sharer of a scope.
     pub(super) fn find(&self, scope: &str) -> Option<LocalProcess> {
-        // ORDER: acquire, partner of the release below; what is sent before is not for the sharer yet.
+        // ORDER: acquire, partner of the release below; messages sent before the release are not for the sharer.
         if !self.some.load(Ordering::Acquire) {
             return None;
         }
         self.all().get(scope).filter(|sharer| !sharer.has_ended()).cloned()
     }
 
-    /// Whether there was none for that scope.
+    /// Adds a sharer. Returns `false` if the scope has one already.
     fn add(&self, scope: &str, sharer: LocalProcess) -> bool {
         let mut all = self.all();
         let is_new = all.get(scope).is_none_or(LocalProcess::has_ended);
@@ -55,7 +55,7 @@ impl Sharers {
         is_new
     }
 
-    /// The node leaves.
+    /// Ends all sharers when the node leaves.
     pub(super) fn end(&self, core: &Core) {
         for (_, sharer) in self.all().drain() {
             core.ids.node.exit(sharer.id(), ExitReason::Kill);
@@ -63,15 +63,15 @@ impl Sharers {
     }
 }
 
-/// Why the groups of a scope are not shared.
+/// The reason why a scope is not shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotShared {
     /// The node has no scope of that name.
     NoScope(LookupError),
-    /// They are shared already.
+    /// The scope is shared already.
     Shared,
-    /// The scope has ended, its name is longer than an atom can be, or there is no room for one more process.
+    /// The scope has ended, its name is too long for an atom, or the process limit is reached.
     NotMade,
 }
 
@@ -88,16 +88,15 @@ impl fmt::Display for NotShared {
 impl std::error::Error for NotShared {}
 
 impl Cluster {
-    /// Shares the groups of a scope of this node, [`purlin::pg`], with the scopes of that name on all nodes that it is
-    /// connected to, or will be: those of `pg` on the BEAM, and of nodes of ours that share theirs. From then on
-    /// the members on other nodes are members here, as processes that receive messages of type `M`, and those of
-    /// this node, whatever they receive, are members there. The BEAM's own scope is `pg`.
+    /// Shares the groups of a local scope of [`purlin::pg`] with the scopes of the same name on all nodes that are
+    /// connected now or later: those of `pg` on BEAM nodes, and those of purlin nodes that share theirs. From then on
+    /// the members on other nodes are members here, as processes that receive messages of type `M`. The members on this
+    /// node, whatever their message type, are members there. The default scope of the BEAM is `pg`.
     ///
-    /// A group has an atom for a name there, of the text that it has here; unless that text is another term in
-    /// Erlang's syntax, like `{shop,7}`, which then is its name.
+    /// On other nodes a group's name is an atom with the same text. Exception: if the text is another term in Erlang
+    /// syntax, such as `{shop,7}`, the name is that term.
     ///
-    /// A hidden node finds the scopes that are there when it connects; a published one also those that
-    /// are started later.
+    /// A hidden node finds the scopes that exist when it connects; a published one also finds those started later.
     ///
     /// ```
     /// # use purlin::pg::Groups;
@@ -116,12 +115,12 @@ impl Cluster {
     /// # Ok(()) }
     /// ```
     ///
-    /// *Cancellation*: the groups are shared all the same.
+    /// *Cancellation*: the groups are still shared.
     ///
     /// # Errors
-    /// [`NotShared`] says why they are not.
+    /// [`NotShared`]: the reason.
     ///
-    /// COST: for each member elsewhere a stand-in and a monitor; for each join or leave of ours a message to each node.
+    /// COST: one proxy and one monitor for each remote member; one message to each node for each local join or leave.
     pub async fn share_groups<M>(&self, scope: &str) -> Result<(), NotShared>
     where
         M: Serialize + Send + 'static,
@@ -139,7 +138,7 @@ impl Cluster {
         let inside = Arc::clone(&core);
         let shares = async move |me: Process<Told>| {
             let sharer = Sharer::new(me, inside, scope, stand_in).await;
-            // Whoever asked may have given up.
+            // The caller may have been cancelled.
             let _ = told.send(sharer.as_ref().map(drop).map_err(Clone::clone));
             if let Ok(sharer) = sharer {
                 sharer.run().await;

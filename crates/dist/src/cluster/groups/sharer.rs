@@ -1,13 +1,13 @@
-//! A sharer: watches a scope of ours, tells others who has joined and left, and has the members of others join, as
-//! stand-ins.
+//! A sharer: monitors a local scope, announces joins and leaves to other nodes, and adds remote members to the scope as
+//! proxies.
 //!
-//! | said | when | then |
+//! | message | when | effect |
 //! |---|---|---|
-//! | `{discover, Pid}` | a node has come, or a scope | the other answers with `sync`, monitors, and discovers in return |
-//! | `{sync, Pid, Groups}` | discovered | these are all members there |
-//! | `{join, Pid, Group, Pids}`, `{leave, Pid, Pids, Groups}` | one has joined or left | |
+//! | `{discover, Pid}` | a node or a scope comes up | answered by `sync`, a monitor and `discover` |
+//! | `{sync, Pid, Groups}` | after `discover` | replaces all members of the sender's node |
+//! | `{join, Pid, Group, Pids}`, `{leave, Pid, Pids, Groups}` | a member joins or leaves | |
 //!
-//! A node that is gone, or a scope there, takes its members with it.
+//! When a node disconnects or its scope ends, its members leave.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::cluster::core::Core;
 use crate::cluster::nodes::NodeChange;
 use crate::name::NodeName;
 
-/// Makes the stand-in of a member.
+/// Returns the proxy of a member.
 pub(super) type StandIn = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
 
-/// What a sharer is told.
+/// Message type of a sharer.
 pub(super) enum Told {
     Term(Term),
     Event(Event),
@@ -45,7 +45,7 @@ impl From<Down> for Told {
     }
 }
 
-/// The members on another node, as its scope has told.
+/// The members on another node, as announced by its scope.
 #[derive(Default)]
 struct Scope {
     groups: HashMap<Name, Vec<purlin_term::Pid>>,
@@ -57,10 +57,10 @@ pub(super) struct Sharer {
     name: Atom,
     groups: Groups,
     stand_in: StandIn,
-    /// Ours ends with the scope.
+    /// Monitor of the scope; the sharer ends with it.
     scope: MonitorRef,
     own: BTreeMap<Name, Vec<ProcessId>>,
-    /// Stand-ins that have joined, and how often: what the scope says of them is no news to others.
+    /// Proxies that have joined, with the number of times; events of the scope about them are not announced.
     theirs: HashMap<ProcessId, usize>,
     scopes: HashMap<purlin_term::Pid, Scope>,
     monitors: HashMap<MonitorRef, purlin_term::Pid>,
@@ -136,7 +136,7 @@ impl Sharer {
     async fn message(&mut self, term: &Term) -> Result<(), Over> {
         let Some([tag, said @ ..]) = term.as_tuple() else { return Ok(()) };
         match (tag.as_atom().map_or("", Atom::as_str), said) {
-            // With a version, of OTP 28 and later.
+            // With a version, since OTP 28.
             ("discover", [Term::Pid(peer)] | [Term::Pid(peer), _]) => self.discovered(peer),
             ("$gen_cast", [cast]) => {
                 if let Some([tag, Term::Pid(peer), Term::List(groups)]) = cast.as_tuple()
@@ -164,7 +164,7 @@ impl Sharer {
         Ok(())
     }
 
-    /// The scope of a node, monitored if it was not known; whether it was.
+    /// The proxy of a remote scope, and whether it was known. Monitors a new one.
     fn know(&mut self, peer: &purlin_term::Pid) -> Option<(Pid<Term>, bool)> {
         let there = self.core.stand_in(peer)?;
         let was_known = self.scopes.contains_key(peer);
@@ -188,7 +188,7 @@ impl Sharer {
         }
     }
 
-    /// All members there, whatever was told before.
+    /// Replaces all members of the peer.
     async fn sync(&mut self, peer: &purlin_term::Pid, groups: &[Term]) -> Result<(), Over> {
         if self.know(peer).is_none() {
             return Ok(());
@@ -223,7 +223,7 @@ impl Sharer {
         group: &Name,
         pid: purlin_term::Pid,
     ) -> Result<(), Over> {
-        // Members are of the node that tells of them.
+        // Only members on the announcing node are accepted.
         let member = if pid.node == peer.node { (self.stand_in)(&self.core, &pid) } else { None };
         let Some(member) = member else { return Ok(()) };
         *self.theirs.entry(member.id()).or_default() += 1;
@@ -258,11 +258,11 @@ impl Sharer {
 
     async fn leave_here(&mut self, group: &Name, pid: &purlin_term::Pid) -> Result<(), Over> {
         let Some(member) = (self.stand_in)(&self.core, pid) else { return Ok(()) };
-        // It may have left by its end.
+        // The member may have ended and left already.
         self.groups.leave(group, member.id()).await.map(drop).map_err(|_| Over)
     }
 
-    /// Somebody has joined or left the scope.
+    /// Announces a join or leave in the scope.
     fn event(&mut self, event: Event) {
         for member in event.members {
             if let Some(times) = self.theirs.get_mut(&member) {
@@ -298,7 +298,7 @@ impl Sharer {
     }
 }
 
-/// One process, or several.
+/// One pid, or a list of pids.
 fn listed(pids: &Term) -> Vec<purlin_term::Pid> {
     let pid = |term: &Term| term.as_pid().cloned();
     match pids {
@@ -307,7 +307,7 @@ fn listed(pids: &Term) -> Vec<purlin_term::Pid> {
     }
 }
 
-/// What a group is called here.
+/// The local name of a group.
 fn name_of(group: &Term) -> Name {
     match group {
         Term::Atom(atom) => Name::from(atom.as_str()),
@@ -315,7 +315,7 @@ fn name_of(group: &Term) -> Name {
     }
 }
 
-/// What a group is called elsewhere.
+/// The remote name of a group.
 fn term_of(group: &Name) -> Term {
     match group.parse::<Term>() {
         Ok(term) if term.as_atom().is_none() => term,
@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_called_here_what_it_is_called_there() {
+    fn group_names_survive_the_round_trip() {
         for text in
             ["clerks", "'Clerks'", "'a b'", "{shop,7}", "[1,2]", "<<\"bin\">>", "#{a => 1}", "7"]
         {

@@ -1,4 +1,4 @@
-//! Who has called a server of ours from elsewhere.
+//! Remote caller of a local server.
 
 use std::sync::{Arc, Weak};
 
@@ -11,7 +11,7 @@ use tracing::warn;
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 
-/// A process elsewhere that has called a server of ours, and waits for the answer.
+/// A remote process that has called a local server and waits for the answer.
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,
@@ -19,22 +19,22 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Who has called, and what is asked.
+    /// Splits a call into the caller and the request.
     pub(super) fn new(core: &Arc<Core>, mut call: GenCall) -> (Self, Term) {
         let question = std::mem::replace(&mut call.request, Term::NIL);
         (Self { core: Arc::downgrade(core), call }, question)
     }
 
-    /// Its pid.
+    /// The pid of the caller.
     #[must_use]
     pub fn pid(&self) -> &purlin_term::Pid {
         &self.call.from
     }
 
-    /// The right to answer it, for the server: what is answered becomes a term by `serde`. If it is dropped the
-    /// caller is not told, and waits as long as it wants to.
+    /// Returns the reply handle for the server. The reply becomes a term by `serde`. If the handle is dropped, the
+    /// caller is not notified, and waits until its timeout.
     ///
-    /// COST: a task of tokio's that waits for the answer.
+    /// COST: one tokio task that waits for the reply.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
         let (reply, answer) = reply();
@@ -52,14 +52,14 @@ impl Caller {
         reply
     }
 
-    /// Answers it.
+    /// Sends the answer.
     pub(super) fn answer(self, value: Term) {
         if let Some(core) = self.core.upgrade() {
             core.reply(self.call, value);
         }
     }
 
-    /// Tells it that it will not be answered, and why: the call exits with that.
+    /// Makes the call exit with `why` instead of an answer.
     pub(super) fn refuse(self, why: Term) {
         if let Some(core) = self.core.upgrade()
             && let Ok(node) = self.call.from.node.as_str().parse()

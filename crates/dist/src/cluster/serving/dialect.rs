@@ -1,5 +1,5 @@
-//! Which `sys` it is that asks: that of OTP 26.1 wants `{ok, State}` where those before want the state, and does
-//! not say so. So its node is asked, as `rpc:call` asks.
+//! Version of the calling `sys`: since OTP 26.1 it expects `{ok, State}`, before that the plain state. The request does
+//! not contain the version, so the caller's node is asked for it by an `rpc:call`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use purlin_term::{Pid, Term};
 
 use crate::cluster::core::Core;
 
-/// How long the other node has to say.
+/// Timeout of that call.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether `sys:get_state` of that process's node is told `{ok, State}`. One that does not answer is taken for an
+/// Whether `sys:get_state` on the caller's node expects `{ok, State}`. A node that does not answer is assumed to be an
 /// old one.
 pub(super) async fn wraps_states(core: &Arc<Core>, asker: &Pid) -> bool {
     let version = stdlib_of(core, asker.node.as_str()).await;

@@ -1,15 +1,15 @@
-//! Servers of ours as processes elsewhere know them: `gen_server:call` and `cast`, what is sent, and `sys`.
+//! Local servers for remote processes: `gen_server:call` and `cast`, plain messages, and `sys`.
 //!
-//! The cluster is told once of a type of server, as it is of a type of message; whose process it then is does
-//! not matter. Supervisors it knows by itself.
+//! A server type is registered once, like a message type; this covers all processes of that type. Supervisors are
+//! always registered.
 //!
 //! | file | role |
 //! |---|---|
-//! | `served.rs` | how a type of server is to be asked |
-//! | `caller.rs` | who has asked |
-//! | `dialect.rs` | which `sys` it is that asks |
-//! | `system.rs` | what `sys` asks of any server |
-//! | `supervisor.rs` | what is asked of a supervisor |
+//! | `served.rs` | decoders of a server type |
+//! | `caller.rs` | the remote caller |
+//! | `dialect.rs` | version of the calling `sys` |
+//! | `system.rs` | requests of `sys` to any server |
+//! | `supervisor.rs` | requests to a supervisor |
 
 mod caller;
 mod dialect;

@@ -1,4 +1,4 @@
-//! How a type of server is to be asked.
+//! Registration of a server type: how remote requests are decoded.
 
 use std::any::type_name;
 use std::fmt;
@@ -20,19 +20,19 @@ use crate::cluster::decoders::{Decode, of_terms};
 use crate::cluster::deliver::For;
 use crate::cluster::gen_call::GenCall;
 
-/// Makes what a server is asked out of a term; an error says why it is none.
+/// Decodes a term; an error states why it cannot be decoded.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
-/// Reads the question of a call; what it is for the server is made when it is known who asks.
+/// Decodes the request of a call. The result builds the server's call type from the caller.
 type ReadCall<T> =
     Box<dyn Fn(Term) -> Result<Box<dyn FnOnce(Caller) -> T + Send>, String> + Send + Sync>;
-/// What is shown of a server's state.
+/// Converts a server's state to a term.
 type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 
-/// How processes elsewhere ask servers of type `S`, for [`Cluster::serves`](crate::cluster::Cluster::serves).
+/// How remote processes use servers of type `S`, for [`Cluster::serves`](crate::cluster::Cluster::serves).
 ///
-/// Each kind of question is a type that `serde` reads, and a function that makes of it what the server is asked
-/// within the node. Such functions should be short. What is not said is refused: a call exits at once with
-/// `{bad_call, Why}`, and a cast or a message is dropped and counted.
+/// Each kind of request is a type that `serde` decodes, and a function that converts it to the type the server uses
+/// within the node. These functions should be short. Requests that are not registered are refused: a call exits
+/// immediately with `{bad_call, Why}`, a cast or a message is dropped and counted.
 ///
 /// ```
 /// use purlin::server::{self, Init, Mail, Next, Server};
@@ -78,7 +78,7 @@ pub struct Served<S: Server> {
 }
 
 impl<S: Server> Served<S> {
-    /// Nothing is understood but `sys`, which shows the state as the binary of its `Debug` text.
+    /// Creates a registration without requests. `sys` works, and shows the state as the binary of its `Debug` text.
     pub fn new() -> Self {
         fn nothing<T>(what: &'static str) -> impl Fn(Term) -> Result<T, String> {
             move |_| Err(format!("the cluster was not told of {what} for it"))
@@ -91,7 +91,7 @@ impl<S: Server> Served<S> {
         }
     }
 
-    /// What is asked by `gen_server:call`, and by whom.
+    /// Accepts calls, from `gen_server:call`.
     pub fn calls<Q, F>(mut self, ask: F) -> Self
     where
         Q: DeserializeOwned + Send + 'static,
@@ -105,7 +105,7 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// What is told by `gen_server:cast`.
+    /// Accepts casts, from `gen_server:cast`.
     pub fn casts<Q, F>(mut self, tell: F) -> Self
     where
         Q: DeserializeOwned + 'static,
@@ -115,7 +115,7 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// What is sent, as `Pid ! Message` does.
+    /// Accepts plain messages, from `Pid ! Message`.
     pub fn infos<Q, F>(mut self, send: F) -> Self
     where
         Q: DeserializeOwned + 'static,
@@ -125,8 +125,8 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// What `sys:get_state` and `observer` show, instead of the `Debug` text. The server makes it between two
-    /// messages.
+    /// Sets the representation of the state for `sys:get_state` and `observer`, instead of the `Debug` text. The server
+    /// evaluates it between two messages.
     pub fn state<T, F>(mut self, show: F) -> Self
     where
         T: Serialize,
@@ -139,12 +139,12 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// For `sys`.
+    /// The functions for `sys`.
     pub(in crate::cluster) fn system(&self) -> Arc<dyn System> {
         Arc::new(Shows(Arc::clone(&self.state)))
     }
 
-    /// Reads what comes for such servers.
+    /// The decoder for messages to such servers.
     pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
         of_terms(move |to, term| {
             let core = core.upgrade().ok_or("the node has left the cluster")?;
@@ -181,7 +181,7 @@ impl<S: Server> Served<S> {
     }
 }
 
-/// What `gen_server:cast` sends; else the term.
+/// The content of a `gen_server:cast`; any other term is the error.
 fn cast(mut term: Term) -> Result<Term, Term> {
     if let Term::Tuple(parts) = &mut term
         && let [mark, cast] = &mut parts[..]
@@ -196,7 +196,7 @@ fn read<Q: DeserializeOwned>(term: &Term) -> Result<Q, String> {
     purlin_term::from_term(term).map_err(|error| error.to_string())
 }
 
-/// How servers of one type show their state.
+/// Functions for `sys` of one server type.
 struct Shows<S: Server>(Show<S>);
 
 impl<S: Server> System for Shows<S> {

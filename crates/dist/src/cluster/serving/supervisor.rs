@@ -1,4 +1,4 @@
-//! What processes elsewhere ask of a supervisor of ours: `supervisor:which_children` and others.
+//! Remote requests to a local supervisor: `supervisor:which_children` and others.
 
 use std::any::TypeId;
 use std::future::Future;
@@ -22,7 +22,7 @@ use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
 
-/// Has the cluster know supervisors.
+/// Registers supervisors with the cluster.
 pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     let mail = TypeId::of::<SupervisorMail>();
     core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
@@ -40,7 +40,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
         let ((caller, question), ids) = (Caller::new(&core, call), Arc::clone(&core.ids));
-        // WHY a task: a supervisor answers when it has started or stopped what it is about.
+        // WHY a task: a supervisor answers after it has started or stopped the child.
         drop(core.runtime.spawn(async move {
             if let Some(answer) = answer(&ids, &supervisor, &question).await {
                 caller.answer(answer);
@@ -51,7 +51,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     core.decoders.add(mail, of_terms(decode));
 }
 
-/// The children of a supervisor, as `supervisor:which_children/1` tells them: the last one first.
+/// The children of a supervisor in the format of `supervisor:which_children/1`: the last one first.
 pub(in crate::cluster) async fn which_children(
     ids: &Ids,
     supervisor: &SupervisorRef,
@@ -60,7 +60,7 @@ pub(in crate::cluster) async fn which_children(
     Some(Term::list(children.iter().rev().map(|child| told(ids, child))))
 }
 
-/// How many there are, as `supervisor:count_children/1` tells it.
+/// The number of children in the format of `supervisor:count_children/1`.
 pub(in crate::cluster) async fn count_children(supervisor: &SupervisorRef) -> Option<Term> {
     let ChildCounts { specs, active, supervisors, workers, .. } =
         supervisor.count_children().await.ok()?;
@@ -69,7 +69,8 @@ pub(in crate::cluster) async fn count_children(supervisor: &SupervisorRef) -> Op
     Some(Term::list(counts.map(|(name, count)| Term::tuple([Term::atom(name), Term::from(count)]))))
 }
 
-/// The answer to a call; `None` if the supervisor has ended, which the caller's monitor tells.
+/// The answer to a call. Returns `None` if the supervisor has ended, in which case the caller's
+/// monitor fires.
 async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Option<Term> {
     match (question.as_tuple(), question.as_atom().map(Atom::as_str)) {
         (_, Some("which_children")) => which_children(ids, supervisor).await,
@@ -122,7 +123,8 @@ fn bad_call(question: &Term) -> Term {
     error(Term::tuple([Term::atom("bad_call"), question.clone()]))
 }
 
-/// `{Id, Child, Type, Modules}`. An id is an atom, as in most of Erlang, or else a binary.
+/// `{Id, Child, Type, Modules}`. The id is an atom, as usual in Erlang, or a binary if it is too
+/// long for one.
 fn told(ids: &Ids, child: &ChildInfo) -> Term {
     let id = Atom::new(&child.id).map_or_else(|_| Term::from(&*child.id), Term::Atom);
     let process = match child.process {
@@ -137,7 +139,7 @@ fn told(ids: &Ids, child: &ChildInfo) -> Term {
     Term::tuple([id, process, kind, Term::atom("dynamic")])
 }
 
-/// What `sys` needs of supervisors: their state is their children.
+/// Functions for `sys` of supervisors: the state is the list of children.
 struct Supervisors(Arc<Ids>);
 
 impl System for Supervisors {

@@ -1,4 +1,4 @@
-//! What `sys` asks of any server: `{system, {From, Tag}, Request}`.
+//! Requests of `sys` to any server: `{system, {From, Tag}, Request}`.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -17,22 +17,22 @@ use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::reason;
 
-/// The state of a process, as the process itself shows it; `None` if it ends, panics, or takes too long.
+/// The state of a process, as returned by the process itself; `None` if it ends, panics, or takes too long.
 type State = Pin<Box<dyn Future<Output = Option<Term>> + Send>>;
 
-/// What `sys` needs of processes of one type.
+/// Functions for `sys` of processes of one type.
 pub(in crate::cluster) trait System: Send + Sync {
-    /// What is behind such a process, as OTP calls it.
+    /// Name of the OTP behaviour.
     fn behaviour(&self) -> &'static str;
 
-    /// Its state.
+    /// Returns the state.
     fn state(&self, process: LocalProcess) -> State;
 
-    /// Tells it to stop, in good order.
+    /// Requests an orderly stop.
     fn stop(&self, process: LocalProcess, reason: ExitReason);
 }
 
-/// What `sys` needs of processes, by the type of their messages.
+/// Functions for `sys`, by message type of the process.
 #[derive(Default)]
 pub(in crate::cluster) struct Systems(RwLock<HashMap<TypeId, Arc<dyn System>>>);
 
@@ -41,15 +41,15 @@ impl Systems {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(message, system);
     }
 
-    /// For a process of a type that the cluster knows.
+    /// The functions for a process whose type is registered.
     pub(in crate::cluster) fn of(&self, process: &LocalProcess) -> Option<Arc<dyn System>> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(&process.message_type()).cloned()
     }
 }
 
-/// The answer to `sys:get_status` of a process, without a state if the cluster does not know its type; `None` if
-/// it has ended, or does not show what it has.
+/// The answer to `sys:get_status` of a process, without a state if its type is not registered. Returns `None` if the
+/// process has ended, or returns no state.
 pub(in crate::cluster) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
     let (system, id) = (core.systems.of(&process), process.id());
     let info = core.ids.node.process_info(id)?;
@@ -78,7 +78,7 @@ fn data(parts: [(&str, Term); 2]) -> Term {
     Term::tuple([Term::atom("data"), Term::list(parts)])
 }
 
-/// Answers `sys`. WHY a task: the server shows its state when it comes to it.
+/// Answers a request of `sys`. WHY a task: the server returns its state only between two messages.
 pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
     let ((caller, request), own) = (Caller::new(core, asked), Arc::downgrade(core));
     drop(core.runtime.spawn(async move {
@@ -101,7 +101,7 @@ pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
                     caller.answer(status);
                 }
             }
-            // As OTP says it.
+            // As OTP does.
             _ => {
                 let unknown = Term::tuple([Term::atom("unknown_system_msg"), request]);
                 caller.answer(Term::tuple([Term::atom("error"), unknown]));

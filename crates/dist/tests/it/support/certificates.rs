@@ -1,4 +1,4 @@
-//! An authority of one's own, and who has certificates of it.
+//! A private CA and certificates signed by it.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use purlin_dist::Tls;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
 use tempfile::TempDir;
 
-/// PEM files, until it is dropped: of the authorities `ours` and `theirs` the certificates (`ours.pem`), and of
-/// each a certificate for 127.0.0.1 and one for another host (`ours-here.pem`, `ours-elsewhere.pem`, and `.key`).
+/// A temporary folder of PEM files: the certificates of the CAs `ours` and `theirs` (`ours.pem`), and of each a
+/// certificate for 127.0.0.1 and one for another host (`ours-here.pem`, `ours-elsewhere.pem`, and `.key`).
 pub(crate) struct Files(TempDir);
 
 impl Files {
@@ -22,7 +22,7 @@ impl Files {
             for (host, name) in [("here", "127.0.0.1"), ("elsewhere", "elsewhere.example")] {
                 let (key, params) = (key(), CertificateParams::new([name.to_owned()]));
                 let mut params = params.expect("a name");
-                // WHY an address as a name, too: a node of the BEAM looks for the host of a node among the names.
+                // WHY the address as a DNS name, too: a BEAM node looks for the host of a peer among the DNS names.
                 let name = SanType::DnsName(name.try_into().expect("ASCII"));
                 params.subject_alt_names.push(name);
                 let certificate = params.signed_by(&key, &issuer);
@@ -42,13 +42,13 @@ impl Files {
         std::fs::write(self.path(name), text).expect("there is room");
     }
 
-    /// Who shows that certificate, and trusts our authority.
+    /// Returns TLS settings with that certificate, which trust the CA `ours`.
     pub(crate) fn tls(&self, who: &str) -> Tls {
         let [pem, key] = ["pem", "key"].map(|kind| self.path(&format!("{who}.{kind}")));
         Tls::from_pem(pem, key, self.path("ours.pem")).expect("the files are in order")
     }
 
-    /// The file in which a BEAM finds its options: that certificate, our authority, and what else is said.
+    /// Writes the options file of a BEAM with that certificate, the CA `ours` and further options; returns its path.
     pub(crate) fn options(&self, who: &str, more: &str) -> String {
         let [pem, key] = ["pem", "key"].map(|kind| self.path(&format!("{who}.{kind}")));
         let trusts = self.path("ours.pem");

@@ -1,11 +1,11 @@
-//! What the log says on this thread.
+//! Capture of log output on this thread.
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use tracing::subscriber::DefaultGuard;
 
-/// The lines that were logged on this thread since it was made.
+/// Lines logged on this thread since its creation.
 pub(crate) struct Log {
     lines: Arc<Mutex<Vec<u8>>>,
     _guard: DefaultGuard,
@@ -37,13 +37,13 @@ impl Log {
         Self { lines, _guard: tracing::subscriber::set_default(subscriber) }
     }
 
-    /// All lines so far.
+    /// Returns all lines so far.
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = self.lines.lock().expect("nobody panics");
         String::from_utf8_lossy(&lines).lines().map(str::to_owned).collect()
     }
 
-    /// The only line, which has to contain this.
+    /// Asserts that there is exactly one line, and that it contains `text`.
     pub(crate) fn is_one_line_with(&self, text: &str) {
         let lines = self.lines();
         assert!(matches!(&lines[..], [line] if line.contains(text)), "{text:?}: {lines:#?}");

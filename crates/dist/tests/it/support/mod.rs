@@ -1,4 +1,4 @@
-//! Real nodes for tests: an epmd on a port of its own, and BEAMs that evaluate what they are told.
+//! Test support: an epmd on a private port, and BEAMs that evaluate expressions.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{BufRead, BufReader};
@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 pub(crate) const COOKIE: &str = "monster";
 
-/// An epmd of the test's own.
+/// An epmd started by the test.
 pub(crate) struct Epmd {
     daemon: std::process::Child,
     pub(crate) port: u16,
@@ -45,7 +45,7 @@ impl Epmd {
         let lines = BufReader::new(daemon.stderr.take().expect("its log")).lines();
         let mut log = lines.map_while(Result::ok);
         assert!(log.any(|line| line.contains("main select")), "epmd ended");
-        // Whatever else it says is taken, so that it never waits for a reader.
+        // Drains the remaining output, so that epmd never blocks on a full pipe.
         std::thread::spawn(move || log.for_each(drop));
         Self { daemon, port, _held: held }
     }
@@ -62,7 +62,7 @@ impl Drop for Epmd {
     }
 }
 
-/// The output of a future that must not hang.
+/// Awaits a future with a timeout that guards against hanging.
 pub(crate) async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
     let came = tokio::time::timeout(HANG, comes).await;
     came.unwrap_or_else(|_| panic!("waited in vain for {what}"))
@@ -80,23 +80,23 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     in_time(what, holds).await;
 }
 
-/// Waits until a future that is made again and again gives `true`.
+/// Repeats an asynchronous condition until it returns `true`.
 pub(crate) async fn until_async(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let holds = async { while !condition().await {} };
     in_time(what, holds).await;
 }
 
-/// A port of all addresses of this machine, which as long as this is there nobody gets who asks for any. Who says
-/// that it is to be this one can listen on it.
+/// A port reserved on all addresses of this machine while this exists. The system assigns it to no program that asks
+/// for any port; a program that names the port can listen on it.
 #[derive(Clone)]
 pub(crate) struct Port {
     pub(crate) number: u16,
-    /// WHY bound and not listening: the system then gives it to nobody by itself, and lets others that reuse
-    /// addresses, as all that listen here do, have it.
+    /// WHY bound and not listening: the system then assigns the port to no other program, but lets programs that set
+    /// `SO_REUSEADDR`, as all in these tests do, listen on it.
     _held: Arc<TcpSocket>,
 }
 
-/// A port that nobody has.
+/// Reserves a free port.
 pub(crate) fn free_port() -> Port {
     let held = TcpSocket::new_v4().expect("a socket");
     held.set_reuseaddr(true).expect("it is new");
@@ -105,7 +105,7 @@ pub(crate) fn free_port() -> Port {
     Port { number, _held: held.into() }
 }
 
-/// Reads expressions, one a line, and answers each with its value, one a line.
+/// Evaluates expressions from standard input, one per line, and prints each value in one line.
 const EVALUATE: &str = r#"
     process_flag(trap_exit, true),
     Run = fun Run(Bound) ->
@@ -126,11 +126,11 @@ const EVALUATE: &str = r#"
     io:format("ready~n"),
     Run([])."#;
 
-/// OTP's logger, with standard error in place of standard output.
+/// Configuration of OTP's logger: standard error instead of standard output.
 const LOG_TO_STDERR: &str =
     "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
 
-/// A node of the BEAM.
+/// A BEAM node.
 pub(crate) struct Beam {
     machine: Child,
     input: ChildStdin,
@@ -148,7 +148,7 @@ impl Beam {
         Self::run(epmd_port, "-name", &format!("{alive}@127.0.0.1"), more).await
     }
 
-    /// A node with Elixir on it.
+    /// Starts a node with Elixir.
     pub(crate) async fn start_elixir(epmd: &Epmd, alive: &str) -> Self {
         let place = ["-e", "IO.write(Path.dirname(:code.lib_dir(:elixir)))"];
         let place = std::process::Command::new("elixir").args(place).output();
@@ -160,23 +160,23 @@ impl Beam {
         beam
     }
 
-    /// A node that is to be given its name by the first one that it calls.
+    /// Starts a nameless node, which gets its name from the first node it connects to.
     pub(crate) async fn start_nameless(epmd_port: u16) -> Self {
         Self::run(epmd_port, "-name", "undefined@127.0.0.1", &["-dist_listen", "false"]).await
     }
 
-    /// A node of that whole name, in the form `-name` or `-sname`.
+    /// Starts a node with that full name, in the form `-name` or `-sname`.
     pub(crate) async fn run(epmd_port: u16, form: &str, name: &str, more: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
-        // WHY so much heap: OTP 25.2.3 under load ended with a fault where the process that evaluates collects garbage
-        // (its list of what is off the heap is broken, as in erlang/otp#8044). With this it collects none.
+        // WHY a large heap: under load OTP 25.2.3 crashed during garbage collection of the evaluating process (its
+        // off-heap list is corrupt, as in erlang/otp#8044). With this size it collects no garbage.
         let mut machine = Command::new("erl")
             .args(["+S", "1:1", "+sbwt", "none", "+hms", "300000"])
             .args(["-noshell", "-start_epmd", "false"])
             .args(["-boot", "start_clean", form, name, "-setcookie", COOKIE])
-            // The most that a BEAM gives a handshake, in seconds.
+            // The longest handshake timeout that a BEAM allows, in seconds.
             .args(["-kernel", "net_setuptime", "120"])
-            // WHY: a report on its standard output would be taken for an answer.
+            // WHY: a report on standard output would be taken for an answer.
             .args(["-kernel", "logger", LOG_TO_STDERR])
             .args(more)
             .args(["-eval", EVALUATE])
@@ -196,13 +196,13 @@ impl Beam {
         beam
     }
 
-    /// Tells it to evaluate an expression, without waiting for the value.
+    /// Starts the evaluation of an expression without waiting for the value.
     pub(crate) async fn tell(&mut self, expression: &str) {
         let line = format!("{}.\n", expression.replace('\n', " "));
         self.input.write_all(line.as_bytes()).await.expect("the BEAM reads");
     }
 
-    /// The value of what it was told first and has not answered, as Erlang prints it.
+    /// Returns the value of the oldest unanswered expression, as Erlang prints it.
     pub(crate) async fn line(&mut self) -> String {
         let line = in_time("a line", self.output.next_line()).await;
         line.expect("the BEAM writes").expect("the BEAM goes on")
@@ -213,12 +213,12 @@ impl Beam {
         self.line().await
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the node, as a power failure would.
     pub(crate) async fn kill(mut self) {
         self.machine.kill().await.expect("it runs");
     }
 
-    /// Stops it: it is there, and does nothing.
+    /// Suspends the node: its connections stay open, but it does nothing.
     pub(crate) fn stop(&self) {
         let id = self.machine.id().expect("it runs").to_string();
         let stopped = std::process::Command::new("kill").args(["-STOP", &id]).status();
@@ -226,7 +226,7 @@ impl Beam {
     }
 }
 
-/// A node of ours, without processes: what comes is for the test to read.
+/// A purlin node without processes: the test reads incoming signals.
 pub(crate) struct Ours {
     pub(crate) local: Local,
     pub(crate) epmd: epmd::Epmd,
@@ -234,7 +234,7 @@ pub(crate) struct Ours {
     _registration: Registration,
 }
 
-/// One connection of it.
+/// A connection of such a node.
 pub(crate) struct Connected {
     pub(crate) link: Link,
     pub(crate) signals: mpsc::Receiver<Signal>,
@@ -269,13 +269,13 @@ impl Ours {
         Self { local, epmd, listener, _registration: registration }
     }
 
-    /// Lets in only nodes that speak TLS.
+    /// Accepts only peers that use TLS.
     #[cfg(feature = "tls")]
     pub(crate) fn over_tls(self, tls: purlin_dist::Tls) -> Self {
         Self { listener: self.listener.tls(tls), ..self }
     }
 
-    /// Calls a node.
+    /// Connects to a node.
     pub(crate) async fn call(&self, peer: &NodeName) -> Connected {
         let mut stream = connect::dial(&self.epmd, peer).await.expect("it listens");
         let established =
@@ -284,7 +284,7 @@ impl Ours {
         Connected::new(stream, established.expect("it knows the cookie"))
     }
 
-    /// The next node that has called.
+    /// Waits for the next incoming connection.
     pub(crate) async fn called(&mut self) -> Connected {
         let (stream, established) = self.called_raw().await;
         Connected::new(stream, established)
@@ -300,7 +300,7 @@ impl Ours {
         }
     }
 
-    /// A pid of ours.
+    /// Returns a pid of this node.
     pub(crate) fn pid(&self, id: u32) -> Pid {
         Pid { node: self.atom(), id, serial: 0, creation: self.local.creation }
     }
@@ -331,8 +331,7 @@ impl Connected {
         self.link.send(Signal { control, payload }).await.expect("the link goes on");
     }
 
-    /// Answers whatever the other node asks of a node that it sees for the first time, until something else
-    /// comes: that is given back. Monitors and the like are let go.
+    /// Returns the next call as pid, tag and request. Skips monitors and other signals that a node sends to a new peer.
     pub(crate) async fn next_call(&mut self) -> (Pid, Term, Term) {
         loop {
             let Signal { control, payload } = self.next().await;
@@ -346,7 +345,7 @@ impl Connected {
         }
     }
 
-    /// Answers a call as `gen_server:reply/2` does.
+    /// Replies to a call like `gen_server:reply/2`.
     pub(crate) async fn reply(&self, ours: &Ours, to: Pid, tag: Term, reply: Term) {
         let flags = self.link.flags();
         let alias = match &tag {

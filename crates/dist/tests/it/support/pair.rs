@@ -1,4 +1,4 @@
-//! Links without nodes: two ends of a stream in memory.
+//! Links without nodes: two ends of an in-memory stream.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use purlin_dist::control::Control;
@@ -15,14 +15,14 @@ pub(crate) fn established(name: &str, flags: Flags) -> Established {
     Established { peer, creation: 1, flags, named: None }
 }
 
-/// A link to `b@h`, and the other end of its stream.
+/// Returns a link to `b@h`, its received signals, and the other end of its stream.
 pub(crate) fn link(settings: Settings) -> (Link, mpsc::Receiver<Signal>, DuplexStream) {
     let (here, there) = duplex(64 << 10);
     let (receive, signals) = mpsc::channel(4);
     (Link::start(here, established("b@h", Flags::OFFERED), settings, receive), signals, there)
 }
 
-/// Two links that are connected, of `a@h` and `b@h`, and what the second one gets.
+/// Returns two connected links of `a@h` and `b@h`, and the signals that the second one receives.
 pub(crate) fn pair(settings: Settings) -> (Link, Link, mpsc::Receiver<Signal>) {
     let (a, _, there) = link(settings);
     let (receive, signals) = mpsc::channel(4);
@@ -33,13 +33,13 @@ pub(crate) fn pid(node: &str, id: u32) -> Pid {
     Pid { node: Atom::new(node).expect("short"), id, serial: 0, creation: 1 }
 }
 
-/// A message of a process of `a@h` to one of `b@h`.
+/// Returns a message of a process of `a@h` to one of `b@h`.
 pub(crate) fn message(from: u32, payload: Term) -> Signal {
     let (from, to) = (pid("a@h", from), pid("b@h", 1));
     Signal { control: Control::SendSender { from, to, token: None }, payload: Some(payload) }
 }
 
-/// The frame of a signal that is not large, as the first one of a connection.
+/// Returns the frame of a small signal as the first one of a connection.
 pub(crate) fn frame(signal: Signal, flags: Flags) -> Vec<u8> {
     let mut outgoing = Outgoing::new(flags);
     let payload = signal.payload.map(Payload::Term);

@@ -1,4 +1,4 @@
-//! Processes of ours in a cluster that a test can look into.
+//! Test support: local processes in a cluster.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
@@ -9,25 +9,25 @@ use tokio::sync::oneshot;
 
 use crate::support::{Beam, COOKIE, Epmd, in_time};
 
-/// A node of ours that has joined.
+/// Joins a purlin node.
 pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
     builder(epmd, name).start(&node).await.expect("it joins")
 }
 
-/// One that is not hidden.
+/// Joins a published purlin node.
 pub(crate) async fn join_published(epmd: &Epmd, name: &str) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
     builder(epmd, name).published().start(&node).await.expect("it joins")
 }
 
-/// What a node of that name begins with.
+/// Returns a builder of a node with that name.
 pub(crate) fn builder(epmd: &Epmd, name: &str) -> Builder {
     let name: NodeName = format!("{name}@127.0.0.1").parse().expect("a name");
     Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into())
 }
 
-/// Has a BEAM wait until an expression is true.
+/// Waits on a BEAM until an expression is true.
 pub(crate) async fn beam_until(beam: &mut Beam, what: &str) {
     let waits = format!(
         "(fun Until() -> case {what} of true -> so; _ -> receive after 1 -> Until() end end end)()"
@@ -35,7 +35,7 @@ pub(crate) async fn beam_until(beam: &mut Beam, what: &str) {
     assert_eq!(beam.eval(&waits).await, "so");
 }
 
-/// Has it answer calls to `echo` with what it was asked.
+/// Starts a process `echo` that replies to calls with their request.
 pub(crate) fn echoes(cluster: &Cluster) {
     let answers = cluster.clone();
     let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
@@ -47,12 +47,12 @@ pub(crate) fn echoes(cluster: &Cluster) {
     cluster.node().register("echo", &echo).expect("nobody has it");
 }
 
-/// A process of ours that waits until it is told to stop.
+/// Spawns a process that waits for `stop`.
 pub(crate) fn idler(cluster: &Cluster) -> purlin::Pid<Term> {
     cluster.node().spawn(async |mut me: Process<Term>| while !me.receive().await.is_atom("stop") {})
 }
 
-/// What a process of ours is told.
+/// Messages to a test process.
 #[derive(Debug)]
 pub(crate) enum Told {
     Term(Term),
@@ -72,7 +72,7 @@ impl From<Down> for Told {
     }
 }
 
-/// Starts a process of that name on our node, which traps exits; what it finds is to be had with [`found`].
+/// Starts a process with that name on our node, which traps exits. Get its result with [`found`].
 pub(crate) fn start<R: Send + 'static, F>(
     cluster: &Cluster,
     name: &str,

@@ -1,5 +1,5 @@
-//! Ticks of a connection between a purlin node and a BEAM under clocks that the test advances. Neither node checks
-//! the connection unless the test triggers it, so the results do not depend on the speed of either.
+//! Ticks of a connection between a purlin node and a BEAM under clocks that the test advances. Neither node checks the
+//! connection unless the test triggers it, so the results do not depend on the speed of either.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -41,9 +41,9 @@ impl Clock {
         Self { _ends_the_task: ends }
     }
 
-    /// The time from one look of our node to the next passes, and the node looks.
+    /// Advances the clock by the interval between two checks of the purlin node, and lets the node check.
     async fn passes(&self) {
-        // WHY a little more: tokio's timers expire at whole milliseconds.
+        // WHY 2 ms more: tokio's timers expire at whole milliseconds.
         advance(Settings::default().tick_time / LOOKS + Duration::from_millis(2)).await;
         // The link runs on the thread of the test: its ticker, then its writer.
         for _ in 0..10 {
@@ -51,9 +51,9 @@ impl Clock {
         }
     }
 
-    /// Waits until a condition holds. The clock that stands still is no guard here.
+    /// Waits until a condition holds. The paused clock cannot guard against hanging here.
     async fn until(&self, what: &str, condition: impl Fn() -> bool) {
-        // WHY real time: a guard against hanging, as `HANG` says.
+        // WHY real time: a guard against hanging with the limit `HANG`.
         let began = Instant::now();
         while !condition() {
             assert!(began.elapsed() < HANG, "waited in vain for {what}");
@@ -62,13 +62,13 @@ impl Clock {
     }
 }
 
-/// Three tick times of either node pass, in which neither has anything to say.
+/// Lets three tick times of each node pass without any message.
 async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) {
     let ours = connected.link.clone();
     let came = "Came = fun() -> {ok, Info} = net_kernel:node_info('ours@127.0.0.1'), \
                 proplists:get_value(in, Info) end";
     beam.eval(came).await;
-    // The first look of a BEAM finds that something was written since the start, and writes no tick.
+    // The first check of a BEAM finds that data were written since the start, and writes no tick.
     beam.eval("net_kernel ! tick").await;
     // The first check of the purlin node starts its ticker.
     clock.passes().await;
@@ -76,12 +76,12 @@ async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) 
     for look in 1..=3 * LOOKS {
         beam.eval(&format!("Before{look} = Came()")).await;
         let before = ours.traffic();
-        // WHY twice: a tick that was written counts as written at the next look, so every second one writes a tick.
+        // WHY twice: a tick counts as written data at the next check, so every second check writes a tick.
         clock.passes().await;
         clock.passes().await;
         clock.until("a tick of ours", || ours.traffic().bytes_out > before.bytes_out).await;
         beam_until(beam, &format!("Came() > Before{look}")).await;
-        // What its ticker does.
+        // This is what its ticker does.
         beam.eval("net_kernel ! tick").await;
         clock.until("a tick of the BEAM", || ours.traffic().bytes_in > before.bytes_in).await;
     }
@@ -92,7 +92,7 @@ async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) 
     }
 }
 
-/// The BEAM is stopped; time passes until our node notices.
+/// Suspends the BEAM and lets time pass until our node detects it.
 async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Connected) {
     beam.stop();
     // CLOCK: tokio's, which the test moves.
