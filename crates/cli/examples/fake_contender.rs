@@ -1,19 +1,19 @@
-//! A contender that measures nothing: it answers by arithmetic, or misbehaves where it is told to.
+//! A contender that measures nothing: it computes its answers, or misbehaves on request.
 //!
-//! It shows how little a program needs to speak the contender protocol, and the
-//! tests of `purlin lab` run it in all its faults:
+//! It shows how little a program needs to implement the contender protocol, and the tests of `purlin lab` run it with
+//! all its faults:
 //!
 //! ```text
 //! purlin lab run -c 'fake=target/debug/examples/fake_contender'
 //! fake_contender [--cost K] [--pid-file FILE] [--end-lab FILE] [FAULT | FAULT@EXPERIMENT]…
 //! ```
 //!
-//! A fault strikes at every run, or at those of one experiment. The file of `--end-lab` holds a
-//! line such as `KILL 7` for each time that the lab is started: at the seventh run the lab is sent
-//! that signal, no answer is given, and the line goes.
+//! A fault applies to every run, or to the runs of one experiment. The file of `--end-lab` holds one line per start of
+//! the lab, such as `KILL 7`: at the seventh run the contender sends the lab that signal, gives no answer, and removes
+//! the line.
 //!
-//! Its servers and far nodes serve nothing: they tell their client, or the near node, what a message costs,
-//! and are told how many there are. It is that client as well, and an epmd that is none.
+//! Its servers and remote nodes do no work: they send the cost of a message to their client, or to the local node, and
+//! receive the number of messages. It also acts as that client, and as a stub of epmd.
 
 #[path = "../../lab/tests/it/support/honest.rs"]
 mod honest;
@@ -26,19 +26,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What it was told on its command line.
+/// Command-line options.
 struct Orders {
     cost: u64,
     faults: Vec<String>,
-    /// What its idle processes would take.
+    /// Memory of the simulated idle processes.
     held: Vec<Vec<u8>>,
-    /// When the lab is to be sent a signal.
+    /// When to send the lab a signal.
     ending: Option<Ending>,
-    /// What it serves, for which experiment.
+    /// The running server and its experiment.
     server: Option<(String, Server)>,
 }
 
-/// A server, and how many messages it was told of.
+/// A server, and the thread that returns the number of messages it was sent.
 struct Server {
     address: SocketAddr,
     told: JoinHandle<io::Result<u64>>,
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-/// A signal for the lab, in so many runs from now.
+/// A signal to the lab after this number of runs.
 struct Ending {
     signal: String,
     runs: u64,
@@ -115,13 +115,13 @@ impl Ending {
         Some(Self { signal: signal.to_owned(), runs: runs.parse().ok()?, file })
     }
 
-    /// Whether this run is the one.
+    /// Counts a run. Returns whether the signal is due.
     fn strikes(&mut self) -> bool {
         self.runs -= 1;
         self.runs == 0
     }
 
-    /// Sends the signal, after the line in the file is gone.
+    /// Removes the line from the file, then sends the signal.
     #[cfg(unix)]
     fn send(&self) -> io::Result<()> {
         let text = std::fs::read_to_string(&self.file)?;
@@ -210,19 +210,19 @@ fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
     }
     let answer = honest::honest(experiment, params, cost);
     if experiment == "idle-memory" {
-        // Touched, so that it is resident; the lab looks for itself.
+        // Written to, so that it is resident; the lab measures it from outside.
         let bytes = params["n"].as_u64().unwrap_or(0) * honest::IDLE_BYTES * orders.cost;
         orders.held.push(vec![1; usize::try_from(bytes).unwrap_or(0)]);
     }
     spoilt(experiment, answer, orders)
 }
 
-/// Gives an answer, after what the faults make of it.
+/// Prints an answer after applying the faults.
 fn spoilt(experiment: &str, mut answer: Value, orders: &Orders) -> io::Result<()> {
     for fault in &orders.faults {
         let (fault, place) = fault.split_once('@').unwrap_or((fault, experiment));
         if place == experiment {
-            // It goes on reading, so that it ends when nobody is there any more.
+            // It keeps reading, so that it ends when its standard input is closed.
             if fault == "hangs" {
                 return Ok(());
             }
@@ -232,14 +232,14 @@ fn spoilt(experiment: &str, mut answer: Value, orders: &Orders) -> io::Result<()
     say(&answer)
 }
 
-/// Does what the fault is named after.
+/// Applies a fault to an answer.
 fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
     let figure = |answer: &Value, name: &str| answer[name].as_u64().unwrap_or(0);
     match fault {
         "loses" if figure(answer, "received") > 0 => {
             answer["received"] = json!(figure(answer, "received") - 1);
         }
-        // There is no message to lose; then it loses the end of its count.
+        // There is no message to lose, so it loses the end of its countdown.
         "loses" if answer.get("left").is_some() => answer["left"] = json!(1),
         "starves" if answer.get("starved").is_some() => {
             answer["starved"] = json!(1);
@@ -255,10 +255,10 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
         "is-list" => *answer = json!([1, 2]),
         "refuses" => *answer = json!({"error": "I would rather not\nreally"}),
         "rambles" => say("Hello, here is your \u{7} answer")?,
-        // In one write, so that they arrive together.
+        // In one write, so that both arrive together.
         "echoes" => io::stdout().write_all(format!("{answer}\n{answer}\n").as_bytes())?,
         "shouts" => {
-            // More than fits into the pipe.
+            // More than the pipe holds.
             for line in 0..5_000 {
                 eprintln!("this is line {line} of a great many that nobody asked for");
             }

@@ -1,4 +1,4 @@
-//! `purlin ack`: small messages over TCP, acknowledged.
+//! `purlin ack`: acknowledged small messages over TCP.
 
 mod forward;
 mod load;
@@ -10,9 +10,9 @@ use purlin_lab::error::Problem;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ack {
-    /// Take messages and acknowledge them, in one of six ways or all of them
+    /// Acknowledge messages, with one of six strategies or all of them
     Serve(serve::Serve),
-    /// Send as much as there can be to a server, verify every answer, and tell rates and latency
+    /// Load a server, verify every answer, and print rates and latency
     Load(load::Load),
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn obey(command: Ack) -> Result<u8, Problem> {
     }
 }
 
-/// What an ack means, as it is written.
+/// Command-line names of [`Level`].
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum LevelName {
     Received,

@@ -1,4 +1,4 @@
-//! The words of `purlin lab advise`.
+//! Arguments of `purlin lab advise`.
 
 use std::path::PathBuf;
 
@@ -25,31 +25,31 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Advise {
-    /// Messages that enter in a second
+    /// Set the number of messages that enter per second
     #[arg(long, value_name = "MSGS_PER_S", allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
 
-    /// Elements in a message, small integers in a list
+    /// Set the message size in elements, small integers in a list
     #[arg(long, value_name = "ELEMENTS", default_value = "0", allow_negative_numbers = true)]
     size: u64,
 
-    /// How many times a message is sent on its way
+    /// Set how many times each message is sent on its way
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     hops: u32,
 
-    /// Processes spawned in a second
+    /// Set the number of processes spawned per second
     #[arg(long, value_name = "PER_S", default_value = "0", allow_negative_numbers = true, value_parser = rate)]
     spawns: f64,
 
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
 
-    /// Print it as Markdown
+    /// Print Markdown
     #[arg(long)]
     markdown: bool,
 
-    /// The results of a run, or its folder [default: the newest in lab-results]
+    /// Use this run's results or folder [default: the newest in lab-results]
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ impl From<Advise> for AdviseOptions {
     }
 }
 
-/// So many in a second, none included.
+/// Parses a rate per second, including 0.
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=1e12).contains(&number) => Ok(number),

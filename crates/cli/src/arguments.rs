@@ -1,4 +1,4 @@
-//! The words of the command line, and what they mean to the lab.
+//! Command-line arguments, and their conversion to options of the lab.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::export::Export;
 use crate::observe::Observe;
 use crate::time::Time;
 
-/// Processes that cost almost nothing, and a lab that measures them.
+/// Erlang-style processes as a native runtime, and a lab that measures them
 #[derive(Debug, Parser)]
 #[command(name = "purlin", version, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -25,41 +25,41 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure what a process and a message cost, here, on several runtimes
+    /// Measure the cost of processes and messages on several runtimes
     Lab {
         #[command(subcommand)]
         command: Lab,
     },
-    /// Send and take millions of small messages over TCP, acknowledged
+    /// Serve or send millions of acknowledged small messages over TCP
     Ack {
         #[command(subcommand)]
         command: Ack,
     },
-    /// Be a node of an Erlang cluster, to be pinged, sent to and called
+    /// Join an Erlang cluster as a node
     Node(Node),
-    /// Call a function of a node, Erlang's or ours, and print its value
+    /// Call a function on an Erlang or purlin node and print its value
     Call(Call),
-    /// Start a small living system, to be looked at
+    /// Run a demo system with a live dashboard
     Demo(Demo),
-    /// See in this terminal what a node does
+    /// Watch a running node in this terminal
     Observe(Observe),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    /// List the experiments and the contenders, and what can run here
+    /// List the experiments and the contenders, and which of them can run on this machine
     List,
-    /// Run experiments on contenders and draw a page of the results
+    /// Run experiments on contenders and write a report page
     Run(Run),
-    /// Draw the page again from stored results, or from text of OTP's own benchmark
+    /// Write the report page from stored results, or from the output of OTP's benchmark
     Report(Report),
-    /// Tell which figures moved beyond their noise between two runs
+    /// List the figures that changed beyond their noise between two runs
     Compare(Compare),
-    /// Tell what share of a core a design costs on each runtime that was measured
+    /// Estimate the share of a core that a design costs on each measured runtime
     Advise(Advise),
-    /// Write stored results as JSON, CSV, Markdown or OTP's text
+    /// Convert stored results to JSON, CSV, Markdown or OTP's text
     Export(Export),
-    /// Time a command, run by run
+    /// Time a command over many runs
     Time(Time),
 }
 
@@ -90,50 +90,51 @@ Environment:
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
-    /// Experiments, separated by commas; all by default
+    /// Run these experiments, separated by commas [default: all]
     #[arg(short, long = "experiments", value_name = "ID,…", value_delimiter = ',')]
     experiments: Vec<String>,
 
-    /// Contenders: ID or ID:OPTIONS, separated by commas, or NAME=COMMAND, which takes
-    /// the rest of the word; by default all that can run here
+    /// Run these contenders: ID or ID:OPTIONS, separated by commas, or NAME=COMMAND, which takes
+    /// the rest of the argument [default: all that can run on this machine]
     #[arg(short, long = "contenders", value_name = "ID,…")]
     contenders: Vec<String>,
 
-    /// How thorough: about 100 ms per sample, or the published counts
+    /// Choose the thoroughness: about 100 ms per sample, or the published counts
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileName,
 
-    /// Repeat the order of the samples of an earlier run
+    /// Repeat the sample order of an earlier run
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
 
-    /// The folder for samples, results and page, overwritten if they are there
-    /// [default: lab-results/TIME, in UTC]
+    /// Write samples, results and page to this folder, overwriting existing ones [default:
+    /// lab-results/TIME, in UTC]
     #[arg(long)]
     dir: Option<PathBuf>,
 
-    /// Go on with the interrupted run in this folder, as it was asked for
+    /// Continue the interrupted run in this folder with its options
     #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "contenders", "profile", "seed", "dir", "samples", "sample_ms", "limit", "fresh"])]
     resume: Option<PathBuf>,
 
-    /// Write the results to this file too
+    /// Also write the results to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Samples of each point [default: 11 quick, 15 full]
+    /// Take this many samples per point [default: 11 quick, 15 full]
     #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
     samples: Option<u32>,
 
-    /// Milliseconds of work in a sample, where that is not fixed [default: 100 quick, 1000 full]
+    /// Work this many milliseconds per sample, where that is not fixed [default: 100 quick, 1000
+    /// full]
     #[arg(long, value_name = "MS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     sample_ms: Option<f64>,
 
-    /// Seconds that a contender may take for one answer [default: 60 quick, 600 full]
+    /// Limit the time of a contender's answer in seconds [default: 60 quick, 600 full]
     #[arg(long, value_name = "SECONDS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     limit: Option<f64>,
 
-    /// Start every contender anew for each round: what one program has by chance for as long as it
-    /// runs, such as where its code and data lie, then differs from round to round
+    /// Use a fresh process per contender and round, so that what is constant in one process, such
+    /// as the layout of code and data, varies between rounds
     #[arg(long, help_heading = "Advanced")]
     fresh: bool,
 }
@@ -154,11 +155,12 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
 pub(crate) struct Report {
-    /// Files of results (results.json), or of OTP's text, or folders of runs
+    /// Results (results.json), OTP's text, or folders of runs
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Where the page goes [default: beside the results of one run; ./report.html of several]
+    /// Write the page to this file [default: next to the results of a single run; ./report.html for
+    /// several]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -191,31 +193,31 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct Compare {
-    /// The run before: its results, or its folder
+    /// The earlier run: its results or its folder
     old: PathBuf,
 
-    /// The run after
+    /// The later run
     #[arg(required_unless_present = "contenders", conflicts_with = "contenders")]
     new: Option<PathBuf>,
 
-    /// Two contenders of one run instead, round by round: what drifts hits both alike
+    /// Compare two contenders of one run, round by round: drift affects both alike
     #[arg(short, long, value_name = "OLD,NEW", value_parser = two_contenders)]
     contenders: Option<Two>,
 
-    /// End with status 1 if a principal figure got worse by more, beyond its noise
+    /// Exit with status 1 if a primary metric got worse by more than this, beyond its noise
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = percent)]
     fail_above: Option<f64>,
 
-    /// Every figure, not only the principal ones
+    /// Compare every metric, not only the primary ones
     #[arg(long)]
     all: bool,
 
-    /// Print a table for a pull request
+    /// Print a Markdown table for a pull request
     #[arg(long)]
     markdown: bool,
 }
 
-/// The labels of two contenders.
+/// Labels of two contenders.
 #[derive(Debug, Clone)]
 struct Two([String; 2]);
 
@@ -226,7 +228,7 @@ enum ProfileName {
 }
 
 impl Run {
-    /// What is to go on, if anything is.
+    /// Returns the options of the run to resume, if `--resume` is given.
     pub(crate) fn resumed(&self) -> Option<ResumeOptions> {
         let folder = self.resume.clone()?;
         Some(ResumeOptions { folder, json: self.json.clone() })
@@ -270,7 +272,7 @@ impl From<Compare> for CompareOptions {
     }
 }
 
-/// Two labels with a comma between them.
+/// Parses two labels separated by a comma.
 fn two_contenders(text: &str) -> Result<Two, String> {
     let two = text.split_once(',');
     let two = two.filter(|(old, new)| !old.is_empty() && !new.is_empty() && old != new);
@@ -278,7 +280,7 @@ fn two_contenders(text: &str) -> Result<Two, String> {
         .ok_or_else(|| "give two contenders of the run, such as old,new".into())
 }
 
-/// A number of samples.
+/// Parses a count from 1 to 1000000.
 pub(crate) fn count(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
@@ -286,7 +288,7 @@ pub(crate) fn count(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A seed: 53 bits, which every reader of JSON keeps exactly.
+/// Parses a seed. It has 53 bits, which every JSON parser preserves exactly.
 fn seed(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(number) if number < 1 << 53 => Ok(number),
@@ -294,7 +296,7 @@ fn seed(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number above 0, and no larger than a million.
+/// Parses a positive number up to a million.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
@@ -302,7 +304,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A percentage, 0 included.
+/// Parses a percentage, including 0.
 fn percent(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),

@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call`: what both, and a gateway, need to be in an Erlang cluster.
+//! `purlin node` and `purlin call`: what both, and the gateway, need to join an Erlang cluster.
 
 mod call;
 mod node;
@@ -17,14 +17,15 @@ use purlin_lab::error::Problem;
 pub(crate) use call::{Call, call};
 pub(crate) use node::{Node, node};
 
-/// The file in which a user's nodes find their cookie.
+/// Cookie file in the user's home.
 const COOKIE_FILE: &str = ".erlang.cookie";
-/// Says another port of epmd, to `erl` and to us.
+/// Environment variable with the epmd port, also used by `erl`.
 const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
 #[derive(Debug, Args)]
 pub(crate) struct Secret {
-    /// The secret that all nodes of the cluster share [default: what ~/.erlang.cookie holds]
+    /// Set the secret shared by all nodes of the cluster [default: the contents of
+    /// ~/.erlang.cookie]
     #[arg(long, value_name = "COOKIE")]
     cookie: Option<String>,
 }
@@ -34,28 +35,28 @@ struct Joining {
     #[command(flatten)]
     secret: Secret,
 
-    /// Its certificate, and those that vouch for it: a PEM file. Then it talks over TLS only
+    /// Use TLS only, with this certificate chain, a PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
     tls_cert: Option<PathBuf>,
 
-    /// The key of the certificate: a PEM file
+    /// Use this PEM private key for the certificate
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// The authorities that have to vouch for other nodes: a PEM file
+    /// Trust the CA certificates in this PEM file for other nodes
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
 }
 
 impl Secret {
-    /// Whether it was said on the command line.
+    /// Returns whether the cookie was given on the command line.
     pub(crate) fn is_given(&self) -> bool {
         self.cookie.is_some()
     }
 
     pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
         let cookie = match &self.cookie {
-            // Erlang takes the characters beyond ASCII as Latin-1.
+            // Erlang encodes characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
             None => return of_home(),
         };
@@ -67,7 +68,7 @@ impl Secret {
 }
 
 impl Joining {
-    /// What is the same for all that join.
+    /// Applies the options shared by all commands that join a cluster.
     fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
         builder = builder.cookie(self.secret.cookie()?);
         if let (Some(certificates), Some(key), Some(authorities)) =
@@ -79,7 +80,7 @@ impl Joining {
     }
 }
 
-/// The epmd of this machine, on whose port others have theirs.
+/// Returns the address of this machine's epmd, at the port that other nodes use.
 pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
     let port = match env::var_os(EPMD_PORT) {
         None => Some(epmd::PORT),
@@ -89,7 +90,7 @@ pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
     Ok((Ipv4Addr::LOCALHOST, port).into())
 }
 
-/// The cookie in the user's home, where `erl` has it.
+/// Reads the cookie from the user's home, as `erl` does.
 fn of_home() -> Result<Vec<u8>, Problem> {
     let none = |why: String| Problem::new(format!("no cookie: {why}; give one with --cookie"));
     let home = env::home_dir().ok_or_else(|| none("there is no home to look in".into()))?;
@@ -108,7 +109,8 @@ fn of_home() -> Result<Vec<u8>, Problem> {
     }
 }
 
-/// Whether nobody but its owner may read or write a file. As `erl`, we take no other for a secret.
+/// Returns whether only the owner can access the file. Like `erl`, rejects a cookie file that
+/// others can read.
 fn is_private(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -121,7 +123,7 @@ fn is_private(path: &Path) -> bool {
     }
 }
 
-/// An address and a port.
+/// Parses an address and a port.
 pub(crate) fn place(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
 }

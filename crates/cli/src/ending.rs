@@ -1,9 +1,9 @@
-//! How a command that runs until it is told to end is told.
+//! Graceful termination by Ctrl-C and SIGTERM.
 
 use purlin_lab::error::Problem;
 
-/// From now on being asked to end, by Ctrl-C or SIGTERM, does not end the program but this future. Must be
-/// called within a tokio runtime.
+/// Returns a future that completes at Ctrl-C or SIGTERM. From this call on these signals no longer end the program.
+/// Must be called within a tokio runtime.
 pub(crate) fn asked_to_end() -> Result<impl Future<Output = ()>, Problem> {
     #[cfg(unix)]
     {
@@ -20,7 +20,7 @@ pub(crate) fn asked_to_end() -> Result<impl Future<Output = ()>, Problem> {
     }
     #[cfg(not(unix))]
     {
-        // What cannot be listened for never comes.
+        // If the signal cannot be registered, the future never completes.
         Ok(async {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;

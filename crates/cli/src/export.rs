@@ -1,4 +1,4 @@
-//! The words of `purlin lab export`, and what they mean to the lab.
+//! Arguments of `purlin lab export`, and their conversion to options of the lab.
 
 use std::path::PathBuf;
 
@@ -24,14 +24,14 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Export {
-    /// A file of results (results.json), or of OTP's text, or the folder of a run
+    /// Results (results.json), OTP's text, or the folder of a run
     path: PathBuf,
 
-    /// In which form
+    /// Choose the output format
     #[arg(long, value_enum, default_value = "json")]
     format: FormatName,
 
-    /// Where it goes, overwritten if it is there [default: standard output]
+    /// Write to this file, overwriting it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -1,8 +1,7 @@
-//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`, `cluster`,
-//! `demo` or `observe`.
+//! The `purlin` command: parses arguments and dispatches to the lab, or to `ack`, `cluster`, `demo` or `observe`.
 //!
-//! Exit status: 0, all that was asked for was done; 1, some of it failed;
-//! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
+//! Exit status: 0, everything was done; 1, part of it failed; 2, invalid arguments or not possible on this machine;
+//! 130, interrupted.
 
 mod ack;
 mod advise;
@@ -48,20 +47,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// Shows the help that was asked for, or says in one line what was written wrongly.
+/// Prints the requested help, or an argument error in one line.
 fn unparsed(error: &clap::Error) -> ExitCode {
     let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && error.kind() != help {
         let told = Problem::new(one_line(&error.to_string()));
         eprintln!("purlin: {told}; try --help");
     } else {
-        // WHY: a reader that went away is no reason to panic.
+        // WHY the result is ignored: a closed pipe is no reason to panic.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// What the parser says, without the usage and the hints that follow it.
+/// Returns the parser's message in one line, without usage and hints.
 fn one_line(said: &str) -> String {
     let said = said.strip_prefix("error: ").unwrap_or(said);
     let lines = said.lines().map(str::trim);
@@ -130,7 +129,7 @@ fn status(ended: Ended) -> u8 {
     }
 }
 
-/// Prints; a reader that went away has what it wanted.
+/// Prints to standard output. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), Problem> {
     let mut out = io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! The words of `purlin lab time`.
+//! Arguments of `purlin lab time`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use purlin_lab::timing::Limit;
 
 use crate::arguments::{count, positive};
 
-/// What is measured for if nobody says.
+/// Duration if neither a duration nor a count is given.
 const DEFAULT: Duration = Duration::from_secs(3);
 
 const HELP: &str = "\
@@ -35,27 +35,27 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Time {
-    /// For so many seconds; the run that is under way then is the last [default: 3, without -n]
+    /// Run for this many seconds; the run in progress is completed [default: 3, without -n]
     #[arg(short = 't', long = "time", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     seconds: Option<f64>,
 
-    /// So many runs; with -t whichever comes first
+    /// Run this many times; with -t, whichever limit comes first
     #[arg(short = 'n', long = "count", value_name = "COUNT", allow_negative_numbers = true, value_parser = count)]
     count: Option<u32>,
 
-    /// Runs before the first that is timed
+    /// Run this many times before the first timed run
     #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = warmup)]
     warmup: u32,
 
-    /// Time it even where it ends with a status that is not 0
+    /// Count runs with a nonzero exit status
     #[arg(long)]
     ignore_failure: bool,
 
-    /// Write the figures and every time to this file too
+    /// Also write the statistics and every time to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// The program and its arguments, after --
+    /// Program and arguments, after --
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -77,7 +77,7 @@ impl From<Time> for TimeOptions {
     }
 }
 
-/// A number of runs that do not count, 0 included.
+/// Parses a number of warm-up runs, including 0.
 fn warmup(text: &str) -> Result<u32, String> {
     let wrong = || "give a whole number from 0 to 1000000".to_owned();
     if text == "0" { Ok(0) } else { count(text).map_err(|_| wrong()) }

@@ -1,12 +1,12 @@
-//! What it costs to be looked at: a round trip between two processes while many others wait, with nobody looking
-//! and with somebody who asks what the page asks, in turn.
+//! Measures the cost of observation: a round trip between two processes while many others wait, alternately without a
+//! watcher and with one that requests what the page requests.
 //!
 //! ```sh
 //! cargo run --release -p purlin-observer --example cost -- [PROCESSES] [ROUNDS] [SECONDS]
 //! ```
 //!
-//! A million processes, five rounds and ten seconds unless told. With a million processes the sampler walks once
-//! in nine seconds, so a shorter time may have no walk in it.
+//! The defaults are a million processes, five rounds and ten seconds. With a million processes the sampler walks once
+//! in nine seconds, so a shorter time may contain no walk.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -18,7 +18,7 @@ use purlin::{Node, Pid, Process, spawn};
 use purlin_observer::{Observed, Observer};
 
 const TOKEN: &str = "this-node-is-only-measured";
-/// Round trips between two looks at the clock.
+/// Round trips between two clock readings.
 const BLOCK: u64 = 10_000;
 
 struct Asked {
@@ -86,7 +86,7 @@ fn median(numbers: &mut [f64]) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Nanoseconds of a round trip between two processes, over that time.
+/// Returns the mean round-trip time between two processes over `time`, in nanoseconds.
 fn round_trip(node: &Node, time: Duration) -> f64 {
     node.block_on(async move |mut me: Process<()>| {
         let own = me.pid();
@@ -110,7 +110,7 @@ fn round_trip(node: &Node, time: Duration) -> f64 {
     })
 }
 
-/// Somebody who looks as the page does: it follows what is live, and asks for a page of the table each second.
+/// A watcher that acts as the page does: it reads the event stream and requests a page of the table each second.
 struct Eye {
     live: TcpStream,
     follows: thread::JoinHandle<io::Result<()>>,
@@ -119,7 +119,7 @@ struct Eye {
 }
 
 impl Eye {
-    /// Looks, and has had the first answer.
+    /// Connects and waits for the first answers.
     fn open(address: SocketAddr) -> io::Result<Self> {
         let live = ask(address, "/api/live")?;
         let mut events = BufReader::new(live.try_clone()?);
@@ -141,7 +141,7 @@ impl Eye {
         Ok(Self { live, follows, stop, asks })
     }
 
-    /// How many milliseconds each page took.
+    /// Disconnects and returns the response time of each page in milliseconds.
     fn close(self) -> io::Result<Vec<f64>> {
         drop(self.stop);
         self.live.shutdown(Shutdown::Both)?;

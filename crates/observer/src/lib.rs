@@ -1,16 +1,16 @@
-//! What runs on a node, seen live.
+//! Live observer of a node: snapshots, warnings, metrics, traces and a web page.
 //!
-//! Off unless asked for. What is seen is sampled by a thread of its own, which never locks what the
-//! node's users wait for, takes about a hundredth of one core while somebody looks, and rests while
-//! nobody does. What sampling costs, and what it had to leave out, is part of every sample.
+//! Off by default. A dedicated thread samples the node. It never takes a lock that the node's processes wait for, uses
+//! about a hundredth of one core while a watcher is connected, and is parked otherwise. Each snapshot states its cost
+//! and what is missing in it.
 //!
 //! | module | role |
 //! |---|---|
-//! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
-//! | [`warnings`] | what looks wrong in a sample and those before it, and what to do about it |
-//! | [`metrics`] | its figures as time series; a feature of that name, on unless it is switched off |
-//! | [`trace`] | what was seen of processes that were followed, as a diagram and for Chrome's viewer |
-//! | `web` | the page, and what it asks: a server on a thread of its own |
+//! | [`census`] | snapshots: figures of the node, process table, queries |
+//! | [`warnings`] | rules that detect problems in a sequence of snapshots, and advice |
+//! | [`metrics`] | time series; behind the feature `metrics`, which is on by default |
+//! | [`trace`] | traced events as a sequence diagram and in Chrome's trace format |
+//! | `web` | the page and its HTTP API, served by a dedicated thread |
 
 pub mod census;
 #[cfg(feature = "metrics")]
@@ -21,7 +21,7 @@ mod web;
 
 pub use web::{Observed, Observer};
 
-/// The document whose examples are tests.
+/// The guide, whose examples are doc tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../docs/guide/observer.md")]

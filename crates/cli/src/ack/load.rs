@@ -1,4 +1,4 @@
-//! `purlin ack load`: the words, and what they do.
+//! `purlin ack load`: arguments and implementation.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,9 +19,9 @@ use super::LevelName;
 use crate::arguments::{count, positive};
 use crate::ending::asked_to_end;
 
-/// How often the live line changes.
+/// Refresh interval of the live line.
 const TICK: Duration = Duration::from_millis(250);
-/// What ends a command that was interrupted.
+/// Exit status of an interrupted command.
 const INTERRUPTED: u8 = 130;
 
 const HELP: &str = "\
@@ -61,72 +61,72 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Load {
-    /// Host and port of the server [default: 127.0.0.1 and the port of the strategy]
+    /// Set the server's host and port [default: 127.0.0.1 and the port of the strategy]
     #[arg(value_name = "ADDRESS")]
     address: Option<String>,
 
-    /// What kind of server it is, and which preset: request-reply, throttle, head-rest,
-    /// sync-ack, async-ack or best
+    /// Choose the server's strategy, and with it the preset: request-reply, throttle, head-rest, sync-ack, async-ack or
+    /// best
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = str::parse::<Strategy>)]
     strategy: Strategy,
 
-    /// How often everything is sent
+    /// Send everything this many times
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     rounds: Option<u32>,
 
-    /// Messages of a round, on each connection
+    /// Send this many messages per round and connection
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = many)]
     messages: Option<u64>,
 
-    /// Bytes of a message, without the 12 before it [default: 5]
+    /// Set the payload size in bytes, without the 12-byte header [default: 5]
     #[arg(long, value_name = "BYTES")]
     size: Option<u32>,
 
-    /// Messages in a write
+    /// Send this many messages per write
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     batch: Option<u32>,
 
-    /// Messages that may be unanswered on a connection, or none for no bound [default: none]
+    /// Limit unanswered messages per connection, or none for no limit [default: none]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = window)]
     window: Option<Bound>,
 
-    /// Milliseconds between two looks for answers while there is something to write [default: 1]
+    /// Poll for answers every this many milliseconds while there is data to write [default: 1]
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = positive)]
     poll: Option<f64>,
 
-    /// Whether small segments are sent at once, TCP_NODELAY [default: no, but for head-rest]
+    /// Set TCP_NODELAY [default: no, except for head-rest]
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
     nodelay: Option<YesNo>,
 
-    /// Connections at the same time, each with a thread of its own [default: 1]
+    /// Open this many connections, each on a dedicated thread [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
 
-    /// Open a session on each connection, in which an ack means this; of best only
+    /// Open a session with this ack level on each connection; only with best
     #[arg(long, value_enum, value_name = "LEVEL")]
     session: Option<LevelName>,
 
-    /// Seconds to wait for the server at any time [default: 10]
+    /// Give up if the server does not respond for this many seconds [default: 10]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     patience: Option<f64>,
 
-    /// Speak TLS 1.3, to a server for which one of these authorities vouches, as PEM
+    /// Use TLS 1.3 and trust the CA certificates in this PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     tls_ca: Option<PathBuf>,
 
-    /// Who the server has to be, a name or an address [default: the host in ADDRESS]
+    /// Expect this name or address in the server's certificate [default: the host in ADDRESS]
     #[arg(long, value_name = "NAME", help_heading = "TLS", requires = "tls_ca")]
     tls_name: Option<String>,
 
-    /// Show this certificate and those that vouch for it, as PEM, to a server that demands one
+    /// Present this certificate chain, a PEM file, to a server that requires one
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_ca", "tls_key"])]
     tls_cert: Option<PathBuf>,
 
-    /// The key of the certificate, as PEM, not encrypted
+    /// Use this unencrypted PEM private key for the certificate
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Write what was found to this file too
+    /// Also write the results to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -137,7 +137,7 @@ enum YesNo {
     No,
 }
 
-/// A bound, or none.
+/// A limit, or `None` for no limit.
 #[derive(Debug, Clone, Copy)]
 struct Bound(Option<u64>);
 
@@ -174,7 +174,7 @@ impl Load {
     }
 }
 
-/// Does it, and tells the exit status.
+/// Runs the command. Returns the exit status.
 pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
     let plan = asked.plan().map_err(|error| Problem::new(error.to_string()))?;
     plan.check().map_err(|bad| Problem::new(bad.to_string()))?;
@@ -192,14 +192,13 @@ pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
     Ok(status)
 }
 
-/// With a thread for each connection, and one to look names up.
+/// Builds a runtime with a blocking thread per connection and one for name resolution.
 fn runtime(connections: u32) -> io::Result<Runtime> {
     let threads = connections as usize + 1;
     Builder::new_current_thread().max_blocking_threads(threads).enable_all().build()
 }
 
-/// All rounds, or those until it fails or is interrupted; nothing if there was not even a connection
-/// then.
+/// Runs all rounds, or until a failure or interruption. Returns `None` if it was interrupted before connecting.
 async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
     let rounds = plan.rounds;
     let mut end = pin!(asked_to_end()?);
@@ -224,7 +223,7 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
         };
         let status = match done {
             Some(Ok(_)) => continue,
-            // WHY not with what was found: nothing was, since there never was TLS as it should be.
+            // WHY without results: no TLS connection was established, so nothing was sent.
             Some(Err(LoadError::Failed(failed))) if failed.is_insecure() => {
                 line.clear();
                 return Err(Problem::new(failed.to_string()));
@@ -240,7 +239,7 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
     Ok(Some((run, status)))
 }
 
-/// The live line of rates, on a terminal; nothing elsewhere.
+/// Live line of rates; shown on a terminal only.
 struct Line {
     bar: ProgressBar,
     live: Live,
@@ -274,7 +273,7 @@ impl Line {
         self.bar.finish_and_clear();
     }
 
-    /// Says so, and tells the exit status.
+    /// Prints the error. Returns the exit status.
     fn failed(&self, error: &LoadError) -> u8 {
         self.clear();
         eprintln!("purlin: {error}");
@@ -282,7 +281,7 @@ impl Line {
     }
 }
 
-/// A number of messages.
+/// Parses a number of messages.
 fn many(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(number) if number >= 1 => Ok(number),
@@ -290,7 +289,7 @@ fn many(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number of messages, or none.
+/// Parses a number of messages or `none`.
 fn window(text: &str) -> Result<Bound, String> {
     match (text, many(text)) {
         ("none", _) => Ok(Bound(None)),

@@ -1,4 +1,4 @@
-//! `purlin ack serve`: the words, and what they do.
+//! `purlin ack serve`: arguments and implementation.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -47,83 +47,85 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Serve {
-    /// One server only: request-reply, throttle, head-rest, sync-ack, async-ack or best
+    /// Start one server only: request-reply, throttle, head-rest, sync-ack, async-ack or best
     #[arg(long, value_name = "NAME", value_parser = str::parse::<Strategy>)]
     strategy: Option<Strategy>,
 
-    /// Where to listen: an address of this machine, with --strategy also a port after a colon
-    /// [default: 127.0.0.1 and the port of each strategy]
+    /// Listen on this address, with --strategy also on this port [default: 127.0.0.1 and the port
+    /// of each strategy]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     listen: Option<Place>,
 
-    /// Who gets the messages: count, file PATH or process
+    /// Choose the handler of messages: count, file PATH or process
     #[arg(long, value_name = "NAME", num_args = 1..=2, default_value = "count")]
     handler: Vec<String>,
 
     #[command(flatten)]
     forwarding: Forwarding,
 
-    /// What an ack of best means to clients without a session; acks of the others mean received
+    /// Set the ack level of best for clients without a session; the other strategies always use
+    /// received
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "handled")]
     level: LevelName,
 
-    /// Connections of each server at a time; who comes then waits [default: 16384]
+    /// Limit concurrent connections per server; further clients wait [default: 16384]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
 
-    /// Of them from one address; who comes then is closed at once [default: no limit]
+    /// Limit concurrent connections per client address; further ones are closed [default: no limit]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     per_address: Option<u32>,
 
-    /// Bytes of the largest payload [default: 16777216]
+    /// Limit the payload size in bytes [default: 16777216]
     #[arg(long, value_name = "BYTES", help_heading = "Limits", allow_negative_numbers = true)]
     largest: Option<u32>,
 
-    /// Seconds that a client may take for a message, or to read its acks [default: 5, of best 60]
+    /// Close a connection that takes longer than this many seconds for a message or to read its
+    /// acks [default: 5, with best 60]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
     silence: Option<f64>,
 
-    /// Messages of a session that may be unanswered [default: 65536]
+    /// Limit unanswered messages per session [default: 65536]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     window: Option<u32>,
 
-    /// Clients whose sessions are remembered [default: 65536]
+    /// Remember the sessions of this many clients [default: 65536]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     clients: Option<u32>,
 
-    /// Seconds that a connection has at the end to answer what it has read [default: 5]
+    /// Give connections this many seconds at shutdown to answer what they have read [default: 5]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
     drain: Option<f64>,
 
-    /// Speak TLS 1.3, with this certificate and those that vouch for it, as PEM
+    /// Use TLS 1.3 with this certificate chain, a PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The key of the certificate, as PEM, not encrypted
+    /// Use this unencrypted PEM private key for the certificate
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Let in only clients with a certificate for which one of these authorities vouches, as PEM
+    /// Require client certificates signed by one of the CAs in this PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
     tls_clients: Option<PathBuf>,
 
-    /// Processes of each server that let clients in
+    /// Accept connections with this many processes per server
     #[arg(long, value_name = "N", help_heading = "Advanced", default_value = "10", allow_negative_numbers = true, value_parser = count)]
     acceptors: u32,
 
-    /// Threads that run processes [default: as many as there are cores]
+    /// Run processes on this many threads [default: the number of cores]
     #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
     workers: Option<u32>,
 }
 
-/// Where to listen.
+/// Address to listen on.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     Address(IpAddr),
     Port(SocketAddr),
 }
 
-/// Who gets the messages, as it was asked.
+/// Handler as given in the arguments.
 enum Asked {
     Count,
     File(PathBuf),
@@ -131,7 +133,7 @@ enum Asked {
     Forward(To),
 }
 
-/// Who gets them.
+/// Handler in use.
 enum Handling {
     Count,
     File(File),
@@ -200,7 +202,7 @@ impl Serve {
     }
 }
 
-/// Does it until it is asked to end, and tells the exit status.
+/// Runs the servers until the command is asked to end. Returns the exit status.
 pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
     let (places, handling) = (asked.places()?, asked.handling()?);
     let tls = asked.tls().map_err(|error| Problem::new(error.to_string()))?;
@@ -242,7 +244,7 @@ async fn run(
         servers.push((strategy, server));
     }
     end.await;
-    // WHY at the same time: each may take as long as its slowest connection.
+    // WHY concurrently: each server may take as long as its slowest connection.
     let drained =
         servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
     for (strategy, drained) in drained.collect::<Vec<_>>() {
@@ -293,14 +295,14 @@ impl Handling {
     }
 }
 
-/// Takes blocks, and says so.
+/// Receives blocks and acknowledges them.
 async fn taker(mut me: Process<Handed>) {
     loop {
         me.receive().await.done();
     }
 }
 
-/// What a server has done, in a line.
+/// Formats the counters of a server as one line.
 fn told(strategy: Strategy, counts: &Counts) -> String {
     let mut line = format!(
         "{strategy}: {} messages in {} acks on {} connections",
@@ -322,7 +324,7 @@ fn told(strategy: Strategy, counts: &Counts) -> String {
     line + "\n"
 }
 
-/// An address, or an address and a port.
+/// Parses an address, with or without a port.
 fn place(text: &str) -> Result<Place, String> {
     let address = text.parse().map(Place::Address);
     let place = address.or_else(|_| text.parse().map(Place::Port));

@@ -1,4 +1,4 @@
-//! `purlin call`: the words, and what they do.
+//! `purlin call`: arguments and implementation.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -37,30 +37,30 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Call {
-    /// Which node: name@host
+    /// Call this node: name@host
     #[arg(value_name = "NODE", value_parser = str::parse::<NodeName>)]
     node: NodeName,
 
-    /// The module, as it is, without quotes
+    /// Call a function of this module, given without quotes
     #[arg(value_name = "MODULE", value_parser = Atom::new)]
     module: Atom,
 
-    /// The function, as it is, without quotes
+    /// Call this function, given without quotes
     #[arg(value_name = "FUNCTION", value_parser = Atom::new)]
     function: Atom,
 
-    /// Its arguments, a list in Erlang's syntax
+    /// Pass these arguments, a list in Erlang's syntax
     #[arg(value_name = "ARGUMENTS", default_value = "[]", value_parser = list)]
     arguments: Arguments,
 
-    /// Where the epmd of the node's host is [default: port 4369 there, or the one that ERL_EPMD_PORT says]
+    /// Set the address of the epmd on the node's host [default: port 4369 there, or ERL_EPMD_PORT]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]
     joining: Joining,
 
-    /// Seconds to wait for the value
+    /// Wait this many seconds for the value
     #[arg(long, value_name = "SECONDS", default_value = "5", allow_negative_numbers = true, value_parser = positive)]
     timeout: f64,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Call {
 #[derive(Debug, Clone)]
 struct Arguments(Vec<Term>);
 
-/// Does it, and tells the exit status.
+/// Runs the command. Returns the exit status.
 pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     let (callee, timeout) = (asked.node.clone(), Duration::from_secs_f64(asked.timeout));
     let mut builder = Cluster::builder(own_name(&callee)?).epmd(own_epmd()?).only_calls();
@@ -97,9 +97,9 @@ pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     }
 }
 
-/// A name that nobody else has who calls this node now: it says which process of which machine this is.
+/// Returns a node name that is unique among concurrent callers: it contains the process id and this machine's address.
 ///
-/// WHY not by chance: a BEAM keeps the name of every node that it has heard of.
+/// WHY not a random name: a BEAM keeps the name of every node it has ever seen.
 fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
     let (own, process) = (own_address(callee.host()), std::process::id());
     let name = match callee.is_long() {
@@ -109,11 +109,11 @@ fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
     name.parse().map_err(problem)
 }
 
-/// This machine's address, as seen from there. If there is no way, that is told when one is taken.
+/// Returns this machine's address as seen from `host`. Without a route the later connection attempt reports the error.
 fn own_address(host: &str) -> IpAddr {
     let towards = |from: IpAddr| {
         let socket = UdpSocket::bind((from, 0))?;
-        // Nothing is sent.
+        // Connecting a UDP socket sends nothing.
         socket.connect((host, epmd::PORT))?;
         Ok::<_, io::Error>(socket.local_addr()?.ip())
     };
@@ -122,7 +122,7 @@ fn own_address(host: &str) -> IpAddr {
     own.unwrap_or(Ipv4Addr::LOCALHOST.into())
 }
 
-/// A list, in Erlang's syntax.
+/// Parses a list in Erlang's syntax.
 fn list(text: &str) -> Result<Arguments, String> {
     match text.parse() {
         Ok(Term::List(arguments)) => Ok(Arguments(arguments)),

@@ -1,4 +1,4 @@
-//! `purlin node`: the words, and what they do.
+//! `purlin node`: arguments and implementation.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -50,33 +50,33 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Node {
-    /// What it is called: something, @, and the address or the name of this machine
+    /// Set the node's name: any name, @, and this machine's address or host name
     #[arg(long, value_name = "NAME", value_parser = str::parse::<NodeName>)]
     name: NodeName,
 
     #[command(flatten)]
     joining: Joining,
 
-    /// Where other nodes are to connect to [default: any port of the address in its name, or of
+    /// Listen for other nodes on this address [default: any port of the address in the name, or of
     /// all addresses]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     listen: Option<SocketAddr>,
 
-    /// Be a node that others connect to by themselves and see in nodes(), and answer global
+    /// Be a visible node, which others connect to automatically and list in nodes(), and support
+    /// global
     #[arg(long)]
     published: bool,
 
-    /// Where the epmd of this machine is [default: port 4369 of 127.0.0.1, or the one that
-    /// ERL_EPMD_PORT says]
+    /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     epmd: Option<SocketAddr>,
 
-    /// How much is told on the standard error
+    /// Set the log level on standard error
     #[arg(long, value_name = "LEVEL", default_value = "warn", value_parser = ["off", "error", "warn", "info", "debug"])]
     log: String,
 }
 
-/// Is one until it is asked to end, and tells the exit status.
+/// Runs the node until it is asked to end. Returns the exit status.
 pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
     let epmd = asked.epmd.map_or_else(own_epmd, Ok)?;
     let mut builder = asked.joining.prepare(Cluster::builder(asked.name.clone()).epmd(epmd))?;
@@ -101,19 +101,20 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
         end.await;
         Ok(epmd)
     });
-    // WHY the epmd last: the node would complain that it is gone.
+    // WHY the epmd last: the node would otherwise log that it is gone.
     node.stop_blocking();
     was.map(|_epmd| 0)
 }
 
-/// Has what is logged told on the standard error, and to whoever asks for it elsewhere.
+/// Logs to standard error, and to the loggers of other nodes that request it.
 fn log(level: &str, logs: Logs) -> Result<(), Problem> {
     let level: LevelFilter = level.parse().map_err(problem)?;
     let told = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(level);
     tracing_subscriber::registry().with(told).with(logs).try_init().map_err(problem)
 }
 
-/// Where an epmd of our own has to listen for others to find a node of this name.
+/// Returns the address on which an own epmd has to listen so that other nodes find a node of this
+/// name.
 fn place_of(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
     match name.host().parse() {
         Ok(IpAddr::V4(address)) if address.is_loopback() => epmd,
@@ -123,11 +124,11 @@ fn place_of(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
     }
 }
 
-/// An epmd of our own, at that place, if there is none.
+/// Starts an epmd at `place` unless one answers at `address`.
 async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server>, Problem> {
     match Epmd::at(address).names().await {
         Err(Failed::Unreachable(..)) => {}
-        // One that does not answer as it should is told of when the node registers.
+        // A misbehaving epmd is reported when the node registers.
         _ => return Ok(None),
     }
     match Server::start(place).await {
@@ -137,7 +138,7 @@ async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server
             ))?;
             Ok(Some(server))
         }
-        // Somebody else was quicker.
+        // Another process has started one in the meantime.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
         Err(error) => Err(Problem::new(format!(
             "there is no epmd at {address}, and none can be started at {place}: {error}"
@@ -145,17 +146,17 @@ async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server
     }
 }
 
-/// Where it is, and how it is reached from `erl`, in a line.
+/// Returns one line with the node's name and how to reach it from `erl`.
 fn told(asked: &Node, epmd: SocketAddr) -> String {
     let name = &asked.name;
-    // Only nodes whose names are both long, or both short, know each other.
+    // Only nodes with names of the same kind, long or short, can connect.
     let kind = if name.is_long() { "-name" } else { "-sname" };
     let host = name.host();
     let port = match epmd.port() {
         epmd::PORT => String::new(),
         port => format!("{EPMD_PORT}={port} "),
     };
-    // WHY not the cookie itself: what is printed is kept in logs.
+    // WHY not the cookie itself: output may end up in logs.
     let cookie = if asked.joining.secret.is_given() { " -setcookie COOKIE" } else { "" };
     let tls = match asked.joining.tls_cert {
         Some(_) => " -proto_dist inet_tls -ssl_dist_optfile FILE",

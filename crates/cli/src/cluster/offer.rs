@@ -1,4 +1,4 @@
-//! What a node started by `purlin node` has for others: a process that echoes, and functions.
+//! What a `purlin node` offers to other nodes: an echo process and functions.
 
 use purlin::{Process, ProcessInfo};
 use purlin_dist::cluster::{Cluster, GenCall};
@@ -7,17 +7,18 @@ use purlin_term::{Atom, Pid, Term};
 
 use super::problem;
 
-/// The module that others call.
+/// Module name of the exported functions.
 const MODULE: &str = "purlin";
 
-/// Starts the process, and exports the functions.
+/// Starts the echo process and exports the functions.
 pub(super) fn everything(cluster: &Cluster) -> Result<(), Problem> {
     let (node, echoes) = (cluster.node().clone(), cluster.clone());
     let process = node.spawn(async move |me| echo(me, &echoes).await);
     node.register("echo", &process).map_err(problem)?;
     let echo = async |mut arguments: Vec<Term>| Ok(arguments.pop().unwrap_or(Term::NIL));
     cluster.export(MODULE, "echo", 1, echo).map_err(problem)?;
-    // WHY not the cluster itself: what it exports would keep it for ever.
+    // WHY not the cluster itself: an exported function holding the cluster would keep it alive
+    // forever.
     let own = cluster.term_of(process.id());
     let processes = move |_| {
         let (node, own) = (node.clone(), own.clone());
@@ -26,7 +27,7 @@ pub(super) fn everything(cluster: &Cluster) -> Result<(), Problem> {
     cluster.export(MODULE, "processes", 0, processes).map_err(problem)
 }
 
-/// Answers whoever says who it is.
+/// Replies to every message that contains its sender.
 async fn echo(mut me: Process<Term>, cluster: &Cluster) {
     let own = Term::from(cluster.term_of(me.id()));
     loop {
@@ -46,7 +47,7 @@ async fn echo(mut me: Process<Term>, cluster: &Cluster) {
     }
 }
 
-/// A process as a map; `own` is any of this node.
+/// Returns a process as a map. `own` is any pid of this node.
 fn told(process: &ProcessInfo, own: &Pid) -> Term {
     let pid = Pid { id: process.id.id(), serial: process.id.serial(), ..own.clone() };
     let name = process.name.as_deref().and_then(|name| Atom::new(name).ok());

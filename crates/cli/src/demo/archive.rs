@@ -1,4 +1,4 @@
-//! A process whose mailbox grows now and then, because it does not look at it.
+//! A process whose mailbox grows periodically, because it stops receiving.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use tokio::time::{interval, sleep};
 
 use super::Fallible;
 
-/// How long it keeps up, and how long it then does not look.
+/// Time in which it receives, followed by the time in which it does not.
 const DILIGENT: Duration = Duration::from_secs(20);
 const ABSENT: Duration = Duration::from_secs(12);
-/// How often it is sent pages, and how many: a hundred a second.
+/// Send interval, and pages per interval: a hundred pages per second.
 const TICK: Duration = Duration::from_millis(100);
 const PAGES: u32 = 10;
 
-/// A page to be kept.
+/// A page to archive.
 pub(super) struct Page(u32);
 
 pub(super) async fn archive(mut me: Process<Page>) -> Fallible {

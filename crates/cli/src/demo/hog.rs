@@ -1,4 +1,4 @@
-//! A process that computes without awaiting, now and then.
+//! A process that periodically computes without awaiting.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::Fallible;
 
 const RESTS: Duration = Duration::from_secs(13);
-/// Long enough to be seen by whoever looks once a second.
+/// Long enough to appear in a snapshot taken once per second.
 const COMPUTES: Duration = Duration::from_secs(2);
 
 pub(super) async fn hog(me: Process<()>) -> Fallible {

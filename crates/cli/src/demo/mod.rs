@@ -1,13 +1,13 @@
-//! `purlin demo`: the words, and what they do.
+//! `purlin demo`: arguments and implementation.
 //!
 //! | file | role |
 //! |---|---|
-//! | `tree` | the application: who is started, in which order, by which supervisor |
-//! | `readings` | an ack server, and a client that loads it gently |
-//! | `pool` | workers, of which one crashes now and then, and who has work for them |
-//! | `hog` | a process that computes without awaiting, now and then |
-//! | `quarrel` | two processes that now and then call each other at the same time |
-//! | `archive` | a process whose mailbox grows now and then |
+//! | `tree` | the application: supervision tree and start order |
+//! | `readings` | an ack server, and a client with a moderate load |
+//! | `pool` | workers, one of which crashes periodically, and the process that sends them work |
+//! | `hog` | a process that periodically computes without awaiting |
+//! | `quarrel` | two processes that periodically call each other at the same time |
+//! | `archive` | a process whose mailbox grows periodically |
 
 mod archive;
 mod hog;
@@ -29,7 +29,7 @@ use purlin_observer::{Observed, Observer};
 use crate::arguments::positive;
 use crate::ending::asked_to_end;
 
-/// What processes of the demo end with.
+/// Result of the demo's processes.
 type Fallible = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
 const HELP: &str = "\
@@ -50,7 +50,7 @@ Exit status:
   0  it was asked to end, or the time is over
   2  it cannot be started, as when the port is taken; one line says why";
 
-/// What there is to see, view by view.
+/// Guide to the views, printed at the start.
 const VIEWS: &str = "\
 What to look at:
   Overview     the load of each worker; a hog takes one for two seconds of every fifteen
@@ -64,19 +64,20 @@ What to look at:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Demo {
-    /// The port of its page, on this machine only; 0 is any that is free
+    /// Serve the page on this port of this machine only; 0 chooses a free port
     #[arg(long, value_name = "PORT", default_value_t = 4480)]
     port: u16,
 
-    /// End by itself after so many seconds
+    /// Stop after this many seconds
     #[arg(long = "for", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     time: Option<f64>,
 }
 
-/// Lets it live until it is asked to end or its time is over, and tells the exit status.
+/// Runs the demo until it is asked to end or its time is over. Returns the exit status.
 pub(crate) fn demo(asked: &Demo) -> Result<u8, Problem> {
     let page = SocketAddr::from((Ipv4Addr::LOCALHOST, asked.port));
-    // WHY: who has the token has it from this terminal, and is to try everything.
+    // WHY exit is allowed: the token is printed on this terminal only, and the demo is for trying
+    // everything.
     let observer = Observer::at(page).allow_exit(true).silent();
     let node = Node::builder().name("demo").observer(observer.clone()).build();
     let node = node.map_err(|error| unstarted(&error, asked.port))?;
@@ -86,7 +87,7 @@ pub(crate) fn demo(asked: &Demo) -> Result<u8, Problem> {
     ended.map(|()| 0)
 }
 
-/// Why there is no node.
+/// Describes why the node failed to start.
 fn unstarted(error: &BuildError, port: u16) -> Problem {
     match error {
         BuildError::Io(error) if error.kind() == io::ErrorKind::AddrInUse => Problem::new(format!(
@@ -114,7 +115,7 @@ async fn live(node: &Node, observer: &Observer, time: Option<Duration>) -> Resul
     Ok(())
 }
 
-/// When the time is over; never if there is none.
+/// Completes when the time is over; never completes without one.
 async fn over(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,

@@ -1,7 +1,7 @@
-//! Workers, of which one crashes now and then, and who has work for them.
+//! Workers, one of which crashes periodically, and the process that sends them work.
 //!
-//! A worker adds up numbers that it is sent as text. What is no number ends it, and its supervisor starts
-//! another.
+//! A worker adds up numbers that it receives as text. Text that is not a number makes it fail, and its supervisor
+//! restarts it.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use tokio::time::interval;
 use super::Fallible;
 
 const WORKERS: usize = 4;
-/// How often the clerk has work for one of them.
+/// Interval between jobs.
 const TICK: Duration = Duration::from_millis(50);
-/// Every so many jobs hold something that is no number: one in eight seconds.
+/// Every job with this number is faulty, as its last text is not a number: one in eight seconds.
 const FAULTY: usize = 160;
-/// The supervisor expects far more restarts in a minute than there are, which is seven or eight: no storm.
+/// Allowed restarts per minute, far above the actual seven or eight: no restart storm.
 const INTENSITY: usize = 15;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// What a worker is asked: the sum of these.
+/// A request for the sum of these numbers.
 pub(super) struct Sum(Vec<String>, Reply<u64>);
 
-/// The supervisor of the workers.
+/// Returns the supervisor of the workers.
 pub(super) fn workers() -> SupervisorSpec {
     let pool = SupervisorSpec::one_for_one().name("pool").intensity(INTENSITY).period(PERIOD);
     (0..WORKERS).map(name).fold(pool, |pool, name| {
@@ -31,7 +31,7 @@ pub(super) fn workers() -> SupervisorSpec {
     })
 }
 
-/// What the worker is called whose turn it is.
+/// Returns the name of the worker for this turn.
 fn name(turn: usize) -> String {
     format!("worker-{}", turn % WORKERS)
 }
@@ -45,10 +45,10 @@ async fn worker(mut me: Process<Sum>, name: String) -> Fallible {
     }
 }
 
-/// Asks the worker whose turn it is.
+/// Sends a job to the worker for this turn.
 ///
 /// # Errors
-/// It has crashed, or is being restarted.
+/// Returns an error if the worker has crashed or is being restarted.
 pub(super) async fn ask(
     turn: usize,
     numbers: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) async fn ask(
     Ok(worker.call(|reply| Sum(numbers, reply)).await?)
 }
 
-/// Has work for the workers, some of which they cannot do.
+/// Sends jobs to the workers, some of them faulty.
 pub(super) async fn clerk(me: Process<()>) -> Fallible {
     me.register("clerk")?;
     let mut ticks = interval(TICK);
@@ -65,7 +65,7 @@ pub(super) async fn clerk(me: Process<()>) -> Fallible {
         ticks.tick().await;
         let last = if turn % FAULTY == 0 { "many" } else { "3" };
         let numbers = ["1", "2", last].map(str::to_owned);
-        // A worker that crashes of it is the supervisor's business.
+        // The supervisor handles the crash.
         let _ = ask(turn, numbers.into()).await;
     }
     Ok(())

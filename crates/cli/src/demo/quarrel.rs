@@ -1,7 +1,7 @@
-//! Two processes that now and then call each other at the same time, and then wait for each other.
+//! Two processes that periodically call each other at the same time, and so deadlock.
 //!
-//! Each answers only when it is not waiting itself, as a server does whose handler calls. The calls end by
-//! their timeout, and all is well until the next time.
+//! Each replies only while it is not waiting, like a server whose handler calls. The calls end by their timeout, and
+//! both recover until the next time.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use tokio::time::{interval, sleep};
 
 use super::Fallible;
 
-/// How often the auditor asks both for a price.
+/// Interval at which the auditor asks both for a price.
 const TICK: Duration = Duration::from_secs(1);
-/// Every so many times it has them ask each other instead.
+/// At every tick with this number the auditor makes them call each other instead.
 const DISPUTE: u32 = 30;
-/// How long they wait for each other: long enough to be seen by whoever looks once a second.
+/// Timeout of these calls: long enough to appear in a snapshot taken once per second.
 const PATIENCE: Duration = Duration::from_secs(6);
-/// How long they take before they ask, so that both have been told to by then.
+/// Delay before the call, so that both have received the request by then.
 const THOUGHT: Duration = Duration::from_millis(50);
 
 pub(super) enum Ask {
     Price(Reply<u32>),
-    /// Ask the other one for a price.
+    /// Call the other process for a price.
     Dispute,
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn department(
             Ask::Price(reply) => reply.send(42),
             Ask::Dispute => {
                 sleep(THOUGHT).await;
-                // It has no answer, which is what this is about.
+                // The call times out, which is the purpose.
                 let _ = whereis(other)?.call_timeout(Ask::Price, PATIENCE).await;
             }
         }
@@ -53,7 +53,7 @@ pub(super) async fn auditor(me: Process<()>) -> Fallible {
             if tick % DISPUTE == 0 {
                 department.send(Ask::Dispute);
             } else {
-                // While they quarrel it waits for them too, in vain.
+                // During the deadlock the auditor's calls time out too.
                 let _ = department.call_timeout(Ask::Price, TICK).await;
             }
         }

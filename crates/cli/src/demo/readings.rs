@@ -1,7 +1,7 @@
-//! An ack server, and a client that loads it gently.
+//! An ack server, and a client with a moderate load.
 //!
-//! The server has the pool work on what comes, so an ack says that a worker has done it. The client sends
-//! now more and now less, so that there is something to see.
+//! The server passes messages to the pool, so an ack means that a worker has processed them. The client's rate varies
+//! periodically, so that the charts change.
 
 use std::f64::consts::TAU;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,21 +18,21 @@ use tokio::time::interval;
 
 use super::{Fallible, pool, problem};
 
-/// How often the client sends.
+/// Send interval.
 const TICK: Duration = Duration::from_millis(100);
-/// How many messages it sends then on average: a few hundred a second, which costs next to nothing.
+/// Mean number of messages per interval: a few hundred per second, which costs next to nothing.
 const BURST: f64 = 40.0;
-/// From one time of many messages to the next.
+/// Period of the load.
 const WAVE: Duration = Duration::from_secs(30);
 
-/// The server, listening already.
+/// Returns the server, which is already listening.
 pub(super) fn server() -> Result<(SupervisorSpec, Door), Problem> {
     let any_port = (Ipv4Addr::LOCALHOST, 0).into();
     let builder = Server::builder(any_port).acceptors(2).handler(|_| ToPool(0));
     Ok(builder.listen().map_err(problem)?.into_parts())
 }
 
-/// Hands each batch to a worker; the number is that of the batch.
+/// Passes each batch to a worker. The number counts the batches.
 struct ToPool(usize);
 
 impl Handler for ToPool {
@@ -40,7 +40,7 @@ impl Handler for ToPool {
         self.0 = self.0.wrapping_add(1);
         let text = |payload: &[u8]| String::from_utf8_lossy(payload).into_owned();
         let numbers = batch.frames().map(|frame| text(frame.payload)).collect();
-        // One that is being restarted has the batch fail, and the client sends it again.
+        // While a worker is being restarted the batch fails, and the client resends it.
         let done = pool::ask(self.0, numbers).await;
         done.map(drop).map_err(|error| Unhandled::Failed(ExitReason::error(error)))
     }

@@ -1,7 +1,7 @@
-//! The application: who is started, in which order, by which supervisor.
+//! The application: supervision tree and start order.
 //!
-//! Whoever needs another is started after it. What fails on purpose has a supervisor of its own, which
-//! expects as much, so that nothing of it spreads.
+//! A process is started after those it depends on. Processes that fail on purpose have a separate supervisor with a
+//! sufficient intensity, so that failures do not spread.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use purlin_lab::error::Problem;
 
 use super::{archive, hog, pool, quarrel, readings};
 
-/// How long it has to stop: longer than the hog computes.
+/// Shutdown timeout: longer than the hog computes.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// The application, and the server that listens for readings in it.
+/// Returns the application, and the server that listens for its readings.
 pub(super) fn application() -> Result<(ApplicationSpec, Door), Problem> {
     let (server, door) = readings::server()?;
     let address = door.local_addr();
@@ -29,7 +29,7 @@ pub(super) fn application() -> Result<(ApplicationSpec, Door), Problem> {
     Ok((ApplicationSpec::new("demo", tree).shutdown(SHUTDOWN), door))
 }
 
-/// What goes wrong without ending anybody.
+/// Returns the supervisor of processes with problems, none of which ends a process.
 fn trouble() -> SupervisorSpec {
     SupervisorSpec::one_for_one()
         .name("trouble")

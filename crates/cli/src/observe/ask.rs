@@ -1,4 +1,4 @@
-//! Asking a node's page, as its own script does.
+//! Client of a node's API, like the page's script.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use ureq::Agent;
 use super::harmless::harmless;
 use super::place::Place;
 
-/// How long a node has to answer: as long as it may take for its first look at millions of processes.
+/// Timeout of a request: as long as the node may take for its first snapshot of millions of processes.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long connecting may take.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// No answer is longer, in bytes: five hundred rows are a tenth of that.
+/// Largest response in bytes; five hundred rows are a tenth of that.
 const LONGEST: u64 = 4 << 20;
-/// So much is shown of why it refuses, in columns.
+/// Longest refusal that is shown, in columns.
 const REFUSAL: usize = 300;
 
-/// A node's page, to be asked.
+/// Client of one node's page.
 pub(super) struct Observer {
     agent: Agent,
     place: Place,
 }
 
-/// What is to be told of processes.
+/// Query for processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) sort: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct Wish {
     pub(super) limit: usize,
 }
 
-/// What was seen of a node.
+/// Everything that is shown of a node.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) overview: Overview,
@@ -43,7 +43,7 @@ pub(super) struct Seen {
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The answer to `/api/overview`, as far as it is shown.
+/// The response of `/api/overview`, as far as it is shown.
 #[derive(Debug, Deserialize)]
 pub(super) struct Overview {
     pub(super) node: String,
@@ -68,7 +68,7 @@ pub(super) struct Look {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Worker {
-    /// `None` where it was not measured.
+    /// `None` if it was not measured.
     pub(super) utilization: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Sampler {
     pub(super) left_out: u64,
 }
 
-/// The answer to `/api/processes`.
+/// The response of `/api/processes`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Processes {
     pub(super) all: usize,
@@ -115,7 +115,7 @@ pub(super) struct Row {
     pub(super) memory: u64,
 }
 
-/// The answer to `/api/warnings`.
+/// The response of `/api/warnings`.
 #[derive(Debug, Deserialize)]
 struct Warnings {
     warnings: Vec<Warning>,
@@ -128,7 +128,7 @@ pub(super) struct Warning {
     pub(super) for_ns: u64,
 }
 
-/// What a page says when it refuses.
+/// An error response.
 #[derive(Deserialize)]
 struct Refusal {
     error: String,
@@ -149,19 +149,19 @@ impl Observer {
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(PATIENCE))
-            // WHY: the token is for this place and no other.
+            // WHY no redirects: the token must not be sent to another host.
             .max_redirects(0)
             .proxy(None)
             .build();
         Self { agent: config.into(), place }
     }
 
-    /// Where it is.
+    /// Returns the host and port.
     pub(super) fn host(&self) -> &str {
         &self.place.host
     }
 
-    /// Asks for all that is shown.
+    /// Fetches everything that is shown.
     pub(super) fn ask(&self, wish: &Wish) -> Result<Seen, Problem> {
         let Wish { sort, descending, text, offset, limit } = wish;
         let order = if *descending { "desc" } else { "asc" };

@@ -1,23 +1,23 @@
-//! Numbers in few columns. Pure.
+//! Compact formatting of numbers. Pure.
 
 use std::time::Duration;
 
 const THOUSANDS: [&str; 5] = ["", " k", " M", " G", " T"];
 const BYTES: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
 
-/// A number with three digits, as `1.23 M`; one below a thousand has no more than one after the point.
+/// Formats a number with three digits, as `1.23 M`. Below a thousand it has at most one decimal.
 pub(super) fn number(value: f64) -> String {
     scaled(value, 1000.0, &THOUSANDS)
 }
 
-/// Bytes, as `1.23 MiB`.
+/// Formats bytes, as `1.23 MiB`.
 pub(super) fn bytes(value: u64) -> String {
     scaled(value as f64, 1024.0, &BYTES)
 }
 
 fn scaled(value: f64, step: f64, units: &[&str; 5]) -> String {
     let (mut value, mut unit) = (if value.is_finite() { value.max(0.0) } else { 0.0 }, 0);
-    // WHY not 1000 or 1024: what rounds to that is the next unit's.
+    // WHY not 1000 or 1024: a value that rounds up to it uses the next unit.
     while value >= step - 0.5 && unit + 1 < units.len() {
         value /= step;
         unit += 1;
@@ -31,7 +31,7 @@ fn scaled(value: f64, step: f64, units: &[&str; 5]) -> String {
     format!("{value:.digits$}{}", units[unit])
 }
 
-/// A time in its two largest units, as `3 h 20 min`.
+/// Formats a duration in its two largest units, as `3 h 20 min`.
 pub(super) fn time(nanoseconds: u64) -> String {
     let seconds = Duration::from_nanos(nanoseconds).as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -43,7 +43,7 @@ pub(super) fn time(nanoseconds: u64) -> String {
     }
 }
 
-/// A part of a whole, as `12 %`.
+/// Formats a ratio, as `12 %`.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.0} %", if part.is_finite() { part * 100.0 } else { 0.0 })
 }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_their_two_largest_units() {
+    fn durations_are_formatted_in_their_two_largest_units() {
         let seconds = [5, 65, 3725, 90_000];
         let told = seconds.map(|seconds| time(seconds * 1_000_000_000));
         assert_eq!(told, ["5 s", "1 min 5 s", "1 h 2 min", "1 d 1 h"]);
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_number_is_told_in_more_columns_than_there_are(value in 0.0_f64..1e14) {
+        fn every_number_fits_into_six_columns(value in 0.0_f64..1e14) {
             prop_assert!(number(value).len() <= 6, "{}", number(value));
         }
     }

@@ -1,17 +1,16 @@
-//! Text of others, made fit for a terminal. Pure.
+//! Sanitizing of foreign text for a terminal. Pure.
 //!
-//! The name of a process is chosen by whoever wrote the program, or by whoever sent it something. Printed as
-//! it is it could move the cursor, change colours, or turn the line round. Here it becomes text and nothing
-//! else.
+//! A process name is chosen by the program's author, or even by a client. Printed unchanged it could move the cursor,
+//! change colours or reverse the line. Here every such character is escaped.
 
 use unicode_width::UnicodeWidthChar;
 
-/// The text in one line of at most that many columns. What would command the terminal, or is invisible,
-/// stands there as an escape; where something was cut off there is an ellipsis.
+/// Returns the text in one line of at most `columns` columns. Control, format and invisible characters are escaped.
+/// Truncated text ends in an ellipsis.
 pub(super) fn harmless(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     let mut used = 0;
-    // Where the text is cut, should it turn out too long, to make room for the ellipsis.
+    // Length at which to truncate so that the ellipsis fits.
     let mut cut = 0;
     for character in text.chars() {
         let (piece, width) = piece(character);
@@ -31,7 +30,7 @@ pub(super) fn harmless(text: &str, columns: usize) -> String {
     shown
 }
 
-/// What stands for a character, and how many columns it takes.
+/// Returns the replacement of a character and its width in columns.
 fn piece(character: char) -> (String, usize) {
     match character.width() {
         Some(width) if width > 0 && !commands(character) => (character.into(), width),
@@ -43,7 +42,7 @@ fn piece(character: char) -> (String, usize) {
     }
 }
 
-/// Whether a character is there to change how others are shown.
+/// Returns whether a character changes how others are shown.
 fn commands(character: char) -> bool {
     let formats = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
     character.is_control()
@@ -62,7 +61,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
-    fn what_is_plain_is_left_alone_and_what_is_too_long_ends_in_an_ellipsis() {
+    fn plain_text_is_unchanged_and_long_text_ends_in_an_ellipsis() {
         assert_eq!(harmless("worker-1", 8), "worker-1");
         assert_eq!(harmless("worker-1", 7), "worker…");
         assert_eq!(harmless("日本語", 6), "日本語");
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_bells_and_turned_lines_are_shown_and_not_obeyed() {
+    fn control_and_bidirectional_characters_are_escaped() {
         assert_eq!(harmless("\u{1b}[2Jgone", 40), "\\u{1b}[2Jgone");
         assert_eq!(harmless("a\r\nb\t\u{7}", 40), "a\\u{d}\\u{a}b\\u{9}\\u{7}");
         assert_eq!(harmless("\u{202e}evil\u{9b}31m", 40), "\\u{202e}evil\\u{9b}31m");
@@ -80,7 +79,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_out_of_its_columns(text in any::<String>(), columns in 0_usize..60) {
+        fn no_text_exceeds_its_columns(text in any::<String>(), columns in 0_usize..60) {
             let shown = harmless(&text, columns);
             prop_assert!(shown.width() <= columns, "{shown:?}");
             prop_assert!(!shown.chars().any(char::is_control), "{shown:?}");

@@ -1,23 +1,24 @@
-//! What is seen of a node, as text. Pure. All that comes from the node is made [`harmless`] here.
+//! Text representation of a node's data. Pure. All text from the node is passed through
+//! [`harmless`] here.
 
 use super::ask::{Overview, Row, Seen, Warning};
 use super::figures::{bytes, number, percent, time};
 use super::harmless::harmless;
 
-/// How many columns the name of a node, or a warning, may take.
+/// Largest width of a node's name or a warning, in columns.
 const LONG: usize = 300;
-/// How many workers are told of one by one.
+/// Largest number of workers that are listed.
 const MOST_WORKERS: usize = 16;
 
-/// The heads of the table's columns.
+/// Column headings of the table.
 pub(super) const HEADS: [&str; 9] =
     ["PID", "NAME", "STATE", "MAILBOX", "RECEIVED", "SENT", "REDUCTIONS", "MEMORY", "FUNCTION"];
-/// Which of them are numbers, which stand to the right.
+/// Whether a column is numeric, and so right-aligned.
 pub(super) const NUMBERS: [bool; 9] = [false, false, false, true, true, true, true, true, false];
-/// How many columns each may take in a terminal.
+/// Largest width of each column in a terminal.
 pub(super) const WIDTHS: [usize; 9] = [16, 24, 24, 9, 11, 11, 11, 10, 200];
 
-/// The node in three lines.
+/// Returns three lines about the node.
 pub(super) fn head(seen: &Seen) -> [String; 3] {
     let Overview { node, uptime_ns, look, hogs, drops, sampler } = &seen.overview;
     let busy = |part: Option<f64>| part.map_or_else(|| "?".into(), percent);
@@ -52,7 +53,7 @@ pub(super) fn head(seen: &Seen) -> [String; 3] {
     ]
 }
 
-/// How many hogs, and the first.
+/// Returns the number of hogs and the first one.
 fn told(hogs: &[super::ask::Hog]) -> String {
     match hogs {
         [] => "0".into(),
@@ -60,13 +61,13 @@ fn told(hogs: &[super::ask::Hog]) -> String {
     }
 }
 
-/// A warning in a line.
+/// Formats a warning as one line.
 pub(super) fn warning(warning: &Warning) -> String {
     let Warning { kind, text, for_ns } = warning;
     format!("{} for {}: {}", harmless(kind, 30), time(*for_ns), harmless(text, LONG))
 }
 
-/// A process, column by column.
+/// Returns the cells of a process' row.
 pub(super) fn cells(row: &Row) -> [String; 9] {
     let state = match &row.waits_for {
         Some(other) => format!("waiting for {other}"),

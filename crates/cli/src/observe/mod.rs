@@ -1,16 +1,16 @@
-//! `purlin observe`: the words, and what they do.
+//! `purlin observe`: arguments and implementation.
 //!
-//! It asks what the page of a node asks, so it sees what the page sees, and needs the same token.
+//! It uses the API of the node's page, so it shows the same data and needs the same token.
 //!
 //! | file | role |
 //! |---|---|
-//! | `place` | where the node's page is, and the token |
-//! | `ask` | asking it |
-//! | `state` | what the keys do: sorting, filtering, scrolling |
-//! | `lines` | what is seen, as text |
-//! | `screen` | a terminal that follows it |
+//! | `place` | address of the page, and the token |
+//! | `ask` | client of the API |
+//! | `state` | key handling: sorting, filtering, scrolling |
+//! | `lines` | text representation |
+//! | `screen` | interactive mode |
 //! | `once` | one table, for pipes and scripts |
-//! | `figures`, `harmless` | numbers in few columns; text of others in a terminal |
+//! | `figures`, `harmless` | compact numbers; sanitizing of foreign text |
 
 mod ask;
 mod figures;
@@ -57,37 +57,37 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Observe {
-    /// Where the node's page is: an address and a port, or all that the node printed
+    /// Observe the page at this address and port, or at the URL that the node printed
     #[arg(value_name = "ADDR", default_value = "127.0.0.1:4480")]
     place: String,
 
-    /// The token that the node printed [default: that in ADDR, or in PURLIN_OBSERVER_TOKEN]
-    // WHY: one in 64 tokens that a node makes up begins with a hyphen.
+    /// Use this token [default: the one in ADDR, or PURLIN_OBSERVER_TOKEN]
+    // WHY: one in 64 random tokens begins with a hyphen.
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     token: Option<String>,
 
-    /// Print one table and end
+    /// Print one table and exit
     #[arg(long)]
     once: bool,
 
-    /// The column to sort by
+    /// Sort by this column
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "reductions")]
     sort: Column,
 
-    /// The smallest first, and not the largest
+    /// Sort ascending
     #[arg(long)]
     ascending: bool,
 
-    /// Show only processes in whose pid, name, function or type this occurs
+    /// Show only processes whose pid, name, function or type contains this text
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
 
-    /// How many processes a table has that is printed
+    /// Limit the rows of a printed table
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..=500))]
     rows: u16,
 }
 
-/// Shows a node until it is left, or once, and tells the exit status.
+/// Shows a node interactively, or once. Returns the exit status.
 pub(crate) fn observe(asked: Observe) -> Result<u8, Problem> {
     let place = Place::read(&asked.place, asked.token)?;
     let observer = Observer::at(place);

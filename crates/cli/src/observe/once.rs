@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::ask::Seen;
 use super::lines::{HEADS, NUMBERS, cells, head, warning};
 
-/// The node, what looks wrong, and a table of processes as wide as what is in it.
+/// Returns the node's lines, the warnings, and a table of processes with fitted column widths.
 pub(super) fn table(seen: &Seen) -> String {
     let mut text = head(seen).join("\n") + "\n";
     for found in &seen.warnings {

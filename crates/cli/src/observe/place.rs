@@ -1,23 +1,23 @@
-//! Where a node's page is, and the token that opens it.
+//! Address of a node's page, and its token.
 
 use std::env;
 
 use purlin_lab::error::Problem;
 
-/// Where the token may be said without anybody else's seeing it.
+/// Environment variable with the token, which keeps it out of the process list.
 const VARIABLE: &str = "PURLIN_OBSERVER_TOKEN";
 
-/// Where a node's page is, and what opens it.
+/// Address of a node's page, and its token.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    /// An address or a name, and a port.
+    /// Host name or address, and port.
     pub(super) host: String,
     pub(super) token: String,
 }
 
 impl Place {
-    /// Reads what was said: an address, or all that the node printed. A token in it counts most, then the
-    /// one that was said, then that of the environment.
+    /// Parses an address or the whole URL that the node printed. A token in the URL takes precedence over `said`, and
+    /// that over the environment.
     pub(super) fn read(text: &str, said: Option<String>) -> Result<Self, Problem> {
         let (host, own) = split(text)?;
         let of_environment = || env::var(VARIABLE).ok();
@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-/// The host with its port, and the token if there is one.
+/// Splits into host with port, and token.
 fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
     let none = || {
         Problem::new(format!(
@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_address_is_read_in_each_of_its_forms() {
+    fn an_address_is_parsed_in_each_form() {
         for text in
             ["127.0.0.1:80", "http://127.0.0.1:80", "http://127.0.0.1:80/", "127.0.0.1:80/#"]
         {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn an_invalid_address_is_rejected() {
         for text in [
             "",
             "localhost",
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_of_the_address_counts_most_and_one_with_other_letters_is_none() {
+    fn the_token_in_the_address_takes_precedence_and_an_invalid_one_is_rejected() {
         let said = Some("said".to_owned());
         let read = |text: &str| Place::read(text, said.clone()).map(|place| place.token);
         assert_eq!(read("a:1/#token=own").unwrap(), "own");
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_read_is_a_host_that_can_stand_in_a_request(text in ".{0,40}|[a-z:/#=.\\[\\]0-9]{0,30}") {
+        fn every_parsed_host_is_valid_in_a_request(text in ".{0,40}|[a-z:/#=.\\[\\]0-9]{0,30}") {
             if let Ok((host, _)) = split(&text) {
                 prop_assert!(!host.contains(|c: char| c.is_whitespace() || c.is_control() || "/@#?".contains(c)));
             }

@@ -1,7 +1,7 @@
-//! A terminal that follows a node.
+//! Interactive mode in a terminal.
 //!
-//! The node is asked by a thread of its own, so keys are obeyed while it takes its time. What it says last is
-//! drawn; if it says nothing more, that is drawn in red above what it has said last.
+//! A separate thread sends the requests, so keys are handled while a request is pending. The screen shows the last
+//! response; if the node stops responding, an error in red is shown above it.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -20,28 +20,28 @@ use super::ask::{Observer, Seen, Wish};
 use super::lines::{HEADS, NUMBERS, WIDTHS, cells, head, warning};
 use super::state::{Next, State};
 
-/// How often the node is asked; it looks as often.
+/// Request interval, which is the node's default sampling period.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How often keys and answers are looked for.
+/// Interval at which keys and responses are polled.
 const BEAT: Duration = Duration::from_millis(50);
-/// How many warnings are shown.
+/// Largest number of warnings shown.
 const MOST_WARNINGS: usize = 5;
-/// Lines that are no rows of the table: the node, the table's head, the keys.
+/// Lines other than rows and warnings: the node, the table's heading, the keys.
 const OTHER_LINES: usize = 5;
 
-/// What is on the screen.
+/// Content of the screen.
 struct Shown {
     host: String,
     state: State,
     seen: Option<Seen>,
-    /// Why there is nothing newer.
+    /// Why the data are not up to date.
     trouble: Option<Problem>,
-    /// How many rows of the table there is room for.
+    /// Number of rows that fit.
     room: usize,
 }
 
-/// Follows a node until it is left. The first answer is waited for, so that what is wrong is told in a line and
-/// not on a screen that vanishes.
+/// Runs until the user quits. The first response is awaited before the screen is switched, so that an error is printed
+/// as one line and stays visible.
 pub(super) fn follow(observer: Observer, state: State) -> Result<(), Problem> {
     let seen = observer.ask(&state.wish(1))?;
     let mut shown =
@@ -59,7 +59,7 @@ fn trouble(error: io::Error) -> Problem {
     Problem::new(format!("the terminal cannot be used: {error}"))
 }
 
-/// Asks for what was wished last, at once and then again and again.
+/// Repeats the most recent query, and sends a new one immediately.
 fn ask(
     observer: &Observer,
     asked: &Receiver<Option<Wish>>,
@@ -95,7 +95,7 @@ fn run(
         terminal.draw(|frame| draw(frame, shown))?;
         let wish = shown.wish();
         if wished.as_ref() != Some(&wish) {
-            // Who asks ends with this thread, not before.
+            // The requesting thread outlives this loop.
             let _ = wishes.send(wish.clone());
             wished = Some(wish);
         }
@@ -110,7 +110,7 @@ fn run(
 }
 
 impl Shown {
-    /// What is to be asked for; nothing while it is paused.
+    /// Returns the query to repeat, or `None` while paused.
     fn wish(&self) -> Option<Wish> {
         (!self.state.paused).then(|| self.state.wish(self.room))
     }
@@ -120,7 +120,7 @@ impl Shown {
     }
 
     fn take(&mut self, answer: Result<Seen, Problem>) {
-        // What was asked before it was paused comes too late.
+        // A response to a request sent before the pause is dropped.
         if self.state.paused {
             return;
         }
@@ -173,7 +173,7 @@ fn processes<'a>(shown: &Shown, seen: &Seen) -> Table<'a> {
     });
     let mut widths =
         WIDTHS.map(|width| Constraint::Length(u16::try_from(width).unwrap_or(u16::MAX)));
-    // The last has what is left.
+    // The last column gets the remaining width.
     widths[HEADS.len() - 1] = Constraint::Fill(1);
     let head = Row::new(heads.collect::<Vec<_>>()).style(Style::new().reversed());
     Table::new(rows, widths).header(head)
@@ -213,7 +213,7 @@ mod tests {
     use crate::observe::ask::Seen;
     use crate::observe::state::{Column, State};
 
-    /// What a node might answer.
+    /// Returns a sample response.
     fn seen(name: &str, rows: usize) -> Seen {
         let row = json!({
             "pid": "<0.5.0>", "name": name, "function": "shop::till", "type": "u32", "state": "waiting",
@@ -244,7 +244,7 @@ mod tests {
         Shown { host, state, seen: Some(seen), trouble: None, room: 1 }
     }
 
-    /// The screen, line by line.
+    /// Renders the screen as lines.
     fn drawn(shown: &mut Shown, width: u16, height: u16) -> Vec<String> {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("it is in memory");
         terminal.draw(|frame| draw(frame, shown)).expect("it is in memory");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_node_its_warnings_its_processes_and_the_keys_are_on_the_screen() {
+    fn the_screen_shows_the_node_warnings_processes_and_keys() {
         let mut shown = shown(seen("till", 2));
         let lines = drawn(&mut shown, 160, 10);
         let due = "shop  up 1 min 1 s  2 processes  1.50 k messages/s  2.50 M reductions/s";
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_stands_above_what_was_seen_last_and_a_pause_is_said() {
+    fn an_error_is_shown_above_the_last_data_and_a_pause_is_indicated() {
         let mut shown = shown(seen("till", 1));
         shown.take(Err(Problem::new("nobody is there")));
         let lines = drawn(&mut shown, 100, 10);
@@ -291,7 +291,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn every_name_can_be_drawn_in_a_terminal_of_every_size(
+        fn every_name_is_drawn_safely_at_every_terminal_size(
             name in any::<String>(), rows in 0_usize..5, width in 0_u16..120, height in 0_u16..30,
         ) {
             for line in drawn(&mut shown(seen(&name, rows)), width, height) {

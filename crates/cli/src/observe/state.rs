@@ -1,14 +1,14 @@
-//! What the keys do: sorting, filtering, scrolling. Pure: it neither reads keys nor asks.
+//! Key handling: sorting, filtering, scrolling. Pure: neither reads keys nor sends requests.
 
 use clap::ValueEnum;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::ask::Wish;
 
-/// How long a text to look for may be, in bytes; a page takes no longer one.
+/// Longest search text in bytes, which is the API's limit.
 const LONGEST_TEXT: usize = 256;
 
-/// What a table can be sorted by.
+/// Sort columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Column {
     Pid,
@@ -22,30 +22,30 @@ pub(super) enum Column {
     Function,
 }
 
-/// What is wished, and whether anybody is to be asked for it.
+/// Query parameters and the state of the user interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) sort: Column,
     pub(super) descending: bool,
     pub(super) filter: String,
-    /// The filter is being typed; what it was before.
+    /// While the filter is edited: its previous value.
     typing: Option<String>,
     pub(super) paused: bool,
     offset: usize,
 }
 
-/// What is to be done after a key.
+/// Action after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing but drawing.
+    /// Redraw only.
     Draw,
-    /// The node is to be asked at once.
+    /// Send a request immediately.
     Ask,
     Leave,
 }
 
 impl Column {
-    /// What the page calls it.
+    /// Returns the column's name in the API.
     fn word(self) -> &'static str {
         match self {
             Self::Pid => "pid",
@@ -60,7 +60,7 @@ impl Column {
         }
     }
 
-    /// The one so many further on, round and round.
+    /// Returns the column `by` positions further, cyclically.
     fn further(self, by: usize) -> Self {
         let all = Self::value_variants();
         let at = all.iter().position(|column| *column == self).unwrap_or_default();
@@ -73,7 +73,7 @@ impl State {
         Self { sort, descending, filter, typing: None, paused: false, offset: 0 }
     }
 
-    /// What is to be asked for, so many rows of it.
+    /// Returns the query for `rows` rows.
     pub(super) fn wish(&self, rows: usize) -> Wish {
         Wish {
             sort: self.sort.word(),
@@ -88,7 +88,7 @@ impl State {
         self.typing.is_some()
     }
 
-    /// What a key does, when so many rows are shown of so many.
+    /// Handles a key; `shown` of `total` rows are visible.
     pub(super) fn press(&mut self, key: KeyEvent, shown: usize, total: usize) -> Next {
         if key.kind == KeyEventKind::Release {
             return Next::Draw;
@@ -140,7 +140,7 @@ impl State {
         Next::Ask
     }
 
-    /// Does not stay behind the end of a table that has become shorter.
+    /// Adjusts the offset to a table that has become shorter.
     pub(super) fn keep_within(&mut self, shown: usize, total: usize) {
         self.offset = self.offset.min(total.saturating_sub(shown));
     }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn s_goes_through_the_columns_and_back_and_r_turns_the_order() {
+    fn s_cycles_through_the_columns_and_r_reverses_the_order() {
         let mut state = state();
         assert_eq!(press(&mut state, KeyCode::Char('s')), Next::Ask);
         assert_eq!(state.wish(10).sort, "memory");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_typed_kept_and_taken_back_and_its_letters_are_no_keys() {
+    fn a_filter_is_edited_accepted_and_cancelled_and_its_letters_are_no_commands() {
         let mut state = state();
         typed(&mut state, "/qps");
         assert_eq!(state.wish(10).text, "qps");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_scrolled_as_far_as_it_goes() {
+    fn scrolling_stops_at_both_ends_of_the_table() {
         let mut state = state();
         let mut offset = |code| {
             press(&mut state, code);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn q_escape_and_ctrl_c_leave() {
+    fn q_escape_and_ctrl_c_quit() {
         for code in [KeyCode::Char('q'), KeyCode::Esc] {
             assert_eq!(press(&mut state(), code), Next::Leave);
         }
@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed_can_be_asked_for(text in ".{0,400}", rows in 0_usize..2000) {
+        fn every_typed_text_gives_a_valid_query(text in ".{0,400}", rows in 0_usize..2000) {
             let mut state = state();
             typed(&mut state, "/");
             typed(&mut state, &text);

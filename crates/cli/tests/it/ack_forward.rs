@@ -1,4 +1,4 @@
-//! `purlin ack serve --forward`: messages from TCP to a process in Elixir, on a real BEAM.
+//! Tests of `purlin ack serve --forward`: messages from TCP to an Elixir process on a BEAM.
 
 #![cfg(unix)]
 
@@ -19,7 +19,7 @@ use purlin_ack::session::Level;
 use purlin_ack::wire::{Ack, Head, Id, SizeOrder};
 use tokio::net::TcpSocket;
 
-/// Everything but the sink: an epmd and a folder.
+/// Environment of a test without the sink: an epmd and a folder.
 struct Place {
     folder: tempfile::TempDir,
     port: Port,
@@ -45,7 +45,7 @@ impl Place {
         self.path().join("errors")
     }
 
-    /// A node of Elixir's with a process that writes a ledger.
+    /// Starts an Elixir node with a process that writes a ledger.
     fn sink(&self) -> Running {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/sink.exs");
         let mut sink = self.elixir(&[Path::new(script), &self.ledger()]);
@@ -53,7 +53,7 @@ impl Place {
         sink
     }
 
-    /// A node of Elixir's that runs a script.
+    /// Starts an Elixir node that runs a script.
     fn elixir(&self, script: &[&Path]) -> Running {
         let mut command = Command::new("elixir");
         command
@@ -65,7 +65,7 @@ impl Place {
         Running::start(&mut command)
     }
 
-    /// The gateway to it, and where it listens. Its standard error is in the file `errors`.
+    /// Starts a gateway to the sink; returns it with its listening address. Its standard error is in the file `errors`.
     fn gateway(&self, words: &[&str]) -> (Running, String) {
         let errors = File::create(self.errors()).expect("the folder is writable");
         let mut command = purlin(self.path());
@@ -81,7 +81,7 @@ impl Place {
         (gateway, address.to_owned())
     }
 
-    /// The payloads in the ledger as they were written, by connection.
+    /// Returns the payloads in the ledger in the order of writing, by connection.
     fn written(&self) -> HashMap<u64, Vec<u64>> {
         let mut written: HashMap<u64, Vec<u64>> = HashMap::new();
         for line in std::fs::read_to_string(self.ledger()).expect("a ledger").lines() {
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-/// Sends numbers over a connection of its own, each as text, and waits for all acks.
+/// Sends numbers as text over a new connection and waits for all acks.
 fn send(address: &str, numbers: std::ops::Range<u64>) {
     let address: SocketAddr = address.parse().unwrap();
     let node = purlin::Node::builder().workers(1).build().unwrap();
@@ -108,7 +108,7 @@ fn send(address: &str, numbers: std::ops::Range<u64>) {
 }
 
 #[test]
-fn all_messages_arrive_once_and_in_the_order_of_their_connection() {
+fn every_message_arrives_once_and_in_order_per_connection() {
     let place = Place::new();
     let mut sink = place.sink();
     let (gateway, address) = place.gateway(&["--credit", "500"]);
@@ -130,11 +130,11 @@ fn all_messages_arrive_once_and_in_the_order_of_their_connection() {
 }
 
 #[test]
-fn a_connection_between_the_nodes_that_is_cut_loses_nothing_and_what_came_twice_is_known() {
+fn a_cut_connection_between_the_nodes_loses_nothing_and_duplicates_are_detected() {
     let place = Place::new();
     let mut sink = place.sink();
     let (gateway, address) = place.gateway(&["--credit", "300"]);
-    // A batch holds no more than the credit, so that these are two batches.
+    // A batch is no larger than the credit, so these are two batches.
     assert_eq!((sink.ask("at 300 cut"), sink.ask("at 900 cut")), ("ok".into(), "ok".into()));
     send(&address, 0..2000);
     assert_eq!((sink.line(), sink.line()), ("cut".into(), "cut".into()));
@@ -146,23 +146,23 @@ fn a_connection_between_the_nodes_that_is_cut_loses_nothing_and_what_came_twice_
     assert!(told.contains("sent again"), "{told}");
 }
 
-/// A message of the classic protocol.
+/// Returns a message of the classic protocol.
 fn message(id: u64, payload: &[u8]) -> Vec<u8> {
     let head = Head { id: Id::from(id), size: payload.len() as u32 };
     [&head.to_bytes(SizeOrder::Little)[..], payload].concat()
 }
 
-/// Messages whose payloads are their ids.
+/// Returns messages whose payloads are their ids.
 fn numbered(ids: std::ops::Range<u64>) -> Vec<u8> {
     ids.flat_map(|id| message(id, id.to_string().as_bytes())).collect()
 }
 
-/// The acks that come over a connection.
+/// Reader of the acks of a connection.
 struct Acks {
     stream: TcpStream,
-    /// The beginning of an ack whose rest is to come.
+    /// Beginning of an incomplete ack.
     begun: Vec<u8>,
-    /// How many messages are acknowledged: all below this id.
+    /// Number of acknowledged messages: all with ids below.
     count: u64,
 }
 
@@ -172,7 +172,7 @@ impl Acks {
         Self { stream, begun: Vec::new(), count: 0 }
     }
 
-    /// Reads some bytes.
+    /// Reads available bytes, and blocks until there are some.
     fn read(&mut self) -> io::Result<()> {
         let mut some = [0; 1200];
         let count = self.stream.read(&mut some)?;
@@ -195,7 +195,7 @@ impl Acks {
         assert_eq!(self.count, count);
     }
 
-    /// Reads what has arrived.
+    /// Reads everything that has arrived.
     fn drain(&mut self) {
         self.stream.set_nonblocking(true).expect("it is a socket");
         while self.may_read() {}
@@ -211,7 +211,7 @@ impl Acks {
     }
 }
 
-/// A connection whose kernel keeps few bytes that the peer does not read.
+/// Connects with a small send buffer, so that the kernel holds few unread bytes.
 fn connect_with_a_small_buffer(address: &str) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let address: SocketAddr = address.parse().unwrap();
@@ -225,20 +225,20 @@ fn connect_with_a_small_buffer(address: &str) -> TcpStream {
     stream
 }
 
-/// Numbered messages of one kilobyte, written one after the other.
+/// Writer of consecutively numbered messages of one kilobyte.
 struct Flood {
     stream: TcpStream,
-    /// The id of the message that is written at last, wholly or in part.
+    /// Id of the last message that was written, completely or in part.
     newest: u64,
     /// The unwritten part of that message.
     rest: Vec<u8>,
 }
 
 impl Flood {
-    /// Writes until the peer has taken nothing for a tenth of a second.
+    /// Writes until the peer has read nothing for a tenth of a second.
     fn fill(&mut self) {
-        // WHY real time: that a peer has stopped reading is no event. If the peer was only slow, less is written,
-        // and what is asserted of the peer afterwards holds all the same.
+        // WHY real time: that a peer has stopped reading is no event. If the peer is only slow, less is written, and
+        // the later assertions hold all the same.
         self.stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
         loop {
             if self.rest.is_empty() {
@@ -255,13 +255,13 @@ impl Flood {
         self.stream.set_write_timeout(None).unwrap();
     }
 
-    /// Writes the rest of the newest message.
+    /// Writes the rest of the last message.
     fn finish(&mut self) {
         self.stream.write_all(&self.rest).expect("the connection goes on");
     }
 }
 
-/// The most memory that was resident in a program, in KiB.
+/// Returns the peak resident memory of a program in KiB.
 fn resident_peak(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
     let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("Linux tells");
@@ -269,11 +269,10 @@ fn resident_peak(id: u32) -> u64 {
 }
 
 #[test]
-fn a_process_that_takes_nothing_stops_its_clients_by_tcp_and_its_mailbox_and_the_gateway_stay_small()
- {
+fn a_process_that_stops_receiving_stops_the_clients_by_tcp_and_memory_stays_bounded() {
     let place = Place::new();
     let mut sink = place.sink();
-    // The sockets hold blocks of more messages than that.
+    // The sockets hold more messages than the credit.
     let (gateway, address) = place.gateway(&["--credit", "10"]);
     let mut stream = connect_with_a_small_buffer(&address);
     let mut acks = Acks::of(&stream);
@@ -287,7 +286,7 @@ fn a_process_that_takes_nothing_stops_its_clients_by_tcp_and_its_mailbox_and_the
         sink.ask("held") != "0"
     });
     flood.fill();
-    // The kernel counts roughly: a later peak may be told as a few pages less.
+    // The kernel's counter is approximate: a later peak may be a few pages lower.
     let more = resident_peak(gateway.id()).saturating_sub(before);
     assert!(more < 20 << 10, "{more} KiB more for a client that has to wait");
     assert!(sink.ask("go").contains("go"));
@@ -301,7 +300,7 @@ fn a_process_that_takes_nothing_stops_its_clients_by_tcp_and_its_mailbox_and_the
 }
 
 #[test]
-fn what_was_acknowledged_as_confirmed_was_confirmed_though_the_beam_is_killed_and_comes_back() {
+fn every_message_acknowledged_as_confirmed_was_written_although_the_beam_was_killed() {
     let place = Place::new();
     let mut sink = place.sink();
     let (gateway, address) = place.gateway(&["--credit", "50"]);
@@ -309,12 +308,12 @@ fn what_was_acknowledged_as_confirmed_was_confirmed_though_the_beam_is_killed_an
     let mut acks = Acks::of(&stream);
     stream.write_all(&numbered(0..200)).unwrap();
     acks.wait_for(200);
-    // Killed while all is under way: it has written a batch, and does not confirm it.
+    // The BEAM is killed while messages are in flight: it has written a batch without confirming it.
     assert_eq!(sink.ask("at 400 stop"), "ok");
     stream.write_all(&numbered(200..2000)).unwrap();
     assert_eq!(sink.line(), "stopped");
     assert_eq!(sink.end("-KILL").0, None);
-    // What it has confirmed before is acknowledged before the gateway finds it away.
+    // Messages confirmed before the kill are acknowledged before the gateway detects it.
     until("the gateway misses the process", || {
         let errors = std::fs::read_to_string(place.errors()).expect("it is there");
         errors.contains("sink@shop@127.0.0.1 is away")
@@ -325,7 +324,7 @@ fn what_was_acknowledged_as_confirmed_was_confirmed_though_the_beam_is_killed_an
 
     let _sink = place.sink();
     acks.wait_for(2000);
-    // What was written and not confirmed comes again, in order.
+    // Messages written but not confirmed arrive again, in order.
     let mut known = Vec::new();
     for number in &place.written()[&1] {
         if *number == known.len() as u64 {
@@ -339,7 +338,7 @@ fn what_was_acknowledged_as_confirmed_was_confirmed_though_the_beam_is_killed_an
 }
 
 #[test]
-fn received_is_acknowledged_while_nothing_is_confirmed_and_credit_is_what_the_process_says() {
+fn acks_of_received_need_no_confirmation_and_credit_set_by_the_process_is_respected() {
     let place = Place::new();
     let mut sink = place.sink();
     let (_gateway, address) = place.gateway(&["--ack-after", "received", "--credit", "10"]);
@@ -350,14 +349,15 @@ fn received_is_acknowledged_while_nothing_is_confirmed_and_credit_is_what_the_pr
     until("the first is confirmed", || sink.ask("count") == "1");
     assert_eq!(sink.ask("credit 3"), "ok");
     assert_eq!(sink.ask("stop"), "stopped");
-    // Three go out and are acknowledged, one by one; the fourth waits until one is confirmed.
+    // Three are sent and acknowledged one by one; the fourth waits until one is confirmed.
     for id in 1..=3 {
         stream.write_all(&numbered(id..id + 1)).unwrap();
         acks.wait_for(id + 1);
     }
     until("three wait", || sink.ask("held") == "3");
     stream.write_all(&numbered(4..5)).unwrap();
-    // WHY real time: that no ack comes is no event. A slower machine sees a wrong ack later, and then the peak tells.
+    // WHY real time: that no ack comes is no event. On a slower machine a wrong ack comes later, and then the peak
+    // shows it.
     stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     assert!(!acks.may_read(), "acknowledged without credit");
     stream.set_read_timeout(None).unwrap();
@@ -369,7 +369,7 @@ fn received_is_acknowledged_while_nothing_is_confirmed_and_credit_is_what_the_pr
 }
 
 #[test]
-fn the_process_of_the_guide_confirms_what_it_has_printed() {
+fn the_guides_process_confirms_what_it_has_printed() {
     let guide = include_str!("../../../../docs/ack/forward.md");
     let (_, rest) = guide.split_once("```elixir\n").expect("there is some Elixir");
     let (module, _) = rest.split_once("```").expect("it ends");
@@ -388,7 +388,7 @@ fn the_process_of_the_guide_confirms_what_it_has_printed() {
 }
 
 #[test]
-fn what_cannot_be_forwarded_is_refused_in_one_line() {
+fn invalid_forwarding_arguments_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let port = free_port();
     let nobody = format!("127.0.0.1:{port}");
@@ -410,13 +410,13 @@ fn what_cannot_be_forwarded_is_refused_in_one_line() {
 }
 
 #[test]
-fn who_waits_for_a_process_that_stays_away_is_closed_after_the_patience() {
+fn connections_are_closed_after_the_patience_if_the_process_stays_away() {
     let place = Place::new();
     let (gateway, address) = place.gateway(&["--patience", "0.1"]);
     let mut stream = TcpStream::connect(&address).unwrap();
     stream.write_all(&message(0, b"0")).unwrap();
     let mut nothing = Vec::new();
-    // An end or a reset, and no ack.
+    // End of file or a reset, but no ack.
     let _ = stream.read_to_end(&mut nothing);
     assert!(nothing.is_empty(), "{nothing:?}");
     let (status, told) = gateway.end("-TERM");

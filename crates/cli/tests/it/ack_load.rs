@@ -1,4 +1,4 @@
-//! `purlin ack load` against a plain server in this test.
+//! Tests of `purlin ack load` against a simple server in the test.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,8 @@ use purlin_ack::frames::skim;
 use purlin_ack::owed::Owed;
 use purlin_ack::wire::SizeOrder;
 
-/// Acknowledges what it reads, and ends the connection after so many messages. Tells of each read.
+/// Starts a server that acknowledges everything it reads and closes a connection after `most`
+/// messages. Sends the message count after each read.
 fn server(most: u64, told: Sender<u64>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -36,7 +37,7 @@ fn serve(mut socket: TcpStream, most: u64, told: &Sender<u64>) -> std::io::Resul
         waiting.drain(..block.used);
         all += block.frames;
         owed.add(block);
-        // Who started the server may not listen.
+        // The test may not receive the counts.
         let _ = told.send(all);
         while let Some(ack) = owed.take() {
             socket.write_all(&ack.to_bytes())?;
@@ -54,7 +55,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn rates_latency_and_a_file_are_what_a_load_ends_with() {
+fn a_load_prints_rates_and_latency_and_writes_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let address = server(u64::MAX, channel().0).to_string();
     let words = ["--strategy", "sync-ack", "--rounds", "3", "--messages", "1000"];
@@ -80,7 +81,7 @@ fn rates_latency_and_a_file_are_what_a_load_ends_with() {
 }
 
 #[test]
-fn a_server_that_goes_away_costs_what_was_not_done_and_is_told_in_a_line() {
+fn a_server_that_closes_ends_the_load_with_partial_results_and_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let address = server(2500, channel().0).to_string();
     let words =
@@ -96,7 +97,7 @@ fn a_server_that_goes_away_costs_what_was_not_done_and_is_told_in_a_line() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_refused_in_one_line() {
+fn invalid_load_arguments_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let (_held, closed) = refusing();
     for (words, due) in [
@@ -126,7 +127,7 @@ fn what_cannot_be_loaded_is_refused_in_one_line() {
 
 #[cfg(unix)]
 #[test]
-fn a_load_that_is_interrupted_tells_what_it_found() {
+fn an_interrupted_load_prints_its_results() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["-INT", "-TERM"] {
         let (tell, told) = channel();

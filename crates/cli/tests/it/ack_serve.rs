@@ -1,4 +1,4 @@
-//! `purlin ack serve`, under `purlin ack load`.
+//! Tests of `purlin ack serve` under `purlin ack load`.
 
 #![cfg(unix)]
 
@@ -23,9 +23,9 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn all_six_serve_and_say_in_the_end_what_they_have_done() {
+fn all_six_servers_serve_and_print_their_counters_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    // An address of this machine on which nobody else is likely to listen.
+    // A loopback address that no other program is likely to use.
     let mut serving = Serving::start(folder.path(), &["--listen", "127.0.66.6"]);
     for (number, due) in ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"]
         .iter()
@@ -63,7 +63,7 @@ fn a_session_of_any_level_stores_its_messages_in_a_file() {
 }
 
 #[test]
-fn messages_are_handed_to_a_process() {
+fn messages_are_passed_to_a_process() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "process"];
     let mut serving = Serving::start(folder.path(), &words);
@@ -76,7 +76,7 @@ fn messages_are_handed_to_a_process() {
 }
 
 #[test]
-fn a_message_over_the_limit_ends_its_connection_and_is_told() {
+fn an_oversized_message_closes_its_connection_and_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--strategy", "sync-ack", "--listen", "127.0.0.1:0", "--largest", "99"];
     let mut serving = Serving::start(folder.path(), &words);
@@ -89,7 +89,7 @@ fn a_message_over_the_limit_ends_its_connection_and_is_told() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_in_one_line() {
+fn invalid_serve_arguments_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();

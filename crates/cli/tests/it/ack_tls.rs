@@ -1,4 +1,4 @@
-//! `purlin ack serve` and `purlin ack load` over TLS.
+//! Tests of `purlin ack serve` and `purlin ack load` over TLS.
 
 #![cfg(unix)]
 
@@ -15,15 +15,15 @@ use crate::support::{json, line, purlin};
 use purlin_ack::client::{Client, Tls};
 use purlin_ack::strategy::Strategy;
 
-/// What a server is started with that has a certificate and demands one.
+/// Options of a server that has a certificate and requires client certificates.
 const SECURE: [&str; 6] =
     ["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-clients", "ca.pem"];
-/// What a client is started with that trusts the server, and has a certificate of its own.
+/// Options of a client that trusts the server and has a certificate.
 const KNOWN: [&str; 6] =
     ["--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "client.key"];
 
-/// Two authorities in `ca.pem` and `other.pem`. Of the first a server's certificate in `server.pem` and a
-/// client's in `client.pem`, with their keys in `server.key` and `client.key`.
+/// Creates two CAs in `ca.pem` and `other.pem`. The first signs a server certificate in `server.pem` and a client
+/// certificate in `client.pem`, with keys in `server.key` and `client.key`.
 fn certificates(folder: &Path) {
     let [ca, _] = ["ca", "other"].map(|name| authority(folder, name));
     certificate(folder, &ca, "server", &["127.0.0.1"]);
@@ -36,7 +36,7 @@ fn load(folder: &Path, words: &[&str]) -> Output {
 }
 
 #[test]
-fn messages_are_taken_from_clients_with_a_certificate() {
+fn messages_are_accepted_from_clients_with_a_certificate() {
     let folder = tempfile::tempdir().unwrap();
     certificates(folder.path());
     let words = ["--strategy", "best", "--listen", "127.0.0.1:0"];
@@ -64,10 +64,10 @@ fn messages_are_taken_from_clients_with_a_certificate() {
 }
 
 #[test]
-fn all_six_are_loaded_over_tls_with_a_certificate_and_under_the_name_that_is_given() {
+fn all_six_strategies_work_over_tls_with_a_certificate_and_a_given_server_name() {
     let folder = tempfile::tempdir().unwrap();
     certificates(folder.path());
-    // An address of this machine on which nobody else is likely to listen.
+    // A loopback address that no other program is likely to use.
     let listen = ["--listen", "127.0.66.7"];
     let mut serving = Serving::start(folder.path(), &[&listen[..], &SECURE].concat());
     for strategy in Strategy::ALL {
@@ -89,7 +89,7 @@ fn all_six_are_loaded_over_tls_with_a_certificate_and_under_the_name_that_is_giv
 }
 
 #[test]
-fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
+fn a_tls_mismatch_ends_the_load_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     certificates(folder.path());
     fs::write(folder.path().join("bad.pem"), "-----BEGIN CERTIFICATE-----\n!\n").unwrap();
@@ -125,7 +125,7 @@ fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
     let answering = thread::spawn(move || {
         let (mut stream, _) = plain.accept().unwrap();
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
-        // Until the client has read it and gone.
+        // Until the client has read it and closed the connection.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let told = line(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]), 2);
@@ -134,7 +134,7 @@ fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
 }
 
 #[test]
-fn files_that_are_of_no_use_are_refused_in_one_line() {
+fn unusable_tls_files_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     certificates(folder.path());
     for (words, due) in [

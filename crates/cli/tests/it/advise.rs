@@ -1,4 +1,4 @@
-//! `purlin lab advise` by runs whose costs are known.
+//! Tests of `purlin lab advise` on runs with known costs.
 
 use std::path::Path;
 use std::process::Output;
@@ -18,7 +18,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Two contenders of which a message costs 100 and 200 ns, an element 1 and 2, a process 100 and 200.
+/// Runs two contenders: a message costs 100 and 200 ns, an element 1 and 2 ns, a process 100 and 200 ns.
 fn measured() -> Bench {
     let one = contender("one", "--cost 1");
     let two = contender("two", "--cost 2");
@@ -49,7 +49,7 @@ fn the_share_of_a_core_is_rate_times_hops_times_cost() {
 }
 
 #[test]
-fn what_the_model_does_not_hold_for_is_warned_of() {
+fn queries_outside_the_model_are_warned_of() {
     let bench = measured();
     let output = advise(&bench.path(""), &["--rate", "1e6", "--size", "5000", "run"]);
     let text = stdout(&output);
@@ -68,7 +68,7 @@ fn what_the_model_does_not_hold_for_is_warned_of() {
 }
 
 #[test]
-fn markdown_is_a_table_and_a_contender_without_figures_is_left_out_by_name() {
+fn markdown_is_a_table_and_contenders_without_figures_are_named() {
     let whole = contender("whole", "");
     let part = contender("part", "lacks@message-size");
     let bench = Bench::of("exchange,message-size", &[whole, part]);
@@ -82,7 +82,7 @@ fn markdown_is_a_table_and_a_contender_without_figures_is_left_out_by_name() {
 }
 
 #[test]
-fn without_a_path_it_is_the_newest_run_and_without_a_run_one_line() {
+fn the_default_is_the_newest_run_and_without_a_run_there_is_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let output = advise(folder.path(), &["--rate", "1"]);
     assert_eq!(output.status.code(), Some(2));
@@ -106,7 +106,7 @@ fn without_a_path_it_is_the_newest_run_and_without_a_run_one_line() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_in_one_line() {
+fn unanswerable_queries_are_refused_in_one_line() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     for (words, reason) in [
         (&["--rate", "1", "run"][..], "does not tell what a message costs"),

@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call`, with real nodes of the BEAM.
+//! Tests of `purlin node` and `purlin call` with BEAM nodes.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
+fn a_beam_pings_our_node_sends_to_its_echo_and_calls_its_functions() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let _epmd = epmd(&port);
     let (ours, said) = node(folder.path(), &port, &["--cookie", COOKIE]);
@@ -45,12 +45,12 @@ fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
     ];
     assert_eq!(found, due);
     assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
-    // Nothing has gone wrong.
+    // No error was logged.
     assert_eq!(logged(folder.path()), [""; 0]);
 }
 
 #[test]
-fn a_published_node_is_among_the_nodes_and_answers_global() {
+fn a_published_node_is_listed_in_nodes_and_supports_global() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let _epmd = epmd(&port);
     let (ours, _) = node(folder.path(), &port, &["--cookie", COOKIE, "--published"]);
@@ -66,7 +66,7 @@ fn a_published_node_is_among_the_nodes_and_answers_global() {
 }
 
 #[test]
-fn a_node_without_an_epmd_starts_one_and_its_cookie_is_in_the_home() {
+fn a_node_without_epmd_starts_one_and_reads_its_cookie_from_the_home() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     keep_cookie(folder.path(), &format!("{COOKIE}\n"), 0o400);
     let (ours, said) = node(folder.path(), &port, &[]);
@@ -82,13 +82,13 @@ fn a_node_without_an_epmd_starts_one_and_its_cookie_is_in_the_home() {
     let taken = run(folder.path(), &port, &["node", "--name", "ours@127.0.0.1"]);
     assert!(line(&taken, 2).contains("epmd knows another node called ours"));
     assert_eq!(ours.end("-INT"), (Some(0), String::new()));
-    // The epmd has gone with it.
+    // The epmd has ended with the node.
     let gone = run(folder.path(), &port, &["call", "ours@127.0.0.1", "purlin", "processes"]);
     assert!(line(&gone, 2).contains("no epmd at"));
 }
 
 #[test]
-fn functions_of_a_beam_are_called_in_the_syntax_of_erlang() {
+fn functions_of_a_beam_are_called_with_arguments_in_erlang_syntax() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let _epmd = epmd(&port);
     let _beam = beam(folder.path(), &port, "beam");
@@ -111,7 +111,7 @@ fn functions_of_a_beam_are_called_in_the_syntax_of_erlang() {
     for (words, due) in [
         (&["erlang", "hd", "[[]]"][..], "{badrpc,{'EXIT',{badarg,"),
         (&["erlang", "nothing"], "{badrpc,{'EXIT',{undef,[{erlang,nothing,"),
-        // WHY real time: the call never ends, so that its time-out comes however long it is.
+        // WHY real time: the call never returns, so the timeout fires whatever its length.
         (&["timer", "sleep", "[infinity]", "--timeout", "0.2"], "no answer within 200ms"),
         (&["erlang", "halt"], "noconnection"),
     ] {
@@ -122,7 +122,7 @@ fn functions_of_a_beam_are_called_in_the_syntax_of_erlang() {
 }
 
 #[test]
-fn functions_of_a_node_of_ours_are_called_too() {
+fn functions_of_our_node_are_called() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     keep_cookie(folder.path(), COOKIE, 0o600);
     let (_ours, _) = node(folder.path(), &port, &[]);
@@ -141,7 +141,7 @@ fn functions_of_a_node_of_ours_are_called_too() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_refused_in_one_line() {
+fn invalid_cluster_arguments_are_refused_in_one_line() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let a = "a@127.0.0.1";
     let long = "x".repeat(256);
@@ -175,7 +175,7 @@ fn what_is_asked_wrongly_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_port_of_epmd_that_is_none_and_a_node_that_epmd_does_not_know_are_told() {
+fn an_invalid_epmd_port_and_an_unknown_node_are_reported() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let words = ["call", "a@127.0.0.1", "m", "f", "--cookie", "x"];
     assert!(line(&run(folder.path(), "many", &words), 2).contains("ERL_EPMD_PORT is not a port"));
@@ -185,7 +185,7 @@ fn a_port_of_epmd_that_is_none_and_a_node_that_epmd_does_not_know_are_told() {
 }
 
 #[test]
-fn a_node_of_another_host_is_called_by_the_epmd_of_that_host() {
+fn a_node_on_another_host_is_found_by_that_hosts_epmd() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     keep_cookie(folder.path(), COOKIE, 0o600);
     let place = format!("127.0.0.2:{port}");
@@ -201,7 +201,7 @@ fn a_node_of_another_host_is_called_by_the_epmd_of_that_host() {
 }
 
 #[test]
-fn a_stranger_costs_a_line_on_the_standard_error_unless_it_is_off() {
+fn a_refused_handshake_is_logged_in_one_line_unless_logging_is_off() {
     let refused =
         " WARN purlin_dist::listener: a handshake was refused: it does not know the cookie";
     let registered = " INFO purlin_dist::epmd::server: registered";

@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call` over TLS.
+//! Tests of `purlin node` and `purlin call` over TLS.
 
 #![cfg(unix)]
 
@@ -10,8 +10,7 @@ use crate::support::{line, until};
 
 const OURS: [&str; 6] = ["--tls-cert", "ours.pem", "--tls-key", "ours.key", "--tls-ca", "ca.pem"];
 
-/// Two authorities in `ca.pem` and `other.pem`, and of each a certificate for 127.0.0.1, in `ours.pem` and
-/// `theirs.pem`.
+/// Creates two CAs in `ca.pem` and `other.pem`, and of each a certificate for 127.0.0.1 in `ours.pem` and `theirs.pem`.
 fn certificates(folder: &Path) {
     for (name, who) in [("ca", "ours"), ("other", "theirs")] {
         certificate(folder, &authority(folder, name), who, &["127.0.0.1"]);
@@ -19,7 +18,7 @@ fn certificates(folder: &Path) {
 }
 
 #[test]
-fn a_node_with_a_certificate_is_called_by_who_has_one_and_by_nobody_else() {
+fn a_node_with_a_certificate_accepts_only_callers_with_one() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     certificates(folder.path());
     keep_cookie(folder.path(), COOKIE, 0o600);
@@ -40,7 +39,7 @@ fn a_node_with_a_certificate_is_called_by_who_has_one_and_by_nobody_else() {
         let told = line(&call(words), 2);
         assert!(told.starts_with("purlin: no connection to ours@127.0.0.1: "), "{told}");
         assert!(told.contains(why), "{told}");
-        // The node tells it when it has closed the connection, which the caller need not wait for.
+        // The node logs after it has closed the connection, which may be after the caller has exited.
         until(&format!("the node tells {due}"), || {
             logged(folder.path()).last().is_some_and(|last| last.contains(due))
         });
@@ -51,7 +50,7 @@ fn a_node_with_a_certificate_is_called_by_who_has_one_and_by_nobody_else() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_refused_in_one_line() {
+fn invalid_tls_arguments_are_refused_in_one_line() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     certificates(folder.path());
     for command in [&["node", "--name", "ours@127.0.0.1"][..], &["call", "a@127.0.0.1", "m", "f"]] {

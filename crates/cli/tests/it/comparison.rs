@@ -1,4 +1,4 @@
-//! `purlin lab compare`: what it prints of two runs, and what it ends with.
+//! Tests of `purlin lab compare`: output and exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::support::{Bench, contender, json as read, purlin};
 use serde_json::{Value, json};
 
-/// The folder of the page on comparing, with its example.
+/// Returns the folder of the document on comparing, with its example.
 fn documented() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab/compare")
 }
@@ -23,7 +23,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The example's runs in a folder of their own, the new one changed.
+/// Copies the example's runs to a temporary folder and changes the new one.
 fn changed(change: impl Fn(&mut Value)) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut after = read(&documented().join("after.json"));
@@ -36,7 +36,7 @@ fn changed(change: impl Fn(&mut Value)) -> tempfile::TempDir {
 const BOTH: [&str; 2] = ["before.json", "after.json"];
 
 #[test]
-fn the_page_on_comparing_shows_what_is_printed() {
+fn the_document_on_comparing_shows_the_actual_output() {
     let page = std::fs::read_to_string(documented().join("README.md")).unwrap();
     let output = compare(&documented(), &BOTH);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -48,13 +48,13 @@ fn the_page_on_comparing_shows_what_is_printed() {
 }
 
 #[test]
-fn the_same_files_give_the_same_words() {
+fn output_is_deterministic() {
     let [one, other] = [(); 2].map(|()| stdout(&compare(&documented(), &BOTH)));
     assert_eq!(one, other);
 }
 
 #[test]
-fn a_principal_figure_that_got_worse_beyond_the_bound_is_status_1_and_named() {
+fn a_primary_metric_worse_than_the_bound_gives_status_1_and_is_named() {
     for (bound, status) in [("0", 1), ("5", 1), ("10", 0), ("50", 0)] {
         let output = compare(&documented(), &["before.json", "after.json", "--fail-above", bound]);
         assert_eq!(output.status.code(), Some(status), "{bound}: {}", stderr(&output));
@@ -62,14 +62,14 @@ fn a_principal_figure_that_got_worse_beyond_the_bound_is_status_1_and_named() {
         assert_eq!(stderr(&output), if status == 1 { line } else { String::new() });
         assert!(stdout(&output).contains("slower"), "the table is printed all the same");
     }
-    // The other way round it got better.
+    // In the other direction it improved.
     let output = compare(&documented(), &["after.json", "before.json", "--fail-above", "5"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert_eq!(stderr(&output), "purlin: worse by more than 5 %: serial-spawn purlin\n");
 }
 
 #[test]
-fn a_run_that_was_just_made_is_like_itself_by_file_and_by_folder() {
+fn a_run_compared_with_itself_by_file_and_by_folder_shows_no_change() {
     let bench =
         Bench::of("ping-pong,fan-in", &[contender("one", ""), contender("two", "--cost 2")]);
     let output =
@@ -85,7 +85,7 @@ fn a_run_that_was_just_made_is_like_itself_by_file_and_by_folder() {
 }
 
 #[test]
-fn another_machine_and_another_profile_are_warned_of_in_text_and_in_markdown() {
+fn a_different_machine_or_profile_gives_a_warning() {
     let folder = changed(|after| {
         after["host"]["cpu"] = "another".into();
         after["profile"] = "full".into();
@@ -100,7 +100,7 @@ fn another_machine_and_another_profile_are_warned_of_in_text_and_in_markdown() {
 }
 
 #[test]
-fn a_run_that_was_interrupted_is_warned_of_by_name_and_of_two_contenders_once() {
+fn an_interrupted_run_gives_a_warning_with_its_name_and_only_one_for_two_contenders() {
     let folder = changed(|after| after["interrupted"] = true.into());
     for (words, name) in [
         (&["before.json", "after.json"][..], "the new run"),
@@ -124,7 +124,7 @@ fn runs_with_nothing_in_common_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_in_one_line_by_name() {
+fn an_unreadable_file_is_refused_in_one_line_with_its_name() {
     let folder = changed(|after| after["results"][0]["samples"] = json!(["fast"]));
     for (name, text) in [
         ("none.json", None),
@@ -156,7 +156,7 @@ fn what_cannot_be_read_is_refused_in_one_line_by_name() {
 }
 
 #[test]
-fn the_help_says_which_noise_and_which_status() {
+fn the_help_explains_noise_and_exit_status() {
     let output = compare(&documented(), &["--help"]);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0));
@@ -171,7 +171,7 @@ fn the_help_says_which_noise_and_which_status() {
 }
 
 #[test]
-fn a_bound_that_is_none_is_refused() {
+fn an_invalid_bound_is_refused() {
     for bound in ["-1", "five", "NaN"] {
         let output = compare(&documented(), &["before.json", "after.json", "--fail-above", bound]);
         let line = stderr(&output);
@@ -181,7 +181,7 @@ fn a_bound_that_is_none_is_refused() {
 }
 
 #[test]
-fn two_contenders_of_one_run_are_compared_by_their_labels() {
+fn two_contenders_of_one_run_are_compared_by_label() {
     let fast = contender("fast", "--cost 1");
     let slow = contender("slow", "--cost 2");
     let bench = Bench::run(&["-e", "ping-pong,serial-spawn", "-c", &fast, "-c", &slow]);

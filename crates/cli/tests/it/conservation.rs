@@ -1,9 +1,9 @@
-//! A contender that loses something is caught, in every experiment.
+//! A contender that loses something is detected, in every experiment.
 
 use crate::honest::EXPERIMENTS;
 use crate::support::{Bench, contender, list, principals};
 
-/// All experiments on an honest contender and on one with this fault.
+/// Runs all experiments on an honest contender and on one with this fault.
 fn beside_an_honest_one(fault: &str) {
     let bench = Bench::of("", &[contender("honest", ""), contender("thief", fault)]);
     assert_eq!(bench.status(), 1, "{}", bench.stderr());
@@ -30,22 +30,22 @@ fn beside_an_honest_one(fault: &str) {
 }
 
 #[test]
-fn a_contender_that_loses_a_message_has_void_samples_in_every_experiment() {
+fn a_contender_that_loses_a_message_has_invalid_samples_in_every_experiment() {
     beside_an_honest_one("loses");
 }
 
 #[test]
-fn a_contender_that_skips_an_operation_has_void_samples_in_every_experiment() {
+fn a_contender_that_skips_an_operation_has_invalid_samples_in_every_experiment() {
     beside_an_honest_one("skips");
 }
 
 #[test]
-fn a_contender_that_claims_to_have_sent_more_has_void_samples_in_every_experiment() {
+fn a_contender_that_claims_to_have_sent_more_has_invalid_samples_in_every_experiment() {
     beside_an_honest_one("invents");
 }
 
 #[test]
-fn a_void_experiment_costs_no_other() {
+fn an_invalid_experiment_does_not_affect_the_others() {
     let bench = Bench::of("ping-pong,throughput", &[contender("thief", "loses@throughput")]);
     let results = bench.results();
     assert_eq!(principals(&results, "ping-pong", "thief"), 1);

@@ -1,4 +1,4 @@
-//! `purlin demo`, started, looked at and ended.
+//! Tests of `purlin demo`.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use crate::support::running::Running;
 use crate::support::{purlin, until};
 
-/// The demo, with its page on any port that is free, and the address of that.
+/// Starts the demo with its page on a free port; returns it with the page's address.
 fn demo(folder: &Path) -> (Running, String) {
     let mut command = purlin(folder);
     let mut demo = Running::start(command.args(["demo", "--port", "0"]).stderr(Stdio::piped()));
@@ -22,7 +22,7 @@ fn demo(folder: &Path) -> (Running, String) {
 }
 
 #[test]
-fn it_lives_until_it_is_asked_to_end_and_then_ends_well() {
+fn the_demo_runs_until_it_is_asked_to_end_and_then_exits_with_status_0() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
         let (mut demo, _url) = demo(folder.path());
@@ -34,7 +34,7 @@ fn it_lives_until_it_is_asked_to_end_and_then_ends_well() {
 }
 
 #[test]
-fn what_lives_in_it_is_seen_where_it_says() {
+fn the_demos_processes_are_listed_at_the_printed_address() {
     let folder = tempfile::tempdir().unwrap();
     let (_demo, url) = demo(folder.path());
     // A process registers its name when it first runs, which may be after the address was printed.
@@ -51,7 +51,7 @@ fn what_lives_in_it_is_seen_where_it_says() {
 }
 
 #[test]
-fn it_ends_by_itself_when_its_time_is_over_and_has_complained_of_nothing() {
+fn the_demo_ends_after_its_time_without_errors() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["demo", "--port", "0", "--for", "0.5"];
     let output = purlin(folder.path()).args(words).output().unwrap();
@@ -60,7 +60,7 @@ fn it_ends_by_itself_when_its_time_is_over_and_has_complained_of_nothing() {
 }
 
 #[test]
-fn a_port_that_is_taken_and_a_time_that_is_none_are_refused_in_one_line() {
+fn a_port_in_use_and_an_invalid_time_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -1,4 +1,4 @@
-//! `purlin lab export`, and OTP's text wherever results are read.
+//! Tests of `purlin lab export`, and of OTP's text in all commands that read results.
 
 use crate::support;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::Output;
 use crate::support::{Bench, contender, drawn, json as read, purlin};
 use serde_json::{Value, json};
 
-/// The folder of the page on OTP's text, with its example.
+/// Returns the folder of the document on OTP's text, with its example.
 fn documented() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab/otp")
 }
 
-/// A folder with the example's files in it.
+/// Copies the example's files to a temporary folder.
 fn example() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["results.json", "parallel_messages.txt"] {
@@ -33,14 +33,14 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What is printed, all being well.
+/// Returns the output of a successful command.
 fn told(folder: &Path, words: &[&str]) -> String {
     let output = lab(folder, words);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{words:?}");
     stdout(&output)
 }
 
-/// The one line with which a command is refused.
+/// Returns the one line with which a command is refused.
 fn refused(folder: &Path, words: &[&str]) -> String {
     let output = lab(folder, words);
     let line = stderr(&output);
@@ -50,7 +50,7 @@ fn refused(folder: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn every_command_of_the_page_on_otps_text_does_what_it_says() {
+fn every_command_in_the_document_on_otps_text_works_as_described() {
     let folder = example();
     let page = std::fs::read_to_string(documented().join("README.md")).unwrap();
     let commands = page.lines().filter_map(|line| line.strip_prefix("purlin lab "));
@@ -75,7 +75,7 @@ fn every_command_of_the_page_on_otps_text_does_what_it_says() {
 }
 
 #[test]
-fn a_page_of_a_run_and_of_otps_text_holds_both_in_the_same_experiment() {
+fn a_page_of_a_run_and_otps_text_shows_both_in_the_same_experiment() {
     let folder = example();
     let words = ["report", "results.json", "parallel_messages.txt", "--html", "both.html"];
     assert_eq!(told(folder.path(), &words), "both.html\n");
@@ -84,12 +84,12 @@ fn a_page_of_a_run_and_of_otps_text_holds_both_in_the_same_experiment() {
     assert_eq!(data[1]["tool"]["name"], "parallel_messages_SUITE");
     assert_eq!(data[1]["results"][0]["experiment"], "signals");
     assert_eq!(data[1]["results"].as_array().unwrap().len(), 18);
-    // Alone its page lies beside it.
+    // For a single file the page is written next to it.
     assert_eq!(told(folder.path(), &["report", "parallel_messages.txt"]), "report.html\n");
 }
 
 #[test]
-fn otps_text_goes_through_json_and_comes_back_byte_for_byte() {
+fn otps_text_survives_a_round_trip_through_json_byte_for_byte() {
     let folder = example();
     told(folder.path(), &["export", "parallel_messages.txt", "-o", "otp.json"]);
     assert_eq!(read(&folder.path().join("otp.json"))["contenders"][0]["label"], "25");
@@ -101,7 +101,7 @@ fn otps_text_goes_through_json_and_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn results_as_json_are_those_that_were_stored_to_the_last_byte() {
+fn exported_json_is_the_stored_file_byte_for_byte() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     let stored = std::fs::read_to_string(bench.path("run/results.json")).unwrap();
     assert_eq!(told(&bench.path(""), &["export", "run"]), stored);
@@ -131,7 +131,7 @@ fn csv_has_a_row_for_every_sample_of_a_run() {
 }
 
 #[test]
-fn markdown_has_the_principal_figures_with_intervals_and_ratios() {
+fn markdown_has_primary_metrics_with_intervals_and_ratios() {
     let bench =
         Bench::of("ping-pong,fan-in", &[contender("one", ""), contender("two", "--cost 2")]);
     let text = told(&bench.path(""), &["export", "run", "--format", "markdown"]);
@@ -146,7 +146,7 @@ fn markdown_has_the_principal_figures_with_intervals_and_ratios() {
 }
 
 #[test]
-fn markdown_says_of_a_ratio_that_may_as_well_be_one_that_it_is_indistinguishable() {
+fn markdown_marks_a_ratio_that_may_be_one_as_indistinguishable() {
     let contenders = ["one", "same", "twice"].map(|name| match name {
         "twice" => contender(name, "--cost 2"),
         _ => contender(name, ""),
@@ -165,7 +165,7 @@ fn markdown_says_of_a_ratio_that_may_as_well_be_one_that_it_is_indistinguishable
 }
 
 #[test]
-fn markdown_of_otps_text_has_a_table_for_each_graph() {
+fn markdown_of_otps_text_has_a_table_per_graph() {
     let folder = example();
     let text = told(folder.path(), &["export", "parallel_messages.txt", "--format", "markdown"]);
     assert_eq!(text.matches("### ").count(), 6, "{text}");
@@ -174,7 +174,7 @@ fn markdown_of_otps_text_has_a_table_for_each_graph() {
 }
 
 #[test]
-fn two_texts_of_otp_are_compared_figure_by_figure() {
+fn two_otp_texts_are_compared_metric_by_metric() {
     let folder = example();
     let words = ["compare", "parallel_messages.txt", "parallel_messages.txt"];
     let text = told(folder.path(), &words);
@@ -188,7 +188,7 @@ fn two_texts_of_otp_are_compared_figure_by_figure() {
 }
 
 #[test]
-fn results_without_signals_have_no_text_of_otps() {
+fn results_without_signals_cannot_be_exported_as_otps_text() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     let line = refused(&bench.path(""), &["export", "run", "--format", "otp"]);
     assert!(line.contains("run/results.json: no figures of the experiment signals"), "{line}");
@@ -217,7 +217,7 @@ fn malformed_text_is_refused_by_file_and_line_by_every_command() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_refused_in_one_line() {
+fn invalid_exports_are_refused_in_one_line() {
     let folder = example();
     std::fs::write(folder.path().join("note.txt"), "nothing of either\n").unwrap();
     std::fs::write(folder.path().join("old.json"), json!({"schema": 7}).to_string()).unwrap();
@@ -236,7 +236,7 @@ fn what_cannot_be_exported_is_refused_in_one_line() {
 }
 
 #[test]
-fn the_help_names_every_form() {
+fn the_help_lists_every_format() {
     let folder = example();
     let text = told(folder.path(), &["export", "--help"]);
     for word in ["Examples:", "json, csv, markdown, otp", "--output <FILE>", "standard output"] {

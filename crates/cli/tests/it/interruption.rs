@@ -1,4 +1,4 @@
-//! A run that is stopped in its middle keeps what it sampled, leaves nobody running, and goes on.
+//! An interrupted run keeps its samples, leaves no process running, and can be resumed.
 
 #![cfg(unix)]
 
@@ -11,8 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 use crate::support::{contender, json, list, principals, purlin, quick, samples};
 use serde_json::Value;
 
-/// A run whose contender hangs in its second experiment, stopped there by a signal to all that
-/// would hear Ctrl-C at a terminal.
+/// Starts a run whose contender hangs in its second experiment, and stops it there by a signal to
+/// the process group, as Ctrl-C in a terminal does.
 fn stopped_by(signal: &str, folder: &Path) -> Child {
     let hanging = contender("hanging", "--pid-file pid hangs@throughput");
     let mut run = quick(folder)
@@ -29,7 +29,7 @@ fn stopped_by(signal: &str, folder: &Path) -> Child {
     assert!(String::from_utf8_lossy(&told).contains("still under way"), "{told:?}");
     let sent = Command::new("kill").args([signal, "--", &format!("-{}", run.id())]).status();
     assert!(sent.expect("there is kill").success());
-    // Until the end of its output: a pipe that nobody reads could stop it.
+    // Until the end of the output: a full pipe could block the run.
     lines.for_each(drop);
     run
 }
@@ -62,12 +62,13 @@ fn ctrl_c_ends_the_run_and_its_contenders_and_keeps_the_samples() {
     assert!(!alive.unwrap().success(), "the contender {pid} still runs");
 }
 
-/// Experiments of which each sample is the same in every run.
+/// Experiments whose samples are the same in every run.
 const EXPERIMENTS: &str = "ping-pong,fan-in,hog,idle-memory";
 
-/// A run of seven rounds on two contenders, of which one ends the lab as the file `ends` says.
+/// Starts a run of seven rounds on two contenders, one of which ends the lab as the file `ends`
+/// specifies.
 ///
-/// A sample takes a second of made-up time, so that the clock of the lab changes no answer.
+/// A sample takes a second of simulated time, so that the lab's clock changes no answer.
 fn begin(folder: &Path) -> Command {
     let mut run = purlin(folder);
     run.args([
@@ -91,7 +92,7 @@ fn go_on(folder: &Path) -> Output {
     purlin(folder).args(["lab", "run", "--resume", "run"]).output().expect("purlin runs")
 }
 
-/// The results without what is the clock's or the machine's.
+/// Returns the results without values that depend on the clock or the machine.
 fn timeless(folder: &Path) -> Value {
     let mut results = json(&folder.join("run/results.json"));
     for clocked in ["started", "seconds", "host", "warnings", "instrument"] {
@@ -101,7 +102,7 @@ fn timeless(folder: &Path) -> Value {
         contender.as_object_mut().expect("an object").remove("notes");
     }
     for result in results["results"].as_array_mut().expect("a list") {
-        // Read from outside, and so never twice the same.
+        // Measured from outside, so it differs between runs.
         if result["experiment"] == "idle-memory" || result["metric"] == "resident memory" {
             let samples = list(result, "samples").len();
             *result = format!("{samples} samples").into();
@@ -112,7 +113,7 @@ fn timeless(folder: &Path) -> Value {
     results
 }
 
-/// The samples that count, in order, without what is the clock's.
+/// Returns the samples that count, in order, without clock values.
 fn counted(folder: &Path) -> Vec<Value> {
     let mut stored = samples(&folder.join("run/samples.jsonl"));
     stored.retain(|sample| sample["kind"] == "sample");
@@ -132,7 +133,7 @@ fn counted(folder: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_that_was_stopped_and_killed_again_and_again_gives_what_it_would_have_given() {
+fn a_run_interrupted_and_killed_repeatedly_gives_the_same_results() {
     let whole = tempfile::tempdir().unwrap();
     let output = begin(whole.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
@@ -156,12 +157,12 @@ fn a_run_that_was_stopped_and_killed_again_and_again_gives_what_it_would_have_gi
     assert!(times.is_sorted(), "{times:?}");
     let plan = json(&folder.path().join("run/run.json"));
     let resumed: Vec<_> = list(&plan, "resumed").iter().map(|one| one["after"].as_u64()).collect();
-    // Of the five times that it went on, one came no further.
+    // Of the five resumptions, one made no progress.
     assert!(resumed.len() == 4 && resumed.is_sorted_by(|one, next| one < next), "{resumed:?}");
 }
 
 #[test]
-fn what_was_complete_is_stored_and_marked_as_interrupted() {
+fn complete_experiments_are_stored_and_marked_as_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     // In the last round of its second experiment.
     fs::write(folder.path().join("ends"), "INT 50\n").unwrap();
@@ -187,7 +188,7 @@ fn what_was_complete_is_stored_and_marked_as_interrupted() {
 }
 
 #[test]
-fn a_contender_that_died_before_the_interruption_stays_out_of_its_experiment() {
+fn a_contender_that_died_before_the_interruption_stays_excluded_from_its_experiment() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ends"), "KILL 30\n").unwrap();
     let mut run = quick(folder.path());
@@ -204,7 +205,7 @@ fn a_contender_that_died_before_the_interruption_stays_out_of_its_experiment() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_in_one_line() {
+fn an_incompatible_resumption_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ends"), "KILL 12\n").unwrap();
     assert_eq!(begin(folder.path()).output().unwrap().status.code(), None);

@@ -1,4 +1,4 @@
-//! `purlin observe`, of a node that lives in the test.
+//! Tests of `purlin observe` on a node in the test.
 
 #![cfg(unix)]
 
@@ -11,10 +11,10 @@ use crate::support::{line, purlin, refusing};
 use purlin::{Node, Pid, Process};
 use purlin_observer::{Observed, Observer};
 
-/// A name that would clear the terminal, ring, and turn the line round.
+/// A name that would clear the terminal, ring the bell and reverse the line.
 const HOSTILE: &str = "evil\u{1b}[2J\u{7}\u{202e}\r\n";
 
-/// A node with its page.
+/// An observed node.
 struct Seen {
     node: Node,
     observer: Observer,
@@ -35,7 +35,7 @@ impl Seen {
         self.observer.local_addr().expect("the page is there").to_string()
     }
 
-    /// A process that never looks at its mailbox, with that name, and with so many messages.
+    /// Spawns a process with that name and number of messages, which never receives.
     fn lazy(&self, name: &str, messages: u8) -> Pid<u8> {
         let pid = self.node.spawn(async |_: Process<u8>| pending::<()>().await);
         self.node.register(name, &pid).expect("the name is free");
@@ -64,21 +64,21 @@ fn observe_with(words: &[&str], token: Option<&str>) -> Output {
     command.output().expect("purlin runs")
 }
 
-/// What was printed.
+/// Returns the output of a successful command.
 fn printed(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*errors), (Some(0), ""));
     String::from_utf8(output.stdout.clone()).expect("it is text")
 }
 
-/// The names of the table's rows, as they come.
+/// Returns the names in the table's rows, in order.
 fn names(text: &str) -> Vec<&str> {
     let rows = text.lines().skip_while(|line| !line.starts_with("PID")).skip(1);
     rows.filter_map(|row| row.split_whitespace().nth(1)).collect()
 }
 
 #[test]
-fn one_table_is_printed_sorted_and_filtered_as_asked() {
+fn one_table_is_printed_sorted_and_filtered() {
     let seen = Seen::start();
     seen.lazy("few", 3);
     seen.lazy("many", 200);
@@ -100,7 +100,7 @@ fn one_table_is_printed_sorted_and_filtered_as_asked() {
 }
 
 #[test]
-fn the_token_is_taken_from_the_address_the_option_or_the_environment() {
+fn the_token_is_read_from_the_address_the_option_or_the_environment() {
     let seen = Seen::start();
     let (url, host) = (seen.url(), seen.host());
     let token = url.split_once("#token=").expect("it has one").1;
@@ -118,7 +118,7 @@ fn the_token_is_taken_from_the_address_the_option_or_the_environment() {
 }
 
 #[test]
-fn the_name_of_a_process_does_not_command_the_terminal() {
+fn process_names_cannot_control_the_terminal() {
     let seen = Seen::start();
     seen.lazy(HOSTILE, 1);
     let text = printed(&observe(&[&seen.url(), "--sort", "mailbox"]));
@@ -128,7 +128,7 @@ fn the_name_of_a_process_does_not_command_the_terminal() {
 }
 
 #[test]
-fn nobody_there_and_somebody_else_there_are_told_in_one_line() {
+fn an_unreachable_node_and_another_server_are_reported_in_one_line() {
     let (_held, gone) = refusing();
     let told = line(&observe(&[&gone, "--token", "x"]), 2);
     assert!(told.contains(&format!("no node can be observed at {gone}")), "{told}");
@@ -150,8 +150,8 @@ fn nobody_there_and_somebody_else_there_are_told_in_one_line() {
     }
 }
 
-/// `purlin observe` in a terminal, which is `script`'s: all that it has written. When the first of the texts is on
-/// the screen something is done; when the second is, it is told to leave.
+/// Runs `purlin observe` in a terminal, provided by `script`, and returns everything it has written. Calls `act` once
+/// the first text is on the screen, and quits once the second one is.
 fn in_a_terminal(url: &str, first: &str, second: &str, act: impl FnOnce()) -> String {
     let command = format!("exec {} observe '{url}'", env!("CARGO_BIN_EXE_purlin"));
     let mut script = Command::new("script")
@@ -185,19 +185,19 @@ fn in_a_terminal(url: &str, first: &str, second: &str, act: impl FnOnce()) -> St
 }
 
 #[test]
-fn a_terminal_follows_the_node_and_is_left_as_it_was() {
+fn the_interactive_mode_follows_the_node_and_restores_the_terminal() {
     let seen = Seen::start();
     seen.lazy("counter", 9);
     seen.lazy(HOSTILE, 1);
     let written = in_a_terminal(&seen.url(), "counter", "FUNCTION", || {});
     assert!(written.contains("zanzibar") && written.contains("FUNCTION"), "{written:?}");
-    // The other screen, there and back.
+    // The alternate screen is entered and left.
     assert!(written.contains("\u{1b}[?1049h") && written.contains("\u{1b}[?1049l"), "{written:?}");
     assert!(!written.contains("evil\u{1b}") && !written.contains('\u{7}'), "{written:?}");
 }
 
 #[test]
-fn a_node_that_ends_is_told_of_on_the_screen() {
+fn the_end_of_the_node_is_shown_on_the_screen() {
     let seen = Seen::start();
     seen.lazy("counter", 9);
     let (node, url) = (seen.node.clone(), seen.url());

@@ -1,4 +1,4 @@
-//! Options for a runtime reach it, and one that it does not know is told in one line.
+//! Options reach a runtime, and an unknown one is reported in one line.
 
 use crate::support;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use crate::support::{contender, list, quick};
 
-/// A run of a short experiment on these contenders.
+/// Runs a short experiment on these contenders.
 fn run(folder: &Path, contenders: &[&str]) -> Output {
     let mut command = quick(folder);
     command.args(["-e", "ping-pong"]);
@@ -14,9 +14,9 @@ fn run(folder: &Path, contenders: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// Whether the runtime is here; it is said aloud if it is not.
+/// Returns whether the runtime is installed; prints a message if it is not.
 fn is_here(program: &str, package: &str) -> bool {
-    // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
+    // WHY not a failure: it is a runtime that purlin is compared with, not a part of purlin.
     let found = Command::new(program).arg("--version").output();
     if let Err(error) = &found {
         println!(
@@ -26,7 +26,8 @@ fn is_here(program: &str, package: &str) -> bool {
     found.is_ok()
 }
 
-/// The one line about a contender that does not know its option; another takes part all the same.
+/// Returns the one line about a contender that rejects its option; another contender takes part all
+/// the same.
 fn told_of(label: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), &[label, &contender("fake", "")]);
@@ -41,7 +42,7 @@ fn told_of(label: &str) -> String {
 }
 
 #[test]
-fn a_flag_that_the_beam_refuses_is_told_in_its_own_words_and_the_others_are_measured() {
+fn a_flag_rejected_by_the_beam_is_quoted_and_other_contenders_are_measured() {
     if is_here("erlc", "erlang-base") {
         let line = told_of("beam:+sbwt sometimes");
         let words =
@@ -51,7 +52,7 @@ fn a_flag_that_the_beam_refuses_is_told_in_its_own_words_and_the_others_are_meas
 }
 
 #[test]
-fn a_flag_that_the_runtime_under_elixir_refuses_is_told_the_same_way() {
+fn a_flag_rejected_by_elixirs_beam_is_quoted_as_well() {
     if is_here("elixir", "elixir") {
         let line = told_of("elixir:+hms some");
         assert!(line.ends_with("its last words: bad heap size some; it takes no part"), "{line}");
@@ -59,7 +60,7 @@ fn a_flag_that_the_runtime_under_elixir_refuses_is_told_the_same_way() {
 }
 
 #[test]
-fn flags_reach_the_beam_and_each_set_of_them_is_a_contender() {
+fn flags_reach_the_beam_and_each_set_is_a_contender() {
     if !is_here("erlc", "erlang-base") {
         return;
     }

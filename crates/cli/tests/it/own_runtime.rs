@@ -1,21 +1,21 @@
-//! The program on the page about one's own runtime is measured as the page says.
+//! The program in the document on custom runtimes is measured as described.
 
 use crate::support;
 use std::process::Command;
 
 use crate::support::{list, principals, quick};
 
-/// The page.
+/// The document.
 const PAGE: &str = include_str!("../../../../docs/lab/own-runtime.md");
 
-/// What the page says to type after `purlin lab run`, without the contender that is no part of this test.
+/// The documented arguments of `purlin lab run`, without the contender that is not part of this test.
 const TYPED: [&str; 4] = ["-e", "throughput,ping-pong", "-c", "mine=python3 mine.py"];
 
 #[test]
-fn a_runtime_in_twenty_lines_is_measured_as_its_page_says() {
+fn the_documented_runtime_in_twenty_lines_is_measured_as_described() {
     let line = "purlin lab run -e throughput,ping-pong -c purlin -c 'mine=python3 mine.py'";
     assert!(PAGE.contains(line), "the page says something else");
-    // WHY not a failure: nothing of purlin needs Python.
+    // WHY not a failure: no part of purlin needs Python.
     if let Err(error) = Command::new("python3").arg("--version").output() {
         println!(
             "skipped: python3 cannot be started ({error}): install Python, on Debian with `apt-get install python3`"
@@ -37,7 +37,7 @@ fn a_runtime_in_twenty_lines_is_measured_as_its_page_says() {
 }
 
 #[test]
-fn help_and_list_say_where_to_read_about_a_runtime_of_ones_own() {
+fn help_and_list_refer_to_the_document_on_custom_runtimes() {
     let folder = tempfile::tempdir().unwrap();
     for words in [["lab", "run", "--help"].as_slice(), &["lab", "list"]] {
         let output = support::purlin(folder.path()).args(words).output().unwrap();

@@ -1,4 +1,4 @@
-//! Experiments with two nodes: what the lab makes of what both say, and who loses what if one fails.
+//! Experiments with two nodes: combining the answers of both, and the effect of a failure of one.
 #![cfg(unix)]
 
 use crate::honest::PAIRED;
@@ -7,7 +7,7 @@ use crate::support::{Bench, contender, list, principals};
 use serde_json::Value;
 
 #[test]
-fn a_contender_is_both_nodes_of_its_natural_pair_and_ratios_are_told() {
+fn a_contender_is_paired_with_itself_and_ratios_are_reported() {
     let two = [contender("one", ""), contender("two", "--cost 2")];
     let bench = Bench::served(&PAIRED.join(","), &two);
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
@@ -31,7 +31,7 @@ fn a_contender_is_both_nodes_of_its_natural_pair_and_ratios_are_told() {
 }
 
 #[test]
-fn a_far_node_that_took_another_number_than_was_sent_has_void_samples() {
+fn a_remote_node_that_received_another_number_than_was_sent_has_invalid_samples() {
     for fault in ["loses@dist-send", "invents@dist-send"] {
         let two = [contender("honest", ""), contender("thief", fault)];
         let bench = Bench::served("dist-send", &two);
@@ -62,7 +62,7 @@ fn a_node_that_dies_loses_only_its_own_samples() {
 }
 
 #[test]
-fn each_round_has_nodes_of_its_own_where_that_is_asked() {
+fn fresh_gives_each_round_new_nodes() {
     let contenders = [contender("one", "")];
     let folder = tempfile::tempdir().unwrap();
     let client = folder.path().join("contender-load");

@@ -1,9 +1,9 @@
-//! What cannot be done is refused with one line and status 2, before anything is measured.
+//! Invalid requests are refused with one line and status 2, before anything is measured.
 
 use crate::support;
 use crate::support::{Bench, contender, purlin, quick};
 
-/// The one line that is printed.
+/// Returns the printed line.
 fn refused(bench: &Bench) -> String {
     assert_eq!(bench.status(), 2, "{}", bench.stderr());
     let stderr = bench.stderr();
@@ -14,13 +14,13 @@ fn refused(bench: &Bench) -> String {
 }
 
 #[test]
-fn an_unknown_experiment_is_named_with_those_there_are() {
+fn an_unknown_experiment_is_named_with_the_known_ones() {
     let line = refused(&Bench::of("ping-pong,pingpong", &[contender("one", "")]));
     assert!(line.contains("\"pingpong\"") && line.contains("thread-ring"), "{line}");
 }
 
 #[test]
-fn an_unknown_contender_is_named_with_those_there_are() {
+fn an_unknown_contender_is_named_with_the_known_ones() {
     let line = refused(&Bench::of("ping-pong", &["haskell".into()]));
     assert!(line.contains("\"haskell\"") && line.contains("purlin, beam, tokio"), "{line}");
 }
@@ -38,13 +38,13 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_built_in_contender_that_is_not_built_says_how_to_build_it() {
+fn a_built_in_contender_that_is_not_built_gives_the_build_command() {
     let line = refused(&Bench::of("ping-pong", &["tokio".into()]));
     assert!(line.contains("cargo build --release -p contender-tokio"), "{line}");
 }
 
 #[test]
-fn the_beam_without_erlang_says_how_to_get_it() {
+fn the_beam_without_erlang_gives_the_install_command() {
     let folder = tempfile::tempdir().unwrap();
     let output =
         quick(folder.path()).args(["-c", "beam"]).env("PATH", folder.path()).output().unwrap();
@@ -58,9 +58,9 @@ fn the_beam_without_erlang_says_how_to_get_it() {
 }
 
 #[test]
-fn by_default_what_cannot_run_here_is_left_out_with_a_line_each() {
+fn by_default_contenders_that_cannot_run_are_left_out_with_a_line_each() {
     let folder = tempfile::tempdir().unwrap();
-    // The fake under the name of a built-in contender.
+    // The fake contender under the name of a built-in one.
     let tokio = folder.path().join(format!("contender-tokio{}", std::env::consts::EXE_SUFFIX));
     std::fs::copy(support::fake(), tokio).unwrap();
     let output =
@@ -74,7 +74,7 @@ fn by_default_what_cannot_run_here_is_left_out_with_a_line_each() {
 }
 
 #[test]
-fn with_nothing_to_run_the_run_is_refused() {
+fn a_run_without_any_contender_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let output = quick(folder.path()).env("PATH", folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -82,7 +82,7 @@ fn with_nothing_to_run_the_run_is_refused() {
 }
 
 #[test]
-fn the_list_says_what_can_run_and_how_to_get_the_rest() {
+fn the_list_shows_what_can_run_and_how_to_install_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     let output =
         purlin(folder.path()).args(["lab", "list"]).env("PATH", folder.path()).output().unwrap();
@@ -102,7 +102,7 @@ fn the_list_says_what_can_run_and_how_to_get_the_rest() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
+fn an_unwritable_output_is_refused_before_anything_is_measured() {
     let one = contender("one", "");
     let bench = Bench::run(&["-e", "ping-pong", "-c", &one, "--json", "no/such/folder/out.json"]);
     let line = refused(&bench);
@@ -110,7 +110,7 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_page_of_what_holds_no_results_is_refused() {
+fn a_report_of_a_file_without_results_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.json"), "{}").unwrap();
     for (path, word) in
@@ -124,7 +124,7 @@ fn a_page_of_what_holds_no_results_is_refused() {
 }
 
 #[test]
-fn a_word_that_no_command_knows_is_refused_in_one_line_too() {
+fn invalid_arguments_are_refused_in_one_line() {
     for (words, due) in [
         (&["lab", "run", "--fast"][..], "'--fast'"),
         (&["lab", "run", "--samples", "0"], "from 1 to"),
@@ -147,7 +147,7 @@ fn a_word_that_no_command_knows_is_refused_in_one_line_too() {
 }
 
 #[test]
-fn without_a_command_the_help_is_shown_with_status_2() {
+fn without_a_subcommand_the_help_is_shown_with_status_2() {
     for words in [&[][..], &["lab"]] {
         let folder = tempfile::tempdir().unwrap();
         let output = purlin(folder.path()).args(words).output().unwrap();
@@ -157,9 +157,9 @@ fn without_a_command_the_help_is_shown_with_status_2() {
 }
 
 #[test]
-fn an_option_that_gos_runtime_does_not_have_is_refused() {
+fn an_option_unknown_to_gos_runtime_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    // No compiler: the options are looked at first.
+    // Not a compiler: options are checked first.
     let go = folder.path().join(format!("go{}", std::env::consts::EXE_SUFFIX));
     std::fs::copy(support::fake(), go).unwrap();
     let output =

@@ -1,4 +1,4 @@
-//! What a run leaves behind: the results as specified, the samples, the page, the table.
+//! Output of a run: results as specified, samples, page and table.
 
 use crate::honest::EXPERIMENTS;
 use crate::support;
@@ -17,7 +17,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn all_experiments_on_two_contenders_give_one_principal_result_each() {
+fn all_experiments_on_two_contenders_give_one_primary_result_each() {
     let bench = Bench::of("", &two());
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
     let results = bench.results();
@@ -36,20 +36,20 @@ fn all_experiments_on_two_contenders_give_one_principal_result_each() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_memory_of_a_program_is_read_from_outside_whatever_it_says_itself() {
+fn the_memory_of_a_program_is_measured_from_outside_and_not_taken_from_its_answer() {
     let bench = Bench::of("throughput", &[contender("one", "")]);
     let results = bench.results();
     let memory = list(&results, "results").iter().find(|one| one["metric"] == "resident memory");
     let megabytes = memory.expect("Linux tells").get("median").and_then(Value::as_f64).unwrap();
-    // The fake says 5.
+    // The fake contender reports 5.
     assert!(megabytes > 0.1 && (megabytes - 5.0).abs() > 1e-6, "{megabytes}");
     assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));
 }
 
-// issue 5: what a program has by chance for as long as it runs is not to look like a difference
+// issue 5: variation that is constant within a process must not look like a difference
 #[cfg(unix)]
 #[test]
-fn each_round_has_programs_of_its_own_if_that_is_asked_for() {
+fn fresh_gives_each_round_new_processes() {
     let counted =
         format!("one=sh -c \"echo started >> starts; exec '{}'\"", support::fake().display());
     let bench = Bench::run(&["--fresh", "-e", "tail-call,skynet", "-c", &counted]);
@@ -63,7 +63,7 @@ fn each_round_has_programs_of_its_own_if_that_is_asked_for() {
 
 #[cfg(unix)]
 #[test]
-fn an_experiment_that_watches_the_memory_begins_with_a_fresh_program_and_no_other_does() {
+fn only_an_experiment_that_measures_memory_starts_with_a_fresh_process() {
     let counted =
         format!("one=sh -c \"echo started >> starts; exec '{}'\"", support::fake().display());
     for (experiments, due) in [("tail-call,skynet", 1), ("tail-call,throughput,fan-in", 3)] {
@@ -75,7 +75,7 @@ fn an_experiment_that_watches_the_memory_begins_with_a_fresh_program_and_no_othe
 }
 
 #[test]
-fn the_results_have_the_names_of_the_schema() {
+fn the_results_have_the_fields_of_the_schema() {
     let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());
     let results = bench.results();
     assert_eq!(results["schema"], 1);
@@ -89,7 +89,7 @@ fn the_results_have_the_names_of_the_schema() {
         ["cores", "cpu", "fitness", "kernel", "load_before", "memory_bytes", "os", "virtual"]
     );
     assert!(results["host"]["cores"].as_u64().unwrap() > 0);
-    // What cannot be known here is null, and there all the same.
+    // Facts that cannot be determined are null, but present.
     for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "quota"] {
         assert!(results["host"]["fitness"].get(fact).is_some(), "{fact}");
     }
@@ -148,7 +148,7 @@ fn the_results_have_the_names_of_the_schema() {
 }
 
 #[test]
-fn the_table_has_other_variants_below_with_their_figure_and_their_ratio() {
+fn the_table_lists_other_variants_below_with_value_and_ratio() {
     let bench = Bench::of("message-size,ping-pong", &two());
     let ratios = bench.results()["ratios"].clone();
     let ratios: Vec<_> =
@@ -166,7 +166,7 @@ fn the_table_has_other_variants_below_with_their_figure_and_their_ratio() {
 }
 
 #[test]
-fn the_table_has_the_variants_of_who_is_compared_with_too_and_of_who_is_alone() {
+fn the_table_lists_variants_of_the_baseline_and_of_a_single_contender() {
     for (contenders, rows) in [(&two()[..], 2), (&[contender("one", "")][..], 1)] {
         let stdout = Bench::of("message-size", contenders).stdout();
         let (_, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
@@ -182,7 +182,7 @@ fn the_table_has_the_variants_of_who_is_compared_with_too_and_of_who_is_alone() 
 }
 
 #[test]
-fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
+fn warnings_are_printed_when_they_arise_listed_at_the_end_and_stored() {
     let bench =
         Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
     let results = bench.results();
@@ -210,13 +210,13 @@ fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
 }
 
 #[test]
-fn results_go_to_a_file_of_the_users_too() {
+fn results_are_also_written_to_the_users_file() {
     let bench = Bench::run(&["-e", "ping-pong", "-c", &contender("one", ""), "--json", "out.json"]);
     assert_eq!(json(&bench.path("out.json")), bench.results());
 }
 
 #[test]
-fn two_that_cannot_be_told_apart_are_called_indistinguishable() {
+fn contenders_without_a_significant_difference_are_called_indistinguishable() {
     let three = [contender("one", ""), contender("same", ""), contender("slower", "--cost 2")];
     let bench = Bench::of("ping-pong", &three);
     let results = bench.results();
@@ -241,7 +241,7 @@ fn every_sample_is_a_line_on_disk() {
     let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
     assert_eq!(warm_up, Some(0));
     let mut last = samples.last().unwrap().clone();
-    // Where the kernel tells it.
+    // Present if the kernel reports it.
     let stolen = last.as_object_mut().and_then(|fields| fields.remove("stolen_ms"));
     assert_eq!(stolen.is_some_and(|ms| ms.is_u64()), cfg!(target_os = "linux"));
     assert_eq!(
@@ -271,7 +271,7 @@ fn the_same_seed_gives_the_same_order() {
         let bench = Bench::run(&["-e", "fan-in", "--seed", seed, "-c", &one, "-c", &two]);
         let asked =
             |sample: &Value| (sample["contender"].clone(), sample["params"]["senders"].clone());
-        // How many warm-ups there are depends on the clock, not on the seed.
+        // The number of warm-ups depends on the clock, not on the seed.
         let samples = bench.samples();
         samples.iter().filter(|sample| sample["kind"] == "sample").map(asked).collect()
     };
@@ -280,7 +280,7 @@ fn the_same_seed_gives_the_same_order() {
 }
 
 #[test]
-fn the_table_has_a_row_per_experiment_within_a_hundred_columns_and_the_page_comes_last() {
+fn the_table_has_a_row_per_experiment_within_100_columns_and_the_page_is_last() {
     let bench =
         Bench::of("", &[contender("one", ""), contender("two", ""), contender("three", "")]);
     let stdout = bench.stdout();
@@ -295,7 +295,7 @@ fn the_table_has_a_row_per_experiment_within_a_hundred_columns_and_the_page_come
 }
 
 #[test]
-fn one_that_starves_is_said_to_in_the_table_and_the_page_and_is_no_failure() {
+fn starvation_is_shown_in_the_table_and_the_page_and_is_no_failure() {
     let starving = contender("slow", "starves@hog");
     let bench = Bench::of("hog,ping-pong", &[contender("one", ""), starving]);
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
@@ -313,10 +313,10 @@ fn one_that_starves_is_said_to_in_the_table_and_the_page_and_is_no_failure() {
 }
 
 #[test]
-fn what_a_contender_does_not_offer_is_left_out_with_a_line() {
+fn an_experiment_a_contender_does_not_offer_is_left_out_with_a_line() {
     let partial = contender("partial", "lacks@selective");
     let bench = Bench::of("selective,ping-pong", &[contender("one", ""), partial.clone()]);
-    // Both were asked for by name.
+    // Both were requested by name.
     assert_eq!(bench.status(), 1, "{}", bench.stderr());
     assert_eq!(bench.lines_about("partial"), ["selective partial: does not offer this experiment"]);
     let results = bench.results();
@@ -328,10 +328,10 @@ fn what_a_contender_does_not_offer_is_left_out_with_a_line() {
 }
 
 #[test]
-fn the_memory_of_idle_processes_is_read_from_a_program_of_its_own() {
+fn the_memory_of_idle_processes_is_measured_in_a_separate_process() {
     let bench = Bench::of("idle-memory", &two());
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
-    // The fake touches a hundred bytes for each process, times its cost.
+    // The fake contender touches a hundred bytes per process, times its cost.
     for (contender, due) in [("one", 100.0), ("two", 200.0)] {
         let results = bench.results();
         let mut all = list(&results, "results").iter();
@@ -342,12 +342,12 @@ fn the_memory_of_idle_processes_is_read_from_a_program_of_its_own() {
     let samples = bench.samples();
     assert!(samples.iter().all(|sample| sample["kind"] == "sample"), "no warm-up outside of them");
     let before = samples.iter().map(|sample| sample["reply"]["resident_before"].as_u64().unwrap());
-    // Were it the same program, the second would begin with what the first one held.
+    // In the same process, the second sample would begin with the memory of the first.
     assert!(before.max() < Some(40_000_000));
 }
 
 #[test]
-fn a_page_is_drawn_again_from_one_run_and_from_two() {
+fn a_page_is_redrawn_from_one_run_and_from_two() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     let folder = bench.path("");
     std::fs::remove_file(bench.path("run/report.html")).unwrap();
@@ -362,7 +362,7 @@ fn a_page_is_drawn_again_from_one_run_and_from_two() {
 }
 
 #[test]
-fn without_a_folder_a_run_makes_one_named_after_the_time() {
+fn without_a_folder_a_run_creates_one_named_after_the_time() {
     let folder = tempfile::tempdir().unwrap();
     let one = contender("one", "");
     let words = ["lab", "run", "-e", "ping-pong", "--samples", "3", "--sample-ms", "1", "-c", &one];

@@ -1,4 +1,4 @@
-//! Experiments with servers: the contender serves, the one client of all sends, and both must say the same.
+//! Experiments with servers: the contender serves, a common client sends, and the counts of both must agree.
 
 #![cfg(unix)]
 
@@ -8,7 +8,7 @@ use crate::honest::SERVED;
 use crate::support::{Bench, contender, fake, list, of, principals};
 
 #[test]
-fn each_experiment_with_a_server_gives_each_contender_one_principal_rate() {
+fn each_server_experiment_gives_each_contender_one_primary_rate() {
     let two = [contender("one", ""), contender("two", "--cost 2")];
     let bench = Bench::served(&SERVED.join(","), &two);
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
@@ -30,7 +30,7 @@ fn each_experiment_with_a_server_gives_each_contender_one_principal_rate() {
 }
 
 #[test]
-fn a_server_that_has_acknowledged_another_number_than_was_sent_has_void_samples() {
+fn a_server_that_acknowledged_another_number_than_was_sent_has_invalid_samples() {
     for fault in ["loses", "invents"] {
         let two = [contender("honest", ""), contender("thief", fault)];
         let bench = Bench::served("ack-best,ack-sync-or-async", &two);
@@ -48,7 +48,7 @@ fn a_server_that_has_acknowledged_another_number_than_was_sent_has_void_samples(
 }
 
 #[test]
-fn a_contender_that_dies_while_it_serves_loses_only_its_samples() {
+fn a_contender_that_dies_while_serving_loses_only_its_samples() {
     let two = [contender("one", ""), contender("mortal", "dies@ack-throttle")];
     let bench = Bench::served("ack-throttle,ack-best", &two);
     assert_eq!(bench.status(), 1, "{}", bench.stderr());
@@ -66,7 +66,7 @@ fn a_contender_that_dies_while_it_serves_loses_only_its_samples() {
 }
 
 #[test]
-fn a_client_that_dies_costs_no_more_than_the_samples_it_was_to_take() {
+fn a_client_that_dies_loses_only_its_current_samples() {
     let folder = tempfile::tempdir().unwrap();
     let client = folder.path().join("contender-load");
     let script = format!("#!/bin/sh\nexec '{}' dies@ack-throttle\n", fake().display());
@@ -86,7 +86,7 @@ fn a_client_that_dies_costs_no_more_than_the_samples_it_was_to_take() {
 }
 
 #[test]
-fn without_the_client_experiments_with_a_server_are_left_out_or_refused_if_they_were_named() {
+fn without_the_client_server_experiments_are_left_out_or_refused_if_named() {
     let one = [contender("one", "")];
     let bench = Bench::of("ack-best", &one);
     assert_eq!(bench.status(), 2);
@@ -105,7 +105,7 @@ fn without_the_client_experiments_with_a_server_are_left_out_or_refused_if_they_
 }
 
 #[test]
-fn those_that_do_not_offer_an_experiment_are_named_in_one_line() {
+fn contenders_that_do_not_offer_an_experiment_are_named_in_one_line() {
     let partial = |name: &str| contender(name, "lacks@ack-best");
     let three = [contender("one", ""), partial("two"), partial("three")];
     let bench = Bench::served("ack-best", &three);

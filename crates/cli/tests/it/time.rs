@@ -1,4 +1,4 @@
-//! `purlin lab time` on real commands.
+//! Tests of `purlin lab time` on real commands.
 
 #![cfg(unix)]
 
@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The figures of a file, and its times.
+/// Returns the result in a file and its times.
 fn stored(path: &Path) -> (Value, Vec<f64>) {
     let document = json(path);
     let result = document["results"][0].clone();
@@ -30,7 +30,7 @@ fn stored(path: &Path) -> (Value, Vec<f64>) {
 }
 
 #[test]
-fn so_many_runs_are_made_and_each_is_in_the_file() {
+fn the_given_number_of_runs_is_made_and_each_is_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let output = time(
         folder.path(),
@@ -49,10 +49,10 @@ fn so_many_runs_are_made_and_each_is_in_the_file() {
     assert!(text.contains("of 7 runs") && text.contains("95 % interval"), "{text}");
 }
 
-// CLOCK: the machine's; the command that is timed sleeps, and its time is what is tested.
-// WHY real time: at least the sleep passes in each run, so that the first four runs use up the time that was given.
+// CLOCK: the machine's; the timed command sleeps, and its duration is what is tested.
+// WHY real time: each run takes at least the sleep, so the first four runs use up the given time.
 #[test]
-fn a_command_that_sleeps_takes_no_less_than_its_sleep_and_is_run_until_the_time_is_over() {
+fn a_sleeping_command_takes_at_least_its_sleep_and_is_repeated_until_the_time_is_over() {
     let folder = tempfile::tempdir().unwrap();
     let output = time(folder.path(), &["-t", "0.2", "--json", "x.json", "--", "sleep", "0.05"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -62,20 +62,20 @@ fn a_command_that_sleeps_takes_no_less_than_its_sleep_and_is_run_until_the_time_
 }
 
 #[test]
-fn a_command_that_computes_has_its_time_told_as_the_users() {
+fn a_computing_command_has_its_time_reported_as_user_time() {
     let folder = tempfile::tempdir().unwrap();
     let script = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
     let output = time(folder.path(), &["-n", "2", "--json", "x.json", "--", "sh", "-c", script]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let (result, _) = stored(&folder.path().join("x.json"));
     let (user, system) = (result["user"].as_f64().unwrap(), result["system"].as_f64().unwrap());
-    // One thread computes no longer than it takes; the two clocks of the kernel may differ a little.
+    // A single thread cannot use more processor time than elapses; the kernel's two clocks may differ slightly.
     assert!(user > 0.0 && user + system <= 1.2 * result["max"].as_f64().unwrap(), "{result}");
     assert!(stdout(&output).contains("2 runs are too few"), "{}", stdout(&output));
 }
 
 #[test]
-fn a_command_that_fails_ends_it_with_what_it_said_and_what_came_before_is_kept() {
+fn a_failing_command_ends_the_runs_with_its_last_output_and_earlier_times_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         "[ -e a ] && [ -e b ] && { echo no more >&2; exit 3; }; [ -e a ] && touch b; touch a";
@@ -89,7 +89,7 @@ fn a_command_that_fails_ends_it_with_what_it_said_and_what_came_before_is_kept()
 }
 
 #[test]
-fn failures_that_are_to_be_ignored_are_timed_and_told_of() {
+fn ignored_failures_are_timed_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let output = time(
         folder.path(),
@@ -102,7 +102,7 @@ fn failures_that_are_to_be_ignored_are_timed_and_told_of() {
 }
 
 #[test]
-fn what_cannot_be_timed_is_refused_in_one_line() {
+fn invalid_timings_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     for (words, reason) in [
         (&["--", "no-such-program-anywhere"][..], "cannot start no-such-program-anywhere"),
@@ -119,9 +119,9 @@ fn what_cannot_be_timed_is_refused_in_one_line() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_there_is_and_leaves_nobody_running() {
+fn ctrl_c_keeps_the_results_and_leaves_no_process_running() {
     let folder = tempfile::tempdir().unwrap();
-    // The third run tells that it began, and would go on for ten minutes.
+    // The third run signals its start and would last ten minutes.
     let script =
         "[ -e a ] && [ -e b ] && { echo $$ > pid; exec sleep 600; }; [ -e a ] && touch b; touch a";
     let timing = purlin(folder.path())

@@ -1,21 +1,21 @@
-//! The figures of the last ten minutes, for the graphs.
+//! History of node overviews for the graphs, ten minutes long.
 //!
-//! While nobody looks nothing is sampled, and the history has a gap, which shows in [`Overview::at`].
+//! Without a watcher nothing is sampled. The resulting gap is visible in [`Overview::at`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Overview;
 
-/// How many overviews are kept: ten minutes of them while somebody looks.
+/// Capacity of the history in overviews: ten minutes at the default period.
 pub const KEPT: usize = 600;
 
-/// The figures of the last ten minutes, the oldest first.
+/// The most recent overviews, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct History(VecDeque<Arc<Overview>>);
 
 impl History {
-    /// Adds the newest; the oldest goes if there are too many.
+    /// Appends `newest`. At capacity it evicts the oldest overview.
     pub(crate) fn push(&mut self, newest: Arc<Overview>) {
         if self.0.len() == KEPT {
             self.0.pop_front();
@@ -23,17 +23,17 @@ impl History {
         self.0.push_back(newest);
     }
 
-    /// The overviews, the oldest first.
+    /// Returns the overviews, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Overview>> {
         self.0.iter()
     }
 
-    /// How many there are.
+    /// Returns the number of overviews.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the history is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -47,7 +47,7 @@ mod tests {
     use super::{History, KEPT, Overview};
 
     #[test]
-    fn the_oldest_go_when_there_are_too_many() {
+    fn the_oldest_overview_is_evicted_at_capacity() {
         let mut history = History::default();
         for second in 0..KEPT as u64 + 10 {
             let at = Duration::from_secs(second);

@@ -1,9 +1,11 @@
 //! Schedule of the sampler thread, which bounds its share of one core.
 //!
-//! Once per period, by default a second, the thread makes an overview and a census, and starts a walk over the process
-//! table if the previous walk is complete. The thread measures the processor time of each step and then rests a hundred
-//! times as long, so tables are made less often the more processes there are. The first walk after a pause starts
-//! immediately, because a watcher waits for it, and its rest follows.
+//! Schedule of the sampler thread, which bounds its share of one core.
+//!
+//! Once per period, by default a second, the thread makes an overview and a snapshot, and starts a walk over the
+//! process table if the previous walk is complete. The thread measures the processor time of each step and then rests
+//! 110 times as long, so tables are made less often the more processes there are. The first walk after a pause runs
+//! without rests, because a watcher waits for it; its rest follows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,46 +17,46 @@ use super::meter::{resident, time_used};
 use super::walk::{Walk, Walked};
 use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, WorkerLoad};
 
-/// Default period of the census while a watcher is connected.
+/// Default sampling period while a watcher is connected.
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// The nearest period that is supported: from one millisecond to one hour.
+/// Clamps `period` to the supported range: one millisecond to one hour.
 pub(crate) fn supported(period: Duration) -> Duration {
     period.clamp(Duration::from_millis(1), Duration::from_secs(3600))
 }
 
-/// Ratio of rest to work: the thread uses less than a hundredth of one core, unless the period is so short that the
+/// Ratio of rest to work. The thread uses less than a hundredth of one core, unless the period is so short that the
 /// overview alone takes more.
 const RESTS: u32 = 110;
 
-/// Whoever looks at a node, from when somebody begins to watch until nobody does.
+/// Sampling state of a node, from the first watcher's start until the last watcher leaves.
 pub(super) struct Looker {
     _measuring: MeasuringSleep,
     period: Duration,
     walk: Option<Walk>,
-    /// When that walk began, by the machine's clock, and what it has taken.
+    /// Start of the current walk by the machine's clock, and the processor time it has used.
     walk_began: Instant,
     walk_took: Duration,
     table: Arc<Table>,
     calls: Arc<[Call]>,
     left_out: u64,
     memory: u64,
-    /// How many processes there were, about, when the table was made.
+    /// Approximate number of processes when the table was completed.
     about: usize,
-    /// A table has been made since somebody began to watch.
+    /// Whether a table has been completed since the first watcher connected.
     fresh: bool,
-    /// When the next slice may be, and the next census is due.
+    /// Earliest time of the next slice, and due time of the next snapshot.
     slice: Instant,
     census: Instant,
     cost: Cost,
-    /// The load and the processor time at the last census.
+    /// Load of the node and processor time of this thread at the last snapshot.
     load: Load,
     used: Duration,
     looked: Option<Instant>,
 }
 
 impl Looker {
-    /// Begins to look. `before` is what was seen last.
+    /// Starts sampling. `before` is the last snapshot.
     pub(super) fn new(node: &Node, before: &Census, period: Duration) -> Self {
         let now = Instant::now();
         Self {
@@ -78,7 +80,8 @@ impl Looker {
         }
     }
 
-    /// Does what is due; a census, if there is one. The time of the next piece is [`Looker::next`].
+    /// Performs the work that is due. Returns a snapshot if one was due. [`Looker::next`] returns the time of the next
+    /// step.
     pub(super) fn look(&mut self, node: &Node, before: &Census) -> Option<Census> {
         let now = Instant::now();
         let due = now >= self.census;
@@ -96,12 +99,12 @@ impl Looker {
         due.then(|| self.census(node, before))
     }
 
-    /// When there is something to do again.
+    /// Returns the time of the next step.
     pub(super) fn next(&self) -> Instant {
         if self.walk.is_some() { self.slice.min(self.census) } else { self.census }
     }
 
-    /// Walks on; whether it has come to the end.
+    /// Walks one slice. Returns `true` if the walk is complete.
     fn slice(&mut self, node: &Node) -> bool {
         let Some(walk) = &mut self.walk else { return true };
         let before = time_used();
@@ -139,7 +142,7 @@ impl Looker {
         let took = used.saturating_sub(self.used);
         self.cost.share = took.as_secs_f64() / since.as_secs_f64().max(f64::MIN_POSITIVE);
         (self.used, self.looked) = (used, Some(began));
-        // WHY at most half: else a figure that takes a hundredth of the period would leave no time for a slice, ever.
+        // WHY at most half: otherwise an overview that takes a hundredth of the period would leave no time for a slice.
         let rest = (self.cost.overview * RESTS).min(self.period / 2);
         self.slice = self.slice.max(began) + rest;
         self.census = (self.census + self.period).max(began + self.period / 2);
@@ -209,7 +212,7 @@ impl Looker {
     }
 }
 
-/// The part of the time that was not slept.
+/// Returns the share of `span` that was not slept.
 fn busy(slept: Duration, span: Duration) -> f64 {
     if span.is_zero() { 0.0 } else { 1.0 - (slept.as_secs_f64() / span.as_secs_f64()).min(1.0) }
 }

@@ -1,4 +1,4 @@
-//! What looking costs, and what the program takes, as the operating system tells.
+//! Cost of sampling and memory of the program, as reported by the operating system.
 
 use std::fs;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use rustix::param::page_size;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The processor time that this thread has used.
+/// Returns the processor time used by the calling thread.
 pub(super) fn time_used() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
     Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
 }
 
-/// Bytes of the program that are in memory; `None` where the system does not tell as Linux does.
+/// Returns the resident set of the program in bytes; `None` on systems without Linux's `/proc`.
 pub(super) fn resident() -> Option<u64> {
-    // Its size, and what of it is resident, in pages: proc(5).
+    // proc(5): total size and resident size, in pages.
     let line = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     pages.checked_mul(page_size() as u64)
@@ -34,7 +34,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_program_takes_at_least_a_megabyte_and_less_than_there_is() {
+    fn resident_memory_is_between_a_mebibyte_and_a_tebibyte() {
         let bytes = resident().expect("Linux tells");
         assert!((1 << 20..1 << 40).contains(&bytes), "{bytes}");
     }

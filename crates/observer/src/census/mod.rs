@@ -1,20 +1,20 @@
-//! What was seen of a node at one moment: the *census*.
+//! Snapshots of a node. A snapshot is called a *census*.
 //!
 //! The [`Sampler`] makes one each [`PERIOD`] while a watcher is connected. A census is immutable, so a reader can sort
-//! and filter it without blocking the node. The figures of the node
-//! ([`Overview`]) are fresh in each. The [`Table`] of processes takes longer to make the more there are:
-//! it is made a slice at a time, and a census has the last that is whole, which says how old it is.
+//! and filter it without blocking the node. Each census has a new [`Overview`] of the node. The time to make the
+//! [`Table`] of processes grows with their number, so the sampler makes it in slices; a census holds the last complete
+//! table, which states its age.
 //!
 //! | file | role |
 //! |---|---|
-//! | `overview` | the figures of the node |
-//! | `table` | a row for each process, kept in columns |
-//! | `walk` | making a table, a slice at a time |
-//! | `query`, `text` | which rows of a table, in which order |
-//! | `history` | the figures of the last ten minutes |
-//! | `sampler` | the thread that looks: who watches, and what they are given |
-//! | `looker` | what that thread does next, so that it takes no more than its share |
-//! | `meter` | what looking costs |
+//! | `overview` | figures of the node |
+//! | `table` | process table in columns, one row per process |
+//! | `walk` | making a table in slices |
+//! | `query`, `text` | filtering, sorting and paging of a table |
+//! | `history` | overviews of the last ten minutes |
+//! | `sampler` | the sampler thread and its watchers |
+//! | `looker` | schedule of that thread, which bounds its share of one core |
+//! | `meter` | cost of sampling |
 
 mod history;
 mod looker;
@@ -40,54 +40,54 @@ pub use query::{Column, Filter, MOST_ROWS_A_PAGE, Page, Query};
 pub use sampler::{Sampler, Watching};
 pub use table::{Age, MOST_ROWS, Row, Table};
 
-/// What was seen of a node at one moment.
+/// A snapshot of a node.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Census {
-    /// 1 for the first of its sampler; 0 for the empty one that stands for none.
+    /// Sequence number, 1 for the first of its sampler. 0 is the empty census before the first.
     pub number: u64,
-    /// When it was finished, by the wall clock.
+    /// Wall-clock time at which the census was completed.
     pub when: SystemTime,
     /// The figures of the node.
     pub overview: Arc<Overview>,
-    /// The processes, as of the last walk through the node's table that was finished.
+    /// The processes, as of the last complete walk over the node's process table.
     pub processes: Arc<Table>,
-    /// Who waits for whom in a call.
+    /// Pending calls: which process waits for a reply of which.
     pub calls: Arc<[Call]>,
-    /// Crashes and restarts of late.
+    /// Recent crashes and restarts.
     pub crashes: Arc<Crashes>,
-    /// What it cost.
+    /// Cost of the census.
     pub cost: Cost,
 }
 
-/// A process that waits for the answer of another.
+/// A process that waits for a reply of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// Who waits.
+    /// The waiting process.
     pub caller: ProcessId,
-    /// Who is to answer.
+    /// The process that owes the reply.
     pub callee: ProcessId,
 }
 
-/// What a census cost, and what it had to leave out.
+/// Cost of a census, and what is missing in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Processor time that the sampler's thread took for the figures of the node.
+    /// Processor time of the sampler thread for the overview.
     pub overview: Duration,
-    /// Processor time that it took for the table of processes, all slices together.
+    /// Processor time of the sampler thread for the process table, all slices together.
     pub walk: Duration,
-    /// How long that walk lasted, with the rests between its slices.
+    /// Duration of that walk, including the rests between slices.
     pub walk_lasted: Duration,
-    /// The part of one core that the sampler has used since the census before, from 0 to 1.
+    /// Share of one core that the sampler has used since the previous census, from 0 to 1.
     pub share: f64,
-    /// Processes that are not in the table because it has [`MOST_ROWS`] already. Ought to be 0.
+    /// Number of processes missing in the table because it already has [`MOST_ROWS`] rows. Normally 0.
     pub left_out: u64,
 }
 
 impl Census {
-    /// The census of a node that nobody has looked at.
+    /// Returns the empty census of a node that has not been sampled.
     pub(crate) fn none() -> Self {
         Self {
             number: 0,

@@ -1,99 +1,96 @@
-//! The figures of a node at one moment.
+//! Figures of a node at one moment.
 //!
-//! Rates are means over the time since the overview before ([`Overview::span`]), which is long ago if nobody has
-//! looked; all else is what was read at the moment, each figure on its own.
+//! Rates are means over the time since the previous overview ([`Overview::span`]), which is long after a time without
+//! watchers. All other figures are instantaneous, each read separately.
 
 use std::time::Duration;
 
 use purlin::{Drops, ProcessId};
 
-/// The figures of a node at one moment.
+/// Figures of a node at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Overview {
-    /// How long the node had been running.
+    /// Uptime of the node.
     pub at: Duration,
-    /// The time over which rates are means; zero for the first, whose rates are 0.
+    /// Time over which rates are means. Zero for the first overview, whose rates are 0.
     pub span: Duration,
-    /// Somebody had looked just before, so that what the workers slept was measured: `false` for the first
-    /// overview after nobody has looked.
+    /// Whether the workers' sleep was measured. `false` for the first overview after a time without watchers.
     pub measured: bool,
-    /// Each of the node's workers.
+    /// Load of each worker of the node.
     pub workers: Vec<WorkerLoad>,
-    /// Processes that are ready and wait in the common queue, which no worker has taken yet.
+    /// Runnable processes in the global queue, which no worker has taken yet.
     pub queued_outside: usize,
-    /// Processes that live: as many as the table has, and those that have been added since it was made, which are
-    /// known to within a few hundred.
+    /// Live processes: the rows of the table plus the processes added since it was made. The latter number is accurate
+    /// to a few hundred.
     pub processes: usize,
-    /// How many may live at a time.
+    /// Limit of live processes.
     pub max_processes: u32,
-    /// Messages and signals sent by the node's processes, a second.
+    /// Messages and signals sent by the node's processes, per second.
     pub messages_per_second: f64,
-    /// The same since the node's start; what its workers are doing just now may be missing.
+    /// Messages and signals sent since the node's start. May lag behind the workers' current turns.
     pub messages: u64,
-    /// Reductions, a second.
+    /// Reductions, per second.
     pub reductions_per_second: f64,
-    /// The same since the node's start.
+    /// Reductions since the node's start.
     pub reductions: u64,
-    /// What memory is taken.
+    /// Memory in use.
     pub memory: Memory,
-    /// Timers that are set and have not fired.
+    /// Pending timers.
     pub timers: usize,
-    /// The processes that hold up a thread now.
+    /// Processes that block a worker thread now.
     pub hogs: Vec<HogSeen>,
-    /// Messages that nobody received.
+    /// Dropped messages.
     pub drops: DropsSeen,
 }
 
-/// What one worker of a node does.
+/// Load of one worker of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerLoad {
-    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock; 0 if that was not
+    /// Share of wall-clock time in which the worker was not asleep, from 0 to 1. 0 if that was not
     /// [measured](Overview::measured).
     pub busy: f64,
-    /// Processes that are ready and wait for this worker.
+    /// Runnable processes in this worker's queue.
     pub queue: usize,
-    /// Turns of processes, a second.
+    /// Process turns, per second.
     pub turns_per_second: f64,
-    /// The same since the node's start.
+    /// Process turns since the node's start.
     pub turns: u64,
-    /// How often it has taken work over from another worker, a second.
+    /// Steals from other workers, per second.
     pub steals_per_second: f64,
-    /// The same since the node's start.
+    /// Steals since the node's start.
     pub steals: u64,
 }
 
-/// What memory is taken, in bytes.
+/// Memory in use, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
-    /// What the operating system has given the program and keeps in memory (its resident set); `None`
-    /// where it does not tell.
+    /// Resident set of the program. `None` if the operating system does not report it.
     pub resident: Option<u64>,
-    /// Processes and the messages that wait for them, without what they point to, as of the last whole
-    /// table.
+    /// Processes and their queued messages, without heap data that they point to, as of the last complete table.
     pub processes: u64,
 }
 
-/// A process that holds up a thread (F2).
+/// A process that blocks a worker thread (F2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HogSeen {
-    /// Its identity.
+    /// Identity of the process.
     pub id: ProcessId,
-    /// The function it runs.
+    /// Function of the process.
     pub function: &'static str,
-    /// For how long it has not awaited.
+    /// Time since the process last awaited.
     pub for_so_long: Duration,
 }
 
-/// Messages that nobody received.
+/// Dropped messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DropsSeen {
-    /// Since the node's start, by the reason.
+    /// Drops since the node's start, by reason.
     pub total: Drops,
-    /// All of them together, a second.
+    /// Drops of all reasons, per second.
     pub per_second: f64,
 }

@@ -1,99 +1,98 @@
-//! Which rows of a table, in which order.
+//! Filtering, sorting and paging of a process table.
 //!
-//! Pure: it looks at a table that nobody changes. What a function, a type or a name says is compared
-//! once for each of them, not for each row; each row that matches gets a number to be put in order by,
-//! and only the rows that are asked for are put in order.
+//! Pure functions of an immutable table. Functions, types and names are matched once per distinct value, not per row.
+//! Each matching row gets a numeric sort key, and only the requested rows are sorted.
 //!
-//! COST: a look at each row, 16 bytes for each that matches, and sorting those of the page. A million rows
-//! take some 20 ms.
+//! COST: one check per row, 16 bytes per matching row, and sorting the rows of the page. A million rows take some 20
+//! ms.
 
 use purlin::{ProcessId, ProcessState};
 
 use super::Table;
 use super::text::{Digits, contains};
 
-/// How many rows a page may have.
+/// Largest number of rows in a page.
 pub const MOST_ROWS_A_PAGE: usize = 500;
 
-/// Which rows are wanted, in which order, and which of those.
+/// A filter, a sort order and a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Which rows.
+    /// Rows to include.
     pub filter: Filter,
-    /// By what they are put in order.
+    /// Column to sort by.
     pub sort: Column,
-    /// The greatest first.
+    /// Whether to sort in descending order.
     pub descending: bool,
-    /// How many of the first are passed over.
+    /// Number of matching rows to skip.
     pub offset: usize,
-    /// How many are wanted, at most [`MOST_ROWS_A_PAGE`].
+    /// Largest number of rows to return, capped at [`MOST_ROWS_A_PAGE`].
     pub limit: usize,
 }
 
-/// Which rows are wanted: all that meet every demand.
+/// Row filter. A row matches if it meets all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// This is part of the pid, the name, the function or the message type, whatever the case of its
-    /// letters. Everything has the empty text.
+    /// Substring of the pid, the name, the function or the message type, compared case-insensitively. The empty string
+    /// matches every row.
     pub text: String,
-    /// It is in one of these states; in any, if there are none.
+    /// Accepted states. If empty, every state is accepted.
     pub states: Vec<ProcessState>,
-    /// So many messages wait at least.
+    /// Smallest number of queued messages.
     pub mailbox_at_least: u64,
-    /// This process spawned it.
+    /// The process that spawned it.
     pub parent: Option<ProcessId>,
-    /// Also those that serve the node's processes and are none of a program's.
+    /// Whether to include system processes, which serve the node and not the program.
     pub services: bool,
 }
 
-/// A column that rows can be put in order by. What it leaves open the place in the node's table decides.
+/// Column to sort rows by. Ties are ordered by slot in the process table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Column {
-    /// The place in the node's table.
+    /// Slot in the process table.
     #[default]
     Pid,
-    /// The name; those without one come last, whichever way.
+    /// Name. Rows without a name come last in both directions.
     Name,
-    /// The function.
+    /// Function.
     Function,
-    /// The type of the messages.
+    /// Message type.
     MessageType,
-    /// What it is doing, the busiest first.
+    /// State, busiest first.
     State,
-    /// Messages that wait.
+    /// Queued messages.
     Mailbox,
     /// Messages received.
     MessagesIn,
-    /// Messages received a second.
+    /// Messages received per second.
     MessagesInRate,
     /// Messages and signals sent.
     MessagesOut,
-    /// Messages and signals sent a second.
+    /// Messages and signals sent per second.
     MessagesOutRate,
     /// Reductions.
     Reductions,
-    /// Reductions a second.
+    /// Reductions per second.
     ReductionsRate,
     /// Memory.
     Memory,
-    /// The place of who spawned it; those whom no process spawned come first.
+    /// Slot of the parent. Rows without a parent come first.
     Parent,
-    /// How old it is.
+    /// Age.
     Age,
 }
 
-/// The rows that were asked for.
+/// Result of a [`Query`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// Their numbers in the table, in order.
+    /// Row numbers in the table, in sort order.
     pub rows: Vec<usize>,
-    /// How many match in all.
+    /// Number of matching rows on all pages.
     pub matching: usize,
 }
 
 impl Query {
-    /// Asks a table.
+    /// Runs the query on `table`.
     pub fn ask(&self, table: &Table) -> Page {
         let mut found = self.numbered(table, self.filter.of(table));
         let matching = found.len();
@@ -114,9 +113,9 @@ impl Query {
         Page { rows: page.iter().map(|(_, row)| *row as usize).collect(), matching }
     }
 
-    /// Gives each row a number; the smallest comes first.
+    /// Returns each row with its sort key; the smallest key comes first.
     fn numbered(&self, table: &Table, rows: impl Iterator<Item = usize>) -> Vec<(u64, u32)> {
-        // WHY less one: the greatest is for those who come last in any case.
+        // WHY minus one: `u64::MAX` is the key of rows that come last in both directions.
         let last = u64::MAX - 1;
         let directed =
             |number: u64| if self.descending { last.saturating_sub(number) } else { number };
@@ -163,7 +162,7 @@ impl Query {
     }
 }
 
-/// The place of each of some texts among them, when they are put in order; equal ones have the same.
+/// Returns the rank of each text in sorted order. Equal texts have equal ranks.
 fn ranks<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u64> {
     let mut order: Vec<_> = texts.enumerate().map(|(at, text)| (text, at)).collect();
     order.sort_unstable();
@@ -178,7 +177,7 @@ fn ranks<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u64> {
     ranks
 }
 
-/// The order of states: the busiest first.
+/// Returns the sort key of a state: the busiest state first.
 fn business(state: ProcessState) -> u64 {
     match state {
         ProcessState::Running => 0,
@@ -189,13 +188,13 @@ fn business(state: ProcessState) -> u64 {
     }
 }
 
-/// A number that grows with a rate, which is never negative.
+/// Returns a sort key that is monotonic in `rate`. Rates are never negative.
 fn rate(rate: f32) -> u64 {
     rate.max(0.0).to_bits().into()
 }
 
 impl Filter {
-    /// The numbers of the rows that match.
+    /// Returns the numbers of the matching rows.
     fn of<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = usize> + 'a {
         let text = self.text.to_lowercase();
         let kind = |kind: &super::table::Kind| {

@@ -1,7 +1,7 @@
-//! The thread that looks.
+//! The sampler thread.
 //!
-//! It looks while somebody watches, and is parked while nobody does. It ends when its last handle is dropped, or,
-//! if somebody watches, with its node, which it does not keep.
+//! The thread samples while at least one [`Watching`] exists and is parked otherwise. It holds only a weak reference to
+//! the node. It ends when its last handle is dropped, or when the node has ended while a watcher is connected.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use tokio::sync::watch;
 use super::looker::Looker;
 use super::{Census, History, PERIOD, supported};
 
-/// The thread that looks at a node, as others see it. Cloning gives another handle on it.
+/// Handle of the sampler thread of a node. Clones share the thread.
 #[derive(Clone)]
 pub struct Sampler(Arc<Handle>);
 
-/// Somebody looks for as long as this is kept.
+/// Keeps the sampler active until it is dropped.
 #[must_use]
 pub struct Watching(Arc<Shared>);
 
-/// Ends the thread with the last of them.
+/// Ends the thread when the last handle is dropped.
 struct Handle(Arc<Shared>);
 
 struct Shared {
@@ -43,15 +43,15 @@ impl Sampler {
     /// Starts the sampler thread, which samples the node every [`PERIOD`] while a watcher is connected.
     ///
     /// # Errors
-    /// The operating system refused a thread.
+    /// Returns an error if the operating system fails to start the thread.
     pub fn start(node: &Node) -> io::Result<Self> {
         Self::every(node, PERIOD)
     }
 
-    /// As [`Sampler::start`], with a period from one millisecond to one hour; others count as the nearest of these.
+    /// Like [`Sampler::start`], with `period` clamped to between one millisecond and one hour.
     ///
     /// # Errors
-    /// The operating system refused a thread.
+    /// Returns an error if the operating system fails to start the thread.
     pub fn every(node: &Node, period: Duration) -> io::Result<Self> {
         let period = supported(period);
         let shared = Arc::new(Shared {
@@ -67,24 +67,24 @@ impl Sampler {
         Ok(Self(Arc::new(Handle(shared))))
     }
 
-    /// Has it look for as long as what is returned is kept. The first census is there soon after.
+    /// Keeps the sampler active until the returned guard is dropped. The first census follows soon after.
     pub fn watch(&self) -> Watching {
         self.0.0.desk().watchers += 1;
         self.0.0.called.notify_all();
         Watching(Arc::clone(&self.0.0))
     }
 
-    /// The last census, which is old if nobody watches.
+    /// Returns the last census, which is old if there is no watcher.
     pub fn latest(&self) -> Arc<Census> {
         self.0.0.latest()
     }
 
-    /// Each census as it comes.
+    /// Returns a receiver of every new census.
     pub fn subscribe(&self) -> watch::Receiver<Arc<Census>> {
         self.0.0.latest.subscribe()
     }
 
-    /// The figures of the last ten minutes.
+    /// Returns the overviews of the last ten minutes.
     pub fn history(&self) -> History {
         self.0.0.history().clone()
     }
@@ -118,7 +118,7 @@ impl Drop for Handle {
 
 impl Shared {
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        // WHY: nothing can panic while it is locked, so it is never half-changed.
+        // WHY poisoning is ignored: nothing can panic while the lock is held, so the state is consistent.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,8 +144,8 @@ impl Shared {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// Waits until then, and `true`; or `false` as soon as nobody watches any more. With no time, until somebody
-    /// watches; or `false` when it is to end.
+    /// With a time, waits until `until` and returns `true`; returns `false` early if the last watcher leaves. Without a
+    /// time, waits for a watcher and returns `true`. Returns `false` if the sampler is closed.
     fn wait(&self, until: Option<Instant>) -> bool {
         let mut desk = self.desk();
         loop {

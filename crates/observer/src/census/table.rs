@@ -1,10 +1,9 @@
-//! A row for each process, kept in columns.
+//! Process table in columns, one row per process.
 //!
-//! Rows stand in the order of the processes' places in the node's table. Functions, types and the like
-//! are the same few for most processes, so a row has the number of its *kind*; names, which few have,
-//! lie beside the columns.
+//! Rows are in the order of the slots in the node's process table. Most processes share few functions and message
+//! types, so a row stores the number of its *kind*. Few processes have names, so names are in a separate sparse list.
 //!
-//! COST: 81 bytes a row; beside the table that is whole there is one that is being made.
+//! COST: 81 bytes per row. While a new table is made, the last complete one is kept as well.
 
 use std::time::Duration;
 
@@ -12,13 +11,13 @@ use purlin::observe::Seen;
 use purlin::{Name, ProcessId, ProcessState};
 use rustc_hash::FxHashMap;
 
-/// How many rows a table may have.
+/// Largest number of rows in a table.
 pub const MOST_ROWS: usize = 1 << 22;
 
 /// A row for each process of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// When its making began and ended, in the time of the node.
+    /// Node uptime at the start and at the end of the walk.
     pub(super) from: Duration,
     pub(super) until: Duration,
     pub(super) ids: Vec<ProcessId>,
@@ -29,19 +28,19 @@ pub struct Table {
     pub(super) received: Vec<u64>,
     pub(super) sent: Vec<u64>,
     pub(super) reductions: Vec<u64>,
-    /// A second, since the table before.
+    /// Rates per second since the previous table.
     pub(super) received_rates: Vec<f32>,
     pub(super) sent_rates: Vec<f32>,
     pub(super) reduction_rates: Vec<f32>,
-    /// When it was first seen.
+    /// Time at which the process was first seen.
     pub(super) first_seen: Vec<Moment>,
-    /// Those that have a name, by row.
+    /// Names by row, for the rows that have one.
     pub(super) names: Vec<(u32, Name)>,
     pub(super) all_kinds: Vec<Kind>,
     numbers: FxHashMap<(usize, bool), u32>,
 }
 
-/// What many processes have in common.
+/// Type information that many processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) function: &'static str,
@@ -52,62 +51,62 @@ pub(super) struct Kind {
     bytes_of_message: u32,
 }
 
-/// Tenths of a second of the node's time, which last for six years, doubled, and one if a process that was first seen
-/// then had been born a moment before.
+/// Node uptime at which a process was first seen, in tenths of a second, shifted left by one bit; it saturates after
+/// six years. The low bit is set if the process had been spawned shortly before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment(u32);
 
-/// One process of a table.
+/// A row of a table.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Row<'a> {
-    /// Its identity.
+    /// Identity.
     pub id: ProcessId,
-    /// Its name, if it has one.
+    /// Registered name.
     pub name: Option<&'a Name>,
-    /// What it was doing.
+    /// State when it was sampled.
     pub state: ProcessState,
-    /// The function it runs.
+    /// Function of the process.
     pub function: &'static str,
-    /// The type of its messages.
+    /// Message type.
     pub message_type: &'static str,
-    /// Who spawned it, if a process did.
+    /// Process that spawned it, if any.
     pub parent: Option<ProcessId>,
-    /// It serves the node's processes and is none of a program's.
+    /// Whether it is a system process, which serves the node and not the program.
     pub serves: bool,
-    /// It is a supervisor.
+    /// Whether it is a supervisor.
     pub supervises: bool,
-    /// Messages that waited.
+    /// Queued messages.
     pub mailbox_len: u64,
-    /// Messages it had received.
+    /// Messages received.
     pub messages_in: u64,
-    /// Messages received a second, since the table before.
+    /// Messages received per second since the previous table.
     pub messages_in_per_second: f32,
-    /// Messages and signals it had sent.
+    /// Messages and signals sent.
     pub messages_out: u64,
-    /// Messages and signals sent a second, since the table before.
+    /// Messages and signals sent per second since the previous table.
     pub messages_out_per_second: f32,
-    /// Its reductions.
+    /// Reductions.
     pub reductions: u64,
-    /// Reductions a second, since the table before.
+    /// Reductions per second since the previous table.
     pub reductions_per_second: f32,
-    /// Bytes of the process and of the messages that wait, without what they point to.
+    /// Bytes of the process and of its queued messages, without heap data that they point to.
     pub memory: u64,
-    /// How old it is.
+    /// Age.
     pub age: Age,
 }
 
-/// How old a process is, as far as whoever looks has seen.
+/// Age of a process, as far as the sampler knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
-    /// It was born while somebody looked: so old it is, give or take the time between two tables.
+    /// The process was spawned while the sampler was active: its age, accurate to the time between two tables.
     About(Duration),
-    /// It was there when somebody began to look: it is older than that.
+    /// The process existed when the sampler became active: a lower bound of its age.
     MoreThan(Duration),
 }
 
 impl Age {
-    /// The time, whichever it is.
+    /// Returns the duration in either case.
     pub fn time(self) -> Duration {
         match self {
             Self::About(time) | Self::MoreThan(time) => time,
@@ -121,7 +120,7 @@ impl Moment {
         Self(tenths.min(u32::MAX >> 1) << 1 | u32::from(born))
     }
 
-    /// In the node's time.
+    /// Returns the time as node uptime in nanoseconds.
     pub(super) fn nanos(self) -> u64 {
         u64::from(self.0 >> 1) * 100_000_000
     }
@@ -132,7 +131,7 @@ impl Moment {
     }
 }
 
-/// What a row has of the table before.
+/// Values of a row that depend on the previous table.
 pub(super) struct Since {
     pub(super) first_seen: Moment,
     pub(super) received_rate: f32,
@@ -141,7 +140,7 @@ pub(super) struct Since {
 }
 
 impl Table {
-    /// An empty one with room for so many.
+    /// Returns an empty table with capacity for `rows` rows.
     pub(super) fn with_room(from: Duration, rows: usize) -> Self {
         let rows = rows.min(MOST_ROWS);
         Self {
@@ -162,22 +161,22 @@ impl Table {
         }
     }
 
-    /// How many processes there are in it.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// When its making began and when it ended, in the time of the node: each row was seen between.
+    /// Returns the node uptime at the start and at the end of the walk. Each row was read in between.
     pub fn made(&self) -> (Duration, Duration) {
         (self.from, self.until)
     }
 
-    /// A row; `None` if there are not so many.
+    /// Returns a row, or `None` if `row` is out of range.
     pub fn row(&self, row: usize) -> Option<Row<'_>> {
         let kind = self.kind_of(row)?;
         Some(Row {
@@ -201,34 +200,34 @@ impl Table {
         })
     }
 
-    /// All rows.
+    /// Iterates over all rows.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.len()).filter_map(|row| self.row(row))
     }
 
-    /// Each row's process, who spawned it, and whether it is a supervisor.
+    /// Iterates over each row's process, its parent, and whether it is a supervisor.
     pub(crate) fn kin(&self) -> impl Iterator<Item = (ProcessId, Option<ProcessId>, bool)> {
         let supervises = self.kinds.iter().map(|kind| self.all_kinds[*kind as usize].supervises);
         let kin = self.ids.iter().zip(&self.parents).zip(supervises);
         kin.map(|((id, parent), supervises)| (*id, *parent, supervises))
     }
 
-    /// The row of a process, if it is there.
+    /// Returns the row of process `id`, if the table has it.
     pub fn find(&self, id: ProcessId) -> Option<usize> {
         self.at_place(id.id()).filter(|&row| self.ids[row] == id)
     }
 
-    /// The row of the process that has that [`ProcessId::id`].
+    /// Returns the row of the process whose [`ProcessId::id`] is `place`.
     pub(super) fn at_place(&self, place: u32) -> Option<usize> {
         self.ids.binary_search_by_key(&place, |known| known.id()).ok()
     }
 
-    /// How many messages wait for each process, row by row.
+    /// Returns the number of queued messages of each row.
     pub(crate) fn mailboxes(&self) -> &[u32] {
         &self.mailboxes
     }
 
-    /// The names there are, and who has them.
+    /// Iterates over the registered names and their processes.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&Name, ProcessId)> {
         self.names.iter().map(|(row, name)| (name, self.ids[*row as usize]))
     }
@@ -250,8 +249,8 @@ impl Table {
         Some(&self.names[at].1)
     }
 
-    /// Adds a process, whose place in the node's table is behind all that are there; `false` if there is no
-    /// room.
+    /// Appends a process, whose slot in the node's table must follow those of all rows. Returns `false` if the table is
+    /// full.
     pub(super) fn push(&mut self, seen: &Seen, since: &Since) -> bool {
         if self.len() == MOST_ROWS {
             return false;
@@ -287,7 +286,7 @@ impl Table {
         })
     }
 
-    /// A table that a test makes up: these processes, in the order of their places, seen at that time.
+    /// Builds a table for tests: `rows` in the order of their slots, sampled at uptime `at`.
     #[cfg(test)]
     pub(crate) fn made_up(rows: &[Row<'_>], at: Duration) -> Self {
         let mut table = Self { from: at, until: at, ..Self::default() };
@@ -330,7 +329,7 @@ mod tests {
     use super::{Age, Moment};
 
     #[test]
-    fn an_age_is_known_of_who_was_born_while_somebody_looked() {
+    fn an_age_is_exact_only_for_processes_spawned_while_sampling() {
         let (then, now) = (Duration::from_millis(1200), Duration::from_secs(5));
         assert_eq!(Moment::new(then, true).age(now), Age::About(now - then));
         assert_eq!(Moment::new(then, false).age(now), Age::MoreThan(now - then));
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_a_node_that_has_run_for_years_is_as_old_as_it_is() {
+    fn an_age_is_exact_after_six_years_of_uptime() {
         let (years, second) = (Duration::from_secs(6 * 365 * 86_400), Duration::from_secs(1));
         assert_eq!(Moment::new(years, true).age(years + second), Age::About(second));
     }

@@ -1,8 +1,8 @@
-//! Whether a text is part of another, for many others.
+//! Substring search repeated over many texts.
 
 use purlin::ProcessId;
 
-/// Whether a text has another in it, whatever the case of letters; `lower` is in lower case.
+/// Returns whether `text` contains `lower`, ignoring case. `lower` must be in lower case.
 pub(super) fn contains(text: &str, lower: &str) -> bool {
     if lower.is_empty() {
         return true;
@@ -14,23 +14,23 @@ pub(super) fn contains(text: &str, lower: &str) -> bool {
     text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
 }
 
-/// A text that may be part of a pid as it is printed.
+/// Search text that may be part of a printed pid.
 pub(super) struct Digits(Vec<u8>);
 
 impl Digits {
-    /// `None` if no pid has that text in it.
+    /// Returns `None` if no printed pid can contain `text`.
     pub(super) fn of(text: &str) -> Option<Self> {
-        // The longest is `<0.4294967294.4294967295>`.
+        // The longest pid is `<0.4294967294.4294967295>`.
         let may_be =
             text.len() <= 25 && text.bytes().all(|c| b"<.>".contains(&c) || c.is_ascii_digit());
         may_be.then(|| Self(text.into()))
     }
 
-    /// Whether that pid has it in it.
+    /// Returns whether the printed form of `id` contains the text.
     ///
-    /// WHY not its `Display`: a million of them would take ten times as long.
+    /// WHY not `Display`: formatting a million pids would take ten times as long.
     pub(super) fn are_in(&self, id: ProcessId) -> bool {
-        // From its end to its beginning.
+        // Filled from the end to the start.
         let mut room = [0; 32];
         let mut from = room.len();
         let mut put = |byte: u8| {
@@ -62,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_in_a_pid_if_it_is_in_what_is_printed(id in 0..u32::MAX, serial: u32, from in 0..30usize, len in 0..30usize, other in "[<.>0-9]{0,4}") {
+        fn digits_match_what_the_printed_pid_contains(id in 0..u32::MAX, serial: u32, from in 0..30usize, len in 0..30usize, other in "[<.>0-9]{0,4}") {
             let pid = ProcessId::from_parts(id, serial, 7).expect("there can be such a pid");
             let printed = pid.to_string();
             let from = from.min(printed.len());
@@ -73,14 +73,14 @@ mod tests {
         }
 
         #[test]
-        fn a_text_is_found_as_in_lower_case(text in "\\PC{0,12}", part in "\\PC{0,3}") {
+        fn contains_agrees_with_a_search_in_lower_case(text in "\\PC{0,12}", part in "\\PC{0,3}") {
             let lower = part.to_lowercase();
             prop_assert_eq!(contains(&text, &lower), text.to_lowercase().contains(&lower));
         }
     }
 
     #[test]
-    fn what_is_no_part_of_any_pid_is_not_looked_for() {
+    fn text_that_no_pid_can_contain_is_rejected() {
         assert!(Digits::of("a1").is_none());
         assert!(Digits::of("<0.4294967294.4294967295>").is_some());
         assert!(Digits::of("<0.4294967294.4294967295>.").is_none());

@@ -1,7 +1,7 @@
-//! Making a table, a slice at a time.
+//! Making a process table in slices.
 //!
-//! The table before goes along row by row, as both are in the order of places: what a process has done since
-//! then is its rate, and who is not in it is new.
+//! The walk reads the previous table in step with the new one, as both are in slot order. Rates are differences to the
+//! previous row. A process without a previous row is new.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,40 +12,40 @@ use purlin::{Node, ProcessId};
 use super::table::{Moment, Since};
 use super::{Call, Table};
 
-/// How many places of the node's table are looked at in one slice: some 0.1 to 0.3 ms.
+/// Slots of the process table read in one slice, which takes some 0.1 to 0.3 ms.
 const SLICE: u32 = 4096;
-/// How many names are looked up at a time, under the lock of the node's names.
+/// Names looked up at a time, under the lock of the name registry.
 const NAMES: usize = 256;
 
-/// A table that is being made.
+/// A table under construction.
 pub(super) struct Walk {
     table: Table,
     before: Before,
     next: u32,
-    /// Who waits for the process at which place.
+    /// Waiting process and the slot of the process it waits for.
     calls: Vec<(ProcessId, u32)>,
     left_out: u64,
 }
 
-/// What a walk has found.
+/// Result of a walk.
 pub(super) struct Walked {
     pub(super) table: Table,
     pub(super) calls: Vec<Call>,
     pub(super) left_out: u64,
-    /// Bytes of all processes and of what waits for them.
+    /// Bytes of all processes and their queued messages.
     pub(super) memory: u64,
 }
 
-/// The table before, as far as it has been passed.
+/// Cursor into the previous table.
 struct Before {
     table: Arc<Table>,
     row: usize,
-    /// It was made while somebody looked as well, without a gap: who is not in it has been born since.
+    /// The previous table belongs to the same uninterrupted sampling: a process that it lacks has been spawned since.
     fresh: bool,
 }
 
 impl Before {
-    /// What was known before of a process that is seen now.
+    /// Returns the rates and the first sighting of a process, from its previous row.
     fn since(&mut self, seen: &Seen, now: Duration) -> Since {
         let ids = &self.table.ids;
         while ids.get(self.row).is_some_and(|id| id.id() < seen.id.id()) {
@@ -56,7 +56,8 @@ impl Before {
             let first_seen = Moment::new(now, self.fresh);
             return Since { first_seen, received_rate: 0.0, sent_rate: 0.0, reduction_rate: 0.0 };
         }
-        // WHY by the row: a walk comes by them one after the other.
+        // WHY interpolated by row: a walk reads the rows one after the other, so a row's number gives the time it was
+        // read.
         let walked = self.table.until.saturating_sub(self.table.from);
         let then = self.table.from + walked.mul_f64(row as f64 / ids.len() as f64);
         let span = now.saturating_sub(then).as_secs_f32();
@@ -73,14 +74,14 @@ impl Before {
 }
 
 impl Walk {
-    /// Begins to walk. `fresh` says that somebody has looked all the time since the table before.
+    /// Starts a walk. `fresh` states that sampling has not been interrupted since the previous table.
     pub(super) fn begin(node: &Node, before: Arc<Table>, fresh: bool) -> Self {
         let table = Table::with_room(node.uptime(), node.processes_about());
         let before = Before { table: before, row: 0, fresh };
         Self { table, before, next: 0, calls: Vec::new(), left_out: 0 }
     }
 
-    /// Looks at one slice; whether that was the last.
+    /// Reads one slice. Returns `true` if it was the last.
     pub(super) fn slice(&mut self, node: &Node) -> bool {
         let now = node.uptime();
         let mut keepers = Vec::new();
@@ -103,7 +104,7 @@ impl Walk {
         next.is_none()
     }
 
-    /// What has been found.
+    /// Completes the walk.
     pub(super) fn end(mut self, node: &Node) -> Walked {
         self.table.until = node.uptime();
         let table = self.table;

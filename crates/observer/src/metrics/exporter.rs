@@ -1,4 +1,4 @@
-//! From the facade to Prometheus' text.
+//! Exporter from the `metrics` facade to Prometheus' text format.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,20 +9,21 @@ use metrics_util::MetricKindMask;
 
 use super::Recording;
 
-/// What a scrape is answered with is of this type.
+/// Content type of a scrape response.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// How long a gauge that is not told any more, of a node that has gone, is still scraped.
+/// Time after which a gauge that is no longer updated, such as one of a departed node, is dropped
+/// from scrapes.
 const STALE: Duration = Duration::from_secs(1);
 
-/// A node's metrics as Prometheus reads them, with a recorder of their own: what the program itself
-/// records elsewhere is not in it, and nothing of it there.
+/// Prometheus exporter of a node's metrics with a private recorder. It neither contains metrics
+/// that the program records elsewhere nor adds to them.
 pub struct Exporter {
     recorder: PrometheusRecorder,
     recording: Recording,
 }
 
 impl Exporter {
-    /// For a node of that name.
+    /// Creates an exporter for the node named `node`.
     #[must_use]
     pub fn new(node: &str) -> Self {
         let recorder = PrometheusBuilder::new()
@@ -33,7 +34,8 @@ impl Exporter {
         Self { recorder, recording }
     }
 
-    /// What a scrape is answered with, when `tell` has told what there is. Any thread may ask.
+    /// Calls `tell` to record the current values, then returns the response body of a scrape. Any
+    /// thread may call it.
     #[must_use]
     pub fn scrape(&self, tell: impl FnOnce(&Recording)) -> String {
         with_local_recorder(&self.recorder, || tell(&self.recording));

@@ -1,28 +1,25 @@
-//! Metrics: a node's figures as time series, for Prometheus and for whatever else the `metrics` facade
-//! reaches.
+//! Metrics of a node as time series, for Prometheus and any other recorder of the `metrics` facade.
 //!
-//! They are made from a census when somebody scrapes, never where a message is sent or received. So a
-//! node that nobody scrapes pays nothing for them.
+//! Metrics are computed from a snapshot when they are scraped, never on the send or receive path. A node that is not
+//! scraped pays nothing.
 //!
-//! Names follow OpenTelemetry's conventions: words between dots, from the general to the particular; the
-//! unit is not part of the name but of the description; what is counted at a moment ends in `count`,
-//! what there may be at most in `limit`, a part of a whole is a `utilization` from 0 to 1; what only ever
-//! grows is a counter of things in the plural. In Prometheus' text dots become underscores, the unit and
-//! `_total` are added as its conventions want, and a part of a whole is a `_ratio`.
+//! Names follow OpenTelemetry's conventions: words separated by dots, from the general to the specific. The unit is
+//! part of the description, not of the name. Instantaneous counts end in `count`, limits in `limit`, ratios from 0 to 1
+//! in `utilization`. Counters end in a plural noun. In Prometheus' text format dots become underscores, the unit and
+//! `_total` are appended, and ratios end in `_ratio`.
 //!
-//! There are few series: for each node those of [`ALL`], some of them for each worker, each reason of a
-//! drop, each kind of warning, each connected node or each server that acknowledges. Processes are in the table of the [census](crate::census), which can be
-//! asked; a series for each would be the end of whoever stores them.
+//! The number of series is small: those of [`ALL`] per node, some of them per worker, drop reason, kind of warning,
+//! connected node or ack server. Processes are in the table of the [census](crate::census), which can be queried; a
+//! series per process would overload a time series database.
 //!
-//! How long acks took is counted as Prometheus' histograms are, in series that each have all acks below a limit, the
-//! label `le`. The facade's own histograms want each single time, of which there may be hundreds of thousands in a
-//! second.
+//! Ack latency is exported as cumulative counters with the label `le`, as in a Prometheus histogram. The facade's
+//! histograms need every single value, of which there may be hundreds of thousands per second.
 //!
 //! | file | role |
 //! |---|---|
-//! | `names` | what there is, with its unit |
-//! | `record` | from censuses to the facade |
-//! | `exporter` | from the facade to Prometheus' text |
+//! | `names` | the metrics and their units |
+//! | `record` | recording a snapshot in the facade |
+//! | `exporter` | exporter from the facade to Prometheus' text format |
 
 mod exporter;
 mod names;

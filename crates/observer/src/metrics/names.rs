@@ -1,45 +1,45 @@
-//! The metrics there are.
+//! Names, units and labels of all metrics.
 
 use metrics::{Unit, describe_counter, describe_gauge};
 
-/// What is told of one metric.
+/// Description of one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Metric {
-    /// What it is called in the facade.
+    /// Name in the facade.
     pub name: &'static str,
-    /// Whether it only ever grows.
+    /// Counter or gauge.
     pub kind: Type,
-    /// Its unit. A [`Unit::Percent`] is the facade's word for a part of a whole, from 0 to 1.
+    /// Unit. [`Unit::Percent`] is the facade's unit of a ratio from 0 to 1.
     pub unit: Unit,
-    /// What it says.
+    /// Help text.
     pub what: &'static str,
-    /// What its series are told apart by, beside the node.
+    /// Labels of its series in addition to the node.
     pub labels: &'static [&'static str],
 }
 
-/// What kind of metric it is.
+/// Type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// It only ever grows.
+    /// A value that only increases.
     Counter,
-    /// It goes up and down.
+    /// A value that goes up and down.
     Gauge,
 }
 
-/// The label that says which node it is.
+/// Label with the name of the node.
 pub(super) const NODE: &str = "purlin.node.name";
-/// The labels of some.
+/// Labels of some metrics.
 pub(super) const WORKER: &str = "purlin.worker.id";
 pub(super) const REASON: &str = "purlin.drop.reason";
 pub(super) const KIND: &str = "purlin.warning.kind";
 pub(super) const PEER: &str = "purlin.peer.node.name";
 pub(super) const SERVER: &str = "purlin.ack.server.name";
-/// WHY not a name like the others: it is that by which Prometheus knows a bucket.
+/// WHY not named like the others: Prometheus identifies a histogram bucket by `le`.
 pub(super) const SECONDS: &str = "le";
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
-/// All that there are.
+/// All metrics.
 pub const ALL: [Metric; 27] = [
     UPTIME,
     PROCESSES,
@@ -177,7 +177,7 @@ impl Metric {
         Self { labels, ..self }
     }
 
-    /// Tells the recorder that is there what it is.
+    /// Describes the metric to the current recorder.
     pub(super) fn describe(&self) {
         match self.kind {
             Type::Counter => describe_counter!(self.name, self.unit, self.what),
@@ -191,7 +191,7 @@ mod tests {
     use super::{ALL, Type};
 
     #[test]
-    fn names_are_words_between_dots_and_say_what_kind_they_are() {
+    fn metric_names_are_dotted_words_whose_last_word_gives_the_type() {
         for (at, metric) in ALL.iter().enumerate() {
             let name = metric.name;
             let plain = |c: char| c.is_ascii_lowercase() || "._".contains(c);

@@ -1,4 +1,4 @@
-//! From censuses to the facade. A value that never changes: any thread may tell.
+//! Recording snapshots in the `metrics` facade. A [`Recording`] is immutable; any thread may use it.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::names::{self, ALL, Metric, NODE};
 use crate::census::Census;
 use crate::warnings::{Kind, Warning};
 
-/// Of which powers of two, in nanoseconds, it is told how many acks took less: from 4 µs to half a minute.
+/// Bounds of the latency buckets as powers of two nanoseconds: from 4 µs to 34 s.
 const POWERS: RangeInclusive<u32> = 12..=35;
 
-/// What is told to the facade: to the recorder that is installed, or to a local one
+/// Records a node's metrics in the facade: in the installed recorder, or in a local one
 /// (`metrics::with_local_recorder`).
 ///
 /// ```
@@ -24,7 +24,7 @@ const POWERS: RangeInclusive<u32> = 12..=35;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let node = Node::builder().name("shop").build()?;
 /// let sampler = Sampler::start(&node)?;
-/// // After a recorder has been installed, and then whenever it is to be told:
+/// // After a recorder has been installed; `tell` is called for each update:
 /// let recording = Recording::new("shop");
 /// recording.tell(&sampler.latest(), &[]);
 /// # node.stop_blocking();
@@ -32,21 +32,21 @@ const POWERS: RangeInclusive<u32> = 12..=35;
 /// # }
 /// ```
 ///
-/// COST: a look-up for each series, and a pass over the column of mailbox lengths.
+/// COST: a look-up per series, and a pass over the column of mailbox lengths.
 #[derive(Clone, Debug)]
 pub struct Recording {
     node: String,
 }
 
 impl Recording {
-    /// For a node of that name. Describes all metrics to the recorder that is there.
+    /// Creates a recording for the node named `node` and describes all metrics to the current recorder.
     #[must_use]
     pub fn new(node: &str) -> Self {
         ALL.iter().for_each(Metric::describe);
         Self { node: node.to_owned() }
     }
 
-    /// Tells what there is.
+    /// Records a snapshot and the current warnings.
     pub fn tell(&self, census: &Census, warnings: &[Warning]) {
         self.tell_figures(census);
         self.tell_counts(census);
@@ -56,8 +56,8 @@ impl Recording {
         }
     }
 
-    /// Tells what a server that acknowledges has done, under that name, and how long its acks took. Counters do not
-    /// go backwards, so another server wants another name.
+    /// Records the counters and the latency histogram of the ack server `name`. Counters must not decrease, so a
+    /// different server needs a different name.
     pub fn tell_server(&self, name: &str, counts: &Counts, latency: &Latency) {
         for nanoseconds in POWERS.map(|power| 1 << power) {
             let limit = Duration::from_nanos(nanoseconds);
@@ -81,7 +81,7 @@ impl Recording {
         }
     }
 
-    /// Tells how long it took lately until a connected node had answered.
+    /// Records the last round-trip time to a connected node.
     pub fn tell_round_trip(&self, peer: &str, took: Duration) {
         self.set(&names::ROUND_TRIP, &[peer], took.as_secs_f64());
     }
@@ -107,13 +107,13 @@ impl Recording {
         ] {
             self.set(&metric, &[], value);
         }
-        // Where the operating system does not tell there is no series, rather than one of zeros.
+        // If the operating system does not report the figure, the series is absent rather than zero.
         if let Some(resident) = overview.memory.resident {
             self.set(&names::RESIDENT, &[], resident as f64);
         }
         for (worker, load) in overview.workers.iter().enumerate() {
             let worker = worker.to_string();
-            // What was not measured stays what it was told to be last.
+            // If the utilization was not measured, the gauge keeps its last value.
             if overview.measured {
                 self.set(&names::WORKER_BUSY, &[&worker], load.busy);
             }
@@ -140,7 +140,7 @@ impl Recording {
         }
     }
 
-    /// The labels of a series, with these values.
+    /// Returns the labels of a series with the given values.
     fn labels(&self, metric: &Metric, values: &[&str]) -> Vec<(&'static str, String)> {
         let values = values.iter().map(|value| (*value).to_owned());
         let own = metric.labels.iter().copied().zip(values);
@@ -164,7 +164,7 @@ mod tests {
     use crate::census::{Census, Overview};
 
     #[test]
-    fn a_count_never_goes_backwards() {
+    fn a_counter_never_decreases() {
         let exporter = Exporter::new("shop");
         let sent = [5, 7, 6].map(|messages| {
             let overview = Arc::new(Overview { messages, ..Overview::default() });
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_quotes_and_lines_stays_one_label() {
+    fn a_node_name_with_quotes_and_newlines_is_escaped_in_the_label() {
         let exporter = Exporter::new("a\"b\nc\\");
         let text = exporter.scrape(|recording| recording.tell(&Census::none(), &[]));
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");

@@ -1,9 +1,9 @@
 // @ts-check
-// Talks to the node: the only module that sends anything, and only to where the page came from.
+// Client of the node's API: the only module that sends requests, and only to the page's origin.
 //
-// The token stands behind `#token=` of the link that opened the page. It is kept for this tab, is sent
-// in a header that no other page can make a browser send, and leaves the address at once, so that it is
-// in no history and on no screenshot.
+// The token follows `#token=` in the link that opened the page. It is stored for this tab and sent in a header that a
+// page of another origin cannot make a browser send. It is removed from the address immediately, so that it appears in
+// no history and on no screenshot.
 
 const KEPT = "purlin-observer-token";
 const LONGEST_LINE = 64 << 20;
@@ -15,13 +15,13 @@ export class Refused extends Error {
   }
 }
 
-// Takes the token from the address, or from what this tab knows; null if nobody has told it.
+// Returns the token from the address, or the one stored for this tab, or null.
 export function token() {
   if (location.hash.startsWith("#token=") && keep(location.hash)) history.replaceState(null, "", location.pathname);
   return sessionStorage.getItem(KEPT);
 }
 
-// Keeps a token, or that of an address, for this tab; false if there is none in the text.
+// Stores a token, or the token in an address, for this tab. Returns false if `text` has none.
 export function keep(text) {
   const told = (/#token=(.*)$/.exec(text)?.[1] ?? text).trim();
   if (!/^[A-Za-z0-9_-]+$/.test(told)) return false;
@@ -41,7 +41,7 @@ async function ask(path, options = {}) {
   throw new Refused(answer.status, said.error || `the node answered ${answer.status}`);
 }
 
-// What is at `path`, asked with these parameters; those that are empty are left out.
+// Fetches `path` as JSON. Empty parameters are left out of the query.
 export async function get(path, parameters = {}, signal = undefined) {
   const query = new URLSearchParams(
     Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined),
@@ -54,7 +54,7 @@ export async function post(path, body = {}) {
   return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-// From one look to the next, in milliseconds, as the node says.
+// Polling period in milliseconds, as given by the node.
 let period = 1000;
 
 export function pace(milliseconds) {
@@ -79,8 +79,8 @@ export function every(work) {
   return () => clearInterval(clock);
 }
 
-// Follows the node's events until `signal` says otherwise: `told(event, data)` for each. Ends when the
-// node ends the stream, and throws if it cannot be had.
+// Reads the event stream at `path` until `signal` aborts, and calls `told(event, data)` for each event. Returns when
+// the node ends the stream, and throws if the request fails.
 export async function follow(path, told, signal) {
   const answer = await ask(path, { signal, headers: { Accept: "text/event-stream" } });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,6 +1,6 @@
 // @ts-check
-// A graph over time: lines of one unit, drawn anew with each look at the node. The pointer, or the
-// arrow keys, read the figures of one moment; a screen reader is told the last ones.
+// A line chart over time, redrawn with each snapshot. All lines have one unit. The pointer or the arrow keys select the
+// values of one moment; the label for screen readers has the latest values.
 
 import { h, s, say } from "./dom.js";
 
@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT] = [600, 120];
 const HUES = 8;
 let graphs = 0;
 
-// The next round number: 1, 2 or 5 and zeros; of bytes the same in KiB, MiB and so on.
+// Rounds up to 1, 2 or 5 times a power of ten; byte values to the same in KiB, MiB and so on.
 function ceiling(value, thousand) {
   if (!(value > 0)) return 1;
   const unit = thousand ** Math.max(0, Math.floor(Math.log(value) / Math.log(thousand)));
@@ -17,8 +17,8 @@ function ceiling(value, thousand) {
 }
 
 export class Chart {
-  // `show` turns a figure into words; `most` is the top of the axis, if it is always the same; a unit has a
-  // `thousand` of the next smaller one.
+  // `show` formats a value; `most` is the fixed top of the axis, if there is one; `thousand` is the ratio between unit
+  // prefixes, 1000 or 1024.
   constructor(title, { show, most = null, thousand = 1000 }) {
     this.show = show;
     this.most = most;
@@ -44,11 +44,11 @@ export class Chart {
     this.title = title;
   }
 
-  // `times` in nanoseconds of the node's clock, oldest first; each line has a figure, or null, for each.
+  // `times` are in nanoseconds of the node's clock, oldest first; each line has a value, or null, per time.
   draw(times, lines) {
     this.times = times;
     this.lines = lines;
-    // Of many workers there are more figures than a call can have arguments.
+    // WHY not Math.max(...values): with many workers there are more values than a call may have arguments.
     const highest = () => lines.reduce((top, line) => line.values.reduce((most, value) => Math.max(most, value ?? 0), top), 0);
     this.scale = this.most ?? ceiling(highest(), this.thousand);
     say(this.top, this.show(this.scale));
@@ -111,7 +111,7 @@ export class Chart {
     this.at(this.times[Math.max(0, Math.min(this.times.length - 1, now + step))]);
   }
 
-  // Reads the figures of that moment; the last ones for null, and when it has gone out of sight.
+  // Selects the values of `moment`. Selects the latest ones if it is null or no longer in the chart.
   at(moment) {
     const found = moment === null ? -1 : (this.times || []).indexOf(moment);
     this.read = found < 0 ? null : moment;

@@ -1,10 +1,10 @@
 // @ts-check
-// Builds elements. Whatever a node says of itself goes in as text nodes and attribute values, never
-// as markup; the server's policy has the browser refuse markup made of text altogether.
+// Element builders. Text from the node becomes text nodes and attribute values, never markup. The
+// server's Content-Security-Policy also makes the browser refuse to turn text into markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// An attribute that is a function is a listener; one that is null, undefined or false is left out.
+// Function attributes become event listeners; null, undefined and false attributes are left out.
 function dress(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
@@ -26,13 +26,13 @@ export const h = (tag, attributes = {}, ...children) => dress(document.createEle
 export const s = (tag, attributes = {}, ...children) => dress(document.createElementNS(SVG, tag), attributes, children);
 export const byId = (id) => document.getElementById(id);
 
-// Changes a text only where it differs, so that a selection or a screen reader is not disturbed.
+// Changes the text only if it differs, so that a selection or a screen reader is not disturbed.
 export function say(element, text) {
   const wanted = String(text);
   if (element.textContent !== wanted) element.textContent = wanted;
 }
 
-// Puts other children into an element, unless what they are made of is what it was.
+// Replaces the children of an element, unless `from`, the data they are built from, is unchanged.
 export function refill(element, from, build) {
   const made = JSON.stringify(from);
   if (element.madeFrom === made) return;
@@ -41,7 +41,7 @@ export function refill(element, from, build) {
   put(element, build());
 }
 
-// A list of facts: pairs of a term and what it is.
+// A description list of pairs of a term and its value.
 export function facts(pairs, attributes = {}) {
   const entries = pairs.filter(([, what]) => what !== null && what !== undefined && what !== "");
   return h(

@@ -1,5 +1,5 @@
 // @ts-check
-// Turns figures into what a reader sees. Times are nanoseconds, memory bytes.
+// Formatting of values. Times are nanoseconds, memory is bytes.
 
 const NARROW = "\u202f";
 const NONE = "–";
@@ -22,14 +22,14 @@ function short(value) {
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-// Every digit, in groups of three.
+// All digits, in groups of three.
 export function count(value) {
   return known(value) ? String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, NARROW) : NONE;
 }
 
 export const plural = (value, noun, many = `${noun}s`) => `${count(value)} ${value === 1 ? noun : many}`;
 
-// Three digits or so, and a letter for the rest.
+// About three significant digits and a unit prefix.
 export const about = (value) => (known(value) ? steps(value, 1000, ["", "k", "M", "G", "T"]) : NONE);
 export const rate = (value) => (known(value) ? `${about(value)}/s` : NONE);
 export const bytes = (value) => (known(value) ? steps(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]) : NONE);
@@ -59,13 +59,13 @@ export function time(nanoseconds) {
     .join(" ");
 }
 
-// A moment in the time of the node, to the microsecond.
+// A time of the node's clock, to the microsecond.
 export const moment = (nanoseconds) => (known(nanoseconds) ? `${(nanoseconds / 1e9).toFixed(6)}\u00a0s` : NONE);
 
-// How old a process is; one that was there before anybody looked is older than that.
+// Age of a process; a lower bound for a process that existed before the first snapshot.
 export const age = ({ age_ns: old, age_at_least: least }) => (known(old) ? `${least ? ">\u202f" : ""}${time(old)}` : NONE);
 
-// The end of a path that a reader tells functions by: "shop::till::run" of "my_shop::shop::till::run".
+// The last two segments of a path: "till::run" of "my_shop::shop::till::run".
 export function tail(path) {
   const text = String(path);
   const generic = text.indexOf("<");

@@ -1,13 +1,14 @@
 // @ts-check
-// Draws whom a process knows: itself in the middle, the others around it, each a link to its page.
+// Graph of a process and its links and monitors: the process in the middle, the others around it as links to their
+// pages.
 
 import { s } from "./dom.js";
 
 const [WIDTH, HEIGHT] = [480, 300];
 export const MOST = 16;
 
-// `others`: {id, label, kind} with kind "link", "monitor" (it watches) or "monitored" (it is watched by);
-// `reference(id)` is where a click leads.
+// `others`: {id, label, kind} with kind "link", "monitor" (the process monitors it) or "monitored" (it monitors the
+// process); `reference(id)` is the target of a click.
 export function draw(middle, others, reference) {
   const shown = others.slice(0, MOST);
   const [cx, cy] = [WIDTH / 2, HEIGHT / 2];

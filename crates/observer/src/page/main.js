@@ -1,5 +1,5 @@
 // @ts-check
-// Puts the page together: asks for the token, follows the node, and shows the view of the address.
+// Entry point of the page: asks for the token, follows the node's events, and shows the view named in the address.
 
 import * as api from "./api.js";
 import { byId, h, put, say } from "./dom.js";
@@ -19,19 +19,19 @@ const SHOWN = ["overview", "processes", "tree", "cluster", "servers", "warnings"
 const AGAIN = 2000;
 const REMEMBERED = 600;
 
-// What every view may use; `open` of a view is given it.
+// State shared by all views; passed to the `open` function of a view.
 const app = { live: null, history: [], rights: {}, go, rewrite };
 let view = null;
 let place = "";
 
-// "#/processes?sort=mailbox" as a name, what follows it, and the parameters.
+// Parses "#/processes?sort=mailbox" into the view's name, the rest of the path, and the parameters.
 function address() {
   const [path, query] = location.hash.replace(/^#\//, "").split("?");
   const [name, ...rest] = path.split("/").map(decode);
   return { name: Object.hasOwn(VIEWS, name) ? name : "overview", rest, parameters: new URLSearchParams(query || "") };
 }
 
-// A link that somebody has bent is read as it stands.
+// A malformed percent-encoding is returned unchanged.
 function decode(text) {
   try {
     return decodeURIComponent(text);
@@ -44,7 +44,7 @@ function go(hash) {
   location.hash = hash;
 }
 
-// Keeps what the reader chose in the address, without opening the view anew.
+// Stores the reader's choices in the address without reopening the view.
 function rewrite(hash) {
   place = hash;
   history.replaceState(null, "", hash);
@@ -68,7 +68,7 @@ function open() {
   main.dataset.view = name;
   view = made.open(main, { rest, parameters, app });
   if (app.live) view.update?.(app.live);
-  // What was asked for is read next; a page that has just come is read from its beginning.
+  // After navigation, screen readers continue at the new view; the first view is read from the top of the page.
   if (moved) main.focus({ preventScroll: true });
 }
 
@@ -77,7 +77,7 @@ function health(text, lost) {
   byId("health").classList.toggle("lost", lost);
 }
 
-// What the page itself costs the node, and what it could not tell. It is red if anything is missing.
+// Shows the cost of the observer and the data it lost, highlighted in red if anything was lost.
 function cost({ sampler }) {
   const parts = [`The observer takes ${percent(sampler.share)} of one core; a look at all processes takes ${time(sampler.took_ns)}.`];
   byId("cost").replaceChildren(parts[0], " ");
@@ -117,7 +117,7 @@ const heard = {
   },
 };
 
-// A page that nobody sees asks for nothing, so that the node can rest.
+// Waits until the page is visible. A hidden page sends no requests, so that the sampler can pause.
 function seen() {
   if (!document.hidden) return Promise.resolve();
   health("Resting while the page is hidden.", false);
@@ -148,7 +148,7 @@ async function follow() {
   }
 }
 
-// Asks for the token; nothing of the node is shown before.
+// Asks for the token; no data of the node is shown before.
 function login(problem) {
   const field = h("input", { id: "token", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-problem" });
   const trouble = h("p", { id: "token-problem", class: "alarm", role: "alert" }, problem || "");
@@ -175,7 +175,7 @@ function login(problem) {
 
 async function start() {
   theme.start();
-  // An address with a token that is opened in this very tab.
+  // Reloads if an address with a token is opened in this tab.
   window.addEventListener("hashchange", () => location.hash.startsWith("#token=") && location.reload());
   if (!api.token()) return login();
   try {

@@ -1,7 +1,6 @@
 // @ts-check
-// Draws what processes did to one another as a sequence diagram: a lane for each process, time downwards,
-// an arrow for each message and signal, from where it was sent to where it was received, a dot for what a
-// process did by itself.
+// Sequence diagram of a trace: a lane per process, time downwards, an arrow per message or signal from its sending to
+// its receipt, and a dot for an event that concerns one process.
 
 import { s } from "./dom.js";
 import { tail, time } from "./format.js";
@@ -13,7 +12,8 @@ const TOP = 46;
 const LANES = 12;
 export const MOST = 400;
 
-// Draws the last of them, with times since the first. `events`: {number, at_ns, kind, pid, other, partner, label}; `names`: what the processes are called.
+// Draws the last events, with times since the first. `events`: {number, at_ns, kind, pid, other, partner, label};
+// `names`: names of processes by pid.
 export function draw(events, names) {
   const lanes = [...new Set(events.flatMap((event) => (event.other ? [event.pid, event.other] : [event.pid])))].slice(0, LANES);
   const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(-MOST);
@@ -48,7 +48,7 @@ export function draw(events, names) {
   };
 }
 
-// What an event is about in few words: of a path its end.
+// Short description of an event: the last segments if it is a path.
 export const about = ({ kind, label }) => (TYPED.has(kind) ? tail(label) : label);
 
 function row(event, places, x, begin, names) {
@@ -65,9 +65,9 @@ function row(event, places, x, begin, names) {
     const mark = s("circle", { class: ENDS.has(event.kind) ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
     return entry(mark, label(x(event.pid) + 8, "start"));
   }
-  // The arrow that ends here was drawn where the message was sent.
+  // The arrow that ends here was drawn at the send event.
   if (event.kind === "receive" && places.has(event.partner)) return entry(s("circle", { class: "event", cx: x(event.pid), cy: y, r: 3 }));
-  // What came from the other one leads from it; everything else leads to it.
+  // For received events the arrow leads from the other process; for all others it leads to it.
   const [from, to] = CAME.has(event.kind) ? [x(event.other), x(event.pid)] : [x(event.pid), x(event.other)];
   const back = to < from ? 1 : -1;
   const end = (event.kind === "send" && places.get(event.partner)) || y;

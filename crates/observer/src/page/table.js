@@ -1,8 +1,8 @@
 // @ts-check
-// A table of as many rows as there are, of which only those in sight are fetched and made.
+// Virtual table: only the rows in view are fetched and rendered.
 //
-// A browser cannot make an element as tall as a million rows are, so past a height the bar moves over
-// the rows in larger steps. Arrow keys, Page Up and Down, Home and End move by rows.
+// A browser cannot render an element as tall as a million rows, so above a maximum height the scroll bar moves in
+// larger steps. Arrow keys, Page Up and Down, Home and End move by rows.
 
 import { h, put, say } from "./dom.js";
 import { count } from "./format.js";
@@ -11,8 +11,9 @@ const TALLEST = 8_000_000;
 const MOST = 200;
 
 export class RowTable {
-  // `columns`: {key, title, number, cell(row, td)}, and `spoken` where the title says too little by itself;
-  // `fetch(offset, limit)` gives {total, rows}; `sorted({key, descending})` is told what the reader chose.
+  // `columns`: {key, title, number, cell(row, td)}, and `spoken` where the title is not descriptive enough for a screen
+  // reader; `fetch(offset, limit)` returns {total, rows}; `sorted({key, descending})` is called when the reader changes
+  // the order.
   constructor({ label, columns, fetch, sort, sorted }) {
     this.columns = columns;
     this.fetch = fetch;
@@ -82,7 +83,7 @@ export class RowTable {
     });
   }
 
-  // Where the bar stands, as the number of the first row.
+  // Converts the scroll position to the number of the first row.
   scrolled() {
     const room = this.spacer.clientHeight - this.frame.clientHeight;
     const offset = room > 0 ? Math.round((this.frame.scrollTop / room) * this.last) : 0;
@@ -98,7 +99,7 @@ export class RowTable {
     const room = this.spacer.clientHeight - this.frame.clientHeight;
     const top = this.last ? Math.round((this.offset / this.last) * room) : 0;
     if (Math.round(this.frame.scrollTop) !== top) {
-      // The bar is moved to where the rows are; the event of that must not move the rows again.
+      // Moves the bar to match the rows. The resulting scroll event must not move the rows again.
       this.moving = true;
       this.frame.scrollTop = top;
     }
@@ -115,7 +116,7 @@ export class RowTable {
     this.moveTo(step === Infinity ? this.last : step === -Infinity ? 0 : this.offset + step);
   }
 
-  // Has what is in sight fetched. While an answer is awaited one more request at most waits.
+  // Fetches the rows in view. While a request is pending, at most one more is queued.
   async refresh() {
     if (this.busy) {
       this.wanted = true;
@@ -160,12 +161,12 @@ export class RowTable {
     this.spacer.style.height = `${Math.min(TALLEST, this.table.tHead.offsetHeight + total * this.rowHeight)}px`;
     say(this.summary, total ? `Rows ${count(this.offset + 1)} to ${count(this.offset + rows.length)} of ${count(total)}` : "No row fits.");
     if (this.offset > this.last) this.moveTo(this.last);
-    // Before the first rows were there nobody knew how many fit.
+    // Before the first rows were rendered, the number of rows that fit was unknown.
     else if (first && rows.length < this.visible && rows.length < total) this.wanted = true;
   }
 }
 
-// A cell that is a link; the same element is kept, so that the focus stays.
+// A cell with a link. The element is reused, so that it keeps the focus.
 export function linkIn(cell, text, href) {
   let link = cell.firstElementChild;
   if (!link) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Dark or light: as the reader chose on this machine, or as the system is.
+// Dark or light theme: the reader's choice stored on this machine, or else the system's setting.
 
 import { byId } from "./dom.js";
 

@@ -1,5 +1,5 @@
 // @ts-check
-// The nodes this one is connected to, what crosses, and how soon they answer.
+// Cluster view: connected nodes, their traffic and round-trip times.
 
 import * as api from "./api.js";
 import { facts, h, put, refill, say } from "./dom.js";

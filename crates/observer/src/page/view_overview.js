@@ -1,5 +1,5 @@
 // @ts-check
-// How the node does: the load of its workers over time, queues, processes, messages, memory, hogs.
+// Overview: utilization of workers over time, queues, processes, messages, memory, hogs.
 
 import { Chart } from "./chart.js";
 import { facts, h, put, refill, say } from "./dom.js";

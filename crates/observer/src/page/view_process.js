@@ -1,6 +1,6 @@
 // @ts-check
-// One process: what it is and does, its history while it is looked at, whom it knows, what it did last if it
-// is traced, and what can be done about it.
+// Process view: state and statistics, charts since the view was opened, links and monitors, last traced events, and
+// actions.
 
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
@@ -143,7 +143,7 @@ export function open(place, { rest: [id], app }) {
     return [heading, graph.draw(id, others, reference), more ? h("p", { class: "hint" }, `And ${count(more)} more.`) : null];
   }
 
-  // A process that no trace has seen has no place for its events.
+  // A process without traced events has no section for them.
   function did({ trace }) {
     const seen = trace && (trace.processes.includes(id) || trace.events.length > 0);
     refill(
@@ -170,7 +170,7 @@ export function open(place, { rest: [id], app }) {
     } catch (error) {
       problem = error;
     }
-    // Also of a process that has ended, and after that is known: its end is among them.
+    // Fetched also for a process that has ended, after its 404: the trace includes its end.
     try {
       did(await api.get("api/trace", { pid: id, last: LAST }));
     } catch (error) {

@@ -1,5 +1,5 @@
 // @ts-check
-// All processes, sorted and filtered by the node, of which those in sight are fetched.
+// Process table, sorted and filtered by the node; only the rows in view are fetched.
 
 import * as api from "./api.js";
 import { h, put, say } from "./dom.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Servers that acknowledge: rates, connections, how long acks took, and why connections were closed.
+// Ack servers: rates, connections, ack latency, and reasons of closed connections.
 
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
@@ -95,7 +95,7 @@ class Shown {
   }
 }
 
-// How long the acks of the last seconds took.
+// Latency summary of the last seconds.
 function lately({ span_ns: span, p50_ns: half, p90_ns: most, p99_ns: nearly, max_ns: slowest }) {
   return `half ${time(half)}, 90 % ${time(most)}, 99 % ${time(nearly)}, slowest ${time(slowest)}; last ${time(1e9 * Math.round(span / 1e9))}`;
 }

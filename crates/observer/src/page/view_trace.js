@@ -1,5 +1,5 @@
 // @ts-check
-// A trace: what chosen processes sent, received, spawned and linked, as a diagram, live.
+// Trace view: live sequence diagram of what chosen processes send, receive, spawn and link.
 
 import * as api from "./api.js";
 import { facts, h, put, refill, say } from "./dom.js";
@@ -36,7 +36,7 @@ export function open(place) {
     act("api/trace/start", { processes: pids.value.split(/[\s,]+/).filter(Boolean) });
   }
 
-  // Each notice stays until what it tells of has succeeded: a look each second hides none of what was asked for.
+  // A notice stays until its own operation has succeeded: the periodic refresh does not hide the error of an action.
   async function attempt(notice, work) {
     try {
       await work();

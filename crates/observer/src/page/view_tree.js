@@ -1,6 +1,6 @@
 // @ts-check
-// Supervisors with those they supervise, drawn as the tree they are, live. Who was restarted is marked,
-// and the report of its crash is a click away.
+// Supervision view: the live tree of supervisors and their children. Restarted children are marked and link to their
+// crash reports.
 
 import * as api from "./api.js";
 import { facts, h, put, refill, say } from "./dom.js";
@@ -9,7 +9,7 @@ import { reference } from "./view_processes.js";
 
 export const title = "Supervision";
 
-// What supervisors are told from others by in the table of processes: the type of what they receive.
+// Filter of the process table that selects supervisors: by their message type.
 const SUPERVISORS = "#/processes?text=SupervisorMail";
 
 export function open(place) {
@@ -116,5 +116,5 @@ export function open(place) {
   return { close: api.every(look) };
 }
 
-// How many there is no room for, and where they are seen; nothing if there are none.
+// Link to the children or roots that are not shown, with their number; null if all are shown.
 const rest = (more, where) => (more > 0 ? h("li", {}, h("a", { class: "hint", href: where }, `and ${count(more)} more`)) : null);

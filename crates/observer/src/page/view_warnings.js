@@ -1,5 +1,5 @@
 // @ts-check
-// What looks wrong, in words, with what to do about it.
+// Warnings view: each warning with its advice.
 
 import { h, put, refill, say } from "./dom.js";
 import { time } from "./format.js";
@@ -17,7 +17,8 @@ export function open(place, { app }) {
       found.map(({ kind, pids, advice }) => [kind, pids, advice]),
       () => (found.length === 0 ? h("p", { class: "hint" }, "Nothing looks wrong.") : h("ul", { class: "warnings" }, found.map(show))),
     );
-    // What changes with each look changes alone, so that nobody is told all of it again.
+    // The values that change with each snapshot are updated separately, so that a screen reader
+    // does not repeat the rest.
     found.forEach(({ text, for_ns: since }, at) => {
       const item = list.querySelectorAll(".warning")[at];
       say(item.querySelector("h2"), text);

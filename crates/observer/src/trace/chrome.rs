@@ -1,7 +1,7 @@
-//! Chrome's trace format: a file that `chrome://tracing` and Perfetto show.
+//! Chrome's trace event format, for `chrome://tracing` and Perfetto.
 //!
-//! Each process is a line. What it did is shown as a piece of a microsecond, since arrows begin and end at pieces
-//! that have a length; arrows lead from a message that was sent to its receipt.
+//! Each process is a track. An event is shown as a slice of one microsecond, because flow arrows begin and end at
+//! slices with a duration. A flow arrow leads from the sending of a message to its receipt.
 
 use purlin::ProcessId;
 use purlin::trace::{Event, EventKind};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::sequence::sequence;
 
-/// Events in Chrome's trace format. `names` says what a process is called, if it has a name.
+/// Converts events to Chrome's trace event format. `names` returns the registered name of a process, if it has one.
 ///
 /// ```
 /// use purlin::trace::{Options, Trace};
@@ -45,7 +45,7 @@ pub fn chrome(node: &str, events: &[Event], names: impl Fn(ProcessId) -> Option<
             next
         });
         let Event { number, at, kind, what, .. } = step.event;
-        // In microseconds.
+        // Microseconds.
         let ts = at.as_nanos() as f64 / 1000.0;
         let other = step.other.map(|other| other.to_string());
         written.push(json!({
@@ -73,7 +73,7 @@ mod tests {
     use crate::trace::fixture::passed_on;
 
     #[test]
-    fn each_event_is_a_piece_on_the_line_of_its_process_and_pairs_are_arrows() {
+    fn each_event_is_a_slice_on_its_process_track_and_message_pairs_are_flow_arrows() {
         let (events, [first, middle, _]) = passed_on();
         let hostile = "\"</script>\u{7}";
         let names = |id| (id == first).then(|| hostile.to_owned());

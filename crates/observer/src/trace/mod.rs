@@ -1,12 +1,11 @@
-//! What has been seen of processes that were followed, for others to show: as the steps of a sequence diagram,
-//! and as a file for Chrome's trace viewer.
+//! Presentation of traced events: sequence diagrams and files for Chrome's trace viewer.
 //!
-//! Pure: it is given the events of a [`purlin::trace::Trace`].
+//! Pure functions of the events of a [`purlin::trace::Trace`].
 //!
 //! | file | role |
 //! |---|---|
-//! | `sequence` | which receipt belongs to which message that was sent |
-//! | `chrome` | Chrome's trace format |
+//! | `sequence` | pairing of sent and received messages |
+//! | `chrome` | Chrome's trace event format |
 
 mod chrome;
 mod sequence;
@@ -16,12 +15,12 @@ pub use sequence::{Step, sequence};
 
 #[cfg(test)]
 mod fixture {
-    //! Events that tests make up.
+    //! Sample events for tests.
 
     use purlin::trace::{Event, EventKind, Options, Trace};
     use purlin::{Node, Process, ProcessId, spawn};
 
-    /// What three processes do that pass a number on, each followed: first the one that sends.
+    /// Returns the events of three traced processes that pass a number on, and their pids in sending order.
     pub(super) fn passed_on() -> (Vec<Event>, [ProcessId; 3]) {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let (events, ids) = node.block_on(async |mut me: Process<u64>| {
@@ -43,7 +42,7 @@ mod fixture {
             ids.iter().for_each(|id| trace.follow(*id).expect("it lives"));
             first.send(());
             me.receive().await;
-            // Nobody who is followed has sent this one.
+            // Sent by a process that is not traced.
             middle.send(8);
             middle.ended().await;
             last.ended().await;

@@ -1,9 +1,9 @@
-//! Which receipt belongs to which message that was sent.
+//! Pairing of sent and received messages.
 //!
-//! A message does not carry who sent it, so who is seen to receive is not seen to receive from anybody. But
-//! where sender and receiver are both followed the order tells: messages of one type that a process has been sent
-//! are received in the order in which they were sent, unless it receives selectively, or somebody who is not
-//! followed sends it that type too. So a pair is what most likely belongs together, and no more.
+//! A message does not carry its sender, so a receive event does not name one. If sender and receiver are both traced,
+//! the order identifies it: a process receives messages of one type in the order in which they were sent. This does not
+//! hold if the process receives selectively, or if an untraced process sends it messages of the same type. A pair is
+//! therefore the most likely match, not a certain one.
 
 use std::collections::VecDeque;
 
@@ -11,22 +11,21 @@ use purlin::ProcessId;
 use purlin::trace::{Event, EventKind};
 use rustc_hash::FxHashMap;
 
-/// An event, with the one that it belongs to.
+/// An event and its counterpart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step<'a> {
     /// The event.
     pub event: &'a Event,
-    /// The other process, of which a receipt itself knows nothing.
+    /// The other process. For a receive event it is derived from the paired send event.
     pub other: Option<ProcessId>,
-    /// Of a message that was sent the number of the event that is its receipt, and of a receipt that of the
-    /// sending, if it was seen.
+    /// For a paired send event the number of the receive event, and vice versa.
     pub partner: Option<u64>,
 }
 
-/// Events as the steps of a sequence diagram, in their order.
+/// Returns the events as steps of a sequence diagram, in their order.
 ///
-/// COST: a look at each, and a word for each message under way.
+/// COST: one pass over the events, and one index per message in flight.
 pub fn sequence(events: &[Event]) -> Vec<Step<'_>> {
     let mut steps: Vec<_> =
         events.iter().map(|event| Step { event, other: event.other, partner: None }).collect();

@@ -1,14 +1,12 @@
-//! Rule: processes that wait for each other's answers, each for the next and the last for the first: a
-//! deadlock.
+//! Rule: call cycles, in which each process waits for a reply of the next and the last for the first: a deadlock.
 //!
-//! *What it sees*: the same cycle among the calls that are under way, in two tables in a row, because the
-//! processes of a table are looked at one after the other, and two calls of different moments can look like a
-//! cycle once. A process that waits for several at a time
-//! and goes on with the first answer may be in a cycle and yet not stuck; it is told of all the same.
+//! *Detects*: the same cycle among the pending calls in two consecutive tables. One table is not enough: its processes
+//! are sampled one after the other, so two calls of different moments can look like a cycle. A process that waits for
+//! several replies and continues with the first may be in a cycle without being stuck; it is reported as well.
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 //!
-//! COST: proportional to the calls that are under way, and a sort of them.
+//! COST: proportional to the number of pending calls, and a sort of them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,20 +17,20 @@ use rustc_hash::FxHashMap;
 use super::{Kind, MOST_OF_A_KIND, Rule, Sighting, Subject, called};
 use crate::census::{Call, Census};
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "None of them answers while it waits, so it lasts until a call times out. Have \
      one of them send instead of call, keep the Reply and answer later, or put what both need into a process \
      that calls neither.";
 
-/// How many of a longer cycle are named. It is the neighbours that one looks at.
+/// Largest number of processes named of a longer cycle. A reader looks at the neighbours.
 pub const MOST_NAMED: usize = 8;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Cycles {
-    /// When the table was made that was looked at last.
+    /// Time at which the last checked table was completed.
     at: Duration,
-    /// The cycles in it, and since when each has been there.
+    /// Cycles of that table and the time each was first detected.
     kept: FxHashMap<Vec<ProcessId>, Duration>,
     seen: Vec<Sighting>,
 }
@@ -76,27 +74,27 @@ fn line(census: &Census, cycle: &[ProcessId]) -> String {
     line
 }
 
-/// Cycles among calls: at least one of each set of processes that can all reach each other, each with its
-/// lowest pid first, at most [`MOST_OF_A_KIND`].
+/// Finds cycles among calls: at least one of each strongly connected component, each rotated to its lowest pid, at most
+/// [`MOST_OF_A_KIND`].
 ///
-/// It walks along the calls, depth first. Whoever is met again on the way that leads to it closes a cycle.
+/// Depth-first search. A process that is met again on the current path closes a cycle.
 fn cycles(calls: &[Call]) -> Vec<Vec<ProcessId>> {
     let mut edges: Vec<_> = calls.iter().map(|call| (call.caller, call.callee)).collect();
     edges.sort_unstable();
     edges.dedup();
-    // Where each caller's edges begin.
+    // Index of each caller's first edge.
     let mut first = FxHashMap::default();
     for (at, (caller, _)) in edges.iter().enumerate() {
         first.entry(*caller).or_insert(at);
     }
     let mut found: Vec<Vec<ProcessId>> = Vec::new();
-    // Its place on the way, for those that are on it; `None` for those that are done with.
+    // Index on the current path; `None` for processes whose search is complete.
     let mut seen: FxHashMap<ProcessId, Option<usize>> = FxHashMap::default();
     for &(start, _) in &edges {
         if seen.contains_key(&start) {
             continue;
         }
-        // Who is on the way, and the edge that is to be followed next from there.
+        // The current path: each process with its next edge.
         let mut way = vec![(start, first[&start])];
         seen.insert(start, Some(0));
         while let Some((here, next)) = way.last_mut() {
@@ -114,7 +112,7 @@ fn cycles(calls: &[Call]) -> Vec<Vec<ProcessId>> {
                     }
                 }
                 Some(None) => {}
-                // Who calls nobody is on no cycle.
+                // A process without a pending call is on no cycle.
                 None => {
                     if let Some(&edge) = first.get(&callee) {
                         seen.insert(callee, Some(way.len()));
@@ -127,7 +125,7 @@ fn cycles(calls: &[Call]) -> Vec<Vec<ProcessId>> {
     found
 }
 
-/// The same cycle, with its lowest pid first.
+/// Rotates a cycle so that its lowest pid comes first.
 fn turned(mut cycle: Vec<ProcessId>) -> Vec<ProcessId> {
     let lowest = (0..cycle.len()).min_by_key(|at| cycle[*at]).unwrap_or_default();
     cycle.rotate_left(lowest);
@@ -153,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn two_that_call_each_other_are_a_deadlock_and_a_chain_is_none() {
+    fn two_processes_that_call_each_other_are_a_deadlock_and_a_chain_of_calls_is_not() {
         assert_eq!(found(&[(2, 1), (1, 2)]), [[1, 2]]);
         assert!(found(&[(1, 2), (2, 3), (4, 3), (1, 3)]).is_empty());
     }
 
     #[test]
-    fn who_waits_for_a_deadlock_is_not_named_as_a_part_of_it() {
+    fn a_process_that_waits_for_a_deadlocked_one_is_not_part_of_the_cycle() {
         assert_eq!(
             found(&[(9, 5), (5, 7), (7, 6), (6, 5), (8, 9), (1, 2), (2, 1)]),
             [vec![1, 2], vec![5, 7, 6]]
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_has_to_be_in_two_tables_in_a_row() {
+    fn a_cycle_is_reported_only_after_two_consecutive_tables() {
         let mut rule = Cycles::default();
         let seen = [true, false, true, true, true, false].into_iter().zip(1..);
         let told = seen.map(|(there, second)| {
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadlock_is_told_with_names_and_pids_and_a_long_one_in_part() {
+    fn a_deadlock_is_reported_with_names_and_pids_and_a_long_one_is_abridged() {
         let billing = "billing".into();
         let census = with(at(1), &[named(pid(1), &billing)]);
         let due =
@@ -201,10 +199,10 @@ mod tests {
     }
 
     proptest! {
-        /// What is found are cycles, and every process that can reach itself can reach one that was found,
-        /// and be reached from it.
+        /// Every reported cycle is one, and every process that can reach itself is strongly connected to a process of a
+        /// reported cycle.
         #[test]
-        fn what_is_found_are_the_cycles(
+        fn cycles_are_found_in_random_graphs(
             edges in proptest::collection::vec((0_u32..8, 0_u32..8), 0..20),
         ) {
             let edges: Vec<_> = edges.into_iter().filter(|(a, b)| a != b).collect();

@@ -1,10 +1,9 @@
-//! Rule: messages that nobody received, and what the observer had to leave out.
+//! Rule: dropped messages, and processes missing in the observer's table.
 //!
-//! *What it sees*: a message that was dropped because of the bound of a mailbox; [`MANY_TO_NOBODY`] messages
-//! a second to processes that had ended, at [`LOOKS`] looks in a row; processes that are not in the observer's
-//! table because it is full.
+//! *Detects*: messages dropped because of a mailbox bound; [`MANY_TO_NOBODY`] messages per second to processes that had
+//! ended, in [`LOOKS`] consecutive snapshots; processes missing in the observer's table because it is full.
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 
 use std::time::Duration;
 
@@ -13,27 +12,26 @@ use purlin::Drops;
 use super::{Kind, Rule, Sighting, Subject};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "Where mailboxes are full: give their processes less to do, more room, or a bound \
      that has senders wait. Where processes had ended: have their senders monitor them, or send to a name. Where \
      the observer left processes out, its figures of processes are those of the others.";
 
-/// How many messages a second to processes that have ended are worth a word. One now and then is how programs
-/// of processes are: somebody ends while others still answer.
+/// Threshold in messages per second to processes that have ended. Single ones are normal: a process may end while
+/// others still reply to it.
 pub const MANY_TO_NOBODY: f64 = 10.0;
 
-/// At how many looks in a row there have to be so many: a process that ends with a long mailbox drops all of
-/// it, once.
+/// Number of consecutive snapshots above the threshold. A process that ends with a long mailbox drops all of it once.
 pub const LOOKS: u32 = 3;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {
-    /// What had been dropped at the last look, and when that was; `None` before the first.
+    /// Time and drop counters of the last snapshot; `None` before the first.
     ///
-    /// WHY when: whoever looks may have missed a census, and the span of one is from the one before.
+    /// WHY the time: the linter may have missed a census, and a census' span refers to the one before it.
     before: Option<(Duration, Drops)>,
-    /// Looks in a row at which many messages went to nobody.
+    /// Consecutive snapshots above the threshold.
     looks: u32,
 }
 
@@ -62,7 +60,7 @@ impl Rule for Dropped {
         }
         let to_nobody = |drops: Drops| drops.ended + drops.alias;
         let to_nobody = to_nobody(now).saturating_sub(to_nobody(before)) as f64;
-        // WHY measured: the time in which nobody looked is no look.
+        // WHY only if measured: the interval without watchers does not count as a snapshot.
         let many = census.overview.measured && span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
         self.looks = if many { self.looks + 1 } else { 0 };
         if self.looks >= LOOKS {
@@ -93,12 +91,13 @@ mod tests {
     use crate::warnings::Rule;
     use crate::warnings::fixture::{at, overview};
 
-    /// What is seen when so many have been dropped in all: rejected, and to processes that had ended.
+    /// Runs the rule once per second with these cumulative counters: rejected messages, and messages to ended
+    /// processes.
     fn lines(totals: &[(u64, u64)]) -> Vec<Vec<String>> {
         lines_each(1, totals)
     }
 
-    /// The same, of somebody who sees the census of each of so many seconds only.
+    /// Like `lines`, with one census per `seconds` seconds.
     fn lines_each(seconds: u64, totals: &[(u64, u64)]) -> Vec<Vec<String>> {
         let mut rule = Dropped::default();
         let looks = totals.iter().zip((1..).map(|look| look * seconds));
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn one_message_that_a_full_mailbox_dropped_is_told_of_and_those_of_before_are_not() {
+    fn new_drops_of_full_mailboxes_are_reported_and_earlier_ones_are_not() {
         let seen = lines(&[(50, 0), (50, 0), (51, 0), (51, 0)]);
         let due = "full mailboxes dropped 1 messages since the last look: 1 rejected, 0 of the newest, 0 of the \
                    oldest";
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_of_messages_to_nobody_is_told_of_and_one_long_mailbox_is_not() {
+    fn continuous_messages_to_ended_processes_are_reported_and_a_single_burst_is_not() {
         let seen = lines(&[(0, 0), (0, 20), (0, 40), (0, 60), (0, 60), (0, 100_000)]);
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told, [0, 0, 0, 1, 0, 0]);
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_misses_censuses_is_told_the_same_rate() {
+    fn the_rate_is_correct_when_censuses_are_missed() {
         let few: Vec<_> = (0..6).map(|look| (0, 15 * look)).collect();
         assert!(lines_each(2, &few).iter().all(Vec::is_empty));
         let many: Vec<_> = (0..6).map(|look| (0, 40 * look)).collect();
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_before_and_after_a_rest_are_not_in_a_row() {
+    fn snapshots_before_and_after_a_pause_are_not_consecutive() {
         let mut rule = Dropped::default();
         let told = (1..=6).map(|second| {
             let mut census = at(second);
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_observer_left_out_is_told_of() {
+    fn processes_missing_in_the_observers_table_are_reported() {
         let mut census = at(1);
         census.cost.left_out = 3;
         let seen = Dropped::default().look(&census);
@@ -162,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_drop_of_a_bound_is_told_of_once(
+        fn every_drop_of_a_bounded_mailbox_is_reported_once(
             steps in proptest::collection::vec((0_u64..3, 0_u64..20), 1..40),
         ) {
             let sum = |all: &mut (u64, u64), step: &(u64, u64)| {

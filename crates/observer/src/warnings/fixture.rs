@@ -1,4 +1,4 @@
-//! Censuses that tests make up.
+//! Sample censuses for tests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,13 +7,12 @@ use purlin::{Name, ProcessId, ProcessState};
 
 use crate::census::{Age, Census, Overview, Row, Table};
 
-/// A process of that number.
+/// Returns the pid with that number.
 pub(crate) fn pid(number: u32) -> ProcessId {
     ProcessId::from_parts(number, 0, 1).expect("there can be such a pid")
 }
 
-/// The census of that second, of a node that has no process and room for a thousand. Somebody had looked just
-/// before.
+/// Returns the census at uptime `second` of a node without processes and with room for a thousand, measured.
 pub(crate) fn at(second: u64) -> Census {
     let mut census = Census::none();
     census.number = second;
@@ -23,12 +22,12 @@ pub(crate) fn at(second: u64) -> Census {
     with(census, &[])
 }
 
-/// Its figures, to be changed.
+/// Returns the overview for modification.
 pub(crate) fn overview(census: &mut Census) -> &mut Overview {
     Arc::make_mut(&mut census.overview)
 }
 
-/// It, with these processes, in the order of their pids.
+/// Replaces the process table by `rows`, which must be in pid order.
 pub(crate) fn with(mut census: Census, rows: &[Row<'_>]) -> Census {
     let made = census.overview.at;
     overview(&mut census).processes = rows.len();
@@ -36,7 +35,7 @@ pub(crate) fn with(mut census: Census, rows: &[Row<'_>]) -> Census {
     census
 }
 
-/// A process that does nothing.
+/// Returns the row of an idle process.
 pub(crate) fn row(id: ProcessId) -> Row<'static> {
     Row {
         id,
@@ -59,7 +58,7 @@ pub(crate) fn row(id: ProcessId) -> Row<'static> {
     }
 }
 
-/// One with a name.
+/// Returns the row of an idle process with a name.
 pub(crate) fn named(id: ProcessId, name: &Name) -> Row<'_> {
     Row { name: Some(name), ..row(id) }
 }

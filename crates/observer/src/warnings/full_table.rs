@@ -1,25 +1,24 @@
-//! Rule: a node that is about to have no room for another process.
+//! Rule: a process table that is nearly full.
 //!
-//! *What it sees*: [`RAISED`] or more of the processes that may live at a time; the warning goes on until
-//! they are fewer than [`CLEARED`].
+//! *Detects*: processes at [`RAISED`] of the limit or more. The warning stays until they fall below [`CLEARED`].
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 
 use super::{Kind, Rule, Sighting, Subject};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "Past the limit spawn makes processes that have ended already, with system_limit. \
      Sort the processes by function to see who becomes so many, and whether they are to end; raise \
      Builder::max_processes if they are not.";
 
-/// The part of the limit from which it is told of: enough is left to do something about it.
+/// Share of the limit that raises the warning. Enough room is left to react.
 pub const RAISED: f64 = 0.8;
 
-/// The part of the limit below which it is told of no more. Between the two a node may breathe.
+/// Share of the limit below which the warning is cleared. The gap provides hysteresis.
 pub const CLEARED: f64 = 0.75;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct FullTable {
     told: bool,
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_of_from_four_fifths_until_three_quarters() {
+    fn the_warning_is_raised_at_four_fifths_and_cleared_below_three_quarters() {
         let seen = seen(&[799, 800, 799, 750, 749, 799, 1000]);
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told, [0, 1, 1, 1, 0, 0, 1]);
@@ -70,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_full_node_is_told_of_and_one_with_room_is_not(
+        fn a_nearly_full_node_is_reported_and_one_with_room_is_not(
             processes in proptest::collection::vec(0_usize..=1000, 1..40),
         ) {
             for (processes, seen) in processes.iter().zip(seen(&processes)) {

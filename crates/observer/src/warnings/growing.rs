@@ -1,12 +1,11 @@
-//! Rule: a mailbox that grows faster than it is emptied.
+//! Rule: a mailbox that grows faster than it is drained.
 //!
-//! *What it sees*: a process in whose mailbox more messages wait at each of [`TABLES`] looks in a row than
-//! at the one before, [`FLOOR`] or more in the end. The warning goes on, whether or not it still grows, until
-//! half of what waited at most is gone.
+//! *Detects*: a mailbox that grows over [`TABLES`] consecutive tables and holds [`FLOOR`] messages or more at the end.
+//! The warning stays, whether or not the mailbox still grows, until it has shrunk to half of its peak.
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 //!
-//! COST: a pass over one column of the table; what is kept is bounded by [`MOST_KEPT`].
+//! COST: a pass over one column of the table; memory is bounded by [`MOST_KEPT`].
 
 use std::time::Duration;
 
@@ -16,27 +15,27 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Rule, Sighting, Subject, called};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "Look at what it waits for, and for how long. Have its senders call it instead \
      of sending, so that they wait; bound its mailbox with SpawnOptions; or share the work out among several \
      processes.";
 
-/// Fewer waiting messages are none of its business: a healthy process finds as many after a burst, and
-/// is through with them in a turn or two.
+/// Smallest mailbox length that is considered. A healthy process may have that many messages after a burst and drains
+/// them in a turn or two.
 pub const FLOOR: u32 = 100;
 
-/// How many looks in a row it has to grow over. At a look a second that is longer than most bursts last, and
-/// early enough to do something.
+/// Number of consecutive tables over which the mailbox has to grow. At one table per second that is longer than most
+/// bursts, and early enough to react.
 pub const TABLES: u32 = 4;
 
-/// How many processes with [`FLOOR`] messages are remembered. When more than that are behind, which of them
-/// are named is not what matters.
+/// Largest number of tracked processes with [`FLOOR`] messages. If more than that are behind, it does not matter which
+/// of them are reported.
 pub const MOST_KEPT: usize = 10_000;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Growing {
-    /// When the table was made that was looked at last.
+    /// Time at which the last checked table was completed.
     at: Duration,
     kept: FxHashMap<ProcessId, Kept>,
     seen: Vec<Sighting>,
@@ -47,17 +46,17 @@ pub(super) struct Growing {
 struct Kept {
     waiting: u32,
     received: u64,
-    /// Tables in a row over which it has grown, and since when.
+    /// Consecutive tables over which the mailbox has grown, and the time of the first.
     rising: u32,
     since: Duration,
-    /// The most that has waited since it began to be told of; 0 if it is not.
+    /// Peak length since the warning was raised; 0 if it is not raised.
     most: u32,
 }
 
 impl Rule for Growing {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
         let at = census.processes.made().1;
-        // WHY: what was seen before a rest is no look in a row with this one.
+        // WHY: tables before a pause in sampling are not consecutive with this one.
         if !census.overview.measured {
             self.kept.clear();
         }
@@ -71,7 +70,7 @@ impl Rule for Growing {
 }
 
 impl Growing {
-    /// Takes a new table, made so many seconds after the one before.
+    /// Checks a new table, completed `span` seconds after the previous one.
     fn take(&mut self, census: &Census, at: Duration, span: f64) {
         let table = &census.processes;
         let mut kept = FxHashMap::default();
@@ -104,7 +103,7 @@ impl Growing {
 }
 
 impl Kept {
-    /// What is known of a process now.
+    /// Returns the next state of a process.
     fn after(before: Option<&Self>, waiting: u32, received: u64, at: Duration) -> Self {
         let new = Self { waiting, received, rising: 0, since: at, most: 0 };
         let Some(before) = before else { return new };
@@ -125,7 +124,7 @@ mod tests {
     use crate::warnings::fixture::{at, overview, pid, row, with};
     use crate::warnings::{Rule, Sighting};
 
-    /// What is seen of a process with these messages waiting, second by second; it receives ten a second.
+    /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
     fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {
         let mut rule = Growing::default();
         let looks = waiting.iter().zip(1..);
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_grows_and_grows_is_told_of_with_figures_and_since_when() {
+    fn a_mailbox_that_grows_steadily_is_reported_with_figures_and_start() {
         let seen = seen(&[10, 120, 150, 190, 250, 310]);
         assert!(seen[..5].iter().all(Vec::is_empty));
         let [told] = &seen[5][..] else { panic!("{seen:?}") };
@@ -149,21 +148,21 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_of_until_half_of_it_is_gone() {
+    fn the_warning_stays_until_half_of_the_mailbox_is_drained() {
         let seen = seen(&[100, 200, 300, 400, 500, 400, 251, 250, 260]);
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 0, 0]);
     }
 
     #[test]
-    fn a_mailbox_that_is_long_or_short_or_goes_up_and_down_is_left_alone() {
+    fn a_constant_short_or_fluctuating_mailbox_is_not_reported() {
         for waiting in [vec![5000; 20], (0..99).collect(), [100, 900].repeat(10)] {
             assert!(seen(&waiting).iter().all(Vec::is_empty), "{waiting:?}");
         }
     }
 
     #[test]
-    fn looks_before_and_after_a_rest_are_not_in_a_row() {
+    fn tables_before_and_after_a_pause_are_not_consecutive() {
         let mut rule = Growing::default();
         let told =
             [100, 200, 300, 400, 500, 600, 700].into_iter().zip(1..).map(|(waiting, second)| {
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_seen_again_changes_nothing() {
+    fn checking_the_same_table_again_changes_nothing() {
         let mut rule = Growing::default();
         let mut process = row(pid(3));
         for (second, waiting) in (1..).zip([100, 200, 300, 400, 500]) {
@@ -190,10 +189,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever waits when, it is told of only after it has grown as often as is asked for, and while
-        /// there are enough.
+        /// For any sequence of lengths, the warning is raised only after the required growth and above the minimum
+        /// length.
         #[test]
-        fn it_is_never_told_of_without_growth(
+        fn the_warning_is_never_raised_without_growth(
             waiting in proptest::collection::vec(0_u32..1000, 1..40),
         ) {
             let seen = seen(&waiting);

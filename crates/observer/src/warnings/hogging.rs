@@ -1,9 +1,9 @@
-//! Rule: a process that does not await, and so keeps a thread to itself.
+//! Rule: a process that does not await and blocks a worker thread.
 //!
-//! *What it sees*: a process that has not awaited for [`LONG`], or one that was found holding up its thread
-//! at [`OFTEN`] of the last [`LOOKS`] looks.
+//! *Detects*: a process that has not awaited for [`LONG`], or one found blocking its thread in [`OFTEN`] of the last
+//! [`LOOKS`] snapshots.
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,33 +14,32 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Rule, Sighting, Subject, called};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "Where it computes for long, have it await purlin::consume_budget() in its loop; \
      what blocks a thread belongs into spawn_blocking. Its worker has another thread, so it holds up nobody, but \
      it takes a core.";
 
-/// One turn of this length is worth a word by itself: a hundred times what the runtime lets pass without a
-/// line in the log.
+/// Duration of a single turn that raises the warning: a hundred times the duration above which the runtime logs a turn.
 pub const LONG: Duration = Duration::from_millis(500);
 
-/// How many looks are remembered: ten seconds.
+/// Number of snapshots remembered: ten seconds at the default period.
 pub const LOOKS: usize = 10;
 
-/// At how many of them it has to be found. A turn of some milliseconds is hardly ever found by chance;
-/// one that is found three times in ten takes about a third of a thread.
+/// Number of snapshots in which the process has to be found. A turn of some milliseconds is rarely found by chance; a
+/// process found in three of ten uses about a third of a thread.
 pub const OFTEN: usize = 3;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Hogs {
-    /// Who was found at the last looks, the newest last.
+    /// Blocking processes of the last snapshots, newest last.
     looks: VecDeque<Vec<ProcessId>>,
 }
 
 impl Rule for Hogs {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
         if !census.overview.measured {
-            // WHY: those before a rest are none of the last seconds.
+            // WHY: snapshots before a pause are not among the last seconds.
             self.looks.clear();
         }
         if self.looks.len() == LOOKS {
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_computes_for_long_is_told_of_at_once_and_the_longest_first() {
+    fn a_long_turn_is_reported_immediately_and_the_longest_first() {
         let seen = look(&mut Hogs::default(), 10, &[(1, 600), (2, 1500), (3, 20)]);
         let lines: Vec<_> = seen.iter().map(|sighting| sighting.line.as_str()).collect();
         let due = [
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_found_again_and_again_is_told_of_and_one_that_is_found_by_chance_is_not() {
+    fn a_process_found_repeatedly_is_reported_and_one_found_by_chance_is_not() {
         let mut rule = Hogs::default();
         for second in 1..=3 {
             let seen = look(&mut rule, second, &[(1, 20), (second as u32 + 5, 20)]);
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_a_rest_does_not_count() {
+    fn snapshots_before_a_pause_do_not_count() {
         let mut rule = Hogs::default();
         for second in 1..=2 {
             assert!(look(&mut rule, second, &[(1, 20)]).is_empty());
@@ -141,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_turns_are_told_of_when_they_are_found_often_enough(
+        fn short_turns_are_reported_when_found_often_enough(
             found in proptest::collection::vec(any::<bool>(), 1..40),
         ) {
             let mut rule = Hogs::default();

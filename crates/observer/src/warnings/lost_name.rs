@@ -1,11 +1,11 @@
-//! Rule: a name that was there and is nobody's now.
+//! Rule: a registered name that has lost its process.
 //!
-//! *What it sees*: a name that a process had for [`SETTLED`] or longer and that no process has at [`MISSED`]
-//! looks in a row. The warning ends when somebody has the name again, or after [`FORGOTTEN`].
+//! *Detects*: a name that was registered for [`SETTLED`] or longer and has been unregistered in [`MISSED`] consecutive
+//! tables. The warning ends when the name is registered again, or after [`FORGOTTEN`].
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 //!
-//! COST: a look-up for each name; what is kept is bounded by [`MOST_KEPT`].
+//! COST: a look-up per name; memory is bounded by [`MOST_KEPT`].
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -16,40 +16,39 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Rule, Sighting, Subject};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process is to have it always, make \
      that process the child of a supervisor and have it register itself at its start; if it has done its work, \
      nothing is wrong.";
 
-/// How long somebody must have had a name for its loss to be told. What is registered for a shorter time is
-/// registered to be given up.
+/// Shortest registration whose loss is reported. A name registered for a shorter time is assumed to be temporary.
 pub const SETTLED: Duration = Duration::from_secs(10);
 
-/// At how many looks in a row nobody has it. A supervisor restarts a child between two looks.
+/// Number of consecutive tables without the name. A supervisor restarts a child between two tables.
 pub const MISSED: u32 = 2;
 
-/// How long it is told of: long enough to be noticed by whoever looks now and then.
+/// Duration of the warning: long enough for an operator who checks now and then.
 pub const FORGOTTEN: Duration = Duration::from_secs(600);
 
-/// How many names are remembered. More than a program's authors give; who names each connection is told of the
-/// first so many.
+/// Largest number of tracked names, more than a program's authors choose. In a program that names each connection only
+/// the first names are tracked.
 pub const MOST_KEPT: usize = 10_000;
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// When the table was made that was looked at last.
+    /// Time at which the last checked table was completed.
     at: Duration,
     kept: FxHashMap<Name, Kept>,
 }
 
 #[derive(Debug)]
 struct Kept {
-    /// Who had it last, since when and until when.
+    /// Last process with the name, and the first and the last time at which it was registered.
     by: ProcessId,
     from: Duration,
     until: Duration,
-    /// Looks in a row at which nobody had it.
+    /// Consecutive tables without the name.
     missed: u32,
 }
 
@@ -72,7 +71,7 @@ impl Rule for Names {
 }
 
 impl Names {
-    /// Takes a new table.
+    /// Checks a new table.
     fn take(&mut self, census: &Census, at: Duration) {
         self.at = at;
         for (name, by) in census.processes.named() {
@@ -101,7 +100,7 @@ mod tests {
     use crate::warnings::fixture::{at, named, pid, with};
     use crate::warnings::{Rule, Sighting};
 
-    /// What is seen when the process of this number has the name `store`, second by second.
+    /// Runs the rule second by second; the process with that number is registered as `store`.
     fn seen(by: &[Option<u32>]) -> Vec<Vec<Sighting>> {
         let mut rule = Names::default();
         let store = "store".into();
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_there_for_long_and_is_gone_is_told_of_until_somebody_has_it() {
+    fn a_settled_name_that_is_lost_is_reported_until_it_is_registered_again() {
         let mut by = vec![Some(4); 11];
         by.extend([None, None, None, Some(5), None]);
         let seen = seen(&by);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_and_a_name_that_was_there_for_a_moment_are_left_alone() {
+    fn a_restart_or_a_short_registration_is_not_reported() {
         let mut restarted = vec![Some(4); 20];
         restarted.extend([None, Some(5), Some(5), None, Some(6)]);
         let brief = [vec![Some(1); 5], vec![None; 30]].concat();
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_forgotten_in_the_end() {
+    fn the_warning_about_a_lost_name_expires() {
         let by = [vec![Some(1); 20], vec![None; 620]].concat();
         let seen = seen(&by);
         assert!(!seen[618].is_empty() && seen[619].is_empty());
@@ -145,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_a_name_that_nobody_has_is_told_of(
+        fn only_an_unregistered_name_is_reported(
             by in proptest::collection::vec(proptest::option::weighted(0.9, 1_u32..4), 1..60),
         ) {
             for (now, seen) in seen(&by).iter().enumerate() {

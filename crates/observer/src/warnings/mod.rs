@@ -1,30 +1,28 @@
 //! Warnings: a linter for live systems.
 //!
-//! A [`Linter`] is shown each [`Census`] as it comes and says what looks wrong: what it is, whom it
-//! concerns, since when, and what to do about it. It keeps what it needs of those before, bounded. It
-//! looks at no clock and at no node: the same censuses give the same warnings. Whoever has it may show
-//! it censuses from any thread.
+//! A [`Linter`] checks each [`Census`] and reports problems: the kind, the subject, the start and advice. It keeps a
+//! bounded amount of state between censuses. It reads neither a clock nor a node: the same censuses give the same
+//! warnings. It can be used from any thread.
 //!
-//! | rule | sees |
+//! | rule | detects |
 //! |---|---|
-//! | [`growing`] | a mailbox that grows faster than it is emptied |
+//! | [`growing`] | a mailbox that grows faster than it is drained |
 //! | [`hogging`] | a process that does not await |
-//! | [`cycle`] | processes that wait for each other's answers: a deadlock |
-//! | [`storm`] | a supervisor that is about to give up, or has |
-//! | [`lost_name`] | a name that was there and is nobody's now |
-//! | [`drops`] | messages that nobody received, and processes that the observer had to leave out |
-//! | [`full_table`] | a node that is about to have no room for another process |
+//! | [`cycle`] | a cycle of pending calls: a deadlock |
+//! | [`storm`] | a supervisor close to or past its restart intensity |
+//! | [`lost_name`] | a registered name that has lost its process |
+//! | [`drops`] | dropped messages, and processes missing in the observer's table |
+//! | [`full_table`] | a process table that is nearly full |
 //!
-//! # They come and go without flapping
+//! # Hysteresis
 //!
-//! Each rule asks for more before it begins to warn than it asks for to go on: it waits until it has
-//! seen the same several times in a row, and lets go only well below where it began. What is left is
-//! smoothed in one place, [`steady`]: a warning stays until its cause has not been seen for five
-//! seconds, or for five periods of another length, and one that returns within them is the same warning, with the same
-//! beginning.
+//! Each rule raises a warning at a higher threshold than it clears it: it requires several consecutive detections
+//! first, and clears only well below the level that raised it. The remaining fluctuation is smoothed in one place,
+//! [`steady`]: a warning stays until its cause has not been detected for five periods, five seconds by default. One
+//! that returns within that time is the same warning, with the same start.
 //!
-//! COST: a pass over the column of mailbox lengths, and over the names, for each table; the rest is as
-//! large as what is wrong.
+//! COST: a pass over the column of mailbox lengths and over the names per table; the rest is proportional to the number
+//! of problems.
 
 pub mod cycle;
 pub mod drops;
@@ -47,17 +45,17 @@ pub(crate) use warning::{Sighting, called};
 use crate::census::{Census, supported};
 use steady::Steady;
 
-/// How many warnings of one kind there can be. More say nothing more, and cost those who look.
+/// Largest number of warnings of one kind. More would add cost and no information.
 pub const MOST_OF_A_KIND: usize = 100;
 
-/// What looks for one thing that can be wrong.
+/// A check for one kind of problem.
 trait Rule: Send {
-    /// What it sees now, the worst first. Called for each census in order; the table of processes may
-    /// be the same as before.
+    /// Returns what is detected now, worst first. Called for each census in order; its process table may be the same as
+    /// in the previous one.
     fn look(&mut self, census: &Census) -> Vec<Sighting>;
 }
 
-/// Says what looks wrong.
+/// Checks censuses and reports warnings.
 ///
 /// ```
 /// use purlin::Node;
@@ -97,8 +95,8 @@ impl Default for Linter {
 }
 
 impl Linter {
-    /// Creates a linter for a census per period, from one millisecond to one hour. A warning stays for five periods after
-    /// the last census that showed it.
+    /// Creates a linter for one census per `period`, which is clamped to between one millisecond and one hour. A
+    /// warning stays for five periods after the last census that showed it.
     #[must_use]
     pub fn every(period: Duration) -> Self {
         Self { steady: Steady::resting(5 * supported(period)), ..Self::default() }
@@ -106,8 +104,8 @@ impl Linter {
 }
 
 impl Linter {
-    /// What looks wrong now, the gravest kind first, and of a kind what has lasted longest. Shown the
-    /// same census again it says the same.
+    /// Checks a census and returns the current warnings: the most severe kind first, within a kind the longest-lasting
+    /// first. Returns the same warnings for the same census.
     pub fn look(&mut self, census: &Census) -> Vec<Warning> {
         if self.steady.is_news(census) {
             let seen = self.rules.iter_mut().flat_map(|rule| {
@@ -134,7 +132,7 @@ mod tests {
     use super::{Kind, Linter, MOST_OF_A_KIND, Subject};
     use crate::census::{Call, Census, HogSeen};
 
-    /// A second in which much goes wrong.
+    /// Returns a census with several problems.
     fn bad(second: u64, waiting: u64) -> Census {
         let processes = (1..=200).map(|number| {
             let mut process = row(pid(number));
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_come_first_each_is_named_once_and_of_a_kind_there_are_not_too_many() {
+    fn warnings_are_ordered_by_severity_unique_and_limited_per_kind() {
         let mut linter = Linter::default();
         for second in 1..=10 {
             linter.look(&bad(second, 100 * second));
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_census_says_the_same_and_a_node_that_nobody_has_looked_at_says_nothing() {
+    fn the_same_census_gives_the_same_warnings_and_an_unsampled_node_gives_none() {
         let mut linter = Linter::default();
         assert!(linter.look(&Census::none()).is_empty());
         linter.look(&bad(1, 0));
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn when_all_is_well_again_the_warnings_end() {
+    fn warnings_end_after_the_problems_are_gone() {
         let mut linter = Linter::default();
         for second in 1..=6 {
             linter.look(&bad(second, 100 * second));
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_a_name_of_its_own_and_advice_in_whole_sentences() {
+    fn every_kind_has_a_unique_name_and_advice_in_whole_sentences() {
         for (at, kind) in Kind::ALL.into_iter().enumerate() {
             assert!(kind.advice().ends_with('.') && !kind.advice().contains("  "), "{kind}");
             assert!(Kind::ALL[..at].iter().all(|other| other.name() != kind.name()), "{kind}");

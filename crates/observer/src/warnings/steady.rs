@@ -1,7 +1,7 @@
-//! From what rules see at each look to warnings that stay as they are for as long as they should.
+//! Smoothing of detections into stable warnings.
 //!
-//! What a rule sees is a warning at once, because rules see for themselves that they are not mistaken. It ends
-//! when it has not been seen for [`REST`], and says so meanwhile.
+//! A detection becomes a warning immediately, because the rules themselves guard against false positives. A warning
+//! ends when it has not been detected for [`REST`]; in between its line states when it was last detected.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Sighting, Subject, Warning};
 use crate::census::Census;
 
-/// How long a warning stays after it was last seen, at a look a second: long enough to be read, and longer than the
-/// pauses of what comes and goes every few looks.
+/// Time a warning stays after its last detection, at the default period of a second: long enough to be read, and longer
+/// than the pauses of a cause that comes and goes every few snapshots.
 pub const REST: Duration = Duration::from_secs(5);
 
-/// What has been seen of late.
+/// Recent detections.
 #[derive(Debug)]
 pub(super) struct Steady {
     rest: Duration,
-    /// The census that was looked at last, and when it was made.
+    /// Number and uptime of the last checked census.
     number: u64,
     at: Duration,
     kept: FxHashMap<(Kind, Subject), Kept>,
@@ -38,17 +38,17 @@ impl Default for Steady {
 }
 
 impl Steady {
-    /// With another time than [`REST`].
+    /// Creates a filter with the hold time `rest` instead of [`REST`].
     pub(super) fn resting(rest: Duration) -> Self {
         Self { rest, number: 0, at: Duration::ZERO, kept: FxHashMap::default() }
     }
 
-    /// Whether a census has not been looked at.
+    /// Returns whether the census has not been checked yet.
     pub(super) fn is_news(&self, census: &Census) -> bool {
         census.number != self.number
     }
 
-    /// Takes what is seen in a census.
+    /// Records what the rules detected in a census.
     pub(super) fn look(&mut self, census: &Census, seen: impl IntoIterator<Item = Sighting>) {
         let at = census.overview.at;
         (self.number, self.at) = (census.number, at);
@@ -60,7 +60,7 @@ impl Steady {
         self.kept.retain(|_, kept| at.saturating_sub(kept.last) < self.rest);
     }
 
-    /// The warnings of the last look.
+    /// Returns the warnings as of the last census.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let mut warnings: Vec<_> = self
             .kept
@@ -96,7 +96,7 @@ mod tests {
         Sighting { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
     }
 
-    /// Since when there is a warning, second by second, when it is seen at those.
+    /// Returns the start of the warning, second by second, if it is detected in those seconds.
     fn told(seen: &[bool]) -> Vec<Option<u64>> {
         let mut steady = Steady::default();
         let looks = seen.iter().zip(1..);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_that_returns_within_its_rest_is_the_same_and_after_it_another() {
+    fn a_warning_that_returns_within_the_hold_time_keeps_its_start_and_a_later_one_is_new() {
         let mut seen = vec![true];
         seen.extend([false; 4]);
         seen.push(true);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_that_is_not_seen_now_says_when_it_was() {
+    fn a_warning_not_detected_now_states_when_it_was() {
         let mut steady = Steady::default();
         steady.look(&at(1), [sighting(1)]);
         assert_eq!(steady.warnings()[0].line, "at 1");
@@ -128,9 +128,10 @@ mod tests {
     }
 
     proptest! {
-        /// However its cause comes and goes, a warning does not come and go faster than its rest.
+        /// A warning ends exactly when the hold time after its last detection has passed, however its cause comes and
+        /// goes.
         #[test]
-        fn between_an_end_and_the_last_sighting_lies_a_whole_rest(
+        fn a_warning_stays_for_the_hold_time_after_its_last_detection(
             seen in proptest::collection::vec(any::<bool>(), 1..60),
         ) {
             let told = told(&seen);

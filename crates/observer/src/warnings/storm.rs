@@ -1,10 +1,10 @@
-//! Rule: a restart storm: a supervisor that restarts so often that it is about to give up, or has.
+//! Rule: a restart storm, in which a supervisor is close to or past its restart intensity.
 //!
-//! *What it sees*: restarts within the supervisor's period that come to [`NEAR`] of its intensity or more, and are
-//! [`FEWEST`] at least. The warning goes on until they are below [`CALM`] of it, or there is none for a period.
-//! That a supervisor has given up is told for [`LATELY`].
+//! *Detects*: at least [`FEWEST`] restarts within the supervisor's period that amount to [`NEAR`] of its intensity or
+//! more. The warning stays until they fall below [`CALM`] of it, or until a period passes without a restart. A
+//! supervisor that has given up is reported for [`LATELY`].
 //!
-//! *What to do*: see [`ADVICE`].
+//! *Advice*: see [`ADVICE`].
 
 use std::time::Duration;
 
@@ -14,31 +14,31 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Rule, Sighting, Subject, called};
 use crate::census::Census;
 
-/// What to do about it.
+/// Advice for this warning.
 pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
      its intensity a supervisor gives up and ends, with all of its children. A higher intensity buys time and \
      mends nothing.";
 
-/// The part of its intensity from which a supervisor is told of. There is still time to look.
+/// Share of the intensity that raises the warning. There is still time to react.
 pub const NEAR: f64 = 0.6;
 
-/// The part below which it is told of no more.
+/// Share of the intensity below which the warning is cleared.
 pub const CALM: f64 = 0.5;
 
-/// Fewer restarts are no storm, however low the intensity: one crash alone comes to all of an intensity of 1.
+/// Smallest number of restarts, whatever the intensity: a single crash already reaches an intensity of 1.
 pub const FEWEST: usize = 3;
 
-/// How long it is told that a supervisor has given up: who comes to look afterwards is to see it.
+/// Time for which a supervisor that has given up is reported, for an operator who arrives later.
 pub const LATELY: Duration = Duration::from_secs(60);
 
-/// The rule.
+/// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Storms {
-    /// Who is told of, and since when.
+    /// Reported supervisors and the start of each warning.
     told: FxHashMap<ProcessId, Duration>,
 }
 
-/// How often a supervisor has restarted, as of its last restart.
+/// Restarts of a supervisor, as of the last one.
 #[derive(Clone, Copy, Debug)]
 struct Restarting {
     supervisor: ProcessId,
@@ -49,12 +49,12 @@ struct Restarting {
 }
 
 impl Restarting {
-    /// Whether it has given up.
+    /// Whether the supervisor has given up.
     fn is_over(&self) -> bool {
         self.counted > self.most
     }
 
-    /// Whether it is to be told of, at that time; `told` if it is already.
+    /// Returns whether to report it at that time; `told` if it is already reported.
     fn is_storm(&self, at: Duration, told: bool) -> bool {
         let ago = at.saturating_sub(self.last);
         if self.is_over() {
@@ -97,7 +97,7 @@ impl Rule for Storms {
         let storms = self.storms(census.overview.at, restarts);
         let told = storms.into_iter().map(|(restarting, since)| {
             let id = restarting.supervisor;
-            // Why its last child ended, in one line; why it has given up itself says no more.
+            // First line of the reason of the last child's exit. The supervisor's own report of giving up adds nothing.
             let mut reports = census.crashes.reports.iter().rev();
             let last =
                 reports.find(|report| report.supervisor == id && report.context != "shutdown");
@@ -111,7 +111,7 @@ impl Rule for Storms {
 }
 
 impl Storms {
-    /// Which of them are storms at that time, and since when.
+    /// Returns the storms at that time, each with its start.
     fn storms(
         &mut self,
         at: Duration,
@@ -138,20 +138,20 @@ mod tests {
     use super::{FEWEST, NEAR, Restarting, Storms};
     use crate::warnings::fixture::pid;
 
-    /// A supervisor of an intensity of ten in a minute.
+    /// Returns a supervisor with an intensity of ten restarts per minute.
     fn restarting(counted: usize, last: u64) -> Restarting {
         let [last, period] = [last, 60].map(Duration::from_secs);
         Restarting { supervisor: pid(1), last, counted, most: 10, period }
     }
 
-    /// Since when it is told of at that second.
+    /// Returns the start of the warning as of that second, if it is raised.
     fn told(rule: &mut Storms, second: u64, seen: Restarting) -> Option<u64> {
         let storms = rule.storms(Duration::from_secs(second), [seen].into_iter());
         storms.first().map(|(_, since)| since.as_secs())
     }
 
     #[test]
-    fn it_is_told_of_when_it_comes_near_and_until_it_is_well_below_or_at_rest() {
+    fn the_warning_is_raised_near_the_intensity_and_cleared_well_below_it_or_after_a_period() {
         let mut rule = Storms::default();
         assert_eq!(told(&mut rule, 100, restarting(5, 99)), None);
         assert_eq!(told(&mut rule, 101, restarting(6, 100)), Some(101));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_crash_under_an_intensity_of_one_is_no_storm_and_giving_up_is_told_for_a_while() {
+    fn one_crash_with_an_intensity_of_one_is_no_storm_and_giving_up_is_reported_for_a_minute() {
         let mut rule = Storms::default();
         let period = Duration::from_secs(5);
         let of_one = |counted| Restarting { counted, most: 1, period, ..restarting(0, 100) };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_is_told_with_its_figures_and_its_last_reason() {
+    fn a_storm_is_reported_with_its_figures_and_its_last_reason() {
         let line = restarting(8, 0).line("pool (<0.1.0>)", Some(("worker-1", "no number")));
         let due = "supervisor pool (<0.1.0>) has restarted 8 times in 60 s; at 11 it gives up; last worker-1: no \
                    number";
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_begins_only_near_the_intensity_and_with_enough_restarts(
+        fn the_warning_is_raised_only_near_the_intensity_and_with_enough_restarts(
             counted in 0_usize..30, most in 0_usize..20, ago in 0_u64..200,
         ) {
             let at = Duration::from_secs(1000);

@@ -1,4 +1,4 @@
-//! What a warning says. Values, which belong to whoever has them.
+//! Warnings as plain values.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,67 +8,67 @@ use purlin::{Name, ProcessId};
 use super::{cycle, drops, full_table, growing, hogging, lost_name, storm};
 use crate::census::Census;
 
-/// Something that looks wrong.
+/// A detected problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// What it is.
+    /// Kind of problem.
     pub kind: Kind,
-    /// Whom it concerns. No two warnings have the same kind and the same subject.
+    /// The process, name or resource concerned. No two warnings have the same kind and the same subject.
     pub subject: Subject,
-    /// What is seen, in one line, with figures of the last look. The names of processes in it are as
-    /// they were given: whoever shows it takes care of what characters can do.
+    /// Description in one line, with figures of the last census. Process names are unescaped; the caller must escape
+    /// control characters for display.
     pub line: String,
-    /// Since when, in the time of the node.
+    /// Node uptime at which the problem was first detected.
     pub since: Duration,
 }
 
-/// What kind of thing is wrong, the gravest first.
+/// Kind of problem, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Processes wait for each other's answers: [`cycle`].
+    /// Processes wait for each other's replies: [`cycle`].
     CallCycle,
-    /// The node is about to have no room for another process: [`full_table`].
+    /// The process table is nearly full: [`full_table`].
     FullTable,
-    /// A supervisor restarts so often that it is about to give up, or has: [`storm`].
+    /// A supervisor is close to or past its restart intensity: [`storm`].
     RestartStorm,
     /// A process does not await: [`hogging`].
     Hog,
     /// A mailbox grows: [`growing`].
     GrowingMailbox,
-    /// A name is nobody's any more: [`lost_name`].
+    /// A registered name has lost its process: [`lost_name`].
     LostName,
     /// Messages were dropped: [`drops`].
     Drops,
 }
 
-/// Whom a warning concerns.
+/// Subject of a warning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Subject {
     /// A process.
     Process(ProcessId),
-    /// Processes that wait for each other: each for the one after it, and the last for the first.
+    /// Processes that wait for each other: each for the next, and the last for the first.
     Cycle(Vec<ProcessId>),
-    /// A name, and who had it last.
+    /// A name, and the last process registered under it.
     Name(Name, ProcessId),
-    /// The node, in what this says.
+    /// The node, in the stated respect.
     Node(&'static str),
 }
 
-/// What a rule sees.
+/// A detection of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
     pub(crate) kind: Kind,
     pub(crate) subject: Subject,
     pub(crate) line: String,
-    /// Since when it is so, if the rule has seen it coming.
+    /// Start of the problem, as far as the rule has tracked it.
     pub(crate) since: Duration,
 }
 
 impl Kind {
-    /// All of them, the gravest first.
+    /// All kinds, most severe first.
     pub const ALL: [Self; 7] = [
         Self::CallCycle,
         Self::FullTable,
@@ -79,7 +79,7 @@ impl Kind {
         Self::Drops,
     ];
 
-    /// What it is called in the interfaces of the observer; it never changes.
+    /// Identifier of the kind in the observer's interfaces. It never changes.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// What to do about it.
+    /// Returns advice on what to do.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
@@ -115,7 +115,7 @@ impl fmt::Display for Kind {
 }
 
 impl Subject {
-    /// The processes that it names.
+    /// Returns the processes that the subject includes.
     #[must_use]
     pub fn processes(&self) -> &[ProcessId] {
         match self {
@@ -126,7 +126,7 @@ impl Subject {
     }
 }
 
-/// What a process is called in a line: its name, or what it runs, and its pid.
+/// Formats a process for a line: its name or function, and its pid.
 pub(crate) fn called(census: &Census, id: ProcessId) -> String {
     let table = &census.processes;
     let Some(row) = table.find(id).and_then(|row| table.row(row)) else {

@@ -1,11 +1,11 @@
-//! What is answered when something cannot be had: a status and one line.
+//! Error responses: a status and one line.
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Why there is no answer.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
 
@@ -17,7 +17,7 @@ struct Said<'a> {
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
         let mut line = String::new();
-        // WHY: some repeat what was asked, which may be several lines.
+        // WHY: some messages repeat the request, which may contain line breaks.
         for letter in why.into().chars() {
             if letter.is_control() {
                 line.extend(letter.escape_default());
@@ -28,27 +28,27 @@ impl Refusal {
         Self(status, line)
     }
 
-    /// What was asked makes no sense.
+    /// The request is invalid.
     pub(crate) fn bad(why: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, why)
     }
 
-    /// What was asked for is not there.
+    /// The requested item does not exist.
     pub(crate) fn gone(why: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, why)
     }
 
-    /// It may not be done.
+    /// The action is not permitted.
     pub(crate) fn forbidden(why: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, why)
     }
 
-    /// The node has ended, or is about to.
+    /// The node has stopped or is about to.
     pub(crate) fn stopped() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has stopped")
     }
 
-    /// The node has not been looked at in time.
+    /// No census was completed in time.
     pub(crate) fn late() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has not been looked at in time")
     }

@@ -1,5 +1,5 @@
-//! The page's own files. They hold nothing of the node, so they need no token: the script has to be there
-//! before it can read one.
+//! Static files of the page. They contain no data of the node and need no token: the script that reads the token has to
+//! be loaded first.
 
 use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
@@ -13,7 +13,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 
 macro_rules! files {
     ($($kind:ident: $($name:literal),+;)+) => {
-        /// Each file by its name, with its type.
+        /// Each file: name, content type and text.
         const FILES: &[(&str, &str, &str)] = &[
             $($(($name, $kind, include_str!(concat!("../page/", $name)))),+),+
         ];
@@ -30,12 +30,12 @@ files! {
         "view_servers.js", "view_trace.js", "view_tree.js", "view_warnings.js";
 }
 
-/// The page itself.
+/// Serves the page.
 pub(crate) async fn page() -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], PAGE).into_response()
 }
 
-/// One of its files.
+/// Serves a file of the page.
 pub(crate) async fn file(Path(name): Path<String>) -> Result<Response, Refusal> {
     let found = FILES.iter().find(|(known, _, _)| *known == name);
     let (_, kind, text) = found.ok_or_else(|| Refusal::gone("the page has no such file"))?;
@@ -47,7 +47,7 @@ mod tests {
     use super::{FILES, PAGE};
 
     #[test]
-    fn every_file_that_another_names_is_there() {
+    fn every_file_that_another_file_imports_is_served() {
         let known = |name: &str| FILES.iter().any(|(known, _, _)| *known == name);
         for (file, _, text) in FILES {
             for part in text.split("from \"./").skip(1) {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_from_elsewhere_and_nothing_becomes_markup() {
+    fn nothing_is_loaded_from_another_origin_and_no_text_becomes_markup() {
         let sinks =
             ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "url("];
         for (file, _, text) in FILES.iter().copied().chain([("page.html", "", PAGE)]) {

@@ -1,6 +1,6 @@
-//! What a program shows besides its node: its cluster and its servers.
+//! Registry of what the page shows in addition to the node: cluster and servers.
 //!
-//! Any thread puts something up; the page reads. Nothing that is up is kept alive by it.
+//! Any thread may register; the page reads. The registry holds weak references only.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use purlin_ack::server::Watch;
 use purlin_dist::cluster::WeakCluster;
 
-/// What a program shows besides its node.
+/// Cluster and servers shown by the page.
 #[derive(Default)]
 pub(crate) struct Board {
-    /// Where the page is, once it is.
+    /// Address of the page, once it is open.
     pub(crate) opened: OnceLock<Opened>,
     shown: Mutex<Shown>,
 }
 
-/// Where the page is.
+/// Address of the open page.
 pub(crate) struct Opened {
     pub(crate) address: SocketAddr,
     pub(crate) url: String,
@@ -32,7 +32,8 @@ pub(crate) struct Shown {
 
 impl Board {
     fn shown(&self) -> MutexGuard<'_, Shown> {
-        // WHY: nothing can panic while it is locked, so it is never half-changed.
+        // WHY poisoning is ignored: nothing can panic while the lock is held, so the state is
+        // consistent.
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,7 +45,7 @@ impl Board {
         self.shown().servers.insert(name, server);
     }
 
-    /// What is up now.
+    /// Returns what is registered now.
     pub(crate) fn read(&self) -> Shown {
         self.shown().clone()
     }

@@ -1,4 +1,4 @@
-//! The nodes that this one is connected to.
+//! Connected nodes of the cluster.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::site::Site;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
-    /// Nothing if the program shows none, or the node has left it.
+    /// `None` if the program shows no cluster, or the node has left it.
     cluster: Option<Shown>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Answer {
 struct Shown {
     name: String,
     undecoded: u64,
-    /// How often a node is asked: that it has not answered says nothing before.
+    /// Probe interval. An unanswered probe means nothing before it has passed.
     asked_every_ns: u64,
     nodes: Vec<Peer>,
 }
@@ -60,7 +60,7 @@ impl Shown {
     }
 }
 
-/// Connected nodes, what has crossed, and how soon they answer; has those asked whose time has come.
+/// Returns the connected nodes with their traffic and round-trip times, and sends the probes that are due.
 pub(crate) fn peers(
     cluster: &Cluster,
     site: &Site,

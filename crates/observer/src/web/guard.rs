@@ -1,16 +1,16 @@
-//! Who is let in: asked of every request, before anything else.
+//! Access control, applied to every request before routing.
 //!
-//! | asked | of | refused |
+//! | check | applies to | rejects |
 //! |---|---|---|
-//! | does `Host` say an address, `localhost`, or a name that was allowed? | everything | a page of a name that its owner points at this machine (DNS rebinding) |
-//! | does `Sec-Fetch-Site` say that the page asks itself? | everything but the opening of the page | another site's page, whatever it asks |
-//! | does `Origin` name the very host? | what changes something | the same, from browsers that do not say the first |
-//! | is the token in `Authorization`? | everything but the page's own files | whoever does not know it |
+//! | `Host` is an address, `localhost`, or an allowed name | every request | a page under a name that resolves to this machine (DNS rebinding) |
+//! | `Sec-Fetch-Site` is `same-origin` or `none` | every request but loading the page | requests of another site's page |
+//! | `Origin` is the requested host | requests that change something | the same, from browsers that do not send `Sec-Fetch-Site` |
+//! | the token is in `Authorization` | every request but the page's static files | clients without the token |
 //!
-//! WHY the token travels in a header and not in a cookie: a browser sends the cookies of an address to every
-//! port of it, to whoever listens there, and by itself, also when another site's page has it ask. A header it
-//! sends only where our own script says so. The script has the token from the part of the link that browsers
-//! send to nobody, and keeps it for one tab.
+//! WHY the token is sent in a header and not in a cookie: a browser sends the cookies of a host to every port of it,
+//! whatever server listens there, and sends them automatically, also for requests of another site's page. It sends the
+//! header only when this page's script sets it. The script reads the token from the fragment of the link, which
+//! browsers do not send, and keeps it for one tab.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use super::answer::Refusal;
 use super::site::Site;
 use super::token::Token;
 
-/// What a browser is told about every answer.
+/// Response headers added to every response.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -43,7 +43,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// Lets a request in, or says why not.
+/// Passes a request on if it is admitted, and returns an error response otherwise.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut answer =
         match admit(&site.hosts, &site.token, request.method(), request.uri(), request.headers()) {
@@ -56,7 +56,7 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
     answer
 }
 
-/// Whether a request may be answered that names one of those hosts, or an address, and says that token.
+/// Checks a request against the allowed hosts and the token.
 fn admit(
     hosts: &[String],
     known: &Token,
@@ -95,20 +95,20 @@ fn admit(
     Ok(())
 }
 
-/// Whether it is a file of the page's own, which says nothing of the node.
+/// Returns whether the path is a static file of the page, which has no data of the node.
 fn own_file(path: &str) -> bool {
     path == "/" || path.starts_with("/page/")
 }
 
-/// What a header says, if it is there once.
+/// Returns the value of a header that is present exactly once.
 fn said(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let value = all.next()?.to_str().ok()?;
     all.next().is_none().then_some(value)
 }
 
-/// Whether a request may name its host so. WHY any address: a page that was loaded from another name cannot
-/// have its requests carry an address in `Host`; only names can be pointed elsewhere.
+/// Returns whether `host` is acceptable in a request. WHY any address is: the requests of a page that was loaded under
+/// a name carry that name in `Host`, never an address; only names can be made to resolve elsewhere.
 fn may_be_called(host: &str, allowed: &[String]) -> bool {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
@@ -138,7 +138,7 @@ mod tests {
 
     const TOKEN: &str = "a-token-that-nobody-can-guess";
 
-    /// The host that a text names as those read it who send requests, in lower case.
+    /// Parses the host as an HTTP client does, in lower case.
     fn host_of(text: &str) -> Option<String> {
         let authority = text.parse::<Authority>().ok()?;
         Some(authority.host().trim_matches(['[', ']']).to_ascii_lowercase())
@@ -148,7 +148,7 @@ mod tests {
         ["localhost", "shop.example"].contains(&host) || host.parse::<IpAddr>().is_ok()
     }
 
-    /// A host as headers name it, and much that is near it.
+    /// Generates a host as headers have it, and near misses.
     fn host() -> impl Strategy<Value = String> {
         let ours = ["localhost", "LocalHost", "shop.example", "127.0.0.1", "[::1]"];
         let others = ["evil.example", "127.0.0.1.evil.example", "[::1", ""];
@@ -159,7 +159,7 @@ mod tests {
         (before, name, behind).prop_map(|(before, name, behind)| before + name + &behind)
     }
 
-    /// An origin, in which `OWN` stands for the host that is asked.
+    /// Generates an origin, in which `OWN` stands for the requested host.
     fn origin() -> impl Strategy<Value = String> {
         let scheme = prop_oneof![2 => "https?://", 1 => "[a-z]{0,4}://", 1 => "[a-z]{0,4}:?/?"];
         let host = prop_oneof![2 => Just("OWN".to_owned()), 1 => host()];
@@ -175,7 +175,7 @@ mod tests {
         prop_oneof![2 => Just(format!("Bearer {TOKEN}")), 1 => Just(TOKEN.to_owned()), 1 => near]
     }
 
-    /// What a header says that is there once, as a rule.
+    /// Generates the values of a header, which is usually present once.
     fn said(text: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
         let times = prop_oneof![3 => Just(1), 1 => 0..3_usize];
         (prop::collection::vec(text, 2), times).prop_map(|(mut said, times)| {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_localhost_and_allowed_names_are_hosts_and_nothing_else_is() {
+    fn only_addresses_localhost_and_allowed_names_are_accepted_as_hosts() {
         let allowed = ["shop.example".to_string()];
         for host in
             ["127.0.0.1:4", "[::1]:4", "[::1]", "localhost", "LocalHost:9", "Shop.example:1"]
@@ -212,7 +212,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]
-        fn whoever_reads_a_host_that_is_let_in_reads_one_of_ours(
+        fn an_accepted_host_is_ours_to_an_http_parser_too(
             text in prop_oneof![host(), "\\[?[a-z0-9.:]{0,20}\\]?:?[0-9]{0,6}", ".{0,40}"],
         ) {
             if may_be_called(&text, &["shop.example".to_owned()]) {
@@ -221,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn who_is_let_in_says_the_token_once_and_comes_from_no_other_site(
+        fn an_admitted_request_has_the_token_once_and_comes_from_no_other_site(
             hosts in said(host()),
             origins in said(origin()),
             sites in said(site()),

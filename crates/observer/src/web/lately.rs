@@ -13,18 +13,18 @@ use purlin_ack::server::Latency;
 /// Readings are discarded after this many halves of the window without a new one.
 const FORGOTTEN: u32 = 5;
 
-/// What was read of servers before, by their names, and where they were.
+/// Previous readings of servers, by name, with their addresses.
 pub(crate) struct Lately {
     /// Half of the window: a reported latency covers one to two of these.
     half: Duration,
     windows: Mutex<BTreeMap<String, (SocketAddr, Window)>>,
 }
 
-/// What was read of a server, and when.
+/// Two readings of a server.
 struct Window {
-    /// What it is told from.
+    /// The reading that reported latencies are relative to.
     from: (Instant, Latency),
-    /// What it will be told from next.
+    /// The reading that replaces it next.
     next: (Instant, Latency),
 }
 
@@ -33,7 +33,7 @@ impl Window {
         Self { from: (now, read.clone()), next: (now, read) }
     }
 
-    /// How long ago the earlier reading was, and what came since; `None` if this is the first.
+    /// Returns the time since the earlier reading and the latencies since; `None` for the first reading.
     fn look(&mut self, now: Instant, read: Latency, half: Duration) -> Option<(Duration, Latency)> {
         let since_next = now.saturating_duration_since(self.next.0);
         if since_next > FORGOTTEN * half {
@@ -50,13 +50,13 @@ impl Window {
 }
 
 impl Lately {
-    /// For a page that asks once in each period.
+    /// Creates the readings for a page that polls once per period.
     pub(crate) fn new(period: Duration) -> Self {
         Self { half: 2 * period, windows: Mutex::default() }
     }
 
-    /// How long the acks took that came since an earlier reading, and how long ago that was; `None` if nobody has
-    /// looked for a while, or another server had that name.
+    /// Returns the ack latencies since an earlier reading and the time since that reading. Returns `None` if the last
+    /// reading is too old, or if the name belonged to another server.
     pub(crate) fn look(
         &self,
         server: &str,
@@ -64,7 +64,7 @@ impl Lately {
         now: Instant,
         read: Latency,
     ) -> Option<(Duration, Latency)> {
-        // WHY: nothing can panic while it is locked, so it is never half-changed.
+        // WHY poisoning is ignored: nothing can panic while the lock is held, so the state is consistent.
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, window)) = windows.get_mut(server)
             && *known == address
@@ -81,8 +81,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_of_is_the_last_two_to_four_seconds_and_nothing_after_a_rest() {
-        // WHY: only the origin of the times that the test passes in.
+    fn latencies_cover_the_last_two_to_four_seconds_and_start_anew_after_a_pause() {
+        // WHY: the clock is only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |millis| began + Duration::from_millis(millis);
         let mut window = Window::new(began, Latency::default());
@@ -102,8 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn another_server_of_the_same_name_begins_anew() {
-        // WHY: only the origin of the times that the test passes in.
+    fn another_server_with_the_same_name_starts_anew() {
+        // WHY: the clock is only the origin of the times that the test passes in.
         let (lately, began) = (Lately::new(Duration::from_secs(1)), Instant::now());
         let looks = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));

@@ -1,4 +1,4 @@
-//! What the page is told without asking: the figures of the node, as they are seen.
+//! Server-sent events: the figures of the node, pushed with each census.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use super::site::Site;
 use super::warnings::Found;
 use crate::census::{Census, Watching};
 
-/// What never changes of a page.
+/// Constant properties of a page.
 #[derive(Serialize)]
 pub(crate) struct About {
     node: String,
     version: &'static str,
-    /// From one census to the next: the page asks as often for what it is not told.
+    /// Sampling period, at which the page also polls for what is not pushed.
     period_ms: u64,
     rights: Rights,
 }
 
-/// What may be done besides looking.
+/// Permitted actions.
 #[derive(Serialize)]
 struct Rights {
     exit: bool,
@@ -46,25 +46,25 @@ pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<News>
     Ok(Json(News::of(&site, &census, 0)))
 }
 
-/// Somebody who follows, until they go.
+/// A client of the event stream.
 struct Follower {
     site: Arc<Site>,
     censuses: Receiver<Arc<Census>>,
     warnings: Receiver<Arc<Found>>,
-    /// The last one that this follower was told of.
+    /// Number of the last census sent.
     told: u64,
-    /// Censuses that came while it had not read the last one yet.
+    /// Number of censuses skipped because the client had not read the previous one.
     lost: u64,
-    /// What is to be told before the next census.
+    /// Events to send before the next census.
     waiting: Vec<Event>,
     _watching: Watching,
     _place: OwnedSemaphorePermit,
 }
 
-/// The node's figures, each time they are seen: first an event `history`, with those of the last minutes, then
-/// an event `overview` a census, and an event `warnings` with what looks wrong in it.
+/// Streams the node's figures: first an event `history` with the last minutes, then per census an event `overview`, and
+/// an event `warnings` with its warnings.
 ///
-/// *Cancellation*: the sampler rests when the last follower has gone.
+/// *Cancellation*: the sampler pauses after the last client has disconnected.
 pub(crate) async fn live(
     State(site): State<Arc<Site>>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
@@ -94,7 +94,7 @@ impl Follower {
             return Some(event);
         }
         tokio::select! {
-            // What is seen comes before what is said of it.
+            // A census is sent before its warnings.
             biased;
             changed = self.censuses.changed() => changed.ok()?,
             changed = self.warnings.changed() => {
@@ -114,6 +114,6 @@ impl Follower {
 
 fn event(name: &str, data: &impl Serialize) -> Event {
     let event = Event::default().event(name);
-    // What is told is made of numbers and texts, which JSON can say.
+    // Unreachable: the data are numbers and strings, which JSON can represent.
     event.json_data(data).unwrap_or_else(|_| Event::default().comment("left out"))
 }

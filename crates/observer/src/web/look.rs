@@ -1,4 +1,4 @@
-//! The figures of the node as the page reads them.
+//! Figures of the node in the page's JSON format.
 
 use purlin::Drops;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::census::{HogSeen, Overview};
 use crate::web::board::Shown;
 use crate::web::site::Site;
 
-/// The figures of one moment: one point of each graph.
+/// Figures of one moment: one point of each chart.
 #[derive(Serialize)]
 pub(crate) struct Look {
     at_ns: u64,
@@ -25,13 +25,13 @@ pub(crate) struct Look {
 
 #[derive(Serialize)]
 struct Worker {
-    /// `None` where nobody had looked just before, so that it was not measured.
+    /// `None` if it was not measured, after a time without watchers.
     utilization: Option<f64>,
     queue: usize,
     turns_per_second: f64,
 }
 
-/// All that the overview shows of one moment.
+/// Content of the overview at one moment.
 #[derive(Serialize)]
 pub(crate) struct News {
     node: String,
@@ -61,7 +61,7 @@ struct Dropped {
     oldest: u64,
 }
 
-/// What looking costs, and what was not seen.
+/// Cost of sampling, and what is missing.
 #[derive(Serialize)]
 struct Sampler {
     share: f64,
@@ -71,7 +71,7 @@ struct Sampler {
     lost: u64,
 }
 
-/// Nanoseconds as a number that JSON can hold; some five hundred years fit.
+/// Converts to nanoseconds for JSON; saturates after some five hundred years.
 pub(crate) fn ns(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -101,10 +101,10 @@ impl Look {
 }
 
 impl News {
-    /// What there is to tell of a census. `lost`: how many censuses nobody told this reader of.
+    /// Builds the overview of a census. `lost` is the number of censuses that this client has missed.
     pub(crate) fn of(site: &Site, census: &crate::census::Census, lost: u64) -> Self {
         let (seen, cost) = (&census.overview, &census.cost);
-        // WHY the node is asked: the table shows the name of one that is in its first turn after that turn.
+        // WHY the node is queried: the table has the name of a process in its first turn only after that turn.
         let node = site.node.upgrade();
         let name = |hog: &HogSeen| {
             let info = node.as_ref()?.process_info(hog.id)?;
@@ -136,7 +136,7 @@ impl News {
     }
 }
 
-/// Connections to other nodes and to servers; `None` if none of those is shown.
+/// Returns the number of connections to other nodes and to servers; `None` if neither is shown.
 fn connections(shown: &Shown) -> Option<u64> {
     let cluster = shown.cluster.as_ref().and_then(|cluster| cluster.upgrade());
     if cluster.is_none() && shown.servers.is_empty() {

@@ -1,4 +1,4 @@
-//! The figures of the node as Prometheus reads them, with the same token as everything else.
+//! Metrics endpoint for Prometheus, behind the same token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::warnings::latest;
 use crate::metrics::CONTENT_TYPE as TEXT;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
-    // WHY twice: who is asked now has most likely answered when the census is there.
+    // WHY twice: a node probed now has most likely answered when the census is ready.
     round_trips(&site);
     let census = site.measured().await?;
     let found = latest(&site, census.number).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, R
     Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
 }
 
-/// How soon those connected nodes answer that do; has those asked whose time has come.
+/// Returns the round-trip times of connected nodes that answer, and sends the probes that are due.
 fn round_trips(site: &Site) -> Vec<(NodeName, Duration)> {
     let Some(cluster) = site.board.read().cluster.and_then(|cluster| cluster.upgrade()) else {
         return Vec::new();

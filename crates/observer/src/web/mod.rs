@@ -1,24 +1,23 @@
-//! The page of a node: a server of its own, on a thread of its own.
+//! The web page of a node: an HTTP server on a dedicated thread.
 //!
-//! A program has it by [`Observed::observer`]; everything else here is for that. Requests are answered from
-//! the last census, which nobody changes, so a page that sorts a million rows holds up no process; what is
-//! asked of a process itself (whom it is linked to) it answers when it next has its turn. The server never
-//! keeps the node.
+//! [`Observed::observer`] adds it to a program. Requests are answered from the last census, which is immutable, so
+//! sorting a million rows blocks no process. Only the details of a single process, such as its links, are reported by
+//! the process itself in its next turn. The server holds no strong reference to the node.
 //!
 //! | file | role |
 //! |---|---|
-//! | `observer`, `board`, `site` | how the page is asked for; what it shows besides the node; what handlers share |
-//! | `server` | the thread, its connections, and their bounds |
-//! | `token`, `guard` | who is let in |
-//! | `answer`, `routes`, `assets` | refusals; what is where; the page's own files |
-//! | `live`, `look` | the figures of the node, as they come |
-//! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
-//! | `cluster`, `round_trips` | connected nodes; how soon they answer |
-//! | `servers`, `lately` | servers that acknowledge; how long their acks took lately |
-//! | `trace` | what chosen processes do, one thing after the other |
-//! | `warnings`, `metrics` | what looks wrong; the figures for Prometheus |
+//! | `observer`, `board`, `site` | public interface; what else the page shows; state shared by handlers |
+//! | `server` | the thread, its connections and their limits |
+//! | `token`, `guard` | access control |
+//! | `answer`, `routes`, `assets` | error responses; routes; static files |
+//! | `live`, `look` | event stream of the node's figures |
+//! | `processes`, `process`, `tree` | process table; one process; supervision tree |
+//! | `cluster`, `round_trips` | connected nodes; their round-trip times |
+//! | `servers`, `lately` | ack servers; their recent latency |
+//! | `trace` | traces of chosen processes |
+//! | `warnings`, `metrics` | warnings; metrics for Prometheus |
 //!
-//! What each answer holds is in `docs/internals/observer-api.md`.
+//! The responses are specified in `docs/internals/observer-api.md`.
 
 mod answer;
 mod assets;

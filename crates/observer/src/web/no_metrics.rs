@@ -1,4 +1,4 @@
-//! What is there instead of metrics in a program that was built without them.
+//! Stub of the metrics endpoint for builds without the feature `metrics`.
 
 use super::answer::Refusal;
 

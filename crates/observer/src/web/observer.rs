@@ -1,4 +1,4 @@
-//! Asking for the page, and being told where it is.
+//! Public interface: configuring the page and obtaining its address.
 
 use std::fmt;
 use std::io;
@@ -16,9 +16,9 @@ use super::site::Site;
 use super::token::Token;
 use crate::census::{PERIOD, supported};
 
-/// The page of a node: how it is to be opened, and, once the node runs, where it is.
+/// Configuration of a node's page, and its address once the node runs.
 ///
-/// A clone is the same one. It shows one node: the first that is built with it.
+/// Clones share one page. It shows one node: the first that is built with it.
 ///
 /// ```
 /// use purlin::Node;
@@ -45,7 +45,7 @@ pub struct Observer {
 }
 
 impl fmt::Debug for Observer {
-    /// Without the token.
+    /// Omits the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observer")
             .field("address", &self.address)
@@ -54,10 +54,10 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// A node that can be seen in a browser.
+/// Extension trait of [`Builder`] that adds the observer's page.
 pub trait Observed {
-    /// Has the node serve a page that shows it. It is told once, on the standard error, where that page is,
-    /// unless the [`Observer`] is silent; with the token, unless one was chosen.
+    /// Serves a page that shows the node. Its address is printed once to standard error, unless the [`Observer`] is
+    /// silent. A random token is part of it; a token you chose is not printed.
     ///
     /// ```
     /// use purlin::Node;
@@ -70,10 +70,10 @@ pub trait Observed {
     /// # }
     /// ```
     ///
-    /// COST: two threads, which rest while nobody looks.
+    /// COST: two threads, which are parked while there is no watcher.
     ///
-    /// *Errors* come from [`Builder::build`], as [`purlin::BuildError::Io`]: the address is taken, or others
-    /// could reach it and no token was chosen.
+    /// *Errors* are returned by [`Builder::build`] as [`purlin::BuildError::Io`]: the address is in use, or it is
+    /// reachable from other machines and no token was chosen.
     fn observer(self, observer: impl Into<Observer>) -> Self;
 }
 
@@ -91,29 +91,29 @@ impl<A: Into<SocketAddr>> From<A> for Observer {
 }
 
 impl Observer {
-    /// A page at that address; port 0 is any that is free. Who knows the token may look and nothing else.
+    /// Serves the page at `address`; port 0 chooses a free port. A client with the token may only read.
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
         let (token, hosts, may_exit, silent) = Default::default();
         Self { address, token, hosts, may_exit, period: PERIOD, silent, board: Arc::default() }
     }
 
-    /// The token that opens the page, instead of a random one: 22 to 256 letters, digits, `-` and `_`. An
-    /// address that other machines can reach demands one, and wants something before it that speaks TLS.
+    /// Sets the token that opens the page, instead of a random one: 22 to 256 letters, digits, `-` and `_`. An address
+    /// that other machines can reach requires one, and should be behind a TLS proxy.
     #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
         self
     }
 
-    /// Lets whoever knows the token send exit signals to processes.
+    /// Allows clients with the token to send exit signals to processes.
     #[must_use]
     pub fn allow_exit(mut self, allowed: bool) -> Self {
         self.may_exit = allowed;
         self
     }
 
-    /// A name by which the page may be opened, besides addresses and `localhost`.
+    /// Allows a host name for the page, in addition to addresses and `localhost`.
     #[must_use]
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
@@ -128,40 +128,40 @@ impl Observer {
         self
     }
 
-    /// The program itself tells where the page is: [`Observer::url`].
+    /// Prints nothing; the program can publish [`Observer::url`] itself.
     #[must_use]
     pub fn silent(mut self) -> Self {
         self.silent = true;
         self
     }
 
-    /// The address to open in a browser, with the token; `None` before the node has been built.
+    /// Returns the address to open in a browser, with the token; `None` before the node is built.
     #[must_use]
     pub fn url(&self) -> Option<&str> {
         self.board.opened.get().map(|opened| opened.url.as_str())
     }
 
-    /// Where the page is served; `None` before the node has been built.
+    /// Returns the socket address of the page; `None` before the node is built.
     #[must_use]
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.board.opened.get().map(|opened| opened.address)
     }
 
-    /// Shows the node's cluster too. The cluster is not kept.
+    /// Shows the node's cluster. Only a weak reference is held.
     pub fn show_cluster(&self, cluster: &Cluster) {
         self.board.show_cluster(cluster.downgrade());
     }
 
-    /// Shows a server that acknowledges too, under that name; one that had it is shown no more. The server,
-    /// or its [`Door`](purlin_ack::server::Door), is not kept.
+    /// Shows an ack server under `name`, replacing one of the same name. Only a weak reference to the server or its
+    /// [`Door`](purlin_ack::server::Door) is held.
     ///
-    /// In the metrics a name stands for one server: counters do not go backwards, so those of another with the same
-    /// name stand still until it has done more than the first. Choose another name for another server.
+    /// In the metrics a name identifies one server: counters do not decrease, so those of a different server with the
+    /// same name stay constant until they exceed the first server's. Choose another name for another server.
     pub fn show_server(&self, name: impl Into<String>, server: impl Into<Watch>) {
         self.board.show_server(name.into(), server.into());
     }
 
-    /// Opens the page of a node that has been started.
+    /// Opens the page of a running node.
     fn open(&self, node: &Node) -> io::Result<Running> {
         let token = match &self.token {
             Some(chosen) => Token::chosen(chosen)?,
@@ -190,8 +190,8 @@ impl Observer {
         Ok(running)
     }
 
-    /// Where the page is, as the standard error is told. A token that was chosen is known to whoever chose it,
-    /// and outlives the node, so it is not written where logs are kept.
+    /// Returns the address to print to standard error. A chosen token is known to its owner and outlives the node, so
+    /// it must not end up in logs.
     fn told(&self, address: SocketAddr, url: &str) -> String {
         match self.token {
             None => url.to_string(),
@@ -211,13 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_token_is_not_printed_with_its_observer() {
+    fn a_chosen_token_is_not_part_of_the_debug_output() {
         let printed = format!("{:?}", observer().token(TOKEN).allow_exit(true));
         assert_eq!(printed, "Observer { address: 127.0.0.1:4000, may_exit: true, .. }");
     }
 
     #[test]
-    fn a_random_token_is_told_with_the_address_and_a_chosen_one_is_not() {
+    fn a_random_token_is_printed_with_the_address_and_a_chosen_one_is_not() {
         let address = ([127, 0, 0, 1], 4000).into();
         let url = format!("http://127.0.0.1:4000/#token={TOKEN}");
         assert_eq!(observer().told(address, &url), url);

@@ -1,4 +1,4 @@
-//! One process: what it is, whom it knows, and its end.
+//! Details of one process, and exit signals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use super::look::ns;
 use super::processes::{Old, word};
 use super::site::{Site, pid};
 
-/// How long a process has to tell of itself: it does at its next turn.
+/// Timeout of a process's report on itself. It reports in its next turn.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// How many links, and how many monitors of each kind, are shown.
+/// Largest number of links, and of monitors of each kind, that is shown.
 const MOST: usize = 100;
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct Which {
 #[derive(Serialize)]
 pub(crate) struct Shown {
     pid: String,
-    /// When it was seen, in the time of the node.
+    /// Node uptime at which it was read.
     at_ns: u64,
     name: Option<String>,
     state: &'static str,
@@ -44,10 +44,10 @@ pub(crate) struct Shown {
     messages_out: u64,
     reductions: u64,
     memory: usize,
-    /// Nothing if it has been born since the last table.
+    /// `None` if it has been spawned since the last table.
     #[serde(flatten)]
     age: Option<Old>,
-    /// What it told of itself; nothing if it has not had its turn.
+    /// Its own report; `None` if it has not had a turn in time.
     details: Option<Details>,
 }
 
@@ -63,16 +63,16 @@ struct Details {
     links: Vec<Other>,
     monitors: Vec<Other>,
     monitored_by: Vec<Other>,
-    /// How many more of them there are than are shown.
+    /// Number of links and monitors that are not shown.
     more: usize,
     traps_exits: bool,
     reported_memory: usize,
 }
 
-/// Somebody whom the process knows.
+/// A linked, monitoring or monitored process.
 #[derive(Serialize)]
 struct Other {
-    /// Its pid, if it is a process of this node that lives.
+    /// Its pid, if it is a live process of this node.
     id: Option<String>,
     label: String,
 }
@@ -124,7 +124,7 @@ pub(crate) async fn process(
         let id = pid(&text, &node)?;
         (id, node.process_info(id).ok_or_else(|| ended(id))?, node.uptime())
     };
-    // WHY without the node: it may take long, and the node may end meanwhile.
+    // WHY no reference to the node is held: the wait may be long, and the node may end meanwhile.
     let census = site.census().await?;
     let node = site.node()?;
     let table = &census.processes;
@@ -179,7 +179,7 @@ enum Reason {
     Kill,
 }
 
-/// What was done.
+/// Confirmation of an action.
 #[derive(Serialize)]
 pub(crate) struct Done {
     done: bool,
@@ -189,7 +189,7 @@ impl Done {
     pub(crate) const YES: Json<Self> = Json(Self { done: true });
 }
 
-/// Sends a process an exit signal, if the page was opened with the right to do so.
+/// Sends a process an exit signal, if the page permits it.
 pub(crate) async fn exit(
     State(site): State<Arc<Site>>,
     end: Result<Json<End>, JsonRejection>,

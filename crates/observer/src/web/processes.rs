@@ -1,4 +1,4 @@
-//! The table of processes: filtered and sorted here, a page of it at a time.
+//! Process table endpoint: filters and sorts on the server, returns one page.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::look::ns;
 use super::site::{Site, pid};
 use crate::census::{Age, Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
 
-/// How long a text to look for may be.
+/// Longest accepted search text, in bytes.
 const LONGEST_TEXT: usize = 256;
 
-/// What is asked, as the address says it.
+/// Query parameters.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wish {
@@ -79,17 +79,17 @@ enum Doing {
 /// A page of the table.
 #[derive(Serialize)]
 pub(crate) struct Processes {
-    /// How many there are in all.
+    /// Number of rows in the table.
     all: usize,
-    /// How many match.
+    /// Number of matching rows.
     total: usize,
     offset: usize,
-    /// When they were seen, in the time of the node.
+    /// Node uptime at the end of the walk.
     seen_ns: u64,
     rows: Vec<Shown>,
 }
 
-/// A process as a row of the table.
+/// A row of the table.
 #[derive(Serialize)]
 pub(crate) struct Shown {
     pid: String,
@@ -98,7 +98,7 @@ pub(crate) struct Shown {
     #[serde(rename = "type")]
     message_type: &'static str,
     state: &'static str,
-    /// Whose answer it waits for.
+    /// The process whose reply it waits for.
     waits_for: Option<String>,
     mailbox: u64,
     messages_in: u64,
@@ -113,11 +113,11 @@ pub(crate) struct Shown {
     age: Old,
 }
 
-/// How old a process is.
+/// Age of a process.
 #[derive(Serialize)]
 pub(crate) struct Old {
     age_ns: u64,
-    /// It was there before anybody looked, so it is older than that.
+    /// Whether the age is a lower bound, because the process existed before sampling started.
     age_at_least: bool,
 }
 
@@ -127,7 +127,7 @@ impl From<Age> for Old {
     }
 }
 
-/// A state in a word.
+/// Name of a state in the API.
 pub(crate) fn word(state: ProcessState) -> &'static str {
     match state {
         ProcessState::Running => "running",
@@ -219,9 +219,11 @@ pub(crate) async fn processes(
     aside(&site, move || Json(page(&census, &query))).await
 }
 
-/// Does what takes long where it holds up no other answer, one after the other.
+/// Runs CPU-bound work on the blocking thread, one job at a time, so that it delays no other
+/// response.
 ///
-/// *Cancellation*: before its turn has come the work is not done; after that it is, for nobody.
+/// *Cancellation*: work that has not started is dropped; work that has started runs to its end and
+/// its result is discarded.
 pub(crate) async fn aside<T: Send + 'static>(
     site: &Site,
     work: impl FnOnce() -> T + Send + 'static,
@@ -269,7 +271,7 @@ mod tests {
     use crate::web::token::Token;
 
     #[test]
-    fn whoever_goes_away_leaves_the_queue_of_long_work_and_what_is_begun_is_ended_first() {
+    fn a_cancelled_job_leaves_the_queue_and_a_started_job_finishes_first() {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let observer = Observer::at(([127, 0, 0, 1], 0).into());
         let site = Site::new(&node, &observer, Token::random().expect("random")).expect("a thread");

@@ -1,7 +1,7 @@
-//! How soon connected nodes answer, asked for as long as somebody looks.
+//! Round-trip times to connected nodes, measured while a watcher is connected.
 //!
-//! Handlers call [`RoundTrips::look`], which has nodes asked and waits for none of them. A node is asked at most once
-//! in two periods of the census, and not before it has answered or [`PATIENCE`] has passed.
+//! Handlers call [`RoundTrips::look`], which sends probes and waits for none of them. A node is probed at most once in
+//! two periods of the census, and not before it has answered or [`PATIENCE`] has passed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,41 +10,41 @@ use std::time::{Duration, Instant};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Cluster, PingError};
 
-/// How long a question waits. WHY not for ever: one that is lost with what was to answer it is asked again.
+/// Timeout of a probe. WHY a timeout: if the process that answers is gone, the probe is lost and has to be repeated.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is known of the nodes that were connected at the last look.
+/// Measurements of the nodes that were connected at the last call.
 pub(crate) struct RoundTrips {
-    /// From one question to the next.
+    /// Probe interval.
     pub(crate) every: Duration,
     known: Mutex<BTreeMap<NodeName, Known>>,
 }
 
-/// What is known of one node.
+/// Measurements of one node.
 #[derive(Default)]
 struct Known {
-    /// The last round trip, and when it was over.
+    /// The last round-trip time and when it was measured.
     last: Option<(Duration, Instant)>,
     asked: Option<Instant>,
-    /// The question is under way.
+    /// Whether a probe is pending.
     waits: bool,
-    /// When the first of the questions was asked that have not been answered.
+    /// When the first of the unanswered probes was sent.
     unanswered: Option<Instant>,
 }
 
-/// What is told of one node.
+/// Reported measurements of one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RoundTrip {
-    /// How long the last one took.
+    /// Last round-trip time.
     pub(crate) took: Option<Duration>,
-    /// How long ago that was.
+    /// Time since that measurement.
     pub(crate) age: Option<Duration>,
-    /// For how long a question has not been answered.
+    /// Time since the first unanswered probe.
     pub(crate) unanswered: Option<Duration>,
 }
 
 impl RoundTrip {
-    /// Duration of the last round trip, or `None` if the node has not answered for `every`, the interval of the pings.
+    /// Returns the last round-trip time, or `None` if the node has not answered for `every`, the interval of the pings.
     #[cfg(feature = "metrics")]
     pub(crate) fn of_now(&self, every: Duration) -> Option<Duration> {
         self.took.filter(|_| self.unanswered.is_none_or(|waited| waited < every))
@@ -52,7 +52,7 @@ impl RoundTrip {
 }
 
 impl Known {
-    /// Whether it is to be asked now; if so, it counts as asked.
+    /// Returns whether to probe the node now; if so, records the probe as sent.
     fn asks(&mut self, now: Instant, every: Duration) -> bool {
         let since = self.asked.map(|asked| now.saturating_duration_since(asked));
         if self.waits || since.is_some_and(|since| since < every) {
@@ -60,8 +60,8 @@ impl Known {
         }
         let looked = since.is_some_and(|since| since < 2 * PATIENCE);
         if !looked && self.unanswered.take().is_some() {
-            // WHY: of the time in which nobody looked it is not known whether it would have answered, and what was
-            // known before is of no node that answers.
+            // WHY: it is unknown whether the node would have answered while there was no watcher, and the earlier
+            // measurement belongs to a node that did not answer.
             self.last = None;
         }
         self.unanswered = self.unanswered.or(Some(now));
@@ -69,7 +69,7 @@ impl Known {
         true
     }
 
-    /// What has become of the question.
+    /// Records the answer to the probe, or its timeout as `None`.
     fn hears(&mut self, took: Option<Duration>, now: Instant) {
         self.waits = false;
         if let Some(took) = took {
@@ -88,18 +88,19 @@ impl Known {
 }
 
 impl RoundTrips {
-    /// For a page that asks once in each period.
+    /// Creates the measurements for a page that polls once per period.
     pub(crate) fn new(period: Duration) -> Self {
         Self { every: 2 * period, known: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<NodeName, Known>> {
-        // WHY: nothing can panic while it is locked, so it is never half-changed.
+        // WHY poisoning is ignored: nothing can panic while the lock is held, so the state is consistent.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of these nodes, which are all that the cluster is connected to, in their order. Has those asked
-    /// whose time has come. Must be called within a tokio runtime.
+    /// Returns the measurements of `nodes`, in their order, and sends the probes that are due. `nodes` must be all
+    /// nodes that the cluster is connected to; measurements of others are dropped. Must be called within a tokio
+    /// runtime.
     pub(crate) fn look<'a>(
         self: &Arc<Self>,
         cluster: &Cluster,
@@ -128,7 +129,7 @@ impl RoundTrips {
             match (answer, known.get_mut(&node)) {
                 (Ok(took), Some(it)) => it.hears(Some(took), Instant::now()),
                 (Err(PingError::Timeout(_)), Some(it)) => it.hears(None, Instant::now()),
-                // What was known was of a connection that is lost.
+                // The connection is lost, so its measurements are obsolete.
                 _ => _ = known.remove(&node),
             }
         });
@@ -143,8 +144,8 @@ mod tests {
     const MILLISECOND: Duration = Duration::from_millis(1);
 
     #[test]
-    fn a_node_is_asked_every_two_seconds_and_not_before_it_has_answered() {
-        // WHY: only the origin of the times that the test passes in.
+    fn a_node_is_probed_at_the_interval_and_not_before_it_has_answered() {
+        // WHY: the clock is only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut node = Known::default();
@@ -157,9 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_answers_no_more_shows_what_was_known_its_age_and_for_how_long_it_has_not_answered()
-    {
-        // WHY: only the origin of the times that the test passes in.
+    fn an_unresponsive_node_shows_its_last_round_trip_its_age_and_the_time_without_answer() {
+        // WHY: the clock is only the origin of the times that the test passes in.
         let began = Instant::now();
         let (at, seconds) = (|seconds| began + Duration::from_secs(seconds), Duration::from_secs);
         let mut node = Known::default();
@@ -173,7 +173,7 @@ mod tests {
         let expected = (Some(MILLISECOND), Some(seconds(29)), Some(seconds(27)));
         assert_eq!((told.took, told.age, told.unanswered), expected);
         node.hears(None, at(44));
-        // Nobody looks for an hour.
+        // No watcher for an hour.
         assert!(node.asks(at(3644), EVERY));
         let due = RoundTrip { unanswered: Some(seconds(1)), ..RoundTrip::default() };
         assert_eq!(node.told(at(3645)), due);
@@ -182,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_asked_each_minute_has_a_round_trip_for_as_long_as_it_answers() {
-        // WHY: only the origin of the times that the test passes in.
+    fn a_node_probed_each_minute_has_a_round_trip_time_while_it_answers() {
+        // WHY: the clock is only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut node = Known::default();
@@ -194,7 +194,7 @@ mod tests {
                 node.hears(answers.then_some(MILLISECOND), at(60 * minute + 20));
                 told.is_some()
             });
-        // Until it has answered, or has not, what is told is of the question before.
+        // Until the pending probe is answered or times out, the result of the previous one is reported.
         assert_eq!(took.collect::<Vec<_>>(), [false, true, true, false, false]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is where.
+//! Routes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use super::guard::guard;
 use super::site::Site;
 use super::{assets, cluster, live, metrics, process, processes, servers, trace, tree, warnings};
 
-/// How large the body of a request may be, in bytes.
+/// Largest request body, in bytes.
 const BODY: usize = 8 << 10;
-/// How long a request may take, its arrival included. A stream's beginning counts, and not its length.
+/// Timeout of a request including its arrival. For a stream only the time until the response begins counts.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// What is where.
+/// Builds the router.
 pub(crate) fn routes(site: Arc<Site>) -> Router {
     Router::new()
         .route("/", get(assets::page))

@@ -1,12 +1,12 @@
-//! The thread that serves the page.
+//! HTTP server of the page.
 //!
-//! It has a tokio runtime of its own, of this one thread and one more for what takes long (sorting a million
-//! rows), so it takes no time of the node's workers and none of the thread for their sockets. It ends when
-//! [`Running`] is dropped, with every connection.
+//! It runs on a dedicated thread with a current-thread tokio runtime and one blocking thread for CPU-bound work such as
+//! sorting a million rows, so it uses neither the node's workers nor their I/O thread. It ends with all connections
+//! when [`Running`] is dropped.
 //!
-//! Whoever can connect can be anybody, so all that they can make it keep is bounded: how many connections there
-//! are, how long a request may take to arrive, how long an answer may wait to be taken, how large a request's head
-//! and its body are, and how many follow live.
+//! Clients are untrusted, so everything they can make the server hold is bounded: the number of connections, the
+//! arrival time of a request, the time a response may wait to be read, the size of a request's head and body, and the
+//! number of event streams.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as Listening};
@@ -28,24 +28,24 @@ use super::routes::routes;
 use super::site::Site;
 use super::warnings::lint;
 
-/// How many connections there may be at a time. A browser opens six.
+/// Largest number of open connections. A browser opens six.
 const CONNECTIONS: usize = 64;
-/// How long the head of a request may take to arrive, and how long a connection may rest between two.
+/// Timeout of a request's head, which is also the longest idle time between two requests.
 const HEAD: Duration = Duration::from_secs(15);
-/// How long a client may take nothing of what is written to it.
+/// Longest time a client may leave written data unacknowledged.
 const UNREAD: Duration = Duration::from_secs(30);
-/// How large the head of a request may be, in bytes and in fields.
+/// Largest head of a request, in bytes and in header fields.
 const HEAD_BYTES: usize = 16 << 10;
 const FIELDS: usize = 64;
-/// How long to wait when the operating system has no descriptor left.
+/// Pause after a failed `accept`, such as when the process is out of file descriptors.
 const SHORTAGE: Duration = Duration::from_millis(100);
-/// How long what takes long may take when the node ends.
+/// Time limit of running blocking work when the node stops.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// A page that is served for as long as this is kept.
+/// A running server. Dropping it stops the server.
 pub(crate) struct Running {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -53,7 +53,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Listens, and begins to serve.
+    /// Binds the address and starts serving.
     pub(crate) fn start(address: SocketAddr, site: Site, node: &str) -> io::Result<Self> {
         let listening = Listening::bind(address).map_err(|error| {
             io::Error::new(
@@ -91,7 +91,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It has said on the standard error why it panicked, if it did.
+            // A panic of the thread has already been reported on standard error.
             let _ = thread.join();
         }
     }
@@ -125,7 +125,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     }
 }
 
-/// Serves one connection to its end, which has come when the client takes nothing for so long.
+/// Serves one connection until it is closed, or until the client has acknowledged nothing for `unread`.
 async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
     give_up_after(&stream, unread);
     let mut server = http1::Builder::new();
@@ -137,8 +137,8 @@ async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
     }
 }
 
-/// Has the operating system end the connection when the client takes nothing for so long. Where that cannot be set it
-/// gives up in its own time.
+/// Sets `TCP_USER_TIMEOUT`, so that the kernel closes a connection whose client does not read. On other systems than
+/// Linux the kernel's default timeout applies.
 fn give_up_after(stream: &TcpStream, time: Duration) {
     #[cfg(target_os = "linux")]
     let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(time));
@@ -146,7 +146,7 @@ fn give_up_after(stream: &TcpStream, time: Duration) {
     let _ = (stream, time);
 }
 
-/// Says that there is no room. What does not fit into the socket's buffer at once is not said.
+/// Sends status 503. What does not fit into the socket buffer within 10 ms is not sent.
 async fn turn_away(mut stream: TcpStream) {
     let _ = timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
 }
@@ -165,7 +165,7 @@ mod tests {
     use super::converse;
 
     #[test]
-    fn a_client_that_reads_nothing_loses_its_place() {
+    fn a_client_that_does_not_read_loses_its_connection() {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port is free");
@@ -174,9 +174,10 @@ mod tests {
             let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
             deaf.write_all(request).await.expect("there is room");
             let (stream, _) = listener.accept().await.expect("it has connected");
-            // More than the operating system keeps for one who does not read.
+            // More than the socket buffers hold for a client that does not read.
             let routes = Router::new().route("/", get(async || vec![0_u8; 64 << 20]));
-            // WHY real time: it loses its place however late that is noticed; the other is a guard against hanging.
+            // WHY real time: the connection is closed however late the timeout fires; the outer limit only guards
+            // against hanging.
             let served = converse(stream, routes, Duration::from_millis(50));
             timeout(Duration::from_secs(60), served).await.expect("it ends");
         });

@@ -1,4 +1,4 @@
-//! Servers that acknowledge: what they have done so far, of which the page makes rates, and how long acks took.
+//! Ack servers: counters, from which the page computes rates, and recent latency.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::site::Site;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
-    /// When they were read, in the time of the node.
+    /// Node uptime at which the counters were read.
     at_ns: u64,
     servers: Vec<Shown>,
 }
@@ -24,11 +24,11 @@ struct Shown {
     name: String,
     address: String,
     counts: Counted,
-    /// Nothing if nobody has looked for a while.
+    /// `None` if there is no recent earlier reading.
     latency: Option<Took>,
 }
 
-/// How long the acks of the last few seconds took.
+/// Ack latency of the last few seconds.
 #[derive(Serialize)]
 struct Took {
     span_ns: u64,

@@ -1,4 +1,4 @@
-//! What the handlers of requests have in common: the node, what was seen of it, and who may do what.
+//! State shared by the request handlers.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,36 +20,36 @@ use crate::census::{Census, Sampler};
 #[cfg(feature = "metrics")]
 use crate::metrics::Exporter;
 
-/// How many may follow the node live at a time.
+/// Largest number of event streams.
 const STREAMS: usize = 16;
-/// How long the sampler goes on after the last question, so that whoever asks again is answered at once.
+/// Time the sampler stays active after the last request, so that a repeated request is answered immediately.
 const LINGER: Duration = Duration::from_secs(3);
-/// How long the first census may take, of a node with millions of processes.
+/// Timeout of the first census; a node with millions of processes takes long.
 const FIRST: Duration = Duration::from_secs(20);
 
-/// What the handlers of requests have in common.
+/// State shared by the request handlers.
 pub(crate) struct Site {
     pub(crate) node: WeakNode,
     pub(crate) name: String,
     pub(crate) sampler: Sampler,
-    /// From one census to the next.
+    /// Sampling period.
     pub(crate) period: Duration,
     pub(crate) token: Token,
-    /// Names by which it may be called, besides addresses.
+    /// Allowed host names in addition to addresses.
     pub(crate) hosts: Vec<String>,
     pub(crate) may_exit: bool,
     pub(crate) board: Arc<Board>,
     pub(crate) round_trips: Arc<RoundTrips>,
     pub(crate) lately: Lately,
     pub(crate) streams: Arc<Semaphore>,
-    /// Room for one who does what takes long.
+    /// Limits CPU-bound work to one job at a time.
     pub(crate) workshop: Arc<Semaphore>,
     pub(crate) warnings: watch::Sender<Arc<Found>>,
     #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
-    /// The trace that was started last.
+    /// The current or last trace.
     trace: Mutex<Option<Tracing>>,
-    /// Until when somebody counts as looking.
+    /// Time until which polling clients count as watchers.
     until: Mutex<Instant>,
     asked: Notify,
 }
@@ -78,17 +78,17 @@ impl Site {
         })
     }
 
-    /// The node, while it lives.
+    /// Returns the node, or an error if it has stopped.
     pub(crate) fn node(&self) -> Result<Node, Refusal> {
         self.node.upgrade().ok_or_else(Refusal::stopped)
     }
 
-    /// The trace that was started last. Nobody waits for anything while it is locked.
+    /// Locks the current or last trace. No task awaits while holding the lock.
     pub(crate) fn tracing(&self) -> MutexGuard<'_, Option<Tracing>> {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was seen last. If nobody has looked for a while, what is seen next, whoever asks meanwhile.
+    /// Returns the latest census. If it is outdated, waits for the next one, which all waiting requests share.
     pub(crate) async fn census(&self) -> Result<Arc<Census>, Refusal> {
         let mut changes = self.sampler.subscribe();
         let (now, latest) = (Instant::now(), changes.borrow_and_update().clone());
@@ -107,10 +107,11 @@ impl Site {
         }
     }
 
-    /// The same, with the workers' utilization. If nobody has looked for a while it takes a second, since that is
-    /// measured from one look to the next.
+    /// Like [`Site::census`], with the workers' utilization. Takes a period longer if there has been no watcher,
+    /// because utilization is measured between two censuses.
     pub(crate) async fn measured(&self) -> Result<Arc<Census>, Refusal> {
-        // WHY: the first look can take so long that nobody would count as looking before the second.
+        // WHY: the first census can take so long that polling clients would no longer count as watchers before the
+        // second.
         let _watching = self.sampler.watch();
         let first = self.census().await?;
         if first.overview.measured {
@@ -125,7 +126,7 @@ impl Site {
         }
     }
 
-    /// Keeps the sampler looking while questions come.
+    /// Keeps the sampler active while requests arrive.
     pub(crate) async fn linger(&self) {
         loop {
             self.asked.notified().await;
@@ -142,19 +143,19 @@ impl Site {
     }
 }
 
-/// Whether a census is of the present: somebody may have begun to look without having seen anything yet.
+/// Returns whether a census is recent. A watcher may have connected without a new census yet.
 fn is_of_now(census: &Census, uptime: Duration) -> bool {
     census.number > 0 && uptime.saturating_sub(census.overview.at) < LINGER
 }
 
-/// Reads a process's id as it is printed, of the node with that creation; `None` if no process can have it.
+/// Parses a pid as it is printed, of the node with that creation. Returns `None` if no process can have it.
 fn read_pid(text: &str, creation: u32) -> Option<ProcessId> {
     let mut parts = text.strip_prefix("<0.")?.strip_suffix('>')?.split('.');
     let (id, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     parts.next().is_none().then(|| ProcessId::from_parts(id, serial, creation)).flatten()
 }
 
-/// The same, or why not.
+/// Parses a pid, or returns an error response.
 pub(crate) fn pid(text: &str, node: &Node) -> Result<ProcessId, Refusal> {
     read_pid(text, node.creation())
         .ok_or_else(|| Refusal::bad("a pid looks like <0.12.3>, and is one of this node's"))
@@ -172,7 +173,7 @@ mod tests {
     use crate::census::Census;
 
     #[test]
-    fn a_census_of_long_ago_is_not_of_now_although_somebody_has_begun_to_look() {
+    fn an_old_census_is_not_recent_even_if_a_watcher_has_connected() {
         let mut census = Census::none();
         assert!(!is_of_now(&census, Duration::ZERO));
         census.number = 1;
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pid_is_read_as_it_is_printed() {
+    fn a_printed_pid_is_parsed_back() {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let id = node.block_on(async |me: Process<()>| me.id());
         assert_eq!(read_pid(&id.to_string(), id.creation()), Some(id));
@@ -196,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_read_as_a_pid_is_printed_as_one_that_reads_the_same(
+        fn a_parsed_pid_is_printed_as_one_that_parses_to_the_same(
             text in "<0\\.[0-9+]{0,10}\\.[0-9]{0,10}>|.{0,20}",
         ) {
             if let Some(id) = read_pid(&text, 7) {

@@ -1,4 +1,4 @@
-//! The secret that opens the page.
+//! The access token of the page.
 
 use std::fmt;
 use std::io;
@@ -7,25 +7,25 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
-/// Random bytes of a token that nobody chose: 256 bits.
+/// Bytes of a random token: 256 bits.
 const RANDOM: usize = 32;
-/// How long a token that somebody chose has to be: 128 bits, if its letters are random.
+/// Shortest and longest chosen token in characters. The shortest has 128 bits if its characters are random.
 const SHORTEST: usize = 22;
 const LONGEST: usize = 256;
 
-/// The secret that opens the page.
+/// The access token of the page.
 #[derive(Clone)]
 pub(crate) struct Token(String);
 
 impl Token {
-    /// One that nobody knows.
+    /// Creates a random token.
     pub(crate) fn random() -> io::Result<Self> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// One that somebody chose.
+    /// Validates a chosen token.
     pub(crate) fn chosen(text: &str) -> io::Result<Self> {
         let fits = (SHORTEST..=LONGEST).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
@@ -39,8 +39,7 @@ impl Token {
         })
     }
 
-    /// Whether somebody said it. How long that takes says nothing but the length of a token, which is no
-    /// secret.
+    /// Compares in constant time. The duration reveals only the length of the token, which is no secret.
     pub(crate) fn is(&self, said: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(said).into()
     }
@@ -61,7 +60,7 @@ mod tests {
     use super::Token;
 
     #[test]
-    fn no_two_random_tokens_are_the_same_and_each_has_256_bits() {
+    fn random_tokens_are_distinct_and_have_256_bits() {
         let [one, other] = [Token::random(), Token::random()].map(|token| token.expect("random"));
         assert_ne!(one.as_str(), other.as_str());
         assert_eq!(one.as_str().len(), 43);
@@ -69,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_itself_alone_and_is_not_printed() {
+    fn a_token_equals_only_itself_and_is_not_part_of_the_debug_output() {
         let token = Token::chosen("0123456789abcdefghijkl").expect("it is long enough");
         assert!(token.is(b"0123456789abcdefghijkl"));
         let others: [&[u8]; 3] = [b"", b"0123456789abcdefghijk", b"0123456789abcdefghijkL"];
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_can_be_guessed_or_breaks_an_address_is_refused() {
+    fn a_token_that_is_guessable_or_breaks_an_address_is_rejected() {
         let long = "x".repeat(257);
         for text in ["", "secret", "0123456789abcdefghij#?", "0123456789 abcdefghijkl", &long] {
             assert!(Token::chosen(text).is_err(), "{text}");

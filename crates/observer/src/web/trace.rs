@@ -1,7 +1,7 @@
-//! A trace: started, stopped and read from the page. There is one at a time.
+//! Traces: started, stopped and read from the page. There is one at a time.
 //!
-//! Looking closer is no change, so it needs no right besides the token; what a trace may cost is bounded, and
-//! one that would be too much stops itself. An event says the type of a message and never its content.
+//! Tracing does not change the traced processes, so the token suffices to start a trace. Its cost is bounded: a trace
+//! that exceeds the limits stops. An event contains the type of a message and never its content.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use super::process::Done;
 use super::site::{Site, pid};
 use crate::trace::{Step, chrome, sequence};
 
-/// How many processes may be followed at a time.
+/// Largest number of traced processes.
 const PROCESSES: usize = 20;
-/// How many events a second, and in all, there may be, and how many are kept.
+/// Limits of events per second and in total, and the number of events kept.
 const PER_SECOND: u32 = 2000;
 const IN_ALL: u64 = 100_000;
 const KEPT: usize = 5000;
-/// How many names are asked for at a time: whoever registers one waits meanwhile.
+/// Names looked up per lock of the name registry. Registrations wait meanwhile.
 const NAMES: usize = 256;
 
 #[derive(Deserialize)]
@@ -36,49 +36,49 @@ pub(crate) struct Wish {
     processes: Vec<String>,
 }
 
-/// Which events are asked for: all that are kept, unless it says otherwise.
+/// Selection of events; by default all that are kept.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Which {
-    /// Those of what one process did.
+    /// Only events of this process.
     pid: Option<String>,
-    /// So many, the last ones.
+    /// Only this number of events, counted from the newest.
     last: Option<usize>,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
-    /// Nothing if there has been none.
+    /// `None` if there has been no trace.
     trace: Option<Shown>,
 }
 
-/// What a trace has seen.
+/// State and events of a trace.
 #[derive(Serialize)]
 struct Shown {
     running: bool,
-    /// What became of it, in words.
+    /// Description of the state.
     state: String,
     processes: Vec<String>,
     seen: u64,
-    /// Events that were lost, or are not kept any more.
+    /// Number of events that were lost or are no longer kept.
     dropped: u64,
-    /// The names of those that occur in the events, and of those that it follows, if they have one.
+    /// Registered names of the processes in the events and of the traced processes.
     names: BTreeMap<String, String>,
     events: Vec<Shot>,
 }
 
-/// One thing that a process did.
+/// An event of a process.
 #[derive(Serialize)]
 struct Shot {
     number: u64,
     at_ns: u64,
     kind: &'static str,
     pid: String,
-    /// The process that it is about, or that the message has come from, if that is known.
+    /// The process concerned, or the sender of the message, if known.
     other: Option<String>,
-    /// Of a message that was sent, the number of its receipt, and the other way round, if both are there.
+    /// For a send event the number of its receive event and vice versa, if both are there.
     partner: Option<u64>,
-    /// The type of the message, the function that was spawned, or the reason of an exit.
+    /// Type of the message, function of the spawned process, or exit reason.
     label: String,
 }
 
@@ -96,14 +96,14 @@ impl From<&Step<'_>> for Shot {
     }
 }
 
-/// A trace, and what those are called who occur in it, also after their end.
+/// A trace and the names of the processes in it, kept beyond their end.
 pub(crate) struct Tracing {
     trace: Trace,
     names: FxHashMap<ProcessId, String>,
 }
 
 impl Tracing {
-    /// A trace of these processes.
+    /// Starts a trace of these processes.
     fn start(node: &Node, processes: &[ProcessId]) -> Result<Self, FollowError> {
         let options = Options::default()
             .processes(PROCESSES)
@@ -118,18 +118,18 @@ impl Tracing {
         Ok(tracing)
     }
 
-    /// Follows those again that it follows, of whom another trace may have taken some.
+    /// Traces its processes again, after another trace may have taken some of them over.
     fn follow_again(&self) {
         for id in self.trace.status().processes {
-            // Who has ended, or was never there, is followed no more; nor is anybody if it has stopped.
+            // Fails for processes that have ended or never existed, and if the trace has stopped.
             let _ = self.trace.follow(id);
         }
     }
 
-    /// All events that are kept; those who occur in them are asked for their names.
+    /// Returns all events that are kept, and looks up the names of the processes in them.
     fn read(&mut self, node: &Node) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
-        // WHY bounded: a trace that goes on has more each time.
+        // WHY bounded: a running trace may have new events at each read.
         while events.len() < KEPT {
             let more = self.trace.events(events.last().map_or(0, |last| last.number));
             if more.is_empty() {
@@ -156,20 +156,19 @@ impl Tracing {
     }
 }
 
-/// Has another trace, of these processes, take the place of the one that there is. If it is refused, that one
-/// goes on.
+/// Replaces the current trace by one of these processes. On error the current trace continues.
 fn replace(
     current: &mut Option<Tracing>,
     node: &Node,
     processes: &[ProcessId],
 ) -> Result<(), FollowError> {
     let new = Tracing::start(node, processes);
-    // WHY again: a process is followed by one trace, the last that asked it to.
+    // WHY again: a process is followed by one trace at a time, the last that asked for it.
     *current = Some(new.inspect_err(|_| current.iter().for_each(Tracing::follow_again))?);
     Ok(())
 }
 
-/// Follows these processes from now on; what was traced before is forgotten.
+/// Starts a trace of these processes and discards the previous one.
 pub(crate) async fn start(
     State(site): State<Arc<Site>>,
     wish: Result<Json<Wish>, JsonRejection>,
@@ -185,7 +184,7 @@ pub(crate) async fn start(
     Ok(Done::YES)
 }
 
-/// Stops the trace; what it has seen can still be read.
+/// Stops the trace. Its events can still be read.
 pub(crate) async fn stop(State(site): State<Arc<Site>>) -> Json<Done> {
     if let Some(tracing) = &*site.tracing() {
         tracing.trace.stop();
@@ -209,7 +208,7 @@ pub(crate) async fn trace(
     Ok(Json(Answer { trace }))
 }
 
-/// The last events of that process, or of all, that many at most.
+/// Returns the last events of a process, or of all, at most `last`.
 fn shown(tracing: &mut Tracing, node: &Node, whose: Option<ProcessId>, last: usize) -> Shown {
     let events = tracing.read(node);
     let status = tracing.trace.status();
@@ -230,7 +229,7 @@ fn shown(tracing: &mut Tracing, node: &Node, whose: Option<ProcessId>, last: usi
     }
 }
 
-/// The same in the format that Chrome's trace viewer reads.
+/// Returns the trace in Chrome's trace event format.
 pub(crate) async fn file(State(site): State<Arc<Site>>) -> Result<Json<Value>, Refusal> {
     let node = site.node()?;
     let mut tracing = site.tracing();
@@ -248,7 +247,7 @@ mod tests {
     use super::{NAMES, Tracing, replace};
 
     #[test]
-    fn everybody_is_called_by_their_own_name_however_many_they_are() {
+    fn names_are_looked_up_correctly_for_more_processes_than_one_batch() {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let one = |number: usize| {
             let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_refused_for_a_service_takes_nobody_from_the_one_under_way() {
+    fn a_trace_refused_for_a_system_process_leaves_the_running_one_intact() {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let till = node.spawn(async |mut me: Process<()>| me.receive().await);
         let (end, ended) = tokio::sync::oneshot::channel::<()>();

@@ -1,7 +1,7 @@
-//! Supervisors and those they supervise, as a tree.
+//! Supervision tree.
 //!
-//! A supervisor's children are the processes that it has spawned. So the tree is read out of the table of
-//! processes, and no supervisor is asked for anything: one that restarts its children has other things to do.
+//! A supervisor's children are the processes it has spawned, so the tree is derived from the process table. No
+//! supervisor is queried, as it may be busy restarting children.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,29 +19,29 @@ use super::processes::aside;
 use super::site::Site;
 use crate::census::Table;
 
-/// How many children of one supervisor are shown, and how many members a tree has.
+/// Largest number of children shown per supervisor, and of members in the whole answer.
 const MOST_CHILDREN: usize = 100;
 const MOST: usize = 2000;
-/// How deep a tree is followed.
+/// Largest depth of the tree.
 const DEEPEST: usize = 64;
-/// How many crashes are told.
+/// Largest number of crashes shown.
 const MOST_CRASHES: usize = 50;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
     roots: Vec<Member>,
-    /// How many roots are not shown.
+    /// Number of roots that are not shown.
     more: usize,
-    /// The last ones, the newest first.
+    /// The last crashes, newest first.
     crashes: Vec<Crashed>,
-    /// How many more there were.
+    /// Number of earlier crashes.
     forgotten: u64,
 }
 
-/// A process that ended because of a panic or an error.
+/// A process that ended with a panic or an error.
 #[derive(Serialize)]
 struct Crashed {
-    /// 1 for the first of the node.
+    /// Sequence number, 1 for the first of the node.
     number: u64,
     pid: String,
     name: Option<String>,
@@ -53,26 +53,25 @@ struct Crashed {
     messages_in: u64,
 }
 
-/// A supervisor, or a process that one has started.
+/// A supervisor or a child of one.
 #[derive(Serialize)]
 struct Member {
     pid: String,
     name: Option<String>,
     kind: &'static str,
     function: &'static str,
-    /// How often a supervisor has restarted a child; nothing for others.
+    /// Restarts by this supervisor; 0 for other processes.
     restarts: u64,
-    /// How many of the crashes were of a child like this one: of that supervisor, and that name, or, where it
-    /// has none, that function.
+    /// Number of recorded crashes of this child: same supervisor and same name, or the same function if it has no name.
     crashes: usize,
-    /// The number of the last of them.
+    /// Number of the last of these crashes.
     last_crash: Option<u64>,
     children: Vec<Member>,
-    /// How many children are not shown.
+    /// Number of children that are not shown.
     more: usize,
 }
 
-/// Which rows each supervisor has spawned.
+/// Children of each supervisor, as rows of the table.
 struct Families<'a> {
     table: &'a Table,
     journal: &'a Crashes,
@@ -114,7 +113,7 @@ impl Crashed {
     }
 }
 
-/// Those that are shown, and how many are not.
+/// Returns the shown roots and the number of others.
 fn roots(table: &Table, journal: &Crashes) -> (Vec<Member>, usize) {
     let mut children: FxHashMap<_, _> = FxHashMap::default();
     let supervisors = table.kin().filter(|(_, _, supervises)| *supervises);
@@ -173,7 +172,7 @@ mod tests {
     use crate::warnings::fixture::{pid, row};
 
     #[test]
-    fn supervisors_that_have_no_room_in_the_tree_are_counted() {
+    fn supervisors_beyond_the_limit_are_counted() {
         let supervisors =
             (1..=MOST + 3).map(|number| Row { supervises: true, ..row(pid(number as u32)) });
         let table = Table::made_up(&supervisors.collect::<Vec<_>>(), Duration::ZERO);

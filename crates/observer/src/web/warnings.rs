@@ -1,4 +1,4 @@
-//! What looks wrong, as the page reads it. The linter is shown each census, by one task, whoever looks.
+//! Warnings endpoint. One task passes each census to the linter, independent of the number of clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use super::site::Site;
 use crate::census::Census;
 use crate::warnings::{Linter, Warning};
 
-/// How many processes of one warning are told of: a deadlock can have as many as there are.
+/// Largest number of pids shown per warning. A deadlock may include every process.
 const MOST_PIDS: usize = 100;
 
-/// What looked wrong at one moment, in the time of the node.
+/// Warnings as of one census, in node uptime.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The number of the census in which it was seen.
+    /// Number of the census.
     census: u64,
     at: Duration,
     warnings: Vec<Warning>,
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// Shows the linter each census as it comes, where that holds up no answer.
+/// Passes each census to the linter, on the blocking thread.
 pub(crate) async fn lint(site: &Site) {
     let mut censuses = site.sampler.subscribe();
     let mut linter = Linter::every(site.period);
@@ -78,7 +78,7 @@ pub(crate) async fn lint(site: &Site) {
     }
 }
 
-/// What looked wrong in that census, or in a later one.
+/// Returns the warnings of that census or of a later one.
 pub(crate) async fn latest(site: &Site, census: u64) -> Result<Arc<Found>, Refusal> {
     let mut found = site.warnings.subscribe();
     let seen = found.wait_for(|found| found.census >= census).await;
@@ -100,7 +100,7 @@ mod tests {
     use crate::warnings::{Kind, Subject, Warning};
 
     #[test]
-    fn of_a_long_deadlock_the_first_pids_are_told() {
+    fn a_long_deadlock_shows_only_its_first_pids() {
         let pids = (1..=1000).filter_map(|number| ProcessId::from_parts(number, 0, 1));
         let subject = Subject::Cycle(pids.collect());
         let (line, since) = (String::new(), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! What the page is told: each answer against a node that does something.
+//! Tests of the page's API against a running node.
 
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
@@ -26,13 +26,13 @@ fn named(node: &Node, name: &str) -> Pid<u32> {
     pid
 }
 
-/// A pid in an address.
+/// Percent-encodes a pid.
 fn in_address(pid: &str) -> String {
     pid.replace('<', "%3C").replace('>', "%3E")
 }
 
 #[test]
-fn a_process_that_is_spawned_is_in_the_table_and_one_that_ends_is_not() {
+fn a_spawned_process_is_in_the_table_and_an_ended_one_is_not() {
     let seen = Seen::start();
     let pid = named(&seen.node, "till");
     let found = seen.until("/api/processes?text=till", |found| found["total"] == 1);
@@ -51,7 +51,7 @@ fn a_process_that_is_spawned_is_in_the_table_and_one_that_ends_is_not() {
 }
 
 #[test]
-fn the_table_is_sorted_filtered_and_cut_as_asked() {
+fn the_table_is_sorted_filtered_and_paged() {
     let seen = Seen::start();
     let stuck: Vec<Pid<u32>> = (0..30)
         .map(|number| {
@@ -79,7 +79,7 @@ fn the_table_is_sorted_filtered_and_cut_as_asked() {
 }
 
 #[test]
-fn the_overview_tells_how_the_node_does() {
+fn the_overview_has_the_figures_of_the_node() {
     let seen = Seen::start();
     named(&seen.node, "till");
     let news = seen.until("/api/overview", |news| news["look"]["processes"] == 1);
@@ -94,7 +94,7 @@ fn the_overview_tells_how_the_node_does() {
 }
 
 #[test]
-fn a_process_that_holds_up_its_thread_is_named() {
+fn a_process_that_blocks_its_thread_is_listed_as_a_hog() {
     // One worker, so that the hog always delays other processes.
     let seen = Seen::build(1, |observer| observer);
     let (end, ended) = std::sync::mpsc::channel::<()>();
@@ -102,7 +102,7 @@ fn a_process_that_holds_up_its_thread_is_named() {
         me.register("greedy").expect("the name is free");
         let _ = ended.recv();
     });
-    // It holds up nobody until there is somebody to hold up.
+    // It is a hog only while it delays another process.
     let news = seen.until("/api/overview", |news| {
         seen.node.spawn(async |_: Process<()>| {});
         news["hogs"][0]["name"] == "greedy"
@@ -112,7 +112,7 @@ fn a_process_that_holds_up_its_thread_is_named() {
 }
 
 #[test]
-fn who_follows_is_told_the_history_and_then_each_look() {
+fn a_stream_begins_with_the_history_and_continues_with_each_census() {
     let seen = Seen::start();
     let mut stream = seen.connect();
     let request =
@@ -126,7 +126,7 @@ fn who_follows_is_told_the_history_and_then_each_look() {
 }
 
 #[test]
-fn one_process_tells_whom_it_knows_and_one_that_is_busy_tells_nothing() {
+fn a_process_reports_its_links_and_a_busy_process_reports_nothing() {
     let seen = Seen::start();
     let other = named(&seen.node, "other");
     let (id, linked) = (other.id(), std::sync::mpsc::channel());
@@ -161,7 +161,7 @@ fn seen_gone(seen: &Seen, path: &str) {
 }
 
 #[test]
-fn supervisors_stand_above_their_children() {
+fn supervisors_are_parents_of_their_children_in_the_tree() {
     let seen = Seen::start();
     let tree = SupervisorSpec::one_for_one()
         .name("shop")
@@ -191,7 +191,7 @@ fn supervisors_stand_above_their_children() {
 }
 
 #[test]
-fn a_server_that_is_shown_tells_what_it_has_done() {
+fn a_shown_server_reports_its_counters() {
     let seen = Seen::start();
     let on = seen.node.clone();
     let server = seen.node.block_on(async move |_: Process<()>| {
@@ -210,7 +210,7 @@ fn a_server_that_is_shown_tells_what_it_has_done() {
 }
 
 #[test]
-fn a_server_that_is_shown_tells_how_long_its_acks_took_lately() {
+fn a_shown_server_reports_its_recent_ack_latency() {
     let seen = Seen::start();
     let on = seen.node.clone();
     let server = seen.node.block_on(async move |_: Process<()>| {
@@ -225,7 +225,7 @@ fn a_server_that_is_shown_tells_how_long_its_acks_took_lately() {
         (&json!(0), &Value::Null, &Value::Null)
     );
 
-    // WHY real time: the server measures it; the interval around it is longer at any speed.
+    // WHY real time: the server measures it; the enclosing interval is longer at any speed.
     let (mut client, began) =
         (std::net::TcpStream::connect(server.local_addr()).expect("it listens"), Instant::now());
     client
@@ -242,7 +242,7 @@ fn a_server_that_is_shown_tells_how_long_its_acks_took_lately() {
     assert_eq!(server.latency().count(), 1, "it is not of the last seconds, but it was");
 }
 
-/// The node's cluster, and that of another node, which are connected.
+/// Returns the clusters of the observed node and of `other`, connected to each other.
 fn pair(seen: &Seen, other: &Node) -> (Cluster, Cluster) {
     let epmd = other.block_on(async |_: Process<()>| {
         epmd::Server::start(("127.0.0.1", 0)).await.expect("it starts")
@@ -263,7 +263,7 @@ fn pair(seen: &Seen, other: &Node) -> (Cluster, Cluster) {
 }
 
 #[test]
-fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
+fn a_shown_cluster_reports_nodes_and_traffic_and_is_held_weakly() {
     let seen = Seen::start();
     assert_eq!(seen.json("/api/cluster"), json!({"cluster": null}));
     let other = Node::builder().workers(1).build().expect("it starts");
@@ -292,15 +292,15 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
 }
 
 #[test]
-fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() {
+fn one_probe_is_pending_at_a_time_and_the_round_trip_time_has_an_age() {
     let seen = Seen::start();
     let other = Node::builder().workers(1).build().expect("it starts");
     let (ours, theirs) = pair(&seen, &other);
-    // It answers in the place of the node, what the test has it answer.
+    // This process answers in place of the node, when the test makes it.
     let (asked, questions) = std::sync::mpsc::channel();
     let kernel = other.spawn(async move |mut me: Process<Term>| {
         while let Ok(call) = GenCall::try_from(me.receive().await) {
-            // WHY real time: the node measures it; the interval within it is shorter at any speed.
+            // WHY real time: the node measures it; the enclosed interval is shorter at any speed.
             let _ = asked.send((call, Instant::now()));
         }
     });
@@ -308,7 +308,7 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     seen.observer.show_cluster(&ours);
     let told = |found: &Value| found["cluster"]["nodes"][0].clone();
 
-    // Long enough for the next question, if it did not wait for the answer to the first.
+    // Longer than the interval to the next probe, which must wait for the answer to the first.
     let long = (10 * PERIOD).as_nanos() as u64;
     let found =
         seen.until("/api/cluster", |found| told(found)["unanswered_ns"].as_u64() > Some(long));
@@ -319,7 +319,7 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     let (question, came) = questions.recv().expect("it is asked");
     assert_eq!(question.request.to_string(), "{is_auth,'ours@127.0.0.1'}");
     assert!(questions.try_recv().is_err(), "it has not answered the first");
-    // WHY real time: the node measures it; the interval within it is shorter at any speed.
+    // WHY real time: the node measures it; the enclosed interval is shorter at any speed.
     let answered = Instant::now();
     let least = (answered - came).as_nanos() as u64;
     theirs.reply(question, Term::atom("yes"));
@@ -329,16 +329,16 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     let most = answered.elapsed().as_nanos() as u64;
     assert!(age.as_u64().is_some_and(|age| age < most), "{found}");
 
-    // Nor does a question that nobody answers keep the node in its cluster.
+    // A pending probe without an answer does not keep the cluster alive either.
     seen.until("/api/cluster", |found| told(found)["unanswered_ns"].is_u64());
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());
     other.stop_blocking();
 }
 
-// issue 8, 1: a mailbox that fills turns into a warning, with what to do about it
+// issue 8, 1: a growing mailbox raises a warning with advice
 #[test]
-fn a_mailbox_that_fills_becomes_a_warning() {
+fn a_growing_mailbox_raises_a_warning() {
     let seen = Seen::start();
     let slow = seen.node.spawn(async |_: Process<u32>| std::future::pending::<()>().await);
     seen.node.register("slow", &slow).expect("the name is free");
@@ -355,12 +355,12 @@ fn a_mailbox_that_fills_becomes_a_warning() {
 }
 
 #[test]
-fn who_calls_is_shown_with_whom_it_waits_for() {
+fn a_caller_is_shown_with_the_process_it_waits_for() {
     let seen = Seen::start();
     let asked = seen.node.spawn(async |_: Process<Reply<()>>| std::future::pending::<()>().await);
     let id = asked.id().to_string();
     let asks = seen.node.spawn(async move |_: Process<u32>| {
-        // WHY: longer than the test lasts, whose end ends it.
+        // WHY: longer than the test lasts; the test's end aborts the call.
         let _ = asked.call_timeout(|reply| reply, Duration::from_secs(600)).await;
     });
     let path = format!("/api/processes?text={}", in_address(&asks.id().to_string()));
@@ -370,7 +370,7 @@ fn who_calls_is_shown_with_whom_it_waits_for() {
 }
 
 #[test]
-fn a_trace_tells_what_was_done_and_asks_for_processes_that_live() {
+fn a_trace_reports_events_and_requires_live_processes() {
     let seen = Seen::start();
     assert_eq!(seen.json("/api/trace"), json!({"trace": null}));
     assert_eq!(seen.get("/api/trace/chrome").status, 404);
@@ -394,9 +394,9 @@ fn a_trace_tells_what_was_done_and_asks_for_processes_that_live() {
     assert_eq!(seen.json("/api/trace")["trace"]["running"], false);
 }
 
-// issue 8, 1: of a process its last messages, if it is traced
+// issue 8, 1: the last events of a traced process
 #[test]
-fn the_last_events_of_one_process_can_be_asked_for() {
+fn the_last_events_of_one_process_can_be_queried() {
     let seen = Seen::start();
     let [till, safe] = ["till", "safe"].map(|name| named(&seen.node, name));
     let pids = json!({"processes": [till.id().to_string(), safe.id().to_string()]});
@@ -424,7 +424,7 @@ fn the_last_events_of_one_process_can_be_asked_for() {
 }
 
 #[test]
-fn a_trace_that_is_refused_leaves_the_one_that_is_under_way_as_it_is() {
+fn a_refused_trace_leaves_the_running_one_unchanged() {
     let seen = Seen::start();
     let till = named(&seen.node, "till");
     let start = |pids: &[String]| {

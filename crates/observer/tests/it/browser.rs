@@ -1,7 +1,7 @@
-//! Opens the page in a real Chromium and operates each view.
+//! Browser tests: open the page in Chromium and operate each view.
 //!
-//! Each test has a node of its own, in which it has things happen when its scenario, one of those in
-//! `page`, asks for them. The pictures that scenarios take are the guide's.
+//! Each test runs a node. The test's scenario, one of those in `page`, requests events on that node while it operates
+//! the page. The screenshots taken by scenarios are those of the guide.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, channel};
@@ -28,18 +28,18 @@ static BROWSER: Browser = Browser::new(
     ],
 );
 
-/// Text that runs or shows up as elements wherever it is taken for markup.
+/// Text that executes or becomes elements if it is interpreted as markup.
 const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1">{{constructor}}"#;
 
 /// Sampling period: short, and long enough that the page is not redrawn continuously.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// An observed node with this number of workers. With one worker, a hog always delays other processes.
+/// Starts an observed node with this number of workers. With one worker, a hog always delays other processes.
 fn start(workers: usize) -> Seen {
     Seen::build(workers, |observer| observer.period(PERIOD))
 }
 
-/// Has a scenario operate the page; `act` does what it asks for.
+/// Runs a scenario that operates the page; `act` performs the events it requests.
 fn operate(seen: &Seen, scenario: &str, about: &Value, act: impl FnMut(&str)) {
     BROWSER.operate(scenario, seen.observer.url().expect("the page is there"), about, act);
 }
@@ -50,9 +50,9 @@ async fn idle(mut me: Process<u32>) {
     }
 }
 
-/// Sends more and more, and then less and less, over again.
+/// Sends at a rate that rises and falls periodically.
 async fn bustle(to: Pid<u32>) {
-    // WHY real time: so that there is something to draw at each look; nothing depends on how much.
+    // WHY real time: there has to be something to draw in each snapshot; no assertion depends on the amount.
     let mut ticks = tokio::time::interval(Duration::from_millis(10));
     for step in 0_u32.. {
         ticks.tick().await;
@@ -67,7 +67,7 @@ fn named(node: &Node, name: &str) -> Pid<u32> {
     pid
 }
 
-/// A process that takes messages out only when it is told how many.
+/// Spawns a process that receives only as many messages as the returned function requests.
 fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel::<usize>();
     let pid = node.spawn(async move |mut me: Process<u32>| {
@@ -83,7 +83,7 @@ fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
 
 // issue 8, 1: the overview, and a hog is named
 #[test]
-fn the_overview_draws_the_load_and_names_a_hog() {
+fn the_overview_charts_the_load_and_lists_a_hog() {
     let seen = start(1);
     let (start, wait) = tokio::sync::oneshot::channel::<Receiver<()>>();
     let (end, ended) = channel();
@@ -95,7 +95,7 @@ fn the_overview_draws_the_load_and_names_a_hog() {
     });
     seen.node.register("greedy", &hog).expect("the name is free");
     let mut begin = Some((start, ended));
-    // One who does not let go is a hog where others wait.
+    // A process that blocks its worker is a hog only if others wait for it.
     let idle = seen.node.spawn(idle);
     seen.node.spawn(move |_: Process<u32>| bustle(idle));
     operate(&seen, "overview", &json!({"greedy": hog.id().to_string()}), |wish| match wish {
@@ -113,9 +113,9 @@ fn a_long_history_of_many_workers_is_drawn() {
     operate(&start(2), "crowd", &Value::Null, nothing);
 }
 
-// issue 8, 1: a process that is spawned appears
+// issue 8, 1: a spawned process appears
 #[test]
-fn a_process_that_is_spawned_appears_and_goes_when_it_ends() {
+fn a_spawned_process_appears_and_disappears_when_it_ends() {
     let seen = start(2);
     let mut newcomer = None;
     operate(&seen, "appears", &Value::Null, |wish| match wish {
@@ -137,7 +137,7 @@ fn a_table_of_twenty_thousand_rows_is_sorted_filtered_and_scrolled() {
 }
 
 #[test]
-fn a_table_that_is_paused_asks_for_nothing_and_changes_nothing() {
+fn a_paused_table_sends_no_requests_and_stays_unchanged() {
     let seen = start(2);
     operate(&seen, "paused", &Value::Null, |wish| match wish {
         "spawn" => drop(named(&seen.node, "newcomer")),
@@ -145,7 +145,7 @@ fn a_table_that_is_paused_asks_for_nothing_and_changes_nothing() {
     });
 }
 
-/// A process that is linked to another; their ids.
+/// Spawns a process that is linked to another; returns both pids.
 fn pair(seen: &Seen) -> Value {
     let partner = named(&seen.node, "partner");
     let (id, (tell, told)) = (partner.id().to_string(), channel());
@@ -159,25 +159,25 @@ fn pair(seen: &Seen) -> Value {
 }
 
 #[test]
-fn a_process_shows_whom_it_knows_and_has_no_button_without_the_right() {
+fn a_process_shows_its_links_and_no_exit_button_without_the_right() {
     let seen = start(2);
     operate(&seen, "process", &pair(&seen), nothing);
 }
 
 #[test]
-fn who_answers_slowly_is_not_asked_again_meanwhile() {
+fn a_slow_request_is_not_repeated_while_it_is_pending() {
     let seen = start(2);
     operate(&seen, "slow", &pair(&seen), nothing);
 }
 
-// issue 8, 3: a change with the right
+// issue 8, 3: ending a process with the right to do so
 #[test]
 fn with_the_right_a_button_ends_a_process() {
     let seen = Seen::build(2, |observer| observer.period(PERIOD).allow_exit(true));
     operate(&seen, "exits", &pair(&seen), nothing);
 }
 
-/// A supervisor with two children, of which one is called `till`.
+/// Starts a supervisor with two children, one of them registered as `till`.
 fn shop(node: &Node) -> SupervisorRef {
     let on = node.clone();
     let tree = SupervisorSpec::one_for_one().name("shop").child(ChildSpec::worker("till", till));
@@ -188,7 +188,7 @@ fn shop(node: &Node) -> SupervisorRef {
 
 // issue 8, 1: a crash shows in the tree
 #[test]
-fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
+fn a_crash_marks_the_restarted_child_and_links_to_its_report() {
     let seen = start(2);
     let _shop = shop(&seen.node);
     operate(&seen, "tree", &Value::Null, |wish| match wish {
@@ -198,13 +198,13 @@ fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
 }
 
 #[test]
-fn what_a_tree_has_no_room_for_is_counted_with_a_link_to_it() {
+fn members_beyond_the_limit_are_counted_and_linked() {
     let seen = start(2);
     let _shop = shop(&seen.node);
     operate(&seen, "wide", &Value::Null, nothing);
 }
 
-/// Crashes of its first message.
+/// Fails at its first message.
 async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
     me.register("till").map_err(std::io::Error::other)?;
     me.receive().await;
@@ -213,7 +213,7 @@ async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
 
 // issue 8, 1: the cluster
 #[test]
-fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_that_they_do_not() {
+fn the_cluster_view_shows_nodes_traffic_and_round_trips_or_missing_answers() {
     let seen = start(2);
     let other = Node::builder().workers(1).build().expect("it starts");
     let epmd = other.block_on(async |_: Process<()>| epmd::Server::start(("127.0.0.1", 0)).await);
@@ -231,7 +231,7 @@ fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_th
     let (calling, to) = (ours.clone(), theirs.name().clone());
     let up = seen.node.block_on(async move |_: Process<()>| {
         let up = calling.connect(&to).await.map_err(|error| error.to_string());
-        // What is said to nobody crosses the connection all the same.
+        // A message to an unregistered name crosses the connection all the same.
         if let Some(nobody) = calling.named::<u32>("nobody", &to) {
             nobody.send(1);
         }
@@ -246,7 +246,7 @@ fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_th
     });
     operate(&seen, "cluster", &Value::Null, |wish| match wish {
         "silence" => {
-            // It answers in the place of the node, and never does.
+            // This process is registered in place of the node's and never answers.
             let mute = other.spawn(async |_: Process<Term>| std::future::pending::<()>().await);
             other.register("net_kernel", &mute).expect("nobody has the name");
         }
@@ -257,7 +257,7 @@ fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_th
 
 // issue 8, 1: the ack server
 #[test]
-fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_took() {
+fn an_ack_server_shows_connections_rates_and_ack_latency() {
     let seen = start(2);
     let on = seen.node.clone();
     let start =
@@ -268,7 +268,7 @@ fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_
     let mut client = std::net::TcpStream::connect(server.local_addr()).expect("it listens");
     operate(&seen, "servers", &Value::Null, |wish| match wish {
         "send" => {
-            // One more each time.
+            // One message more in each batch.
             (0..=batches).for_each(|_| {
                 let message = Head { id: Id::from(sent), size: 5 }.to_bytes(SizeOrder::Little);
                 client.write_all(&message).expect("it reads");
@@ -281,16 +281,16 @@ fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_
     });
 }
 
-// issue 8, 1: a mailbox that fills turns into a warning
+// issue 8, 1: a growing mailbox raises a warning
 #[test]
-fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
+fn a_growing_mailbox_raises_a_warning_that_ends_when_it_is_drained() {
     let seen = start(2);
     let (slow, take) = slow(&seen.node, "slow");
     let about = json!({"slow": slow.id().to_string()});
-    // It fills for as long as nobody says otherwise.
+    // Fills the mailbox until it is killed.
     let filler = |to: Pid<u32>| {
         seen.node.spawn(async move |_: Process<u32>| {
-            // WHY real time: it fills until the test ends that, and any number of messages is enough.
+            // WHY real time: the process sends until the test ends it; any number of messages suffices.
             let mut ticks = tokio::time::interval(Duration::from_millis(100));
             loop {
                 ticks.tick().await;
@@ -309,17 +309,17 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
     });
 }
 
-/// Calls the other when it is told whom, and does not look at its mailbox meanwhile. What the other asks for waits there.
+/// Calls the given process once it is known, and never reads its mailbox, so calls to it wait there.
 async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<Pid<Reply<()>>>) {
     if let Ok(other) = other.await {
-        // WHY: longer than the test lasts, whose end ends it.
+        // WHY: longer than the test lasts; the test's end aborts the call.
         let _ = other.call_timeout(|reply| reply, Duration::from_secs(600)).await;
     }
 }
 
-// issue 8, 1: a deadlock of two calling each other is named
+// issue 8, 1: a deadlock of two mutual calls is named
 #[test]
-fn two_that_call_each_other_are_named_as_a_deadlock() {
+fn two_processes_that_call_each_other_are_named_as_a_deadlock() {
     let seen = start(2);
     let both = ["bidder", "auctioneer"].map(|name| {
         let (tell, told) = tokio::sync::oneshot::channel();
@@ -340,7 +340,7 @@ fn two_that_call_each_other_are_named_as_a_deadlock() {
     });
 }
 
-/// What two say whose talk is traced.
+/// Messages of the traced conversation.
 enum Talk {
     Begin(Pid<u32>),
     Price,
@@ -353,7 +353,7 @@ impl From<Down> for Talk {
     }
 }
 
-/// Has a scenario operate the page of a node on which a clerk talks with a till, which ends then, when it says so.
+/// Runs a scenario on a node on which, at its request, a clerk exchanges messages with a till, which then ends.
 fn talk(scenario: &str) {
     let seen = start(2);
     let clerk = seen.node.spawn(async |mut me: Process<Talk>| {
@@ -377,24 +377,24 @@ fn talk(scenario: &str) {
     });
 }
 
-// issue 8, 1: a trace becomes a diagram
+// issue 8, 1: a trace is drawn as a diagram
 #[test]
-fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
+fn a_trace_is_drawn_as_a_diagram_and_exported_for_chrome() {
     talk("trace");
 }
 
-// issue 8, 1: a page per process, with its last messages if it is traced
+// issue 8, 1: a page per process, with its last events if it is traced
 #[test]
-fn the_page_of_a_process_that_is_traced_tells_what_it_did_last() {
+fn the_page_of_a_traced_process_shows_its_last_events() {
     talk("did");
 }
 
 #[test]
-fn of_a_long_trace_the_last_events_are_drawn() {
+fn a_long_trace_draws_only_its_last_events() {
     operate(&start(2), "longtrace", &Value::Null, nothing);
 }
 
-// issue 8, 3: hostile process names shown as text
+// issue 8, 3: hostile process names are shown as text
 #[test]
 fn hostile_names_are_shown_as_text_in_every_view() {
     let seen = start(1);
@@ -414,7 +414,7 @@ fn hostile_names_are_shown_as_text_in_every_view() {
     });
     let filled = hostile.clone();
     seen.node.spawn(async move |_: Process<u32>| {
-        // WHY real time: it fills until the node stops, and any number of messages is enough.
+        // WHY real time: the process sends until the node stops; any number of messages suffices.
         let mut ticks = tokio::time::interval(Duration::from_millis(20));
         loop {
             ticks.tick().await;
@@ -427,22 +427,22 @@ fn hostile_names_are_shown_as_text_in_every_view() {
 
 // issue 8, 3: no data without the token
 #[test]
-fn without_the_token_the_page_shows_nothing_and_asks_for_it() {
+fn without_a_token_the_page_shows_no_data_and_asks_for_it() {
     operate(&start(2), "login", &Value::Null, nothing);
 }
 
 #[test]
-fn the_token_leaves_the_address_at_once() {
+fn the_token_is_removed_from_the_address() {
     operate(&start(2), "link", &Value::Null, nothing);
 }
 
 #[test]
-fn a_page_that_nobody_sees_rests() {
+fn a_hidden_page_sends_no_requests() {
     operate(&start(2), "hidden", &Value::Null, nothing);
 }
 
 #[test]
-fn a_screen_reader_finds_the_parts_and_the_names_of_all_controls() {
+fn a_screen_reader_finds_landmarks_and_names_of_all_controls() {
     operate(&start(2), "a11y", &Value::Null, nothing);
 }
 
@@ -457,12 +457,12 @@ fn dark_and_light_differ_by_preference_and_by_switch() {
 }
 
 #[test]
-fn at_the_width_of_a_telephone_nothing_scrolls_sideways() {
+fn on_a_narrow_screen_only_tables_scroll_sideways() {
     operate(&start(2), "phone", &Value::Null, nothing);
 }
 
 #[test]
-fn when_the_node_has_ended_the_page_says_so() {
+fn the_page_says_when_the_node_has_ended() {
     let seen = start(2);
     operate(&seen, "ended", &Value::Null, |wish| match wish {
         "stop" => drop(seen.node.stop_blocking()),

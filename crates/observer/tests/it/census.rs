@@ -1,4 +1,4 @@
-//! What a sampler sees of a living node.
+//! Tests of the sampler on a running node.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use purlin_observer::census::{Age, Census, Filter, Query, Sampler};
 
 use crate::support::{HANG, PERIOD};
 
-/// The first census from now on of which that is true.
+/// Waits for the first census that satisfies the predicate.
 fn until(sampler: &Sampler, what: &str, is_so: impl Fn(&Census) -> bool) -> Arc<Census> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let mut censuses = sampler.subscribe();
@@ -32,9 +32,9 @@ async fn idle(mut me: Process<u64>) {
     while me.receive().await != 0 {}
 }
 
-// issue 8: a process that is spawned appears, with its name, its mailbox, its rate and its age
+// issue 8: a spawned process appears with its name, mailbox, rate and age
 #[test]
-fn a_process_that_is_spawned_appears_and_one_that_ends_goes() {
+fn a_spawned_process_appears_and_an_ended_one_disappears() {
     let node = node();
     let old = node.spawn(idle);
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
@@ -74,7 +74,7 @@ fn a_process_that_is_spawned_appears_and_one_that_ends_goes() {
 }
 
 #[test]
-fn the_figures_say_what_the_node_does() {
+fn the_overview_reflects_the_nodes_activity() {
     let node = node();
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
     let _watching = sampler.watch();
@@ -106,16 +106,16 @@ fn the_figures_say_what_the_node_does() {
     let measured: Vec<_> = sampler.history().iter().map(|seen| seen.measured).collect();
     assert!(measured.len() >= 2 && !measured[0] && measured[1..].iter().all(|it| *it));
     busy.exit(purlin::ExitReason::Kill);
-    // WHY a share of time: it is waited for, and comes at any speed once nothing runs.
+    // WHY a share of time: the test waits for it, and it is reached at any speed once nothing runs.
     until(&sampler, "rest", |census| {
         census.overview.workers.iter().all(|worker| worker.busy < 0.5)
     });
     node.stop_blocking();
 }
 
-// issue 8: a deadlock of two that call each other can be named
+// issue 8: a deadlock of two mutual calls can be named
 #[test]
-fn two_that_wait_for_each_other_are_seen_to() {
+fn mutual_calls_are_both_in_the_census() {
     let node = node();
     let (give, given) = tokio::sync::oneshot::channel::<Pid<Reply<()>>>();
     let first = node.spawn(async move |_: Process<Reply<()>>| {
@@ -151,9 +151,9 @@ fn a_crash_is_part_of_the_census() {
     node.stop_blocking();
 }
 
-// a node stops with its last handle, whoever looks
+// a node stops with its last handle, even while it is watched
 #[test]
-fn the_node_is_not_kept_by_those_who_look() {
+fn a_watcher_does_not_keep_the_node_alive() {
     let node = node();
     let weak = node.downgrade();
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
@@ -166,7 +166,7 @@ fn the_node_is_not_kept_by_those_who_look() {
 }
 
 #[test]
-fn nobody_is_looked_at_while_nobody_watches() {
+fn without_a_watcher_the_sampler_makes_no_census() {
     let node = node();
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
     let watching = sampler.watch();

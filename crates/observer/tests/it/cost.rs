@@ -1,12 +1,12 @@
-//! Runs the example `cost` as a user would, with few processes and for a second.
+//! Runs the example `cost` with few processes for one second.
 //!
-//! `cargo test -p purlin-observer` builds it; with `--test it` alone, build it before by
-//! `cargo build -p purlin-observer --examples`.
+//! `cargo test -p purlin-observer` builds it; before `--test it` alone, run `cargo build -p
+//! purlin-observer --examples`.
 
 use std::process::{Command, Output};
 
 fn cost(arguments: &[&str]) -> Output {
-    // This test is target/PROFILE/deps/it-HASH; what it runs is in target/PROFILE/examples.
+    // This test is target/PROFILE/deps/it-HASH; the example is in target/PROFILE/examples.
     let test = std::env::current_exe().expect("a test knows its own program");
     let profile = test.ancestors().nth(2).expect("a test is two folders below");
     let program = profile.join("examples").join(format!("cost{}", std::env::consts::EXE_SUFFIX));
@@ -15,7 +15,7 @@ fn cost(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn each_round_and_the_medians_of_all_are_told() {
+fn cost_prints_each_round_and_the_medians() {
     let output = cost(&["100", "1", "2"]);
     let (told, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&errors));
@@ -26,7 +26,7 @@ fn each_round_and_the_medians_of_all_are_told() {
 }
 
 #[test]
-fn what_is_no_number_above_nought_is_refused_in_a_line() {
+fn cost_rejects_an_invalid_argument_in_one_line() {
     for arguments in [&["0"][..], &["many"], &["1", "1", "1", "1"]] {
         let output = cost(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);

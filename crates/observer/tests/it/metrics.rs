@@ -1,4 +1,4 @@
-//! What is scraped, of a node that runs, and the dashboard that asks for it.
+//! Tests of scraped metrics on a running node, and of the dashboard that queries them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use purlin_observer::warnings::Linter;
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/purlin.json");
 
-/// The next census.
+/// Waits for a census after number `before`.
 fn next(sampler: &Sampler, before: u64) -> Arc<Census> {
     let mut censuses = sampler.subscribe();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -24,7 +24,7 @@ fn next(sampler: &Sampler, before: u64) -> Arc<Census> {
     })
 }
 
-/// Two scrapes of a node, a look apart, that has a process with five messages.
+/// Returns two scrapes, one census apart, of a node that has a process with five queued messages.
 fn scrapes() -> [Scrape; 2] {
     let node = Node::builder().name("shop@127.0.0.1").workers(2).build().unwrap();
     let sampler = Sampler::every(&node, PERIOD).unwrap();
@@ -36,7 +36,7 @@ fn scrapes() -> [Scrape; 2] {
     let scrapes = [(); 2].map(|()| {
         let mut census = Census::clone(&next(&sampler, before));
         before = census.number;
-        // Not every operating system tells.
+        // Not every operating system reports the resident set.
         let memory = &mut Arc::make_mut(&mut census.overview).memory;
         memory.resident = memory.resident.or(Some(1 << 20));
         let warnings = Linter::default().look(&census);
@@ -51,7 +51,7 @@ fn scrapes() -> [Scrape; 2] {
 }
 
 #[test]
-fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_help() {
+fn a_scrape_has_the_nodes_figures_and_every_metric_has_type_and_help() {
     let [first, second] = scrapes();
     assert_eq!(second.value("purlin_process_count"), 1.0);
     assert_eq!(second.value("purlin_process_limit"), 134_216_704.0);
@@ -86,7 +86,7 @@ fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_he
 }
 
 #[test]
-fn what_processes_do_is_counted_and_nothing_else() {
+fn messages_and_turns_are_counted() {
     let node = Node::builder().name("shop").workers(2).build().unwrap();
     let sampler = Sampler::every(&node, PERIOD).unwrap();
     let exporter = Exporter::new(node.name());
@@ -110,7 +110,7 @@ fn what_processes_do_is_counted_and_nothing_else() {
 }
 
 #[test]
-fn a_node_that_has_gone_is_soon_told_of_no_more() {
+fn a_departed_node_is_no_longer_exported() {
     let exporter = Exporter::new("shop");
     let of_bank = |text: String| text.contains(r#"purlin_peer_node_name="bank""#);
     assert!(of_bank(
@@ -120,7 +120,7 @@ fn a_node_that_has_gone_is_soon_told_of_no_more() {
 }
 
 #[test]
-fn the_dashboard_asks_for_what_is_exported_and_for_all_of_it() {
+fn the_dashboard_queries_exactly_the_exported_metrics() {
     let [_, scrape] = scrapes();
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("it is JSON");
     let mut asked = BTreeSet::new();
@@ -140,8 +140,7 @@ fn the_dashboard_asks_for_what_is_exported_and_for_all_of_it() {
     assert_eq!(asked, exported);
 }
 
-/// The metrics that a query names: words outside of braces and parentheses of labels that no parenthesis
-/// follows.
+/// Returns the metrics named in a query: the words with an underscore outside of braces and brackets.
 fn metrics_of(expression: &str) -> BTreeSet<String> {
     let mut depth = 0;
     let expression = expression.replace("by (purlin_node_name)", "");
@@ -161,7 +160,7 @@ fn metrics_of(expression: &str) -> BTreeSet<String> {
     words.filter(|word| word.contains('_')).map(str::to_owned).collect()
 }
 
-/// The labels that a legend names: `{{label}}`.
+/// Returns the labels named in a legend: `{{label}}`.
 fn labels_of(legend: &str) -> Vec<String> {
     let named = legend.split("{{").skip(1).filter_map(|rest| rest.split_once("}}"));
     named.map(|(label, _)| label.to_owned()).collect()

@@ -1,4 +1,4 @@
-//! Whatever is asked by one who may ask is answered, or refused in one line.
+//! Property tests: every authorized request gets an answer or a one-line error.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Seen};
 
-/// Where something is told that depends on the question, and what can be asked there.
+/// Read endpoints and their parameters.
 const ASKED: [(&str, &[&str]); 4] = [
     (
         "/api/processes",
@@ -17,14 +17,14 @@ const ASKED: [(&str, &[&str]); 4] = [
     ("/api/trace", &["pid", "last"]),
     ("/api/nothing", &["pid"]),
 ];
-/// Where something is done, and what has to be said there.
+/// Endpoints that change something, and their fields.
 const DONE: [(&str, &[&str]); 3] = [
     ("/api/process/exit", &["pid", "reason"]),
     ("/api/trace/start", &["processes"]),
     ("/api/trace/stop", &[]),
 ];
 
-/// Has each case be judged, with one node for all.
+/// Runs `judge` on generated cases, all against one node.
 fn try_all<S: Strategy>(cases: u32, strategy: S, judge: impl Fn(&Seen, S::Value) -> Answer) {
     let seen = Seen::start_with(|observer| observer.allow_exit(true));
     let mut runner =
@@ -41,13 +41,13 @@ fn try_all<S: Strategy>(cases: u32, strategy: S, judge: impl Fn(&Seen, S::Value)
     judged.unwrap_or_else(|failed| panic!("{failed}"));
 }
 
-/// A pid, of which there is none, and what is near one.
+/// Generates a nonexistent pid or a near miss.
 fn pid() -> impl Strategy<Value = String> {
     let near = "<?[01]?\\.[0-9+-]{0,11}\\.?[0-9]{0,11}>?";
     prop_oneof!["<0\\.[1-9][0-9]{4,6}\\.[0-9]{1,10}>", near, "\\PC{0,9}"]
 }
 
-/// What may stand behind the `=` of a parameter.
+/// Generates the value of a query parameter.
 fn value() -> impl Strategy<Value = String> {
     let words =
         ["pid", "mailbox", "age", "asc", "desc", "running", "receiving", "true", "false", "all"];
@@ -61,7 +61,7 @@ fn value() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Fields with these names, at least so many, and now and then one more.
+/// Generates fields with some of these names, at least `least`, and sometimes an extra one.
 fn fields(
     known: &'static [&str],
     least: usize,
@@ -75,7 +75,7 @@ fn fields(
 }
 
 #[test]
-fn every_question_is_answered_or_refused_in_a_line() {
+fn every_query_is_answered_or_refused_in_one_line() {
     let asked =
         select(&ASKED[..]).prop_flat_map(|(path, known)| (Just(path), fields(known, 0, value())));
     try_all(300, asked, |seen, (path, query)| {
@@ -85,7 +85,7 @@ fn every_question_is_answered_or_refused_in_a_line() {
 }
 
 #[test]
-fn every_wish_is_done_or_refused_in_a_line() {
+fn every_command_is_executed_or_refused_in_one_line() {
     let asked = select(&DONE[..]).prop_flat_map(|(path, known)| {
         let list = proptest::collection::vec(pid(), 0..23);
         let value = prop_oneof![

@@ -1,4 +1,4 @@
-//! Who is let in to the page, and what nobody can make it do: asked with real requests over a socket.
+//! Security tests of the page over raw sockets: access control and resource limits.
 
 use std::io::{Read, Write};
 
@@ -6,7 +6,7 @@ use crate::support::{Seen, TOKEN, bearer};
 use purlin::{BuildError, ExitReason, Node, Process};
 use purlin_observer::{Observed, Observer};
 
-/// Everything that says something of the node.
+/// Every path that returns data of the node.
 const DATA: [&str; 12] = [
     "/api/about",
     "/api/overview",
@@ -24,7 +24,7 @@ const DATA: [&str; 12] = [
 
 // issue 8, 3: no data without the token
 #[test]
-fn nothing_is_told_without_the_token() {
+fn no_data_is_returned_without_the_token() {
     let seen = Seen::start();
     let wrong = TOKEN.replace('a', "b");
     let near = &TOKEN[..TOKEN.len() - 1];
@@ -56,7 +56,7 @@ fn nothing_is_told_without_the_token() {
 }
 
 #[test]
-fn a_token_that_nobody_chose_is_another_one_each_time() {
+fn random_tokens_differ_between_nodes() {
     let url = || {
         let observer = Observer::at(([127, 0, 0, 1], 0).into()).silent();
         let node = Node::builder().workers(1).observer(observer.clone()).build();
@@ -67,9 +67,9 @@ fn a_token_that_nobody_chose_is_another_one_each_time() {
     assert!(one != other && one.len() == 43, "{one} {other}");
 }
 
-// issue 8, 3: no cross-site request accepted (a name that was pointed here)
+// issue 8, 3: no cross-site request accepted (DNS rebinding)
 #[test]
-fn a_name_that_was_pointed_at_this_machine_is_refused() {
+fn a_rebound_host_name_is_refused() {
     let seen = Seen::start_with(|observer| observer.host("shop.example"));
     let port = seen.observer.local_addr().expect("it listens").port();
     let ask = |host: &str| {
@@ -86,7 +86,7 @@ fn a_name_that_was_pointed_at_this_machine_is_refused() {
 
 // issue 8, 3: no cross-site request accepted
 #[test]
-fn another_sites_page_is_refused_whatever_it_asks_and_knows() {
+fn requests_of_another_site_are_refused_even_with_the_token() {
     let seen = Seen::start_with(|observer| observer.allow_exit(true));
     let token = bearer();
     let token = ("Authorization", token.as_str());
@@ -114,7 +114,7 @@ fn another_sites_page_is_refused_whatever_it_asks_and_knows() {
     assert!(victim.is_alive());
     assert_eq!(end(&[("Origin", &own), ("Sec-Fetch-Site", "same-origin")]), 200);
     assert_eq!(block_on(victim.ended()), ExitReason::Killed);
-    // What a form of another site could send has another type, and is refused by that alone.
+    // An HTML form of another site cannot send this content type, so its request is refused.
     let form = "POST /api/process/exit";
     let plain = [token, ("Content-Length", "2"), ("Content-Type", "text/plain")];
     assert_eq!(seen.ask(form, &plain, "").status, 400);
@@ -127,7 +127,7 @@ fn another_sites_page_is_refused_whatever_it_asks_and_knows() {
 
 // issue 8, 3: no change without the right
 #[test]
-fn nobody_ends_a_process_from_a_page_without_that_right() {
+fn without_the_right_no_process_can_be_ended() {
     let seen = Seen::start();
     let victim = seen.node.spawn(async |mut me: Process<()>| me.receive().await);
     let body = format!(r#"{{"pid":"{}","reason":"kill"}}"#, victim.id());
@@ -140,7 +140,7 @@ fn nobody_ends_a_process_from_a_page_without_that_right() {
 }
 
 #[test]
-fn with_the_right_a_process_is_told_to_end_and_one_that_has_ended_is_said_to_be_gone() {
+fn with_the_right_an_exit_signal_is_sent_and_an_ended_process_is_not_found() {
     let seen = Seen::start_with(|observer| observer.allow_exit(true));
     let victim = seen.node.spawn(async |mut me: Process<()>| me.receive().await);
     let body = format!(r#"{{"pid":"{}","reason":"shutdown"}}"#, victim.id());
@@ -151,7 +151,7 @@ fn with_the_right_a_process_is_told_to_end_and_one_that_has_ended_is_said_to_be_
 }
 
 #[test]
-fn every_answer_forbids_whatever_the_page_does_not_need() {
+fn security_headers_are_on_every_response() {
     let seen = Seen::start();
     for path in ["/", "/page/main.js", "/page/none", "/api/about", "/nothing"] {
         let head = seen.get(path).head;
@@ -171,7 +171,7 @@ fn every_answer_forbids_whatever_the_page_does_not_need() {
 }
 
 #[test]
-fn bad_questions_are_answered_with_one_line_and_too_large_ones_are_not_read() {
+fn invalid_queries_get_one_line_and_oversized_requests_are_rejected() {
     let seen = Seen::start_with(|observer| observer.allow_exit(true));
     let long = "x".repeat(300);
     for path in [
@@ -214,12 +214,12 @@ fn bad_questions_are_answered_with_one_line_and_too_large_ones_are_not_read() {
 }
 
 #[test]
-fn so_many_connections_are_served_and_no_more_and_their_places_are_given_back() {
+fn connections_are_limited_and_slots_are_reused() {
     let seen = Seen::start();
     let mut held = Vec::new();
     let refused = loop {
         let mut stream = seen.connect();
-        // A request that is not at its end yet holds its place.
+        // An incomplete request occupies a connection slot.
         let begun = stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n");
         stream.set_nonblocking(false).expect("a socket of ours");
         if held.len() == 64 {
@@ -241,7 +241,7 @@ fn so_many_connections_are_served_and_no_more_and_their_places_are_given_back() 
 }
 
 #[test]
-fn so_many_follow_live_and_no_more() {
+fn event_streams_are_limited() {
     let seen = Seen::start();
     let request =
         format!("GET /api/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", bearer());
@@ -256,7 +256,7 @@ fn so_many_follow_live_and_no_more() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_demands_a_token_of_ones_own() {
+fn a_reachable_address_requires_a_chosen_token() {
     let build = |observer: Observer| Node::builder().workers(1).observer(observer.silent()).build();
     let Err(BuildError::Io(error)) = build(Observer::at(([0, 0, 0, 0], 0).into())) else {
         panic!("it was opened")
@@ -272,7 +272,7 @@ fn an_address_that_others_can_reach_demands_a_token_of_ones_own() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said_in_one_line() {
+fn a_port_in_use_is_reported_in_one_line() {
     let seen = Seen::start();
     let address = seen.observer.local_addr().expect("it listens");
     let Err(error) = Node::builder().workers(1).observer(address).build() else {
@@ -287,7 +287,7 @@ fn a_port_that_is_taken_is_said_in_one_line() {
 
 // issue 8, 3: the page ends with its node
 #[test]
-fn the_page_ends_with_its_node_and_its_port_is_free_again() {
+fn the_page_ends_with_its_node_and_frees_its_port() {
     let seen = Seen::start();
     let address = seen.observer.local_addr().expect("it listens");
     let mut follower = seen.connect();
@@ -303,7 +303,7 @@ fn the_page_ends_with_its_node_and_its_port_is_free_again() {
 }
 
 #[test]
-fn a_node_that_nobody_keeps_stops_although_its_page_is_open() {
+fn an_open_page_does_not_keep_the_node_alive() {
     let observer = Observer::at(([127, 0, 0, 1], 0).into()).silent();
     let node = Node::builder().workers(1).observer(observer.clone()).build().expect("it starts");
     let pid = node.spawn(async |mut me: Process<()>| me.receive().await);

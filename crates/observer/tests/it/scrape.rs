@@ -1,4 +1,4 @@
-//! What Prometheus reads, over a real connection.
+//! Tests of the metrics endpoint over a real connection.
 
 use purlin::Process;
 
@@ -6,7 +6,7 @@ use crate::prometheus::Scrape;
 use crate::support::{Seen, until_some};
 
 #[test]
-fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
+fn each_scrape_has_current_figures_of_the_node() {
     let seen = Seen::start();
     let lazy = seen.node.spawn(async |_: Process<u8>| std::future::pending::<()>().await);
     (0..7).for_each(|number| lazy.send(number));
@@ -23,9 +23,9 @@ fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
     });
 }
 
-// utilization is measured from one look to the next, and between two scrapes nobody looks
+// utilization is measured between two censuses, and between two scrapes there is no watcher
 #[test]
-fn a_busy_node_that_is_scraped_once_has_a_utilization_above_nothing() {
+fn a_single_scrape_of_a_busy_node_has_a_utilization_above_zero() {
     let seen = Seen::start();
     seen.node.spawn(async |_: Process<u8>| {
         loop {

@@ -1,4 +1,4 @@
-//! A node with its page, and requests to it as bytes over a socket: nothing of a client's is in between.
+//! Test support: a node with its page, and raw requests over a socket without a client library.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,16 +10,16 @@ pub(crate) use purlin_polling::{HANG, until, until_some};
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
-/// How often a node is looked at. WHY not the second of every day: what is waited for are looks.
+/// Sampling period. WHY not the default second: tests wait for several censuses.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// A node with its page.
+/// An observed node.
 pub(crate) struct Seen {
     pub(crate) node: Node,
     pub(crate) observer: Observer,
 }
 
-/// What was answered.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -55,7 +55,7 @@ impl Seen {
         self.observer.local_addr().expect("the page is there").to_string()
     }
 
-    /// Asks with just these fields, and `Host` unless it is among them.
+    /// Sends a request with these header fields only, plus `Host` unless it is among them.
     pub(crate) fn ask(&self, line: &str, fields: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = self.connect();
         let mut request = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
@@ -75,7 +75,7 @@ impl Seen {
         Answer::read(&answer)
     }
 
-    /// Asks with the token.
+    /// Sends a GET request with the token.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask(&format!("GET {path}"), &[("Authorization", &bearer())], "")
     }
@@ -84,14 +84,14 @@ impl Seen {
         self.ask(&format!("POST {path}"), &[("Authorization", &bearer())], body)
     }
 
-    /// What is answered to one who may ask.
+    /// Returns the JSON body of a successful request with the token.
     pub(crate) fn json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         serde_json::from_str(&answer.body).expect("it is JSON")
     }
 
-    /// Asks again and again until what is answered is so.
+    /// Repeats the request until its response satisfies the predicate.
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         until_some(path, || Some(self.json(path)).filter(&is_so))
     }

@@ -1,4 +1,4 @@
-//! What looks wrong on nodes that live.
+//! Tests of warnings on running nodes.
 
 use std::future::pending;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use purlin_observer::warnings::{Kind, Linter, Warning};
 
 use crate::support::PERIOD;
 
-/// A node that is looked at.
+/// A sampled node.
 struct Seen {
     node: Node,
     sampler: Sampler,
@@ -24,7 +24,7 @@ impl Seen {
         Self { node, sampler, linter: Linter::every(PERIOD) }
     }
 
-    /// The first warning of that kind. `meanwhile` is done before each look.
+    /// Returns the first warning of that kind. `meanwhile` is called before each census.
     fn until(&mut self, kind: Kind, mut meanwhile: impl FnMut()) -> Warning {
         let _watching = self.sampler.watch();
         let mut censuses = self.sampler.subscribe();
@@ -49,7 +49,7 @@ impl Drop for Seen {
 
 enum Ask {
     Price(Reply<u32>),
-    /// Ask the other one.
+    /// Call the other process.
     Other(Pid<Ask>),
 }
 
@@ -58,8 +58,8 @@ async fn department(mut me: Process<Ask>) {
         match me.receive().await {
             Ask::Price(reply) => reply.send(42),
             Ask::Other(other) => {
-                // The other may still be there to answer, if it was told to ask a moment later; then they go on
-                // until each is asking.
+                // The other process may still answer if its message arrives later; then this one calls again until both
+                // are calling.
                 while other.call_timeout(Ask::Price, Duration::MAX).await.is_ok() {}
             }
         }
@@ -67,7 +67,7 @@ async fn department(mut me: Process<Ask>) {
 }
 
 #[test]
-fn two_that_call_each_other_are_named() {
+fn two_processes_that_call_each_other_are_named() {
     let mut seen = Seen::start();
     let [billing, stock] = ["billing", "stock"].map(|name| {
         let pid = seen.node.spawn(department);
@@ -90,7 +90,7 @@ async fn hopeless(_me: Process<()>) -> Result<(), &'static str> {
 }
 
 #[test]
-fn a_supervisor_that_restarts_and_restarts_is_named_with_its_childs_reason() {
+fn a_restart_storm_is_reported_with_the_childs_exit_reason() {
     let mut seen = Seen::start();
     let spec = SupervisorSpec::one_for_one().intensity(3).period(Duration::from_secs(60));
     let spec = spec.child(ChildSpec::worker("printer", hopeless));
@@ -105,7 +105,7 @@ fn a_supervisor_that_restarts_and_restarts_is_named_with_its_childs_reason() {
 }
 
 #[test]
-fn messages_that_a_full_mailbox_drops_are_told_of() {
+fn drops_of_a_full_mailbox_are_reported() {
     let mut seen = Seen::start();
     let options = SpawnOptions::new().bound(2, Overflow::DropNewest);
     let full = seen.node.spawn_opt(options, async |_: Process<u8>| pending::<()>().await);

@@ -1,10 +1,10 @@
-//! The gateway: the process between the connections and a process of another node.
+//! The gateway: the process between the connections and the target process on another node.
 //!
-//! It sends what comes from connections as far as the other process's credit goes, and keeps it until
-//! it is confirmed. It watches the name of the other process. While nobody has it, or its node is
-//! away, what is unconfirmed waits, to be sent again when there is somebody; that is found out by
-//! asking, with a monitor that does not fire. After the patience that it was given it fails those who
-//! wait. Belongs to one node and one name, as long as the command runs.
+//! The gateway sends messages from connections as far as the target's credit permits, and keeps them until they are
+//! confirmed. It monitors the target's registered name. While the name is unregistered or its node is unreachable,
+//! unconfirmed messages wait and are resent once the target is back; the gateway detects this with a monitor that does
+//! not fire. After the configured patience it fails the waiting connections. One gateway serves one name on one node
+//! for as long as the command runs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,27 +17,27 @@ use purlin_dist::cluster::Cluster;
 use super::under_way::{AckAfter, UnderWay};
 use super::words::{Batch, Said, Source};
 
-/// A monitor that has not fired for so long watches somebody.
+/// Time after which a monitor that has not fired proves that the target exists.
 const SETTLED: Duration = Duration::from_millis(100);
-/// When the next monitor is made after one that has fired.
+/// Delay between a monitor that has fired and the next one.
 const AGAIN: Duration = Duration::from_millis(400);
 
-/// What a block's sender is told.
+/// Reply to the handler that passed a block.
 type Answer = Reply<Result<(), Unhandled>>;
 
-/// What comes to the gateway.
+/// Messages to the gateway.
 pub(in crate::ack) enum Mail {
-    /// A connection has this.
+    /// A block of messages from a connection.
     Take { bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: Answer },
-    /// The other process says this.
+    /// A message of the target.
     Said(Said),
-    /// It has ended, or is not there.
+    /// The target has ended or does not exist.
     Down(Down),
-    /// It is time to see whether it is there.
+    /// Timer: check whether the target exists.
     Look,
-    /// Tell what was done when nothing is unconfirmed, after that time in any case.
+    /// Reply with the counters once nothing is unconfirmed, or after that time.
     Finish(Reply<Counts>, Duration),
-    /// That time is over.
+    /// Timer: the time of `Finish` is over.
     Over,
 }
 
@@ -47,30 +47,30 @@ impl From<Down> for Mail {
     }
 }
 
-/// What it has done.
+/// Counters of the gateway.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ack) struct Counts {
-    /// Messages that were confirmed.
+    /// Confirmed messages.
     pub(in crate::ack) confirmed: u64,
-    /// Messages that were sent more than once.
+    /// Messages sent more than once.
     pub(in crate::ack) again: u64,
-    /// Messages that were sent and have not been confirmed.
+    /// Messages sent and not confirmed.
     pub(in crate::ack) unconfirmed: u32,
 }
 
-/// What is known of the other process.
+/// State of the target.
 enum Other {
-    /// A monitor of it was made just now.
+    /// A monitor has just been set up.
     Asked,
-    /// It was there when somebody looked last.
+    /// The target existed at the last check.
     There,
-    /// Nobody is there.
+    /// The target does not exist or is unreachable.
     Away,
 }
 
 pub(super) struct Gateway {
     pub(super) cluster: Cluster,
-    /// As it was asked for: a name and a node.
+    /// Target as given: name and node.
     pub(super) name: String,
     pub(super) to: Pid<Batch>,
     pub(super) after: AckAfter,
@@ -84,12 +84,12 @@ struct State {
     under_way: UnderWay<Answer>,
     other: Other,
     monitor: Option<MonitorRef>,
-    /// What was sent last since somebody was there. WHY: what is sent when a connection is lost goes over the
-    /// next one, and what was before it comes again only later; by this the other process knows.
+    /// Number of the last batch sent since the target was found. WHY: batches sent while a connection is lost go over
+    /// the next one, ahead of earlier ones that are resent later; this number lets the target detect the gap.
     last: u64,
-    /// When it looks again.
+    /// Timer of the next check.
     look: Option<Timer>,
-    /// Since when nobody has been there, until somebody is.
+    /// Time since which the target has been away.
     away: Option<Instant>,
     counts: Counts,
     finish: Option<Reply<Counts>>,
@@ -150,7 +150,7 @@ impl State {
         }
     }
 
-    /// Begins to find out whether somebody is there.
+    /// Starts to check whether the target exists.
     fn ask(&mut self, me: &mut Process<Mail>) {
         self.monitor = Some(me.monitor(&self.is.to));
         self.other = Other::Asked;
@@ -163,7 +163,7 @@ impl State {
         }
     }
 
-    /// Nobody is there.
+    /// Handles that the target is away.
     fn lost(&mut self, why: &ExitReason) {
         self.other = Other::Away;
         if self.away.is_none() {
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// Somebody is there: what is unconfirmed was lost with somebody else, or on its way.
+    /// Handles that the target exists. Unconfirmed pieces were lost or are still in flight, so they are resent.
     fn found(&mut self) {
         if !matches!(self.other, Other::Asked) {
             return;
@@ -195,7 +195,7 @@ impl State {
         self.away.is_some_and(|since| since.elapsed() > self.is.patience)
     }
 
-    /// Sends as far as there is credit, if somebody is there.
+    /// Sends pieces as far as the credit permits, if the target exists.
     fn send_on(&mut self) {
         while matches!(self.other, Other::There)
             && let Some((number, reply)) = self.under_way.next()
@@ -207,7 +207,7 @@ impl State {
         }
     }
 
-    /// Sends a piece; gives how many messages it has.
+    /// Sends a piece. Returns its number of messages.
     fn send(&mut self, number: u64) -> u64 {
         let Some((piece, messages)) = self.under_way.piece(number) else { return 0 };
         let follows = std::mem::replace(&mut self.last, number);
@@ -215,7 +215,7 @@ impl State {
         u64::from(messages)
     }
 
-    /// Answers who wants to know what was done.
+    /// Replies to a pending `Finish`.
     fn tell(&mut self) {
         if let Some(reply) = self.finish.take() {
             reply.send(Counts { unconfirmed: self.under_way.unconfirmed(), ..self.counts });

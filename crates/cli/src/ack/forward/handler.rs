@@ -1,5 +1,4 @@
-//! The handler of a forwarding server: hands the batches of one connection to the gateway, and waits for its
-//! word.
+//! Handler of a forwarding server: passes the batches of one connection to the gateway and waits for its reply.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,12 +10,12 @@ use purlin_ack::handler::{Batch, Handler, Session, Unhandled};
 use super::gateway::Mail;
 use super::words::Source;
 
-/// Of one connection.
+/// Handler of one connection.
 pub(in crate::ack) struct Forward {
     gateway: Pid<Mail>,
     connection: u64,
     peer: SocketAddr,
-    /// As the last batch had it.
+    /// Source of the last batch, with its session.
     source: Option<(Option<Session>, Arc<Source>)>,
 }
 
@@ -42,7 +41,7 @@ impl Handler for Forward {
         let source = self.source(batch.session());
         let (bytes, order) = (batch.bytes().to_vec(), batch.order());
         let take = |reply| Mail::Take { bytes, order, source, reply };
-        // WHY without end: the gateway gives up when nobody is there; who is slow may be.
+        // WHY no timeout: the gateway gives up if the target is away; a slow target is allowed.
         match self.gateway.call_timeout(take, Duration::MAX).await {
             Ok(answer) => answer,
             Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),

@@ -1,14 +1,13 @@
-//! `purlin ack serve --forward`: the messages go to a process of another node, in terms of Erlang.
+//! `purlin ack serve --forward`: forwards messages to a process on another node as Erlang terms.
 //!
-//! Used by `serve`. Joins the two siblings, servers that acknowledge and clusters, which know nothing
-//! of each other.
+//! Used by `serve`. Connects two independent crates, the ack server and the cluster.
 //!
 //! | module | role |
 //! |---|---|
-//! | `handler` | one connection's half: hands on what comes, and waits |
-//! | `gateway` | the process between all connections and the other node |
-//! | `under_way` | what waits, what is unconfirmed, and the credit; pure |
-//! | `words` | what both nodes say, in terms; pure |
+//! | `handler` | connection side: passes batches to the gateway and waits |
+//! | `gateway` | process between all connections and the other node |
+//! | `under_way` | queued and unconfirmed messages, and the credit; pure |
+//! | `words` | terms exchanged with the target; pure |
 
 mod gateway;
 mod handler;
@@ -35,7 +34,7 @@ use crate::cluster::{Secret, own_epmd, place};
 
 #[derive(Debug, Args)]
 pub(super) struct Forwarding {
-    /// Hand the messages to a process of a node: its registered name, @, and the node's name
+    /// Forward messages to the process with this registered name on this node
     #[arg(
         long,
         value_name = "NAME@NODE",
@@ -44,11 +43,11 @@ pub(super) struct Forwarding {
     )]
     forward: Option<To>,
 
-    /// What this node is called [default: gateway on the other node's host]
+    /// Set this node's name [default: gateway on the target node's host]
     #[arg(long, value_name = "NAME", help_heading = "To another node", requires = "forward", value_parser = str::parse::<NodeName>)]
     name: Option<NodeName>,
 
-    /// When clients are told: once messages are sent on, or once the process has confirmed them
+    /// Choose when to acknowledge: once messages are sent on, or once the process has confirmed them
     #[arg(
         long,
         value_enum,
@@ -59,25 +58,23 @@ pub(super) struct Forwarding {
     )]
     ack_after: AckAfter,
 
-    /// Messages that the process may have unconfirmed, until it says otherwise [default: 4096]
+    /// Limit unconfirmed messages until the process sets another limit [default: 4096]
     #[arg(long, value_name = "N", help_heading = "To another node", requires = "forward", allow_negative_numbers = true, value_parser = count)]
     credit: Option<u32>,
 
-    /// Seconds that messages wait for a process that is away, before their connections are closed
-    /// [default: 60]
+    /// Wait this many seconds for a process that is away before closing connections [default: 60]
     #[arg(long, value_name = "SECONDS", help_heading = "To another node", requires = "forward", allow_negative_numbers = true, value_parser = positive)]
     patience: Option<f64>,
 
     #[command(flatten, next_help_heading = "To another node")]
     secret: Secret,
 
-    /// Where the epmd of this machine is [default: port 4369 of 127.0.0.1, or the one that
-    /// ERL_EPMD_PORT says]
+    /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
     #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = place)]
     epmd: Option<SocketAddr>,
 }
 
-/// A process by name, and its node.
+/// A registered name and its node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct To {
     name: String,
@@ -95,17 +92,17 @@ impl FromStr for To {
     }
 }
 
-/// The way to the other process, which all connections share.
+/// Handle of the gateway, shared by all connections.
 #[derive(Clone)]
 pub(super) struct Way {
     gateway: Pid<Mail>,
     connections: Arc<AtomicU64>,
-    // Left when the last of them is gone.
+    // The node leaves the cluster when the last handle is dropped.
     _cluster: Cluster,
 }
 
 impl Forwarding {
-    /// Whether messages are to be forwarded, and to whom.
+    /// Returns the target if `--forward` is given.
     pub(super) fn to(&self) -> Result<Option<&To>, Problem> {
         if self.forward.is_none() && self.secret.is_given() {
             return Err(Problem::new("--cookie is for --forward; say to whom"));
@@ -113,7 +110,7 @@ impl Forwarding {
         Ok(self.forward.as_ref())
     }
 
-    /// Joins the cluster, and starts the gateway.
+    /// Joins the cluster and starts the gateway.
     pub(super) async fn begin(&self, to: &To, node: &Node) -> Result<Way, Problem> {
         let problem = |error: &dyn ToString| Problem::new(error.to_string());
         let (cookie, epmd) = (self.secret.cookie()?, self.epmd.map_or_else(own_epmd, Ok)?);
@@ -142,14 +139,14 @@ impl Forwarding {
 }
 
 impl Way {
-    /// The handler of a new connection.
+    /// Returns the handler of a new connection.
     pub(super) fn of(&self, peer: SocketAddr) -> Forward {
-        // ORDER: relaxed: a number that no other has, and nothing else.
+        // ORDER: relaxed: only the uniqueness of the number matters.
         let connection = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         Forward::new(self.gateway.clone(), connection, peer)
     }
 
-    /// Waits until all is confirmed, so long at most; what was done, in a line.
+    /// Waits until everything is confirmed, at most `within`. Returns the counters as one line.
     pub(super) async fn finish(&self, within: Duration) -> Result<String, Problem> {
         let finish = |reply| Mail::Finish(reply, within);
         let told = self.gateway.call_timeout(finish, Duration::MAX).await;
@@ -171,7 +168,7 @@ mod tests {
     use super::To;
 
     #[test]
-    fn the_first_sign_parts_the_name_from_the_node() {
+    fn the_first_at_sign_separates_the_name_from_the_node() {
         let to: To = "Elixir.Shop.Sink@shop@127.0.0.1".parse().unwrap();
         assert_eq!((to.name.as_str(), to.node.as_str()), ("Elixir.Shop.Sink", "shop@127.0.0.1"));
         for wrong in ["sink", "sink@shop", "@shop@127.0.0.1", "sink@@h"] {

@@ -1,8 +1,8 @@
-//! What is to be handed on, and what of it is on its way. Pure.
+//! Queue of messages to forward, and flow control. Pure.
 //!
-//! Used by the gateway's process. Blocks come in, one of each connection at a time, and go out in
-//! *pieces*, as far as the credit lets them, in turn, so that no connection holds up another. A piece
-//! is kept until it is confirmed, and can be sent again until then. Never sends anything itself.
+//! Used by the gateway process. Blocks arrive, at most one per connection at a time, and are split into *pieces* as far
+//! as the credit permits, round robin, so that no connection delays another. A piece is kept until it is confirmed and
+//! can be resent until then. This module sends nothing.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
@@ -12,30 +12,30 @@ use purlin_ack::wire::SizeOrder;
 
 use super::words::{Piece, Source};
 
-/// The most messages, and bytes, of a piece; a larger message is one by itself.
+/// Largest piece in messages and bytes. A larger message is a piece alone.
 const MOST: (u32, usize) = (256, 64 << 10);
 
-/// The most bytes that are unconfirmed, if more than one piece is.
+/// Limit of unconfirmed bytes, unless only one piece is unconfirmed.
 const BYTES: usize = 16 << 20;
 
-/// When whoever sent a block hears of it.
+/// When the sender of a block gets its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum AckAfter {
-    /// When the gateway has sent it on.
+    /// When the gateway has sent the block.
     Received,
-    /// When all of it is confirmed.
+    /// When the whole block is confirmed.
     Confirmed,
 }
 
-/// Blocks, with `R` to answer each of them.
+/// Blocks, each with an `R` to reply to.
 pub(super) struct UnderWay<R> {
     after: AckAfter,
     credit: u32,
     works: HashMap<u64, Work<R>>,
-    /// Of which there is more to be sent, the next first.
+    /// Blocks that are not completely split into pieces, the next first.
     turns: VecDeque<u64>,
     pieces: BTreeMap<u64, Sent>,
-    /// Messages and bytes of the pieces.
+    /// Messages and bytes in unconfirmed pieces.
     sent: (u32, usize),
     works_ever: u64,
     pieces_ever: u64,
@@ -45,9 +45,9 @@ struct Work<R> {
     bytes: Arc<Vec<u8>>,
     order: SizeOrder,
     source: Arc<Source>,
-    /// So far it is in pieces.
+    /// Bytes already split into pieces.
     at: usize,
-    /// How many pieces of it are unconfirmed.
+    /// Number of unconfirmed pieces.
     open: usize,
     reply: Option<R>,
 }
@@ -83,17 +83,17 @@ impl<R> UnderWay<R> {
         }
     }
 
-    /// So many messages may be unconfirmed from now on; none more are sent with 0.
+    /// Sets the limit of unconfirmed messages. With 0, nothing more is sent.
     pub(super) fn set_credit(&mut self, credit: u32) {
         self.credit = credit;
     }
 
-    /// How many messages are unconfirmed.
+    /// Returns the number of unconfirmed messages.
     pub(super) fn unconfirmed(&self) -> u32 {
         self.sent.0
     }
 
-    /// Has a block of whole messages wait for its turn.
+    /// Queues a block of complete messages.
     pub(super) fn take(&mut self, bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: R) {
         self.works_ever += 1;
         let work =
@@ -102,7 +102,7 @@ impl<R> UnderWay<R> {
         self.turns.push_back(self.works_ever);
     }
 
-    /// Makes the next piece, if there is credit for one. Gives its number, and whom to answer now.
+    /// Makes the next piece, if the credit permits. Returns its number and a reply that is due now.
     pub(super) fn next(&mut self) -> Option<(u64, Option<R>)> {
         let key = *self.turns.front()?;
         let work = self.works.get_mut(&key)?;
@@ -112,7 +112,7 @@ impl<R> UnderWay<R> {
         let rest = work.piece(work.at..work.bytes.len());
         let mut frames = rest.frames();
         while messages < messages_left && frames.next().is_some() {
-            // WHY: the first one goes alone, however large, when nothing is before it.
+            // WHY: with nothing unconfirmed, the first message goes alone, whatever its size.
             let alone = messages == 0 && (self.pieces.is_empty() || frames.used() <= bytes_left);
             if !alone && frames.used() > bytes_left.min(MOST.1) {
                 break;
@@ -137,20 +137,20 @@ impl<R> UnderWay<R> {
         Some((self.pieces_ever, reply))
     }
 
-    /// Where the messages of a piece lie, and how many they are.
+    /// Returns a piece and its number of messages.
     pub(super) fn piece(&self, number: u64) -> Option<(Piece, u32)> {
         let sent = self.pieces.get(&number)?;
         let work = self.works.get(&sent.work)?;
         Some((work.piece(sent.place.clone()), sent.messages))
     }
 
-    /// The unconfirmed pieces, the oldest first.
+    /// Returns the unconfirmed pieces, oldest first.
     pub(super) fn pieces(&self) -> Vec<u64> {
         self.pieces.keys().copied().collect()
     }
 
-    /// A piece is confirmed. Gives how many messages it had, and whom to answer now; nothing if it is
-    /// none, or was confirmed before.
+    /// Removes a confirmed piece. Returns its number of messages and a reply that is due now. Returns `None` if the
+    /// piece is unknown or already confirmed.
     pub(super) fn confirmed(&mut self, number: u64) -> Option<(u32, Option<R>)> {
         let piece = self.pieces.remove(&number)?;
         self.sent.0 -= piece.messages;
@@ -165,7 +165,7 @@ impl<R> UnderWay<R> {
         Some((piece.messages, reply))
     }
 
-    /// What is not in pieces yet of blocks whose senders no longer wait is given up.
+    /// Discards the unsent rest of blocks whose senders no longer wait.
     pub(super) fn give_up_unwanted(&mut self, is_wanted: impl Fn(&R) -> bool) {
         let unwanted = |key: &u64| {
             let reply = self.works.get(key).and_then(|work| work.reply.as_ref());
@@ -176,8 +176,7 @@ impl<R> UnderWay<R> {
         self.cut(given_up);
     }
 
-    /// All whose senders wait for an answer are given up, as far as they are not in pieces. Gives whom to
-    /// tell.
+    /// Discards the unsent rest of all blocks. Returns the pending replies.
     pub(super) fn give_up(&mut self) -> Vec<R> {
         let waiting = self.works.values_mut().filter_map(|work| work.reply.take()).collect();
         let turns = std::mem::take(&mut self.turns);
@@ -185,7 +184,7 @@ impl<R> UnderWay<R> {
         waiting
     }
 
-    /// What is not in pieces yet of these blocks never will be.
+    /// Discards the unsent rest of these blocks.
     fn cut(&mut self, turns: VecDeque<u64>) {
         for key in turns {
             if let Some(work) = self.works.get_mut(&key) {
@@ -207,7 +206,7 @@ mod tests {
         Arc::new(Source::new(1, ([127, 0, 0, 1], 80).into(), None))
     }
 
-    /// A block of messages of these sizes, numbered from `first`.
+    /// Returns a block of messages of these sizes, numbered from `first`.
     fn block(first: u64, sizes: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (id, size) in (first..).zip(sizes) {
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_messages_are_unconfirmed_than_there_is_credit_for_and_connections_take_turns() {
+    fn unconfirmed_messages_stay_within_the_credit_and_connections_take_turns() {
         let mut one = with(AckAfter::Confirmed, 3, &[("a", 1, &[1; 4]), ("b", 11, &[1; 2])]);
         assert_eq!(one.next(), Some((1, None)));
         assert_eq!((ids(&one, 1), one.next()), (vec![1, 2, 3], None));
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_answered_after_receipt_is_when_the_last_message_is_in_a_piece() {
+    fn ack_after_received_replies_when_the_last_message_is_in_a_piece() {
         let mut one = with(AckAfter::Received, 2, &[("a", 1, &[1; 3])]);
         assert_eq!(one.next(), Some((1, None)));
         assert_eq!(one.confirmed(1), Some((2, None)));
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn without_credit_nothing_goes_and_a_message_larger_than_all_bytes_goes_alone() {
+    fn nothing_is_sent_without_credit_and_an_oversized_message_goes_alone() {
         let mut one = with(AckAfter::Confirmed, 0, &[("a", 1, &[BYTES + 1, 1]), ("b", 7, &[1])]);
         assert_eq!(one.next(), None);
         one.set_credit(100);
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_given_up_as_far_as_it_was_not_sent() {
+    fn the_unsent_rest_of_abandoned_blocks_is_discarded() {
         let mut one = with(AckAfter::Confirmed, 2, &[("a", 1, &[1; 3]), ("b", 7, &[1])]);
         assert_eq!(one.next(), Some((1, None)));
         one.give_up_unwanted(|who| *who != "a");

@@ -1,4 +1,4 @@
-//! What the gateway and the process that it forwards to say to each other, in terms. Pure.
+//! Terms exchanged between the gateway and the target process. Pure.
 //!
 //! | to | term |
 //! |---|---|
@@ -17,16 +17,16 @@ use purlin_term::{Binary, Pid, Term};
 use serde::ser::SerializeTupleVariant;
 use serde::{Serialize, Serializer};
 
-/// What the process says.
+/// A message of the target.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// It has this batch.
+    /// The target confirms this batch.
     Confirm(u64),
-    /// It will have so many messages that it has not confirmed.
+    /// The target accepts this number of unconfirmed messages.
     Credit(u32),
 }
 
-/// Reads what the process says; an error says what it is instead.
+/// Parses a message of the target. The error describes what was expected.
 pub(super) fn said(term: &Term) -> Result<Said, String> {
     let number = |number: &Term| number.as_integer().and_then(|number| number.try_into().ok());
     let read = match term.as_tuple() {
@@ -39,18 +39,18 @@ pub(super) fn said(term: &Term) -> Result<Said, String> {
     read.ok_or_else(|| "it is no {purlin_confirm, Batch} and no {purlin_credit, Messages}".into())
 }
 
-/// Some messages of one connection. COST: written into the frame from where they lie.
+/// Messages of one connection. COST: serialized directly from the received bytes.
 pub(super) struct Batch {
-    /// Who is to be told that it is confirmed.
+    /// Pid of the gateway, which receives the confirmation.
     pub(super) gateway: Pid,
-    /// Its number.
+    /// Batch number.
     pub(super) number: u64,
-    /// The batch before it, 0 of the first since somebody was there.
+    /// Number of the previous batch; 0 for the first since the target was found.
     pub(super) follows: u64,
     pub(super) piece: Piece,
 }
 
-/// Where the messages of a batch lie.
+/// The part of a block that belongs to a batch.
 #[derive(Clone)]
 pub(super) struct Piece {
     pub(super) source: Arc<Source>,
@@ -59,7 +59,7 @@ pub(super) struct Piece {
     pub(super) order: SizeOrder,
 }
 
-/// Where messages come from: a connection, and whose it is if the client has a session.
+/// Origin of messages: the connection, and the client's session if there is one.
 #[derive(Debug, Serialize)]
 pub(super) struct Source {
     connection: u64,
@@ -82,7 +82,7 @@ impl Source {
 }
 
 impl Piece {
-    /// The messages.
+    /// Returns the messages.
     pub(super) fn frames(&self) -> Frames<'_> {
         Frames::new(&self.bytes[self.place.clone()], self.order, u32::MAX)
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_process_says_is_read_and_all_else_is_refused() {
+    fn confirm_and_credit_are_parsed_and_all_else_is_refused() {
         let pair = |tag, number: Term| Term::tuple([Term::atom(tag), number]);
         assert_eq!(said(&pair("purlin_confirm", Term::from(7))), Ok(Said::Confirm(7)));
         assert_eq!(said(&pair("purlin_credit", Term::from(0))), Ok(Said::Credit(0)));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_a_tuple_of_what_the_guide_says() {
+    fn a_batch_is_serialized_as_documented() {
         let told = batch(None);
         assert!(told.starts_with("{purlin_ack,<"), "{told}");
         let source = r#"#{connection => 3,peer => <<"127.0.0.1:80">>}"#;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_names_a_session_if_there_is_one() {
+    fn a_source_includes_the_session_if_there_is_one() {
         let session = Session { client: *b"0123456789abcdef", epoch: 2 };
         let told = batch(Some(session));
         assert!(told.contains(r#"client => <<"0123456789abcdef">>"#), "{told}");

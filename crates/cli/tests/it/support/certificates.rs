@@ -1,14 +1,14 @@
-//! An authority of one's own, and certificates of it, in PEM files.
+//! A CA and certificates signed by it, in PEM files.
 
 use std::fs;
 use std::path::Path;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
-/// Who vouches for others.
+/// A certificate authority.
 pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
 
-/// An authority of that name, whose own certificate is in `NAME.pem`.
+/// Creates a CA with that name and writes its certificate to `NAME.pem`.
 pub(crate) fn authority(folder: &Path, name: &str) -> Authority {
     let mut params = CertificateParams::new([]).unwrap();
     params.distinguished_name.push(DnType::CommonName, name);
@@ -18,7 +18,7 @@ pub(crate) fn authority(folder: &Path, name: &str) -> Authority {
     authority
 }
 
-/// A certificate of that authority for these hosts, in `WHO.pem`, and its key, in `WHO.key`.
+/// Creates a certificate for these hosts in `WHO.pem` and its key in `WHO.key`.
 pub(crate) fn certificate(folder: &Path, authority: &Authority, who: &str, hosts: &[&str]) {
     let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
     let (key, params) = (KeyPair::generate().unwrap(), CertificateParams::new(hosts).unwrap());

@@ -1,4 +1,4 @@
-//! Runs the real `purlin` on contenders that measure nothing.
+//! Test support: runs the `purlin` program on contenders that measure nothing.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -22,9 +22,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpSocket;
 
-/// An address at which connections are refused for as long as the socket is kept.
+/// Returns an address at which connections are refused while the socket exists.
 ///
-/// WHY bound and not listening: the system gives the port to no other program meanwhile.
+/// WHY bound and not listening: meanwhile the system assigns the port to no other program.
 pub(crate) fn refusing() -> (TcpSocket, String) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
@@ -32,7 +32,7 @@ pub(crate) fn refusing() -> (TcpSocket, String) {
     (socket, address)
 }
 
-/// The contender that answers by arithmetic; Cargo builds it with the tests.
+/// Returns the path of the contender that computes its answers; Cargo builds it with the tests.
 pub(crate) fn fake() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let built = own.ancestors().nth(2).expect("it lies in deps");
@@ -42,31 +42,32 @@ pub(crate) fn fake() -> PathBuf {
     fake
 }
 
-/// `NAME=COMMAND` for the fake with these orders.
+/// Returns `NAME=COMMAND` for the fake contender with these options.
 pub(crate) fn contender(name: &str, orders: &str) -> String {
     format!("{name}='{}' {orders}", fake().display())
 }
 
-/// A folder of its own, and `purlin` run in it.
+/// A temporary folder, and the result of `purlin` run in it.
 pub(crate) struct Bench {
     folder: TempDir,
-    /// What the command ended with and printed.
+    /// Exit status and output of the command.
     pub(crate) output: Output,
 }
 
 impl Bench {
-    /// `purlin lab run` with these words, three short samples of each, in `run/`.
+    /// Runs `purlin lab run` with these arguments, three short samples per point, in `run/`.
     pub(crate) fn run(words: &[&str]) -> Self {
         Self::in_folder(tempfile::tempdir().expect("a folder can be made"), words)
     }
 
-    /// The same in a folder that holds something already.
+    /// Like [`Bench::run`], in an existing folder.
     pub(crate) fn in_folder(folder: TempDir, words: &[&str]) -> Self {
         let output = quick(folder.path()).args(words).output().expect("purlin runs");
         Self { folder, output }
     }
 
-    /// A run of these experiments on these contenders, with the fake for the client of servers.
+    /// Runs these experiments on these contenders, with the fake contender as the client of
+    /// servers.
     #[cfg(unix)]
     pub(crate) fn served(experiments: &str, contenders: &[String]) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
@@ -75,7 +76,7 @@ impl Bench {
         Self::in_folder(folder, &of(experiments, contenders))
     }
 
-    /// A run of these experiments on these contenders.
+    /// Runs these experiments on these contenders.
     pub(crate) fn of(experiments: &str, contenders: &[String]) -> Self {
         Self::run(&of(experiments, contenders))
     }
@@ -96,17 +97,17 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// The stored results.
+    /// Returns the stored results.
     pub(crate) fn results(&self) -> Value {
         json(&self.path("run/results.json"))
     }
 
-    /// The stored samples.
+    /// Returns the stored samples.
     pub(crate) fn samples(&self) -> Vec<Value> {
         samples(&self.path("run/samples.jsonl"))
     }
 
-    /// The lines of standard error that speak of a contender.
+    /// Returns the lines of standard error about a contender.
     pub(crate) fn lines_about(&self, contender: &str) -> Vec<String> {
         let about = |line: &&str| {
             line.contains(&format!(" {contender}:")) || line.starts_with(&format!("{contender}:"))
@@ -115,7 +116,7 @@ impl Bench {
     }
 }
 
-/// The words for these experiments on these contenders.
+/// Returns the arguments for these experiments on these contenders.
 pub(crate) fn of<'a>(experiments: &'a str, contenders: &'a [String]) -> Vec<&'a str> {
     let mut words = vec!["--limit", "600", "--seed", "1"];
     if !experiments.is_empty() {
@@ -127,14 +128,15 @@ pub(crate) fn of<'a>(experiments: &'a str, contenders: &'a [String]) -> Vec<&'a 
     words
 }
 
-/// `purlin lab run`, three short samples of each, with `folder` for everything.
+/// Returns the command `purlin lab run` with three short samples per point, with `folder` for all
+/// files.
 pub(crate) fn quick(folder: &Path) -> Command {
     let mut command = purlin(folder);
     command.args(["lab", "run", "--samples", "3", "--sample-ms", "2", "--dir", "run"]);
     command
 }
 
-/// `purlin` in a folder, with no contenders of its own.
+/// Returns the command `purlin` in a folder without built-in contenders.
 pub(crate) fn purlin(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_purlin"));
     command
@@ -150,7 +152,7 @@ pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_str(&text).expect("it is JSON")
 }
 
-/// The one line that says why it has ended with that status.
+/// Returns the one line on standard error of a command that has exited with that status.
 pub(crate) fn line(output: &Output, status: i32) -> String {
     let line = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(status), "{line}");
@@ -158,7 +160,7 @@ pub(crate) fn line(output: &Output, status: i32) -> String {
     line
 }
 
-/// The results that a page carries, packed.
+/// Decodes the results embedded in a page.
 pub(crate) fn drawn(page: &Path) -> Value {
     let page = std::fs::read_to_string(page).expect("there is a page");
     let (_, rest) = page.split_once(r#"id="purlin-results">"#).expect("it holds results");
@@ -172,12 +174,12 @@ pub(crate) fn samples(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()
 }
 
-/// The elements of a list in the results.
+/// Returns the elements of a list in the results.
 pub(crate) fn list<'a>(results: &'a Value, name: &str) -> &'a [Value] {
     results[name].as_array().unwrap_or_else(|| panic!("{name} is a list"))
 }
 
-/// How many principal results this contender has in this experiment.
+/// Returns the number of primary results of this contender in this experiment.
 pub(crate) fn principals(results: &Value, experiment: &str, contender: &str) -> usize {
     let own = |result: &&Value| {
         result["experiment"] == experiment

@@ -1,4 +1,4 @@
-//! Nodes for tests: an epmd on a port of its own, the real `erl`, and `purlin node`.
+//! Test support: an epmd on a private port, `erl`, and `purlin node`.
 
 use std::fmt;
 use std::io::Write;
@@ -14,12 +14,12 @@ use super::{HANG, purlin};
 
 pub(crate) const COOKIE: &str = "monster";
 
-/// A port of all addresses of this machine, which as long as this is there nobody gets who asks for any. Who says
-/// that it is to be this one can listen on it.
+/// A port reserved on all addresses of this machine while this exists. The system assigns it to no program that asks
+/// for any port; a program that names the port can listen on it.
 pub(crate) struct Port {
     number: String,
-    /// WHY bound and not listening: the system then gives it to nobody by itself, and lets others that reuse
-    /// addresses, as all that listen here do, have it.
+    /// WHY bound and not listening: the system then assigns the port to no other program, but lets programs that set
+    /// `SO_REUSEADDR`, as all in these tests do, listen on it.
     _held: TcpSocket,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Port {
     }
 }
 
-/// A port that nobody has.
+/// Reserves a free port.
 pub(crate) fn free_port() -> Port {
     let held = TcpSocket::new_v4().expect("a socket");
     held.set_reuseaddr(true).expect("it is new");
@@ -46,9 +46,9 @@ pub(crate) fn free_port() -> Port {
     Port { number, _held: held }
 }
 
-/// An epmd, OTP's, on this port.
+/// Starts OTP's epmd on this port.
 pub(crate) fn epmd(port: &str) -> Running {
-    // WHY twice -d: it then says when it listens, on its standard error.
+    // WHY `-d` twice: epmd then logs to standard error when it listens.
     let mut command = Command::new("sh");
     command.args(["-c", "exec epmd -d -d -address 127.0.0.1 -port \"$1\" 2>&1", "sh", port]);
     let mut epmd = Running::start(&mut command);
@@ -58,7 +58,7 @@ pub(crate) fn epmd(port: &str) -> Running {
     epmd
 }
 
-/// OTP's logger, with standard error in place of standard output.
+/// Configuration of OTP's logger: standard error instead of standard output.
 const LOG_TO_STDERR: &str =
     "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
 
@@ -68,14 +68,14 @@ fn erl(folder: &Path, port: &str, alive: &str) -> Command {
     command
         .args(["+S", "1:1", "+sbwt", "none", "-noinput", "-start_epmd", "false"])
         .args(["-boot", "start_clean", "-name", &name, "-setcookie", COOKIE])
-        // WHY: a report on its standard output would be taken for what it was told to print.
+        // WHY: a report on standard output would be taken for an answer.
         .args(["-kernel", "logger", LOG_TO_STDERR])
         .env("ERL_EPMD_PORT", port)
         .env("HOME", folder);
     command
 }
 
-/// A node of the BEAM that is up.
+/// Starts a BEAM node.
 pub(crate) fn beam(folder: &Path, port: &str, alive: &str) -> Running {
     let mut command = erl(folder, port, alive);
     let mut beam = Running::start(command.args(["-eval", "io:format(\"ready~n\")"]));
@@ -83,7 +83,7 @@ pub(crate) fn beam(folder: &Path, port: &str, alive: &str) -> Running {
     beam
 }
 
-/// What a node of the BEAM finds for an expression, in one line each.
+/// Evaluates expressions on a BEAM node. Returns each value as one line.
 pub(crate) fn eval(folder: &Path, port: &str, expressions: &[&str]) -> Vec<String> {
     let mut program = String::new();
     for expression in expressions {
@@ -95,12 +95,12 @@ pub(crate) fn eval(folder: &Path, port: &str, expressions: &[&str]) -> Vec<Strin
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// `purlin node`, which has said this before it was up, and how it can be reached.
+/// Starts `purlin node`. Returns it with the lines it printed until it was up.
 pub(crate) fn node(folder: &Path, port: &str, words: &[&str]) -> (Running, Vec<String>) {
     named(folder, port, "ours@127.0.0.1", words)
 }
 
-/// A node of that name. What it tells on its standard error is in the file `errors`.
+/// Starts a node with that name. Its standard error is in the file `errors`.
 pub(crate) fn named(
     folder: &Path,
     port: &str,
@@ -121,18 +121,18 @@ pub(crate) fn named(
     (node, said)
 }
 
-/// What a node has told on its standard error, line by line.
+/// Returns the lines a node has logged to standard error.
 ///
-/// WHY without hogs: a thread that the machine takes away from a process for 10 ms looks like a process that does
-/// not await, so that these lines depend on what else runs.
+/// WHY without hogs: a process preempted by the operating system for 10 ms looks like one that does not await, so these
+/// lines depend on the load of the machine.
 pub(crate) fn logged(folder: &Path) -> Vec<String> {
     let errors = std::fs::read_to_string(folder.join("errors")).expect("it is there");
     let of_others = errors.lines().filter(|line| !line.contains(" purlin::hog: "));
     of_others.map(str::to_owned).collect()
 }
 
-/// `purlin` with these words, to its end. A call waits for its answer as long as a test waits for an event, unless
-/// the words say otherwise.
+/// Runs `purlin` with these arguments to its end. A call waits for its answer as long as a test waits for an event,
+/// unless the arguments set a timeout.
 pub(crate) fn run(folder: &Path, port: &str, words: &[&str]) -> Output {
     let mut command = purlin(folder);
     command.args(words);
@@ -143,7 +143,7 @@ pub(crate) fn run(folder: &Path, port: &str, words: &[&str]) -> Output {
     command.output().expect("purlin runs")
 }
 
-/// Writes the cookie where `erl` has it.
+/// Writes the cookie file that `erl` reads.
 pub(crate) fn keep_cookie(folder: &Path, cookie: &str, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(".erlang.cookie");

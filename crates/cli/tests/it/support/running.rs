@@ -1,9 +1,9 @@
-//! A program beside the test, whose lines it reads.
+//! A child process whose output the test reads.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A program that runs until this is dropped.
+/// A child process that is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     input: ChildStdin,
@@ -11,7 +11,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts it; its standard error goes where the command says.
+    /// Starts the program; its standard error goes where the command specifies.
     pub(crate) fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it is there");
@@ -20,30 +20,30 @@ impl Running {
         Self { child, input, out }
     }
 
-    /// Whether it has not ended.
+    /// Returns whether the program is still running.
     pub(crate) fn goes_on(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Tells it a line, and gives the next that it prints.
+    /// Writes a line to the program and returns the next line it prints.
     pub(crate) fn ask(&mut self, line: &str) -> String {
         writeln!(self.input, "{line}").expect("it reads");
         self.line()
     }
 
-    /// The next line that it prints.
+    /// Returns the next line that the program prints.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).expect("there is a line");
         line.trim_end().to_owned()
     }
 
-    /// Ends it, and gives its status, and what else it printed.
+    /// Sends the signal. Returns the exit status and the remaining output.
     pub(crate) fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
@@ -55,7 +55,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The program may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

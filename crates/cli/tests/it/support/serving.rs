@@ -1,4 +1,4 @@
-//! `purlin ack serve`, running.
+//! A running `purlin ack serve`.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::purlin;
 use super::running::Running;
 
-/// A server that runs.
+/// A running server.
 pub(crate) struct Serving(Running);
 
 impl Serving {
@@ -16,14 +16,14 @@ impl Serving {
         Self(Running::start(&mut command))
     }
 
-    /// The next line: which strategy listens where.
+    /// Returns the strategy and the address in the next line.
     pub(crate) fn listens(&mut self) -> (String, String) {
         let line = self.0.line();
         let (strategy, address) = line.split_once(" listens on ").expect(&line);
         (strategy.to_owned(), address.to_owned())
     }
 
-    /// Ends it, and gives its status, and what it printed in the end.
+    /// Sends the signal. Returns the exit status and the remaining output.
     pub(crate) fn end(self, signal: &str) -> (Option<i32>, String) {
         self.0.end(signal)
     }

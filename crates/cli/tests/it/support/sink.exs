@@ -1,17 +1,17 @@
-# A process that takes forwarded messages, for tests: it writes each into a ledger before it confirms
-# it, and knows batches that it has seen.
+# A process that receives forwarded messages, for tests: it writes each message to a ledger before it confirms
+# it, and detects batches that it has already seen.
 #
 #   elixir --name sink@127.0.0.1 --cookie C sink.exs LEDGER
 #
-# Reads commands, one a line, and answers each with a line:
+# Reads commands from standard input, one per line, and answers each with a line:
 #
-#   stop           takes nothing until `go`
-#   at N stop      once N messages came: writes the batch, prints `stopped`, confirms the batch after `go`
-#   at N cut       once N messages came: writes the batch, ends the connection to the gateway's node
+#   stop           receives nothing until `go`
+#   at N stop      after N messages: writes the batch, prints `stopped`, confirms the batch after `go`
+#   at N cut       after N messages: writes the batch, closes the connection to the gateway's node
 #                  instead of confirming the batch, and prints `cut`
-#   held           how many messages wait in its mailbox
-#   peak           the most messages that it and its mailbox have held at a time
-#   count          how many messages came
+#   held           prints the number of messages in its mailbox
+#   peak           prints the largest number of messages that it and its mailbox have held
+#   count          prints the number of messages received
 #   credit N       grants N messages
 defmodule Sink do
   use GenServer
@@ -27,11 +27,11 @@ defmodule Sink do
   @impl true
   def handle_info({:purlin_ack, gateway, _, _, _, _} = message, %{gateway: other} = state)
       when gateway != other do
-    # A gateway that has been started again begins anew.
+    # A restarted gateway starts numbering anew.
     handle_info(message, %{state | gateway: gateway, last: 0, previous: 0})
   end
 
-  # What was between was lost with a connection, and all of it comes again.
+  # The batches in between were lost with a connection and will be resent.
   def handle_info({:purlin_ack, _, _, follows, _, _}, %{previous: previous} = state)
       when follows not in [0, previous],
       do: {:noreply, state}
@@ -43,7 +43,7 @@ defmodule Sink do
       :ok = :file.sync(state.file)
     end
 
-    # WHY before it confirms: what it confirms is replaced by the gateway, and would be counted twice.
+    # WHY before confirming: the gateway replaces confirmed messages by new ones, which would be counted twice.
     state = seen(state, length(messages))
     state = confirm(gateway, batch, state)
     {:noreply, %{state | last: max(batch, state.last), previous: batch}}

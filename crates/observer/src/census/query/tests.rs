@@ -1,4 +1,4 @@
-//! A page is what is left when all rows are filtered and sorted one by one.
+//! Property test: a page equals filtering and sorting all rows one by one.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -91,7 +91,7 @@ fn query() -> impl Strategy<Value = Query> {
     )
 }
 
-/// What [`Filter`] says, word by word.
+/// Reference implementation of [`Filter`].
 fn matches(filter: &Filter, row: &Row<'_>) -> bool {
     let text = filter.text.to_lowercase();
     let says = |it: &str| it.to_lowercase().contains(&text);
@@ -105,7 +105,7 @@ fn matches(filter: &Filter, row: &Row<'_>) -> bool {
             || row.name.is_some_and(|name| says(name)))
 }
 
-/// What [`Column`] says, word by word.
+/// Reference implementation of [`Column`].
 fn order(query: &Query, a: &Row<'_>, b: &Row<'_>) -> Ordering {
     let directed = |order: Ordering| if query.descending { order.reverse() } else { order };
     let by = match query.sort {
@@ -139,7 +139,7 @@ fn order(query: &Query, a: &Row<'_>, b: &Row<'_>) -> Ordering {
 
 proptest! {
     #[test]
-    fn a_page_is_what_sorting_all_of_it_gives(mut made in prop::collection::vec(row(), 0..60), query in query()) {
+    fn a_page_equals_filtering_and_sorting_all_rows(mut made in prop::collection::vec(row(), 0..60), query in query()) {
         let numbered = |(number, made): (u32, &mut Made)| made.0.id = pid(2 * number);
         (0..).zip(&mut made).for_each(numbered);
         let rows: Vec<_> =
@@ -157,7 +157,7 @@ proptest! {
 }
 
 #[test]
-fn a_page_has_no_more_rows_than_it_may() {
+fn a_page_never_exceeds_the_row_limit() {
     let row = Row {
         id: pid(0),
         name: None,

@@ -1,18 +1,18 @@
 // @ts-check
-// Who is let in, and what a reader without a mouse, without eyes, or in the dark finds.
+// Scenarios of access control, accessibility and theme.
 
 import assert from "node:assert/strict";
 
 const VIEWS = ["Overview", "Processes", "Supervision", "Cluster", "Ack server", "Warnings", "Trace"];
 
-// Without the token there is a question for it and nothing else; with a wrong one too.
+// Without a token, or with a wrong one, the page shows only the login form.
 async function login({ open, url }) {
   const [address, token] = url.split("#token=");
   const page = await open({ url: address });
   await page.getByRole("heading", { name: "Which token?" }).waitFor();
   assert.ok(!(await page.content()).includes("zanzibar"));
   const field = page.getByLabel("Address or token");
-  // What cannot be a token is not kept, so that the page goes on asking.
+  // Text that cannot be a token is not stored, and the form stays.
   for (const pasted of ["observing at: zanzibar", "töken–with–dashes", `${url} (open it)`, `${address}#token=`]) {
     await field.fill(pasted);
     await page.getByRole("button", { name: "Open" }).click();
@@ -28,7 +28,7 @@ async function login({ open, url }) {
   await page.getByRole("button", { name: "Open" }).click();
   await page.locator("#node", { hasText: "zanzibar" }).waitFor();
   page.expected = page.complaints.filter((each) => each.includes("401"));
-  // It is in no address, in no cookie, and stays when the page is loaded again.
+  // The token is in no address and no cookie, and survives a reload.
   assert.ok(!page.url().includes(token));
   assert.equal((await page.context().cookies()).length, 0);
   await page.reload();
@@ -42,7 +42,7 @@ async function link({ open, url }) {
   assert.ok(!page.url().includes(url.split("#token=")[1]));
 }
 
-// A page that is hidden asks for nothing, and goes on when it is seen.
+// A hidden page sends no requests, and resumes when it is visible.
 async function hidden({ open }) {
   const page = await open();
   await page.locator("#health", { hasText: "Live" }).waitFor();
@@ -57,7 +57,7 @@ async function hidden({ open }) {
   await page.locator("#health", { hasText: "Live" }).waitFor();
 }
 
-// Every view has its heading, a main part and names for its controls; Tab reaches what can be used.
+// Every view has its heading and landmarks, and its controls have names.
 async function tree({ open }) {
   const page = await open();
   const session = await page.context().newCDPSession(page);
@@ -94,11 +94,11 @@ async function keys({ open }) {
   await page.keyboard.press("Enter");
   // WHY the level: the overview has a heading "Processes that do not await" while there are such.
   await page.getByRole("heading", { level: 1, name: "Processes" }).waitFor();
-  // What was opened is read next.
+  // Focus moves to the opened view.
   await page.locator("#main:focus").waitFor();
 }
 
-// Dark by preference and by switch, and the switch is remembered.
+// Dark theme by preference and by switch; the switch is remembered.
 async function themes({ open }) {
   const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const [light, dark] = [await open(), await open({ colorScheme: "dark" })];
@@ -110,7 +110,7 @@ async function themes({ open }) {
   assert.equal(await ground(light), await ground(dark));
 }
 
-// At the width of a telephone nothing but tables scrolls sideways.
+// On a narrow screen nothing but tables scrolls sideways.
 async function phone({ open }) {
   const page = await open({ viewport: { width: 380, height: 760 } });
   for (const name of VIEWS) {
@@ -124,7 +124,7 @@ async function phone({ open }) {
   }
 }
 
-// When the node has ended the page says so.
+// The page says when the node has ended.
 async function ended({ open, act }) {
   const page = await open();
   await page.locator("#health", { hasText: "Live" }).waitFor();

@@ -1,5 +1,5 @@
 // @ts-check
-// What a reader does with each view, and what has to be seen then.
+// Scenarios: what a reader does with each view, and what the view must show.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { access } from "./access.mjs";
 
 const row = (page, text) => page.locator("table.rows tbody tr", { hasText: text });
 
-// The figures move, the observer tells its own cost, and a hog is named.
+// The charts update, the observer shows its own cost, and a hog is listed.
 async function overview({ open, act, about, picture, pictures }) {
   const page = await open();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -16,13 +16,13 @@ async function overview({ open, act, about, picture, pictures }) {
   await page.locator("#cost", { hasText: /The observer takes .*% of one core.*(Nothing was left out\.|events were lost\.)/ }).waitFor();
   await page.getByText("No process holds up a thread.").waitFor();
   await page.getByRole("img", { name: /^Messages and signals sent, last/ }).waitFor();
-  // A picture shows more than two seconds.
+  // A screenshot needs more than two seconds of history.
   if (pictures) await page.getByRole("img", { name: /^Utilisation of the workers, last [2-9]\d seconds/ }).waitFor();
   await act("hog");
   const named = page.locator("#hogs a", { hasText: "greedy" });
   await named.waitFor();
   await page.locator("#hogs li", { hasText: "has been in one turn for" }).waitFor();
-  // The arrow keys read the graph.
+  // The arrow keys select a moment in the chart.
   await graph.focus();
   await page.keyboard.press("ArrowLeft");
   await graph.locator(".cursor[visibility=visible]").waitFor({ state: "attached" });
@@ -32,7 +32,7 @@ async function overview({ open, act, about, picture, pictures }) {
   await act("rest");
 }
 
-// A look at a node of three hundred workers.
+// A snapshot of a node with three hundred workers.
 const look = (second) => ({
   at_ns: second * 1e9,
   span_ns: 1e9,
@@ -47,7 +47,7 @@ const look = (second) => ({
   workers: Array.from({ length: 300 }, () => ({ utilization: 0.123456789, queue: 1, turns_per_second: 1234.56789 })),
 });
 
-// A long history of many workers is taken in and drawn.
+// A long history of many workers is received and drawn.
 async function crowd({ open }) {
   const page = await open();
   const news = {
@@ -75,7 +75,7 @@ async function crowd({ open }) {
   }
 }
 
-// What is spawned appears, and what ends goes, without a touch.
+// A spawned process appears and an ended one disappears without interaction.
 async function appears({ open, act }) {
   const page = await open({ at: "#/processes?text=newcomer" });
   await page.getByText("No row fits.").waitFor();
@@ -88,7 +88,7 @@ async function appears({ open, act }) {
   await row(page, "newcomer").waitFor({ state: "detached" });
 }
 
-// Twenty thousand rows are sorted, filtered and scrolled through, and only those in sight are there.
+// Twenty thousand rows are sorted, filtered and scrolled, and only those in view are in the document.
 async function many({ open, about, picture }) {
   const page = await open({ at: "#/processes?sort=pid&order=asc" });
   await page.getByText(/^Rows 1 to \d+ of 20\u202f0\d\d$/).waitFor();
@@ -109,7 +109,7 @@ async function many({ open, about, picture }) {
   await last.waitFor();
   await page.keyboard.press("Home");
   await page.getByText(/^Rows 1 to /).waitFor();
-  // The bar leads into the middle.
+  // The scroll bar leads to the middle.
   await region.evaluate((frame) => {
     frame.scrollTop = frame.scrollHeight / 2;
   });
@@ -120,7 +120,7 @@ async function many({ open, about, picture }) {
   await page.getByText("No row fits.").waitFor();
 }
 
-// Waits until so many looks at the node have come.
+// Waits for the given number of snapshots.
 async function looks(page, times) {
   for (let time = 0; time < times; time += 1) {
     const before = await page.locator("#health").textContent();
@@ -128,7 +128,7 @@ async function looks(page, times) {
   }
 }
 
-// While it is paused nothing moves.
+// A paused table does not change.
 async function paused({ open, act }) {
   const page = await open();
   let under_way = 0;
@@ -143,7 +143,7 @@ async function paused({ open, act }) {
   });
   await page.getByText("No row fits.").waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
-  // A request that was sent before may be answered from a later look.
+  // The response to a request sent before the pause may contain a later snapshot.
   while (under_way > 0) await looks(page, 1);
   await act("spawn");
   const asked = [];
@@ -155,7 +155,7 @@ async function paused({ open, act }) {
   await row(page, "newcomer").waitFor();
 }
 
-// One process: what it is, whom it is linked to, its history; and no button without the right.
+// Process view: state, links and charts; no exit button without the right.
 async function process({ open, about, picture }) {
   const page = await open({ at: `#/process/${encodeURIComponent(about.linked)}` });
   const graph = page.getByRole("group", { name: `Whom ${about.linked} knows` });
@@ -168,7 +168,7 @@ async function process({ open, about, picture }) {
   await page.locator(".facts", { hasText: "partner" }).first().waitFor();
 }
 
-// Who answers slowly is not asked again meanwhile, and what was wrong goes when it is right again.
+// A slow request is not repeated while it is pending, and an error message disappears after the next success.
 async function slow({ open, about }) {
   const page = await open();
   let asked = 0;
@@ -200,7 +200,7 @@ async function slow({ open, about }) {
   page.expected = page.complaints.filter((each) => each.includes("503"));
 }
 
-// With the right there is a button, and it ends the process.
+// With the right there is a button that ends the process.
 async function exits({ open, about }) {
   const page = await open({ at: `#/process/${encodeURIComponent(about.linked)}` });
   await page.getByRole("button", { name: "Kill it" }).click();
@@ -208,7 +208,7 @@ async function exits({ open, about }) {
   page.expected = page.complaints.filter((each) => each.includes("404"));
 }
 
-// A crash shows in the tree: the one who was restarted is marked, and the report is a click away.
+// After a crash the tree marks the restarted child and links to the report.
 async function tree({ open, act, picture }) {
   const page = await open({ at: "#/tree" });
   const till = page.locator(".tree .member", { hasText: "till" });
@@ -231,7 +231,7 @@ async function tree({ open, act, picture }) {
   await page.getByRole("dialog").waitFor({ state: "hidden" });
 }
 
-// What a tree has no room for is counted, and the table shows it.
+// Members beyond the limit are counted and linked to the process table.
 async function wide({ open }) {
   const page = await open();
   await page.route("**/api/tree", async (route) => {
@@ -254,7 +254,7 @@ async function wide({ open }) {
   }
 }
 
-// The connected nodes, with what crosses, and how soon they answer, or that they do not.
+// Connected nodes with traffic and round-trip times, or the time without an answer.
 async function cluster({ open, act, picture }) {
   const page = await open({ at: "#/cluster" });
   const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B [\d.]+\s(µs|ms)/ });
@@ -265,7 +265,7 @@ async function cluster({ open, act, picture }) {
   await page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* no answer for [\d.]+\s(µs|ms|s), before that [\d.]+\s(µs|ms|s)/ }).waitFor();
 }
 
-// A server that acknowledges: its connections, its rates, and how long acks took.
+// An ack server: connections, rates and ack latency.
 async function servers({ open, act, picture }) {
   const page = await open({ at: "#/servers" });
   await page.getByRole("heading", { name: /^orders at 127\.0\.0\.1:/ }).waitFor();
@@ -284,7 +284,7 @@ async function servers({ open, act, picture }) {
   await picture(page, "servers");
 }
 
-// A mailbox that fills becomes a warning, and a badge on every view; it goes when it is emptied.
+// A growing mailbox raises a warning and a badge in every view; both disappear after it is drained.
 async function warns({ open, act, about }) {
   const page = await open();
   await act("fill");
@@ -300,7 +300,7 @@ async function warns({ open, act, about }) {
   await page.getByText("Nothing looks wrong.").waitFor();
 }
 
-// Two who wait for each other's answer are named together, and the table says who waits for whom.
+// Two processes that wait for each other are named together, and the process view shows which one each waits for.
 async function deadlock({ open, act, about, picture }) {
   const page = await open({ at: "#/warnings" });
   await page.getByText("Nothing looks wrong.").waitFor();
@@ -313,7 +313,7 @@ async function deadlock({ open, act, about, picture }) {
   await page.locator(".facts div", { hasText: "Calls" }).getByRole("link", { name: about.both[1] }).waitFor();
 }
 
-// A trace becomes a diagram, and a file for Chrome's trace viewer.
+// A trace is drawn as a diagram and exported for Chrome's trace viewer.
 async function trace({ open, act, about, picture }) {
   const page = await open({ at: `#/process/${encodeURIComponent(about.clerk)}` });
   await page.getByRole("button", { name: "Trace it" }).click();
@@ -336,7 +336,7 @@ async function trace({ open, act, about, picture }) {
     .waitFor();
   await event(/: till end\s+normal$/).waitFor();
   await event(/: clerk receive_down\s+normal$/).waitFor();
-  // The arrow leads from the one to the other, below what came before.
+  // The arrow leads from one lane to the other, below the previous ones.
   const arrows = await diagram
     .locator("g[data-kind=send] line")
     .evaluateAll((lines) => lines.map((line) => ["x1", "x2", "y1"].map((name) => Number(line.getAttribute(name)))));
@@ -352,7 +352,7 @@ async function trace({ open, act, about, picture }) {
   assert.ok(sent.length >= 2 && sent.every((each) => each.ts > 0 && /u32|Talk/.test(each.args.what)));
 }
 
-// The page of a process that is traced tells what it did last, as it does it, and after its end too.
+// The page of a traced process shows its last events live, also after its end.
 async function did({ open, act, about }) {
   const page = await open({ at: `#/process/${encodeURIComponent(about.clerk)}` });
   const events = page.getByRole("region", { name: "Last events" });
@@ -391,7 +391,7 @@ async function did({ open, act, about }) {
   page.expected = page.complaints.filter((each) => each.includes("404"));
 }
 
-// Of a long trace the last events are drawn, so that it goes on, and what is left out is counted.
+// Of a long trace the last events are drawn, live, and the others are counted.
 async function longtrace({ open }) {
   const page = await open();
   let seen = 500;
@@ -431,7 +431,7 @@ async function longtrace({ open }) {
   await drawn(500).waitFor();
 }
 
-// Text that runs wherever it is taken for markup is text in every view that shows it.
+// Text that would execute as markup is shown as text in every view.
 async function hostile({ open, about }) {
   const page = await open();
   for (const at of [

@@ -1,8 +1,8 @@
-//! Prometheus' text, read.
+//! Parser of Prometheus' text format.
 
 use std::collections::BTreeMap;
 
-/// A line with a value.
+/// A sample line.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) name: String,
@@ -10,17 +10,17 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// What a scrape was answered with.
+/// A parsed scrape.
 #[derive(Debug, Default)]
 pub(crate) struct Scrape {
-    /// What each metric is said to be, `gauge` or `counter`.
+    /// Type of each metric: `gauge` or `counter`.
     pub(crate) types: BTreeMap<String, String>,
     pub(crate) helps: BTreeMap<String, String>,
     pub(crate) samples: Vec<Sample>,
 }
 
 impl Scrape {
-    /// Reads all of it; what is no line of the format fails the test.
+    /// Parses a scrape. Panics if a line is malformed.
     pub(crate) fn read(text: &str) -> Self {
         let mut scrape = Self::default();
         for line in text.lines().filter(|line| !line.is_empty()) {
@@ -40,12 +40,12 @@ impl Scrape {
         scrape
     }
 
-    /// All of one name.
+    /// Returns all samples with that name.
     pub(crate) fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
         self.samples.iter().filter(move |sample| sample.name == name)
     }
 
-    /// The value of the only one of that name.
+    /// Returns the value of the only sample with that name.
     pub(crate) fn value(&self, name: &str) -> f64 {
         let mut found = self.of(name);
         let value = found.next().unwrap_or_else(|| panic!("no {name}")).value;
@@ -72,7 +72,7 @@ fn sample(line: &str) -> Sample {
     Sample { name: name.into(), labels, value }
 }
 
-/// The text up to the quote that ends it, and what follows.
+/// Returns the text up to the closing quote, and the rest.
 fn quoted(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut characters = text.char_indices();
