@@ -1,9 +1,8 @@
-//! Fetches the charting library that the report page carries, and packs it.
+//! Packs the charting library that the report page embeds.
 //!
-//! Cargo runs this before it compiles the crate. Apache ECharts is not kept in
-//! the repository: the package `charming` brings it, so this asks Cargo where
-//! that package lies and packs the one file to where `page` includes it.
-//! It never downloads anything that the build itself has not named.
+//! Apache ECharts is not in the repository; the package `charming` ships it. The script asks `cargo
+//! metadata` where Cargo unpacked that package and packs the one file into `OUT_DIR`, where `page`
+//! includes it. It downloads nothing that the build has not named.
 
 use std::env;
 use std::error::Error;
@@ -15,7 +14,7 @@ use std::process::{Command, ExitCode};
 mod packed;
 
 const PACKAGE: &str = "charming";
-/// The one in `Cargo.toml`.
+/// The version in `Cargo.toml`.
 const VERSION: &str = "0.6.0";
 const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 
@@ -42,11 +41,11 @@ fn pack_library() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where Cargo unpacked the package.
+/// Returns the folder into which Cargo unpacked the package.
 ///
-/// WHY: a build script may not ask its dependencies for their files, and the
-/// host's packages are all here already, so `--offline` is enough in a build.
-/// A folder without a lock file, as in an installation, may need the second try.
+/// WHY: a build script cannot ask its dependencies for their files. In a build, all packages of the
+/// host are already unpacked, so `--offline` suffices. A folder without a lock file, as in an
+/// installation, may need the second attempt.
 fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
     let manifest = manifest()?;
     let metadata = metadata(&manifest, true).or_else(|_| metadata(&manifest, false))?;
@@ -59,10 +58,10 @@ fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(PathBuf::from(manifest).with_file_name(""))
 }
 
-/// Writes the manifest of a package that depends on nothing but the library, with the versions in use.
+/// Writes the manifest of a package that depends only on the library, in the versions in use.
 ///
-/// WHY not that of this crate: its other dependencies may not be published yet when `cargo package`
-/// builds it, and none of them matters here.
+/// WHY not the manifest of this crate: when `cargo package` builds it, its other dependencies may
+/// not be published yet, and none of them is needed here.
 fn manifest() -> Result<PathBuf, Box<dyn Error>> {
     let folder = PathBuf::from(env::var("OUT_DIR")?).join("library");
     fs::create_dir_all(folder.join("src"))?;

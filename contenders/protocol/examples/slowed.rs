@@ -1,15 +1,14 @@
-//! A contender that can be made slower on purpose, to see whether `purlin lab compare` finds it.
+//! A contender with a configurable slowdown, for checking whether `purlin lab compare` detects it.
 //!
 //! ```text
 //! slowed [PERCENT]
 //! ```
 //!
-//! It offers `serial-spawn` alone, whose number of processes is not set by time: on a machine that is
-//! busy a longer sample is interrupted more often, and two of different lengths would differ. A
-//! process is a function that is allocated, handed over through a channel of the standard library,
-//! called and dropped: real work on the real clock, with all the noise of the machine. Before the
-//! clock stops it computes for so many percent of the time that the work took; without a number, for
-//! none.
+//! It offers only `serial-spawn`, whose number of processes is not calibrated: on a busy machine a
+//! longer sample is interrupted more often, so samples of different lengths would differ. A process
+//! is a function that is allocated, sent through a channel of the standard library, called and
+//! dropped: real work on the real clock, with all the noise of the machine. Before the clock stops,
+//! it computes for PERCENT of the time the work took; the default is 0.
 
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -17,7 +16,7 @@ use std::time::Instant;
 
 use purlin_contender::{EXPERIMENTS, Hello, Run, Sample, serve_program};
 
-/// What a process is here.
+/// A process of this contender.
 type Process = Box<dyn FnOnce() -> u64>;
 
 fn main() -> ExitCode {

@@ -1,8 +1,8 @@
-//! The experiments with servers over TCP: what a contender is asked to serve, and what the one client
-//! is asked to send it.
+//! Requests of the experiments with servers over TCP: what a contender serves, and what the load
+//! client sends.
 //!
-//! What is on the wire is in `docs/ack/protocol.md`. Pure: parameters in, a typed request or one line
-//! of complaint out.
+//! `docs/ack/protocol.md` defines the wire protocol. Pure: parses parameters to a typed request or
+//! to a one-line error.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::params::{BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, MESSAGES_MAX, Params, SIZE_MAX};
 
-/// The experiment that compares two strategies: which of them is asked for is its variant.
+/// The experiment that compares two strategies; the variant selects the strategy.
 pub(crate) const SYNC_OR_ASYNC: &str = "ack-sync-or-async";
 
 /// The experiments with a server, in the order of the protocol's table.
@@ -24,35 +24,37 @@ pub const SERVED: [&str; 7] = [
     SYNC_OR_ASYNC,
 ];
 
-/// The variants of [`SYNC_OR_ASYNC`], the natural one first: strategies.
+/// Variants of [`SYNC_OR_ASYNC`], the natural one first, and their strategies.
 pub(crate) const EITHER: [(&str, &str); 2] = [("sync-ack", "sync-ack"), ("async-ack", "async-ack")];
 
-/// The experiment in which a server does what it likes: to whom the messages go is its variant.
+/// The experiment in which a server is free in its method; the variant selects how messages are
+/// delivered.
 pub(crate) const BEST: &str = "ack-best";
 
-/// The variants of [`BEST`], the natural one first: whether there is to be a call for each message.
+/// Variants of [`BEST`], the natural one first, and whether a function is called for each message.
 pub(crate) const TAKEN: [(&str, bool); 2] = [("batch", false), ("each", true)];
 
-/// What a contender is asked to serve.
+/// Request to start a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serve {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// How it is to read and acknowledge: the experiment's name without `ack-`, or its variant.
+    /// The strategy for reading and acknowledging: the experiment's name without `ack-`, or its
+    /// variant.
     pub strategy: &'static str,
-    /// Whether each message is to be handed to a function of a process of the user's, and not
-    /// only counted.
+    /// Whether each message is delivered to a function of a user process, instead of only being
+    /// counted.
     pub each: bool,
-    /// On how many cores its processes are to run; on as many as by default where none is told.
+    /// Number of cores its processes run on; `None` for the default.
     pub cores: Option<u64>,
 }
 
 impl Serve {
-    /// Reads the parameters of one experiment and checks every one of them.
+    /// Parses the parameters of one experiment and checks each of them.
     ///
     /// # Errors
     ///
-    /// One line that says which experiment or parameter is wrong and what would be right.
+    /// Returns one line that names the wrong experiment or parameter and the valid values.
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Serve, String> {
         let experiment = known(experiment)?;
         let mut p = Params::new(experiment, params);
@@ -70,30 +72,30 @@ impl Serve {
     }
 }
 
-/// What the client is asked to send: one round.
+/// Request to the load client: one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// How the server reads and acknowledges, as in [`Serve`]; where it is one of two, the natural
-    /// one, for a client sends the same to both.
+    /// The server's strategy, as in [`Serve`]. For an experiment with two strategies it is the
+    /// natural one, because the client sends the same to both.
     pub strategy: &'static str,
-    /// Where it listens.
+    /// The server's address.
     pub address: SocketAddr,
-    /// Connections at the same time, at least one.
+    /// Number of concurrent connections, at least 1.
     pub connections: u64,
-    /// Messages on each of them, at least one.
+    /// Messages per connection, at least 1.
     pub messages: u64,
-    /// Bytes of a payload.
+    /// Payload size in bytes.
     pub size: u64,
-    /// Messages in a write, at least one.
+    /// Messages per write, at least 1.
     pub batch: u64,
 }
 
 impl Load {
-    /// Reads the parameters of one experiment and checks every one of them.
+    /// Parses the parameters of one experiment and checks each of them.
     ///
     /// # Errors
     ///
-    /// One line that says which experiment or parameter is wrong and what would be right.
+    /// Returns one line that names the wrong experiment or parameter and the valid values.
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Load, String> {
         let experiment = known(experiment)?;
         let mut p = Params::new(experiment, params);
@@ -109,14 +111,14 @@ impl Load {
         Ok(load)
     }
 
-    /// Messages on all connections.
+    /// Returns the number of messages on all connections.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.connections * self.messages
     }
 }
 
-/// The experiment's own name, which is there for as long as the program.
+/// Returns the experiment's name with static lifetime.
 fn known(experiment: &str) -> Result<&'static str, String> {
     SERVED.into_iter().find(|known| *known == experiment).ok_or_else(|| {
         let served = SERVED.join(", ");
@@ -124,7 +126,7 @@ fn known(experiment: &str) -> Result<&'static str, String> {
     })
 }
 
-/// The strategy that an experiment is named after.
+/// Returns the strategy an experiment is named after.
 fn named(experiment: &'static str) -> &'static str {
     experiment.trim_start_matches("ack-")
 }

@@ -1,8 +1,8 @@
-//! Does a contender keep to the protocol? Drives the real program, whatever it is written in.
+//! Conformance test of the contender protocol, for programs in any language.
 //!
-//! For the tests of contenders, ours and anybody else's: [`examine`] starts the program, greets
-//! it, runs every experiment that it offers with small parameters, talks to every server that it offers, sends
-//! it nonsense in between, and ends it in both ways. Never judges how fast it is.
+//! For tests of contenders: [`examine`] starts the program, sends `hello`, runs every experiment it
+//! offers with small parameters, tests every server it offers, sends malformed requests in between,
+//! and ends the program in both ways. It does not judge performance.
 //!
 //! ```no_run
 //! use std::process::Command;
@@ -25,12 +25,12 @@ pub use verdict::verdict;
 use crate::acks::SERVED;
 use crate::run::{EXPERIMENTS, Run, Variant};
 
-/// Examines the contender that `command` starts; it is started twice. Gives the experiments without
+/// Tests the contender that `command` starts; it is started twice. Returns the experiments without
 /// a server that it does not offer.
 ///
 /// # Errors
 ///
-/// The first thing that is not as the protocol says, with the request that showed it.
+/// Returns the first violation of the protocol, with the request that revealed it.
 pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, String> {
     let mut contender = Contender::start(command())?;
     let hello = contender.ask(r#"{"op":"hello"}"#)?;
@@ -74,12 +74,12 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
     Ok(missing)
 }
 
-/// Whether the contender tells the version of the package that it was built with, which is the one
-/// of this lock file.
+/// Checks that the contender reports the version of the package it was built with, as recorded in
+/// the lock file.
 ///
 /// # Errors
 ///
-/// One line with both versions.
+/// Returns one line with both versions.
 pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), String> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);
@@ -93,12 +93,12 @@ pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), 
     }
 }
 
-/// Whether the program ends at once when it is told something that it does not know, unsuccessfully
-/// and with one line that names it, so that no option is passed over in silence.
+/// Checks that the program rejects an unknown option: it exits immediately and unsuccessfully, with
+/// one line that names the option.
 ///
 /// # Errors
 ///
-/// One line with what it does instead.
+/// Returns one line that describes the actual behaviour.
 pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
     let said = command
         .args(unknown)
@@ -114,12 +114,12 @@ pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Whether a contender that takes `--workers N` runs on one worker when it is told so, as the first
-/// of its notes says, and refuses what is no number of workers.
+/// Checks that a contender with the option `--workers N` runs on one worker for N = 1, as its first
+/// note must say, and rejects invalid numbers.
 ///
 /// # Errors
 ///
-/// One line with what it does instead.
+/// Returns one line that describes the actual behaviour.
 pub fn obeys_workers(command: impl Fn() -> Command) -> Result<(), String> {
     let mut one = command();
     one.args(["--workers", "1"]);
@@ -132,7 +132,7 @@ pub fn obeys_workers(command: impl Fn() -> Command) -> Result<(), String> {
     ["0", "many"].iter().try_for_each(|number| refuses(command(), &["--workers", number]))
 }
 
-/// Checks an answer to `hello`; gives the variants it names.
+/// Checks an answer to `hello`; returns the variants it lists.
 fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     for field in ["name", "version"] {
         if hello[field].as_str().is_none_or(str::is_empty) {
@@ -152,7 +152,7 @@ fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     Ok([Variant::Moved, Variant::Copied].into_iter().filter(named).collect())
 }
 
-/// The experiments that an answer to `hello` does not name.
+/// Returns the experiments that an answer to `hello` does not list.
 fn not_offered(hello: &Value) -> Result<Vec<&'static str>, String> {
     let Some(offered) = hello["experiments"].as_array() else {
         return Err(format!("the experiments of hello are no list: {hello}"));
@@ -178,7 +178,7 @@ fn run_one(
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }
 
-/// Its variants are the contender's own, and what is due does not depend on them.
+/// Variants are specific to the contender; the expected figures do not depend on them.
 fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Result<(), String> {
     let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()), &[])?;
     let mut params = params.clone();

@@ -1,47 +1,47 @@
-//! How long messages and round trips take, one at a time, beside the time of all of them together.
+//! Latency of single messages and round trips, sampled during a throughput measurement.
 //!
-//! A sender puts the time into one message in [`STAMP_EVERY`], in the place of a number that it
-//! would send anyway, and who receives it looks at the clock again. Of round trips one in
-//! [`TRIP_EVERY`] is timed where it starts. Both share one clock and no memory. Waits for nothing.
+//! A sender puts a timestamp into one message in [`STAMP_EVERY`], in place of a number that it
+//! sends anyway, and the receiver reads the clock again. One round trip in [`TRIP_EVERY`] is timed
+//! by its starting process. Both ends share one clock and no memory. Never blocks.
 //!
-//! COST: a comparison for each message; two readings of the clock and a word for each that is timed.
+//! COST: one comparison per message; two clock readings and one word per timed message.
 
 use std::time::Instant;
 
 use crate::sample::Sample;
 
-/// One message in so many carries the time.
+/// One message in this number carries a timestamp.
 pub const STAMP_EVERY: u64 = 1024;
 
-/// One round trip in so many is timed.
+/// One round trip in this number is timed.
 pub const TRIP_EVERY: u64 = 256;
 
-/// What senders put into their messages. Without an origin none carries the time.
+/// Timestamps for messages. Without an origin, no message carries a timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamps(Option<Instant>);
 
 impl Stamps {
-    /// Times are counted from now on.
+    /// Returns timestamps relative to now.
     #[must_use]
     pub fn from_now() -> Stamps {
         Stamps(Some(Instant::now()))
     }
 
-    /// What this message of a sender carries: the time in nanoseconds, or 0 if it is not timed.
+    /// Returns the value this message carries: the time in nanoseconds, or 0 if it is not timed.
     #[must_use]
     #[inline]
     pub fn of(self, message: u64) -> u64 {
         if message.is_multiple_of(STAMP_EVERY) { self.now() } else { 0 }
     }
 
-    // WHY out of line: the loop that sends stays as short as it was without.
+    // WHY out of line: keeps the sending loop as short as without timing.
     #[cold]
     fn now(self) -> u64 {
         self.0.map_or(0, |origin| since(origin).max(1))
     }
 }
 
-/// How long those took that were timed, in nanoseconds.
+/// Latencies of the timed messages, in nanoseconds.
 ///
 /// ```
 /// use purlin_contender::{Delays, Stamps};
@@ -56,25 +56,25 @@ impl Stamps {
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     stamps: Stamps,
-    /// When the trip started that is timed.
+    /// Start of the round trip that is being timed.
     started: u64,
     times: Vec<u64>,
 }
 
 impl Delays {
-    /// For messages that carry these stamps.
+    /// Creates a collection for messages with these timestamps.
     #[must_use]
     pub fn new(stamps: Stamps) -> Delays {
         Delays { stamps, started: 0, times: Vec::new() }
     }
 
-    /// For round trips from now on.
+    /// Creates a collection for round trips, with its clock starting now.
     #[must_use]
     pub fn from_now() -> Delays {
         Delays::new(Stamps::from_now())
     }
 
-    /// This round trip starts. Those of one `Delays` come one after the other.
+    /// Marks the start of a round trip. Round trips of one `Delays` must not overlap.
     #[inline]
     pub fn start(&mut self, round: u64) {
         if round.is_multiple_of(TRIP_EVERY) {
@@ -82,7 +82,7 @@ impl Delays {
         }
     }
 
-    /// This round trip is back.
+    /// Marks the end of a round trip.
     #[inline]
     pub fn back(&mut self, round: u64) {
         if round.is_multiple_of(TRIP_EVERY) {
@@ -90,7 +90,7 @@ impl Delays {
         }
     }
 
-    /// A message has come that carried this.
+    /// Records the receipt of a message with this timestamp.
     #[inline]
     pub fn received(&mut self, stamp: u64) {
         if stamp != 0 {
@@ -98,20 +98,20 @@ impl Delays {
         }
     }
 
-    // WHY out of line: as the sender's half.
+    // WHY out of line: for the same reason as on the sender's side.
     #[cold]
     fn take(&mut self, stamp: u64) {
         let now = self.stamps.now();
         self.times.push(now.saturating_sub(stamp));
     }
 
-    /// How many were timed.
+    /// Returns the number of timed messages.
     #[must_use]
     pub fn count(&self) -> usize {
         self.times.len()
     }
 
-    /// The smallest time that at least this share of them do not pass.
+    /// Returns the percentile: the smallest time that at least this share of times does not exceed.
     fn at(&self, percent: usize) -> u64 {
         let rank = (self.times.len() * percent).div_ceil(100).max(1);
         self.times.get(rank - 1).copied().unwrap_or(0)
@@ -119,8 +119,7 @@ impl Delays {
 }
 
 impl Sample {
-    /// The same with the median, the 99th percentile and the longest of what was timed; with
-    /// nothing more if nothing was.
+    /// Adds the median, the 99th percentile and the maximum; adds nothing if no message was timed.
     #[must_use]
     pub fn with_delays(self, mut delays: Delays) -> Sample {
         if delays.times.is_empty() {
@@ -149,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_are_the_smallest_that_so_many_do_not_pass() {
+    fn percentiles_are_nearest_rank() {
         let told = of((1..=200).rev());
         assert_eq!(told, [("p50_ns", 100), ("p99_ns", 198), ("max_ns", 200)]);
         assert_eq!(of([7].into_iter()), [("p50_ns", 7), ("p99_ns", 7), ("max_ns", 7)]);
     }
 
     #[test]
-    fn where_nothing_was_timed_nothing_is_told() {
+    fn no_timed_messages_give_no_percentiles() {
         assert_eq!(of(std::iter::empty()), []);
         let mut delays = Delays::new(Stamps::default());
         (0..5000).for_each(|message| delays.received(Stamps::default().of(message)));
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_so_many_is_timed_the_first_among_them() {
+    fn every_nth_message_is_timed_starting_with_the_first() {
         let stamps = Stamps::from_now();
         let stamped = (0..=STAMP_EVERY).filter(|message| stamps.of(*message) != 0);
         assert_eq!(stamped.collect::<Vec<_>>(), [0, STAMP_EVERY]);

@@ -1,25 +1,25 @@
-//! What the two processes of `exchange`, `message-size` and `bandwidth` send each other.
+//! Payloads of `exchange`, `message-size` and `bandwidth`.
 //!
-//! One [`Goods`] belongs to one process: it supplies what to send and takes in what was received.
-//! Everything that can be built beforehand is built in `new`, before the clock starts.
+//! A [`Goods`] is the payload source and sink of one process: it supplies messages to send and
+//! accepts received ones. `new` builds everything that can be built before the clock starts.
 
-/// Where a process gets its messages from, and where the received ones go.
+/// Payload source and sink of a process.
 pub trait Goods: Send + 'static {
-    /// What travels.
+    /// The message type.
     type Message: Send + 'static;
 
-    /// The next message to send.
+    /// Returns the next message to send.
     fn supply(&mut self) -> Self::Message;
 
-    /// Takes in a message that was received.
+    /// Accepts a received message.
     fn accept(&mut self, message: Self::Message);
 
-    /// The lengths of all lists that were taken in, added up.
+    /// Returns the total length of all accepted lists.
     fn elements(&self) -> u64 {
         0
     }
 
-    /// Messages that had to be allocated within the clock because none was at hand.
+    /// Returns the number of messages allocated while the clock ran, because none could be reused.
     fn allocated(&self) -> u64 {
         0
     }
@@ -44,10 +44,10 @@ impl Goods for Short {
     }
 }
 
-/// Lists that change hands: what was received is sent on.
+/// Lists that are moved: received lists are reused for sending.
 ///
-/// COST: nothing within the clock as long as the stock lasts; where one process runs far ahead of
-/// the other, one zeroed allocation per message, which [`Goods::allocated`] counts.
+/// COST: none while the clock runs, as long as lists are in stock. If one process runs far ahead of
+/// the other, one zeroed allocation per message, counted by [`Goods::allocated`].
 #[derive(Debug)]
 pub struct Moved {
     stock: Vec<Vec<i64>>,
@@ -56,18 +56,19 @@ pub struct Moved {
     allocated: u64,
 }
 
-/// The most that one process's stock may hold, in bytes. Enough for what the lab sends at its
-/// longest (5000 lists of 2000); beyond it, filling the stock would take longer than the run.
+/// Maximum stock of one process, in bytes. It covers the largest run of the lab (5000 lists of
+/// 2000); beyond it, filling the stock would take longer than the run.
 const STOCK_BYTES: usize = 96 << 20;
 
 impl Moved {
-    /// A stock for `n` sends of lists of that length.
+    /// Creates a stock for `n` sends of lists of this length.
     #[must_use]
     pub fn new(n: u64, length: usize) -> Self {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
         let affordable = STOCK_BYTES / (size_of::<Vec<i64>>() + length * size_of::<i64>());
         let count = n.min(affordable.max(8));
-        // WHY: room for twice as many, so that taking in does not grow the stock within the clock.
+        // WHY: capacity for twice as many, so that accepting messages does not grow the stock while
+        // the clock runs.
         let mut stock = Vec::with_capacity(2 * count);
         stock.extend((0..count).map(|_| list(length)));
         Moved { stock, length, elements: 0, allocated: 0 }
@@ -98,7 +99,7 @@ impl Goods for Moved {
     }
 }
 
-/// Lists of which the sender makes a deep copy for each send, as the BEAM does.
+/// Lists that the sender deep-copies for each send, as the BEAM does.
 #[derive(Debug)]
 pub struct Copied {
     original: Vec<i64>,
@@ -106,7 +107,7 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// The original from which the copies are made.
+    /// Creates the original from which the copies are made.
     #[must_use]
     pub fn new(length: usize) -> Self {
         Copied { original: list(length), elements: 0 }
@@ -129,7 +130,7 @@ impl Goods for Copied {
     }
 }
 
-/// A list of small integers.
+/// Returns a list of small integers.
 fn list(length: usize) -> Vec<i64> {
     (0..length as i64).map(|i| i & 0xff).collect()
 }
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moved_list_is_sent_on_and_only_then_allocated_anew() {
+    fn moved_list_is_reused_before_a_new_one_is_allocated() {
         let mut goods = Moved::new(1, 3);
         let list = goods.supply();
         let address = list.as_ptr();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_list_is_another_one_with_the_same_elements() {
+    fn copied_list_is_a_distinct_list_with_equal_elements() {
         let mut goods = Copied::new(3);
         let (one, other) = (goods.supply(), goods.supply());
         assert_eq!(one, other);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stock_of_the_longest_lists_stays_small() {
+    fn stock_of_long_lists_is_bounded() {
         let goods = Moved::new(crate::COUNT_MAX, 1_000_000);
         assert_eq!(goods.stock.len(), 12);
     }

@@ -1,19 +1,19 @@
-//! The contender's side of the lab's protocol, for contenders written in Rust.
+//! The contender protocol of the lab, for contenders written in Rust.
 //!
 //! A contender is a program that the lab measures: it reads one JSON object per line and answers
-//! each with one line. This crate reads and checks the requests, turns each into a typed [`Run`],
-//! hands it to the contender's own function and writes the answer. It also holds the local parts
-//! of the experiments (work, counting down, when to send), so that all Rust contenders run
-//! literally the same code there and differ in nothing but their processes and messages.
+//! each with one line. This crate reads and checks the requests, converts each to a typed [`Run`],
+//! passes it to the contender's function and writes the answer. It also contains the parts of the
+//! experiments that involve no runtime (work, counting down, send schedules), so that all Rust
+//! contenders run the same code there and differ only in their processes and messages.
 //!
-//! Some experiments are about servers over TCP: a contender starts one when it is told to
-//! ([`serve_program_with_servers`]), and one client, the same for all, sends it messages
-//! ([`load_program`]). Others are about two nodes of a cluster: two contenders are told to be one each
-//! ([`Nodes`]).
+//! In the experiments with servers over TCP, a contender starts a server on request
+//! ([`serve_program_with_servers`]) and a common load client sends messages to it
+//! ([`load_program`]). In the experiments with two nodes, two contenders are one distribution node
+//! each ([`Nodes`]).
 //!
-//! It knows no runtime, starts no thread, and measures by itself only what involves none. Nothing that
-//! arrives on the input can make it panic: a bad request is answered with one clear line and the
-//! next one is read.
+//! The crate depends on no runtime, starts no threads, and takes measurements only where no runtime
+//! is involved. No input makes it panic: an invalid request is answered with a one-line error, and
+//! the next request is read.
 //!
 //! ```
 //! use purlin_contender::{Hello, Run, Sample, count_down, serve_on};

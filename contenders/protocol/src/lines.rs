@@ -1,25 +1,25 @@
-//! Lines of bounded length from any reader.
+//! Reads lines of bounded length.
 //!
-//! Used by the serving loop only. A line that is too long is skipped to its end without being
-//! kept, so that the next one is read as if nothing had happened.
+//! Used by the serving loop. A line that exceeds the limit is skipped to its end without being
+//! buffered, so that the next line is read normally.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read, in bytes, newline included.
+/// Maximum length of a line in bytes, including its newline.
 pub(crate) const LINE_MAX: usize = 1 << 20;
 
-/// What was read.
+/// Result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A line is in the buffer.
+    /// A complete line is in the buffer.
     Whole,
-    /// A line was longer than [`LINE_MAX`] and is gone.
+    /// A line exceeded [`LINE_MAX`] and was skipped.
     TooLong,
-    /// There is no more input.
+    /// End of input.
     End,
 }
 
-/// Reads the next line into `buffer`, which is emptied first.
+/// Reads the next line into `buffer`, which is cleared first.
 pub(crate) fn next_line(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> io::Result<Line> {
     buffer.clear();
     let read = input.by_ref().take(LINE_MAX as u64).read_until(b'\n', buffer)?;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_whole() {
+    fn overlong_line_is_skipped_and_the_next_one_is_read() {
         let mut input = vec![b'x'; 3 * LINE_MAX];
         input.extend_from_slice(b"\nnext\nlast");
         let (mut input, mut buffer) = (&input[..], Vec::new());
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_just_the_longest_length_is_whole() {
+    fn line_of_maximum_length_is_read() {
         let mut input = vec![b'x'; LINE_MAX - 1];
         input.push(b'\n');
         let (mut input, mut buffer) = (&input[..], Vec::new());

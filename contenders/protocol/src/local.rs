@@ -1,19 +1,19 @@
-//! The parts of the experiments that involve no runtime at all.
+//! The parts of the experiments that involve no runtime.
 //!
-//! Every Rust contender calls these, so that what is compared is processes and messages and
-//! nothing else. Nothing here waits.
+//! All Rust contenders call these functions, so that a comparison covers only processes and
+//! messages. Nothing here blocks.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use crate::sample::Sample;
 
-/// Where the work of a process starts.
+/// Initial value of a process's work.
 pub const WORK_START: u64 = 1;
 
-/// One piece of work: `steps` steps of `x = (x · 1103515245 + 12345) mod 2^31`.
+/// Does one piece of work: `steps` steps of `x = (x · 1103515245 + 12345) mod 2^31`.
 ///
-/// COST: less than a multiplication per step, since the optimiser may take several at once.
+/// COST: less than one multiplication per step, because the optimiser may combine several steps.
 ///
 /// ```
 /// use purlin_contender::{WORK_START, work};
@@ -32,11 +32,11 @@ pub fn work(x: u64, steps: u64) -> u64 {
     black_box(x)
 }
 
-/// Counts down from `n` to 0, one step at a time, and returns what is left: 0.
+/// Counts down from `n` to 0, one step at a time, and returns the final value, 0.
 ///
-/// COST: a subtraction and a branch per step. The optimiser cannot know that the step is 1, nor
-/// that the loop ends, and so can neither shorten nor remove it; nothing goes through memory,
-/// which would make the cost depend on where the stack lies.
+/// COST: a subtraction and a branch per step. The optimiser knows neither that the step is 1 nor
+/// that the loop ends, so it can neither shorten nor remove the loop. The loop does not access
+/// memory, which would make the cost depend on the address of the stack.
 #[must_use]
 #[inline(never)] // WHY: one body for all callers, so that all Rust contenders run the same code.
 pub fn count_down(n: u64) -> u64 {
@@ -48,7 +48,7 @@ pub fn count_down(n: u64) -> u64 {
     black_box(left)
 }
 
-/// `tail-call`, and with one repetition the local half of `call-vs-send`.
+/// Runs `tail-call`; with one repetition, the local half of `call-vs-send`.
 #[must_use]
 pub fn tail_call(n: u64, reps: u64) -> Sample {
     let start = Instant::now();
@@ -56,9 +56,9 @@ pub fn tail_call(n: u64, reps: u64) -> Sample {
     Sample::new(start.elapsed(), (n * reps).saturating_sub(left), 0, 0).with("left", left)
 }
 
-/// How many messages to send after each piece of work: spread evenly, `n` in all.
+/// Number of messages to send after each piece of work: `n` in total, evenly distributed.
 ///
-/// After piece `i`, counted from 1, `floor(i · n / pieces)` have been sent.
+/// After piece `i`, counted from 1, `floor(i · n / pieces)` messages have been sent.
 ///
 /// ```
 /// let due: Vec<_> = purlin_contender::Schedule::new(5, 3).collect();
@@ -74,7 +74,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `n` messages over that many pieces.
+    /// Distributes `n` messages over this number of pieces.
     #[must_use]
     pub fn new(n: u64, pieces: u64) -> Self {
         let divisor = pieces.max(1);
@@ -109,8 +109,8 @@ pub fn shares(total: u64, parts: u64) -> impl Iterator<Item = u64> {
     (0..parts).map(move |part| if part == 0 { each + rest } else { each })
 }
 
-/// Divides `total` into batches of at most a hundred, so that a clock round each costs next to
-/// nothing for one of the hundred.
+/// Divides `total` into batches of at most 100, so that the cost of reading the clock around a
+/// batch is negligible per item.
 ///
 /// ```
 /// let batches: Vec<_> = purlin_contender::batches(250).collect();

@@ -1,8 +1,7 @@
-//! The experiments with two nodes of a cluster: what the far one is asked to take, and the near one to
-//! send.
+//! Requests of the experiments with two distribution nodes.
 //!
-//! What the two say to each other is in `docs/lab/contender-protocol.md`. Pure: parameters in, a typed
-//! request or one line of complaint out.
+//! `docs/lab/contender-protocol.md` defines the messages between the two nodes. Pure: parses parameters to a typed
+//! request or to a one-line error.
 
 use serde_json::{Map, Value};
 
@@ -13,28 +12,28 @@ use crate::sample::Sample;
 /// The experiments with two nodes, in the order of the protocol's table.
 pub const PAIRED: [&str; 2] = ["dist-send", "dist-round-trip"];
 
-/// The longest name of a node, and the longest cookie, in bytes.
+/// Maximum length of a node name and of a cookie, in bytes.
 const TEXT_MAX: usize = 255;
 
-/// What a contender does whose processes can be those of a node in a cluster. epmd is on 127.0.0.1, at
-/// the port that `ERL_EPMD_PORT` says.
+/// A contender whose processes can be those of a distribution node. epmd is on 127.0.0.1, at the port given by
+/// `ERL_EPMD_PORT`.
 pub trait Nodes {
-    /// Becomes the far node: a process with the name `lab` takes what comes.
+    /// Becomes the far node: a process registered as `lab` accepts messages.
     ///
     /// # Errors
     ///
-    /// One line that says why it cannot.
+    /// Returns one line with the reason if it cannot.
     fn take(&mut self, asked: Far) -> Result<Running, String>;
 
-    /// Becomes the near node, sends, and reports.
+    /// Becomes the near node, sends the messages, and returns the sample.
     ///
     /// # Errors
     ///
-    /// One line that says why there is no sample.
+    /// Returns one line with the reason if there is no sample.
     fn send(&mut self, asked: Near) -> Result<Sample, String>;
 }
 
-/// A contender that is no node.
+/// A contender without distribution.
 pub(crate) struct NoNodes;
 
 impl Nodes for NoNodes {
@@ -47,34 +46,34 @@ impl Nodes for NoNodes {
     }
 }
 
-/// What the far node is asked to take.
+/// Request to the far node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Far {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// Whether each message is to be answered.
+    /// Whether each message is answered.
     pub answers: bool,
-    /// The secret of the two nodes.
+    /// The cookie shared by the two nodes.
     pub cookie: String,
 }
 
-/// What the near node is asked to send.
+/// Request to the near node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// Whether each message is sent when the answer to the last is there.
+    /// Whether each message waits for the answer to the previous one.
     pub answers: bool,
     /// The name of the far node.
     pub node: String,
-    /// The secret of the two nodes.
+    /// The cookie shared by the two nodes.
     pub cookie: String,
-    /// How many messages.
+    /// Number of messages.
     pub n: u64,
 }
 
 impl Far {
-    /// Reads the parameters of one experiment; `None` if it is none of two nodes.
+    /// Parses the parameters of one experiment; returns `None` if the experiment does not use two nodes.
     pub(crate) fn parse(
         experiment: &str,
         params: &Map<String, Value>,
@@ -91,7 +90,7 @@ impl Far {
 }
 
 impl Near {
-    /// Reads the parameters of one experiment; `None` if it is none of two nodes.
+    /// Parses the parameters of one experiment; returns `None` if the experiment does not use two nodes.
     pub(crate) fn parse(
         experiment: &str,
         params: &Map<String, Value>,
@@ -108,7 +107,7 @@ impl Near {
     }
 }
 
-/// The experiment's own name, which is there for as long as the program.
+/// Returns the experiment's name with static lifetime.
 fn known(experiment: &str) -> Option<&'static str> {
     PAIRED.into_iter().find(|known| *known == experiment)
 }
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_are_told_whether_messages_are_answered() {
+    fn requests_to_both_nodes_say_whether_messages_are_answered() {
         let (node, cookie) = ("far@127.0.0.1".to_owned(), "secret".to_owned());
         for (experiment, answers) in [("dist-send", false), ("dist-round-trip", true)] {
             let far = Far::parse(experiment, &params(json!({"cookie": "secret"})));
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_wrong_is_named_in_one_line() {
+    fn missing_and_invalid_parameters_are_named_in_one_line() {
         for (asked, named) in [
             (json!({"cookie": "c", "n": 1}), "\"node\" is missing"),
             (json!({"cookie": "", "n": 1, "node": "a@b"}), "\"cookie\""),

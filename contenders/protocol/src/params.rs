@@ -1,45 +1,45 @@
-//! The parameters of one request, read by name and checked against bounds.
+//! Parameters of a request, read by name and checked against bounds.
 //!
-//! Used by [`Run::parse`](crate::Run::parse) and its like only. Holds the bounds too: they keep every total
-//! below 2^63 and turn an absurd request into an answer instead of an exhausted machine. How long
-//! a run takes is not bounded here; that is the lab's affair.
+//! Used by [`Run::parse`](crate::Run::parse) and similar parsers. The bounds keep every total below
+//! 2^63, and turn an absurd request into an error instead of exhausting the machine. The duration
+//! of a run is not bounded here; the lab enforces a time limit.
 
 use std::net::SocketAddr;
 
 use serde_json::{Map, Value};
 
-/// The most of anything that is only counted: messages, steps, hops, processes one after another.
+/// Maximum of plain counts: messages, steps, hops, processes one after another.
 pub const COUNT_MAX: u64 = 1_000_000_000_000;
-/// The most processes that an experiment may hold alive at once.
+/// Maximum number of processes alive at the same time.
 pub const PROCESSES_MAX: u64 = 100_000_000;
-/// The most repetitions of one set-up.
+/// Maximum number of repetitions of a set-up.
 pub const REPS_MAX: u64 = 1_000_000;
-/// The longest list that a message may carry, in elements.
+/// Maximum length of a list in a message, in elements.
 pub const LENGTH_MAX: u64 = 1_000_000;
-/// The most messages or timers that may wait beside what is measured.
+/// Maximum number of waiting messages or timers in addition to the measured ones.
 pub const WAITING_MAX: u64 = 10_000_000;
-/// The most processes that may compute for ever.
+/// Maximum number of processes that compute without yielding.
 pub const HOGS_MAX: u64 = 1000;
-/// The most restarts of one supervisor.
+/// Maximum number of restarts per supervisor.
 pub const RESTARTS_MAX: u64 = 1_000_000;
-/// The most senders to one receiver that are told of their start and their end.
+/// Maximum number of senders to one receiver in `signals`.
 pub const SENDERS_MAX: u64 = 10_000;
-/// The most signals that may be under way to one receiver.
+/// Maximum number of signals in flight to one receiver.
 pub const ROOM_MAX: u64 = 1_000_000_000;
-/// The longest time that may be asked for, in milliseconds.
+/// Maximum duration of a run, in milliseconds.
 pub const MS_MAX: u64 = 600_000;
-/// The most cores that a server may be told to run on.
+/// Maximum number of cores for a server.
 pub const CORES_MAX: u64 = 1024;
-/// The most connections of the client of the experiments with servers.
+/// Maximum number of connections of the load client.
 pub const CONNECTIONS_MAX: u64 = 10_000;
-/// The most messages that it may send on each of them.
+/// Maximum number of messages per connection.
 pub const MESSAGES_MAX: u64 = 100_000_000_000;
-/// The largest payload of a message, in bytes: the largest that servers take unless told otherwise.
+/// Maximum payload in bytes; equals the default limit of the servers.
 pub const SIZE_MAX: u64 = 16 << 20;
-/// The most messages in a write.
+/// Maximum number of messages per write.
 pub const BATCH_MAX: u64 = 65_536;
 
-/// The parameters of one experiment, and which of them were asked for.
+/// The parameters of one experiment, and the names read so far.
 pub(crate) struct Params<'a> {
     experiment: &'a str,
     given: &'a Map<String, Value>,
@@ -51,7 +51,7 @@ impl<'a> Params<'a> {
         Params { experiment, given, known: Vec::new() }
     }
 
-    /// An integer that must be given.
+    /// Returns a required integer.
     pub(crate) fn integer(
         &mut self,
         name: &'static str,
@@ -72,7 +72,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// An integer, if it is given.
+    /// Returns an optional integer.
     pub(crate) fn integer_or_none(
         &mut self,
         name: &'static str,
@@ -85,7 +85,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A host's address and a port, which must be given.
+    /// Returns a required address with port.
     pub(crate) fn address(&mut self, name: &'static str) -> Result<SocketAddr, String> {
         let like = "an address and a port such as \"127.0.0.1:8001\"";
         let Some(value) = self.look_up(name) else {
@@ -97,7 +97,7 @@ impl<'a> Params<'a> {
         })
     }
 
-    /// A text that must be given, of one byte or more.
+    /// Returns a required non-empty text.
     pub(crate) fn text(&mut self, name: &'static str, max: usize) -> Result<String, String> {
         let like = format!("a text of 1 to {max} bytes");
         let Some(value) = self.look_up(name) else {
@@ -109,7 +109,7 @@ impl<'a> Params<'a> {
         })
     }
 
-    /// The repetitions: 1 if not given.
+    /// Returns the number of repetitions; 1 if absent.
     pub(crate) fn reps(&mut self) -> Result<u64, String> {
         match self.look_up("reps") {
             None => Ok(1),
@@ -117,7 +117,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// One of several words, which must be given.
+    /// Returns the value of a required word.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         name: &'static str,
@@ -141,7 +141,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// One of several words, or `natural` if it is not given.
+    /// Returns the value of an optional word; `natural` if absent.
     pub(crate) fn choice_or<T: Copy>(
         &mut self,
         name: &'static str,
@@ -154,7 +154,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// Refuses a parameter that nobody asked for: it is most likely misspelt.
+    /// Returns an error for parameters that were not read, which are most likely misspelt.
     pub(crate) fn finish(self) -> Result<(), String> {
         match self.given.keys().find(|name| !self.known.contains(&name.as_str())) {
             None => Ok(()),
@@ -166,7 +166,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A complaint that names the experiment.
+    /// Returns an error message that names the experiment.
     pub(crate) fn wrong(&self, what: &str) -> String {
         format!("{}: {what}", self.experiment)
     }
@@ -184,7 +184,7 @@ fn words<T>(choices: &[(&str, T)]) -> String {
     words.join(" or ")
 }
 
-/// A value as it was written, cut short: it may be a megabyte of nonsense.
+/// Formats a value of the request, truncated, because it may be very long.
 pub(crate) fn shown(value: &Value) -> String {
     const MOST: usize = 60;
     let text = value.to_string();

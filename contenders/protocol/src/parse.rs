@@ -1,6 +1,6 @@
-//! The parameters of each experiment, read into a [`Run`].
+//! Parses the parameters of each experiment to a [`Run`].
 //!
-//! Called for every `run` request, by the contender that serves and by its examination. Pure.
+//! Called for every `run` request, by the serving contender and by the conformance test. Pure.
 
 use crate::params::{
     COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, RESTARTS_MAX,
@@ -8,19 +8,19 @@ use crate::params::{
 };
 use crate::run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
 
-/// The variant of `signals` in which the receiver's queue changes by itself.
+/// The variant of `signals` in which the receiver's queue adapts automatically.
 pub(crate) const ADAPTIVE: &str = "adaptive";
 
 impl Run {
-    /// Reads the parameters of one experiment and checks every one of them.
+    /// Parses the parameters of one experiment and checks each of them.
     ///
-    /// `variants` are those that this contender can run, the natural one first: that one is meant
-    /// where a request names none. A contender without variants cannot run the experiments that
-    /// have them.
+    /// `variants` are those the contender can run, the natural one first; a request without a
+    /// variant means the natural one. A contender without variants cannot run experiments with
+    /// variants.
     ///
     /// # Errors
     ///
-    /// One line that says which experiment or parameter is wrong and what would be right.
+    /// Returns one line that names the wrong experiment or parameter and the valid values.
     pub fn parse(
         experiment: &str,
         params: &serde_json::Map<String, serde_json::Value>,
@@ -112,7 +112,7 @@ fn exchange(p: &mut Params<'_>) -> Result<Exchange, String> {
 }
 
 fn signals(p: &mut Params<'_>) -> Result<Signals, String> {
-    // A queue that changes by itself is the only one that contenders in Rust have.
+    // Rust contenders have only this variant.
     p.choice_or("variant", &[(ADAPTIVE, ())], ())?;
     Ok(Signals {
         end: p.choice("mode", &[("send", End::Send), ("receive", End::Receive)])?,

@@ -1,19 +1,18 @@
-//! Round trips while others compute: when one starts, when it is enough, and what each took.
+//! Round trips while other processes compute: starts, end, and latency of the trips.
 //!
-//! One [`Probe`] belongs to one run of `hog` and to the thread that serves the lab. That thread is
-//! none of the runtime's, so that neither the pace of the starts nor the end of the run depends on
-//! a runtime whose threads may all be taken. Every process that takes part has a [`Seat`]; when the
-//! run is over the probe waits until all seats are empty, so that nothing of it runs into the next
-//! one.
+//! A [`Probe`] belongs to one run of `hog` and to the thread that serves the lab. That thread is not a thread of the
+//! runtime under test, so neither the start times nor the end of the run depend on a runtime whose threads may all be
+//! busy. Every participating process holds a [`Seat`], its handle to the run. At the end, the probe waits until all
+//! seats are dropped, so that no process of this run is active in the next one.
 //!
-//! # The states of a run
+//! # States of a run
 //!
-//! 1. Trips start, for as long as was asked.
-//! 2. *Over*: no trip starts any more; those under way have [`PATIENCE`] to come back.
-//! 3. *Stopped*: those that compute end, and what comes back now counts for nothing. The run is
-//!    *starved* if a trip was still under way.
+//! 1. Round trips start, for the requested time.
+//! 2. *Over*: no further trip starts; trips in progress have [`PATIENCE`] to complete.
+//! 3. *Stopped*: the computing processes end, and trips that complete from now on are not counted. The run is *starved*
+//!    if a trip was still in progress.
 //!
-//! COST: a lock that nobody contends for and a clock reading for each trip.
+//! COST: an uncontended lock and a clock reading per trip.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -29,21 +28,21 @@ use crate::local::{WORK_START, work};
 use crate::run::{Hog, Pace};
 use crate::sample::Sample;
 
-/// How long a trip may still be under way when no other starts any more.
+/// Time for trips in progress to complete after the last start.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// From one start to the next, where the loop is open.
+/// Interval between starts of the open loop.
 const TICK: Duration = Duration::from_millis(1);
 
-/// Steps of work between two looks at whether to stop: some microseconds.
+/// Steps of work between two checks of the stop flag: a few microseconds.
 const LOOK_EVERY: u64 = 4096;
 
-/// What the process that starts the trips is told.
+/// Command to the process that starts the trips.
 #[derive(Clone, Copy, Debug)]
 pub enum Tell {
-    /// Start a round trip, which was due at this time.
+    /// Start a round trip that was due at this time.
     Start(Instant),
-    /// End, and tell the partner.
+    /// End, and make the partner end.
     End,
 }
 
@@ -56,11 +55,11 @@ pub struct Probe {
     empty: Receiver<Infallible>,
 }
 
-/// The place of one process in a run. It is empty when its last clone is dropped.
+/// Handle of one process to a run; the process counts as ended when its last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Seat {
     trips: Arc<Trips>,
-    /// Nothing is ever sent: the probe waits for the end of all senders.
+    /// No value is ever sent: the probe waits until all senders are dropped.
     _taken: Sender<Infallible>,
 }
 
@@ -75,7 +74,7 @@ struct Trips {
 }
 
 impl Probe {
-    /// A run that has not begun.
+    /// Creates a run.
     #[must_use]
     pub fn new(hog: Hog) -> Self {
         let trips = Trips {
@@ -95,15 +94,16 @@ impl Probe {
         }
     }
 
-    /// The place of one process more.
+    /// Returns a handle for one more process.
     #[must_use]
     pub fn seat(&self) -> Seat {
         self.seat.clone()
     }
 
-    /// Runs, tells when to start and when to end, and reports when all seats are empty.
+    /// Runs: issues the start and end commands through `tell`, waits until all seats are dropped, and returns the
+    /// sample.
     ///
-    /// Blocks the thread, which must be none of the runtime's.
+    /// Blocks the calling thread, which must not be a thread of the runtime under test.
     #[must_use]
     pub fn run(self, mut tell: impl FnMut(Tell)) -> Sample {
         wake_in_time();
@@ -121,8 +121,8 @@ impl Probe {
         trips.over.store(true, Ordering::Relaxed);
         let patience = Instant::now() + self.patience;
         let (started, back) = loop {
-            // ORDER: acquire, with the release in `Seat::back`: the start of every trip that is
-            // counted as back is seen below, so that no more can be back than have started.
+            // ORDER: acquire, pairs with the release in `Seat::back`: the start of every trip counted as completed is
+            // visible below, so the number of completed trips never exceeds that of started ones.
             let back = trips.back.load(Ordering::Acquire);
             let started = trips.started.load(Ordering::Relaxed);
             if back == started || Instant::now() > patience {
@@ -135,14 +135,14 @@ impl Probe {
         tell(Tell::End);
         drop(tell);
         drop(self.seat);
-        // Nothing can arrive: this is the end of the last seat.
+        // Returns an error when the last seat is dropped; a value cannot arrive.
         let _ = self.empty.recv();
         trips.sample(elapsed, started, back)
     }
 }
 
 impl Seat {
-    /// Computes without a pause until the run is stopped.
+    /// Computes without pause until the run is stopped.
     pub fn compute(&self) {
         let mut x = WORK_START;
         while !self.trips.stopped.load(Ordering::Relaxed) {
@@ -151,8 +151,8 @@ impl Seat {
         black_box(x);
     }
 
-    /// A trip is back that was due to start at that time. Gives the time at which the next one
-    /// starts, if it is to start now.
+    /// Records the completion of a trip that was due to start at `start`. Returns the start time of the next trip if it
+    /// must start now.
     #[must_use]
     pub fn back(&self, start: Instant) -> Option<Instant> {
         if self.trips.stopped.load(Ordering::Relaxed) {
@@ -160,7 +160,7 @@ impl Seat {
         }
         let now = Instant::now();
         self.trips.times().saturating_record(nanoseconds(now.saturating_duration_since(start)));
-        // ORDER: release, for the start of this trip, which `Probe::run` counts after it.
+        // ORDER: release, publishes the start of this trip before `Probe::run` counts it as completed.
         self.trips.back.fetch_add(1, Ordering::Release);
         if self.trips.pace == Pace::Open || self.trips.over.load(Ordering::Relaxed) {
             return None;
@@ -172,7 +172,7 @@ impl Seat {
 
 impl Trips {
     fn times(&self) -> MutexGuard<'_, Histogram<u64>> {
-        // A panic with the lock held leaves a histogram that is whole all the same.
+        // A panic while the lock is held leaves a valid histogram.
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +186,7 @@ impl Trips {
     }
 }
 
-/// Nanoseconds up to ten minutes and more, to three digits.
+/// Creates a histogram in nanoseconds, with three significant digits, up to 2^40 ns (18 minutes).
 fn times() -> Histogram<u64> {
     match Histogram::new_with_max(1 << 40, 3) {
         Ok(times) => times,
@@ -199,17 +199,17 @@ fn nanoseconds(duration: Duration) -> u64 {
 }
 
 fn sleep_until(due: Instant) {
-    // A sleep may end early by a little.
+    // A sleep may end slightly early.
     while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     {
         thread::sleep(left);
     }
 }
 
-/// Asks Linux to end the sleeps of this thread when they are due. It may otherwise add up to 50 µs,
-/// which would all be counted as the runtime's.
+/// Asks Linux to end sleeps of this thread without slack. The default slack of up to 50 µs would be counted as the
+/// runtime's latency.
 fn wake_in_time() {
-    // It speaks of the main thread only, and only Linux has it; elsewhere starts are a little late.
+    // Applies to the main thread, on Linux only; elsewhere starts are slightly late.
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
 }
 
@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// Two threads: one that starts the trips and one that answers.
+    /// Starts two threads: one starts the trips, the other answers.
     fn two_threads(probe: &Probe, answers: bool) -> Sender<Tell> {
         let (tell, told): (Sender<Tell>, Receiver<Tell>) = channel();
         let (ping, pinged) = channel::<Instant>();
@@ -229,7 +229,7 @@ mod tests {
             while let Ok(Tell::Start(due)) = told.recv() {
                 let mut next = Some(due);
                 while let Some(start) = next {
-                    // Fails if nobody answers; then nothing comes back either.
+                    // Fails if the other thread does not answer; then no trip completes either.
                     let _ = ping.send(start);
                     next = ponged.recv().ok().and_then(|start| seat.back(start));
                 }
@@ -249,11 +249,11 @@ mod tests {
         sample.extra.iter().find(|(known, _)| *known == name).unwrap().1
     }
 
-    /// WHY real time: a guard against hanging, thousands of times what a trip between two threads takes.
+    /// WHY real time: a guard against hanging, thousands of times the duration of a trip between two threads.
     const HANG: Duration = Duration::from_secs(120);
 
     #[test]
-    fn an_open_loop_starts_a_trip_every_millisecond_and_all_come_back() {
+    fn open_loop_starts_a_trip_every_millisecond_and_all_complete() {
         let probe = Probe::new(Hog { pace: Pace::Open, hogs: 0, ms: 20 });
         let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_starts_the_next_trip_when_the_last_is_back() {
+    fn closed_loop_starts_the_next_trip_when_the_last_completes() {
         let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 1 });
         let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
         let trips = Arc::clone(&probe.seat.trips);
         let sample = probe.run(move |what| {
             first.send(what).unwrap();
-            // The run continues after three trips, and is over at most a millisecond after its start.
+            // The run continues after three trips, and is over at most 1 ms after its start.
             let began = Instant::now();
             while matches!(what, Tell::Start(_)) && trips.back.load(Ordering::Acquire) < 3 {
                 assert!(began.elapsed() < HANG, "no trip follows the last");
@@ -286,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn trips_that_do_not_come_back_starve_the_run_and_those_that_compute_end() {
+    fn incomplete_trips_starve_the_run_and_computing_processes_end() {
         let probe = Probe::new(Hog { pace: Pace::Open, hogs: 1, ms: 3 });
-        // WHY real time: no trip comes back, so the run waits for this long, whatever it is.
+        // WHY real time: no trip completes, so the run waits for this time, whatever its value.
         let probe = Probe { patience: Duration::from_millis(20), ..probe };
         let first = two_threads(&probe, false);
         let hog = probe.seat();

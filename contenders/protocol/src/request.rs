@@ -1,6 +1,6 @@
-//! One line of input as a request.
+//! Parser for one line of input.
 //!
-//! Pure: bytes in, a request or one line of complaint out. Never panics, whatever the bytes.
+//! Pure: converts bytes to a request or to a one-line error. Never panics, for any input.
 
 use serde_json::{Map, Value};
 
@@ -9,31 +9,32 @@ use crate::nodes::{Far, Near};
 use crate::params::shown;
 use crate::run::{Run, Signals, Variant};
 
-/// What the lab asks a contender for.
+/// A request to a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Say who you are.
+    /// Describe yourself.
     Hello,
-    /// Run this and report.
+    /// Run this experiment and return the sample.
     Run(Run),
-    /// Start this server and say where it listens.
+    /// Start this server and return its address.
     Serve(Serve),
-    /// Be the far one of two nodes.
+    /// Become the far node of two.
     Take(Far),
-    /// Be the near one of two nodes, and report.
+    /// Become the near node of two, and return the sample.
     Send(Near),
-    /// Stop the server, or what the far node takes, and say how much it has acknowledged or taken.
+    /// Stop the server or the far node, and return the number of messages it acknowledged or
+    /// accepted.
     Stop,
-    /// End.
+    /// Exit.
     Quit,
 }
 
 impl Request {
-    /// Reads one line, without or with its newline. `variants` as for [`Run::parse`].
+    /// Parses one line, with or without its newline. For `variants` see [`Run::parse`].
     ///
     /// # Errors
     ///
-    /// One line that says what is wrong and what would be right.
+    /// Returns one line that states what is wrong and what is valid.
     pub fn parse(line: &[u8], variants: &[Variant]) -> Result<Request, String> {
         let request = object(line)?;
         match op(&request)? {
@@ -61,21 +62,21 @@ impl Request {
     }
 }
 
-/// What the lab asks the client of servers for.
+/// A request to the load client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoadRequest {
-    /// Say who you are.
+    /// Describe yourself.
     Hello,
-    /// Send this and report.
+    /// Send this load and return the sample.
     Load(Load),
-    /// Be epmd, and say where.
+    /// Become epmd, and return its address.
     Epmd,
-    /// End.
+    /// Exit.
     Quit,
 }
 
 impl LoadRequest {
-    /// Reads one line, without or with its newline.
+    /// Parses one line, with or without its newline.
     pub(crate) fn parse(line: &[u8]) -> Result<LoadRequest, String> {
         let request = object(line)?;
         match op(&request)? {
@@ -91,7 +92,7 @@ impl LoadRequest {
     }
 }
 
-/// The request in a line.
+/// Parses the JSON object in a line.
 fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     let value: Value =
         serde_json::from_slice(line).map_err(|error| format!("not a line of JSON: {error}"))?;
@@ -101,7 +102,7 @@ fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The name of what is asked for.
+/// Returns the request's `op`.
 fn op(request: &Map<String, Value>) -> Result<&str, String> {
     let Some(op) = request.get("op") else {
         return Err(
@@ -115,7 +116,7 @@ fn unknown(op: &str, who: &str, known: &str) -> String {
     format!("unknown op {}; {who} knows {known} and \"quit\"", shown(&Value::from(op)))
 }
 
-/// The experiment that a request names, and its parameters.
+/// Returns the experiment a request names, and its parameters.
 fn asked(request: &Map<String, Value>) -> Result<(&str, Map<String, Value>), String> {
     let Some(experiment) = request.get("experiment") else {
         return Err("the request has no \"experiment\"".into());
@@ -140,7 +141,7 @@ fn run(
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
         seed.as_u64().ok_or_else(wrong)
     })?;
-    // The only one that draws.
+    // `signals` is the only experiment that draws random numbers.
     Ok(match Run::parse(experiment, params, variants)? {
         Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
         other => other,

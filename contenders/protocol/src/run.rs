@@ -1,7 +1,7 @@
-//! What a contender can be asked to run: one variant of [`Run`] per experiment.
+//! Requests to run an experiment: one variant of [`Run`] per experiment.
 //!
-//! Built by `parse.rs` only, from parameters that were checked, so that a contender may multiply
-//! its counts without fear: no total reaches 2^63.
+//! Constructed only by `parse.rs`, from checked parameters, so contenders may multiply the counts:
+//! no total reaches 2^63.
 
 /// The experiments of the protocol, in the order of its table.
 pub const EXPERIMENTS: [&str; 25] = [
@@ -32,41 +32,41 @@ pub const EXPERIMENTS: [&str; 25] = [
     "signals",
 ];
 
-/// One experiment with its parameters. Every count is checked: see [`Run::parse`].
+/// An experiment with its parameters. All counts are checked: see [`Run::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// Count down from `n`; `remote` also sends a message at each step.
+    /// Count down from `n`; in mode `remote`, also send a message at each step.
     CallVsSend {
-        /// Whether to send.
+        /// Whether to send messages.
         mode: Mode,
-        /// Steps to count.
+        /// Number of steps.
         n: u64,
     },
-    /// `reps` times a count down from `n`.
+    /// Count down from `n`, `reps` times.
     TailCall {
-        /// Steps to count.
+        /// Number of steps.
         n: u64,
-        /// Repetitions within the clock.
+        /// Repetitions within the timing.
         reps: u64,
     },
-    /// A chain of `n` processes, each spawned by the one before; at least one.
+    /// A chain of `n` processes, each spawned by the previous one; at least 1.
     SpawnChain {
         /// Processes in the chain.
         n: u64,
-        /// Repetitions within the clock.
+        /// Repetitions within the timing.
         reps: u64,
     },
     /// Two processes that work and send each other short messages.
     Exchange(Exchange),
-    /// The same with lists for messages.
+    /// Like `Exchange`, with lists as messages.
     MessageSize(Payload),
-    /// The same again; the lab reads it in elements per second.
+    /// Like `MessageSize`; the lab reports elements per second.
     Bandwidth(Payload),
-    /// `m` chains side by side of `total` processes in all; `1 <= m <= total`.
+    /// `m` concurrent chains with `total` processes altogether; `1 <= m <= total`.
     SerialSpawn {
-        /// Chains.
+        /// Number of chains.
         m: u64,
-        /// Processes in all chains together.
+        /// Number of processes in all chains.
         total: u64,
     },
     /// Two processes in lock-step.
@@ -81,19 +81,19 @@ pub enum Run {
     },
     /// Many senders, one receiver.
     FanIn {
-        /// Senders, at least one.
+        /// Number of senders, at least 1.
         senders: u64,
-        /// Messages in all.
+        /// Total number of messages.
         n: u64,
     },
-    /// A token that makes `n` hops round a ring.
+    /// A token that makes `n` hops around a ring.
     ThreadRing {
-        /// Processes in the ring, at least one.
+        /// Number of processes in the ring, at least 1.
         processes: u64,
-        /// Hops, at least one.
+        /// Number of hops, at least 1.
         n: u64,
     },
-    /// One process spawns `n`; each reports to it and ends.
+    /// One process spawns `n` others; each reports to it and ends.
     ForkJoin {
         /// Processes.
         n: u64,
@@ -105,147 +105,147 @@ pub enum Run {
     },
     /// One sender, many receivers in turn.
     FanOut {
-        /// Receivers, at least one.
+        /// Number of receivers, at least 1.
         processes: u64,
-        /// Messages in all.
+        /// Total number of messages.
         n: u64,
     },
-    /// One process calls another, again and again.
+    /// One process calls another repeatedly.
     Call {
         /// Calls.
         n: u64,
     },
-    /// The same while messages that nobody wants wait in the caller's mailbox.
+    /// Like `Call`, while unmatched messages are queued in the caller's mailbox.
     CallDeep {
-        /// Messages that wait.
+        /// Number of queued messages.
         waiting: u64,
         /// Calls.
         n: u64,
     },
-    /// `reps` times: receive by pattern what stands behind `k` messages that do not match.
+    /// `reps` times: a selective receive of a message behind `k` messages that do not match.
     Selective {
-        /// Messages that do not match.
+        /// Number of messages that do not match.
         k: u64,
-        /// Receives.
+        /// Number of receives.
         reps: u64,
     },
-    /// Set a timer and cancel it, while others are alive.
+    /// Set a timer and cancel it, while other timers are alive.
     Timers {
-        /// The others.
+        /// Number of other timers.
         waiting: u64,
-        /// Timers set and cancelled.
+        /// Number of timers set and cancelled.
         n: u64,
     },
-    /// Spawn `n` processes that wait for a message that never comes, and let them be.
+    /// Spawn `n` processes that wait for a message that is never sent, and keep them alive.
     IdleMemory {
         /// Processes.
         n: u64,
     },
-    /// Round trips while other processes compute for ever.
+    /// Round trips while other processes compute without yielding.
     Hog(Hog),
-    /// Spawn a process under a monitor and receive its down message, again and again.
+    /// Repeatedly spawn a process with a monitor and receive its down message.
     MonitorChurn {
         /// Rounds.
         n: u64,
     },
-    /// Spawn a process with a link and receive its exit message, again and again.
+    /// Repeatedly spawn a process with a link and receive its exit message.
     LinkChurn {
         /// Rounds.
         n: u64,
     },
-    /// A chain of `n` linked processes of which the first is ended; at least one.
+    /// A chain of `n` linked processes, at least 1, the first of which is ended.
     ExitCascade {
-        /// Processes in the chain.
+        /// Number of processes in the chain.
         n: u64,
-        /// Chains, one after the other.
+        /// Number of chains, one after the other.
         reps: u64,
     },
     /// A supervisor that restarts its child `n` times.
     Restart {
-        /// Restarts of each supervisor.
+        /// Restarts per supervisor.
         n: u64,
-        /// Supervisors, one after the other.
+        /// Number of supervisors, one after the other.
         reps: u64,
     },
-    /// Many senders and one receiver, for a time, of messages and exit signals.
+    /// Many senders to one receiver, for a given time, with messages and exit signals.
     Signals(Signals),
 }
 
 /// The parameters of `signals`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signals {
-    /// When its clock ends.
+    /// Event that stops the clock.
     pub end: End,
-    /// Senders, at least one.
+    /// Number of senders, at least 1.
     pub senders: u64,
-    /// How long they send, in milliseconds; at least one.
+    /// Duration of sending, in milliseconds; at least 1.
     pub ms: u64,
-    /// How many of a hundred signals are exit signals; the others are messages.
+    /// Percentage of exit signals; the others are messages.
     pub exit_percent: u64,
-    /// Elements in the list that each signal carries.
+    /// Number of elements in the list each signal carries.
     pub s: u64,
-    /// 1 if one in 100 000 asks the receiver to keep its queue otherwise instead; 0 if none does.
+    /// If 1, one draw in 100 000 asks the receiver to change its queue instead; if 0, none does.
     pub switch: u64,
-    /// How long nobody does anything before the senders start, in milliseconds.
+    /// Duration of the idle period before the senders start, in milliseconds.
     pub rest_ms: u64,
-    /// How many signals may be under way; senders that find more end early.
+    /// Maximum number of signals in flight; senders end early if it is reached.
     pub room: u64,
-    /// What the senders' draws begin with: the seed of the request, 0 if it gives none.
+    /// Seed of the senders' draws: that of the request, or 0.
     pub seed: u64,
 }
 
 impl Signals {
-    /// [`s`](Signals::s) as a length.
+    /// Returns [`s`](Signals::s) as a length.
     #[must_use]
     pub fn length(&self) -> usize {
         usize::try_from(self.s).unwrap_or(usize::MAX)
     }
 }
 
-/// When the clock of `signals` ends.
+/// Event that stops the clock of `signals`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// When the last signal is sent.
+    /// The last signal is sent.
     Send,
-    /// When the last is received.
+    /// The last signal is received.
     Receive,
 }
 
 /// The parameters of `hog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hog {
-    /// When a round trip starts.
+    /// The kind of loop that starts round trips.
     pub pace: Pace,
-    /// Processes that compute.
+    /// Number of computing processes.
     pub hogs: u64,
-    /// How long round trips are started, in milliseconds; at least one.
+    /// Duration of starting round trips, in milliseconds; at least 1.
     pub ms: u64,
 }
 
-/// When a round trip of `hog` starts.
+/// The kind of loop that starts the round trips of `hog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Every millisecond, whatever happened to the last.
+    /// Open loop: one start per millisecond, regardless of earlier trips.
     Open,
-    /// When the last is back.
+    /// Closed loop: a start when the previous trip completes.
     Closed,
 }
 
-/// The two halves of `call-vs-send`.
+/// The two modes of `call-vs-send`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Count and do nothing else.
+    /// Count only.
     Local,
     /// Count and send.
     Remote,
 }
 
-/// What happens to the payload of a message on its way.
+/// Treatment of a message's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// It changes hands.
+    /// Ownership is transferred.
     Moved,
-    /// The sender deep-copies it for each send.
+    /// The sender deep-copies the payload for each send.
     Copied,
 }
 
@@ -263,18 +263,18 @@ impl Variant {
 /// The parameters of `exchange`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// Messages that each of the two sends.
+    /// Number of messages each of the two processes sends.
     pub n: u64,
-    /// Pieces of work that each of the two does, at least one.
+    /// Number of pieces of work each of the two does, at least 1.
     pub pieces: u64,
-    /// Steps of work in one piece.
+    /// Number of steps in one piece of work.
     pub work: u64,
-    /// Repetitions within the clock.
+    /// Repetitions within the timing.
     pub reps: u64,
 }
 
 impl Exchange {
-    /// Messages that must be sent, and received, over all repetitions.
+    /// Returns the number of messages that must be sent, and received, over all repetitions.
     #[must_use]
     pub fn messages(&self) -> u64 {
         2 * self.n * self.reps
@@ -284,25 +284,25 @@ impl Exchange {
 /// The parameters of `message-size` and `bandwidth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// Who sends how much, and when.
+    /// Work and message counts.
     pub exchange: Exchange,
-    /// Elements in each message's list.
+    /// Number of elements in each message's list.
     pub s: u64,
-    /// What happens to the list on its way.
+    /// Treatment of the list.
     pub variant: Variant,
 }
 
 impl Payload {
-    /// [`s`](Payload::s) as a length.
+    /// Returns [`s`](Payload::s) as a length.
     #[must_use]
     pub fn length(&self) -> usize {
-        // `s` is at most LENGTH_MAX, which fits any usize that this can be built for.
+        // `s` is at most LENGTH_MAX, which fits into `usize` on all supported targets.
         usize::try_from(self.s).unwrap_or(usize::MAX)
     }
 }
 
 impl Run {
-    /// The experiment's name in the protocol.
+    /// Returns the experiment's name in the protocol.
     #[must_use]
     pub fn experiment(&self) -> &'static str {
         let place = match self {

@@ -1,4 +1,4 @@
-//! What a contender has to others for the lab, a server or a node: one at a time, from `serve` to `stop`.
+//! The running server or far node of a contender: at most one, from `serve` to `stop`.
 //!
 //! Used by the serving loop, on its thread.
 
@@ -9,17 +9,16 @@ use serde_json::{Value, json};
 use crate::acks::Serve;
 use crate::nodes::{Far, Nodes};
 
-/// A server, or a node that takes messages, until it is stopped. If this value is dropped the program is
-/// about to end.
+/// A running server or far node. It is dropped without being stopped only when the program is about to exit.
 pub struct Running {
     address: String,
     stop: Box<dyn FnOnce() -> Result<u64, String>>,
 }
 
 impl Running {
-    /// A server that listens there, or a node of that name. `stop` tells how many messages were acknowledged,
-    /// or taken, since the start; a server waits until all that was read is acknowledged and all
-    /// connections are closed.
+    /// Creates a handle to a server at this address, or to a node of this name. `stop` returns the number of messages
+    /// acknowledged or accepted since the start; a server first waits until everything it has read is acknowledged and
+    /// all connections are closed.
     #[must_use]
     pub fn new(
         address: impl fmt::Display,
@@ -35,7 +34,7 @@ impl fmt::Debug for Running {
     }
 }
 
-/// The servers of a contender: those that it offers, and the one that runs.
+/// The servers a contender offers, and the running one.
 pub(crate) struct Servers<'a, S> {
     pub(crate) offered: &'a [&'static str],
     pub(crate) start: S,
@@ -59,7 +58,7 @@ impl<S: FnMut(Serve) -> Result<Running, String>> Servers<'_, S> {
         Ok(self.runs(started))
     }
 
-    /// The far one of two nodes, if no server runs.
+    /// Starts the far node of two, unless a server runs.
     pub(crate) fn take(&mut self, nodes: &mut impl Nodes, asked: Far) -> Result<Value, String> {
         self.alone()?;
         let started = nodes.take(asked)?;

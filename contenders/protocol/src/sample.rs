@@ -1,26 +1,26 @@
-//! What one run reports.
+//! The result of a run.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// The figures of one run, totals over its repetitions.
+/// Figures of one run, as totals over its repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Time for the work alone, in nanoseconds, from a monotonic clock.
+    /// Duration of the work, in nanoseconds, from a monotonic clock.
     pub elapsed_ns: u64,
-    /// What the time is divided by.
+    /// Number of operations the time is divided by.
     pub ops: u64,
-    /// What should have happened, counted where it was caused.
+    /// Number of events that should have happened, counted where they were caused.
     pub sent: u64,
-    /// What did happen, counted where it arrived.
+    /// Number of events that happened, counted where they arrived.
     pub received: u64,
-    /// Whatever more the experiment reports, by name.
+    /// Additional figures of the experiment, by name.
     pub extra: Vec<(&'static str, u64)>,
 }
 
 impl Sample {
-    /// A sample with nothing more to report.
+    /// Creates a sample without additional figures.
     #[must_use]
     pub fn new(elapsed: Duration, ops: u64, sent: u64, received: u64) -> Self {
         Sample {
@@ -32,14 +32,14 @@ impl Sample {
         }
     }
 
-    /// The same with one more figure.
+    /// Adds a figure.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: u64) -> Self {
         self.extra.push((name, value));
         self
     }
 
-    /// The answer as the protocol writes it.
+    /// Returns the answer in the protocol's form.
     pub(crate) fn to_json(&self) -> Value {
         let mut answer = Map::new();
         answer.insert("elapsed_ns".into(), self.elapsed_ns.into());

@@ -1,7 +1,7 @@
-//! The serving loop: requests in, answers out, one line each.
+//! The serving loop: reads requests and writes answers, one line each.
 //!
-//! Called once by a contender's `main`. Runs on the calling thread, never starts another, and
-//! returns when the lab says `quit` or closes the input.
+//! Called once by a contender's `main`. Runs on the calling thread, starts no other thread, and
+//! returns on `quit` or at the end of input.
 
 use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::run::{EXPERIMENTS, Run, Variant};
 use crate::running::{Running, Servers};
 use crate::sample::Sample;
 
-/// How a contender introduces itself.
+/// A contender's answer to `hello`.
 #[derive(Clone, Debug)]
 pub struct Hello {
     name: String,
@@ -31,7 +31,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// A contender by the name it has in the lab, and the version of the runtime it shows.
+    /// Creates the answer from the contender's name in the lab and the version of its runtime.
     #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Hello {
@@ -45,36 +45,37 @@ impl Hello {
         }
     }
 
-    /// The variants of `message-size` and `bandwidth` that it can run, its natural one first.
+    /// Sets the supported variants of `message-size` and `bandwidth`, the natural one first.
     #[must_use]
     pub fn variants(mut self, variants: &[Variant]) -> Self {
         self.variants = variants.to_vec();
         self
     }
 
-    /// The experiments that it does not offer: it must answer them with an error.
+    /// Sets the experiments the contender does not offer; it must answer them with an error.
     #[must_use]
     pub fn without(mut self, experiments: &[&'static str]) -> Self {
         self.without = experiments.to_vec();
         self
     }
 
-    /// The experiments with a server that it offers; none unless said so.
+    /// Sets the experiments with a server that the contender offers; none by default.
     #[must_use]
     pub fn serving(mut self, experiments: &[&'static str]) -> Self {
         self.serving = experiments.to_vec();
         self
     }
 
-    /// The far nodes that it can be the near one of, in the experiments with two, its own kind first:
-    /// `to-` and a contender's name. It offers these experiments if there is one.
+    /// Sets the far nodes this contender supports as the near node in the experiments with two
+    /// nodes, as `to-` and a contender's name, its own first. The contender offers these
+    /// experiments if the list is not empty.
     #[must_use]
     pub fn paired(mut self, to: &[&'static str]) -> Self {
         self.to = to.to_vec();
         self
     }
 
-    /// One thing more that a reader of the report should know.
+    /// Adds a note for the reader of the report.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
@@ -112,22 +113,24 @@ impl Hello {
 
 /// Serves standard input and output until `quit` or the end of input.
 ///
-/// `run` performs one experiment and reports, or says in one line why it could not.
+/// `run` runs one experiment and returns its sample, or one line with the reason why it could not.
 ///
 /// # Errors
 ///
-/// Only what reading or writing gives; a bad request is answered and is no error here.
+/// Returns only errors of reading and writing; an invalid request is answered and is not an error
+/// here.
 pub fn serve(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> io::Result<()> {
     serve_on(io::stdin().lock(), io::stdout().lock(), hello, run)
 }
 
-/// [`serve`], for the end of `main`: what went wrong is said on standard error.
+/// Like [`serve`], for the end of `main`: reports errors on standard error.
 pub fn serve_program(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> ExitCode {
     ended(hello, serve(hello, run))
 }
 
-/// [`serve_program`], for a contender that also has servers: `start` starts one and says where it
-/// listens, or in one line why it could not. There is never more than one.
+/// Like [`serve_program`], for a contender that also has servers: `start` starts a server and
+/// returns its address, or one line with the reason why it could not. At most one server runs at a
+/// time.
 pub fn serve_program_with_servers(
     hello: &Hello,
     run: impl FnMut(Run) -> Result<Sample, String>,
@@ -136,7 +139,7 @@ pub fn serve_program_with_servers(
     ended(hello, serve_with_servers_on(io::stdin().lock(), io::stdout().lock(), hello, run, start))
 }
 
-/// [`serve_program_with_servers`], for a contender that also is a node of a cluster.
+/// Like [`serve_program_with_servers`], for a contender that also is a distribution node.
 pub fn serve_program_with_nodes(
     hello: &Hello,
     run: impl FnMut(Run) -> Result<Sample, String>,
@@ -146,8 +149,8 @@ pub fn serve_program_with_nodes(
     ended(hello, everything(io::stdin().lock(), io::stdout().lock(), hello, run, start, nodes))
 }
 
-/// The same for the client of these servers: `load` sends one round and reports, `epmd` says where the
-/// epmd of nodes is.
+/// Like [`serve_program`], for the load client: `load` sends one round and returns its sample,
+/// `epmd` returns the address of the epmd for nodes.
 pub fn load_program(
     hello: &Hello,
     mut load: impl FnMut(Load) -> Result<Sample, String>,
@@ -173,11 +176,11 @@ fn ended(hello: &Hello, how: io::Result<()>) -> ExitCode {
     }
 }
 
-/// [`serve`] on any reader and writer.
+/// Like [`serve`], on any reader and writer.
 ///
 /// # Errors
 ///
-/// Only what reading or writing gives.
+/// Returns only errors of reading and writing.
 pub fn serve_on(
     input: impl BufRead,
     output: impl Write,
@@ -188,11 +191,11 @@ pub fn serve_on(
     serve_with_servers_on(input, output, hello, run, none)
 }
 
-/// The same for a contender that also has servers, as for [`serve_program_with_servers`].
+/// Like [`serve_on`], for a contender that also has servers, as for [`serve_program_with_servers`].
 ///
 /// # Errors
 ///
-/// Only what reading or writing gives.
+/// Returns only errors of reading and writing.
 pub fn serve_with_servers_on(
     input: impl BufRead,
     output: impl Write,
@@ -203,7 +206,7 @@ pub fn serve_with_servers_on(
     everything(input, output, hello, run, start, NoNodes)
 }
 
-/// All that a contender may be asked.
+/// Serves all requests of the protocol.
 fn everything(
     input: impl BufRead,
     output: impl Write,
@@ -225,7 +228,7 @@ fn everything(
     })
 }
 
-/// Reads lines and writes an answer to each, until one has none or the input ends.
+/// Reads lines and writes an answer to each, until a line has no answer or the input ends.
 fn converse(
     mut input: impl BufRead,
     mut output: impl Write,

@@ -1,17 +1,18 @@
-//! What a contender in Rust may be told on its command line: how many threads run its processes.
+//! Command-line option of Rust contenders: the number of worker threads.
 //!
-//! Read once by `main`, before the runtime is started. Pure but for the arguments of the program.
+//! Read once by `main`, before the runtime is started. Pure except for reading the program's
+//! arguments.
 
 use std::num::NonZeroUsize;
 
-/// More threads than this are a slip of the pen.
+/// Maximum number of threads; a larger number is most likely a typing error.
 const MOST: usize = 1024;
 
-/// The threads that `--workers N` asks for; `None` where nothing was asked.
+/// Returns the N of `--workers N`; `None` if the option is absent.
 ///
 /// # Errors
 ///
-/// One line that says what there is, for everything else.
+/// Returns one line that names the valid option, for any other arguments.
 pub fn workers() -> Result<Option<NonZeroUsize>, String> {
     read(std::env::args().skip(1))
 }
@@ -43,14 +44,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_workers_is_read_and_without_one_the_default_is_meant() {
+    fn number_of_workers_is_parsed_and_optional() {
         assert_eq!(of(""), Ok(None));
         assert_eq!(of("--workers 1"), Ok(Some(1)));
         assert_eq!(of("--workers 1024"), Ok(Some(1024)));
     }
 
     #[test]
-    fn what_is_no_number_of_workers_is_refused_in_one_line_that_names_it() {
+    fn invalid_arguments_are_refused_in_one_line_that_names_them() {
         for (words, named) in [
             ("--worker 2", "--worker"),
             ("--workers", "\"\""),

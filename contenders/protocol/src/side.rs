@@ -1,8 +1,8 @@
-//! One side of an exchange, for runtimes that hand each message to a handler.
+//! One side of an exchange, for runtimes that pass each message to a handler.
 //!
-//! Such an actor cannot look for a message between two pieces of work. It sends itself a message
-//! for each piece, and what came before that is handled first. Owned by the actor; knows nothing of
-//! how it sends.
+//! Such an actor cannot poll for a message between two pieces of work. It sends itself a message
+//! for each piece, and messages that arrived before that one are handled first. Owned by the actor;
+//! independent of how it sends.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::local::{Schedule, WORK_START, work};
 use crate::run::Exchange;
 use crate::sample::Sample;
 
-/// What one of the two actors has in hand.
+/// State of one of the two actors.
 #[derive(Debug)]
 pub struct Side<G> {
     goods: G,
@@ -24,50 +24,50 @@ pub struct Side<G> {
 }
 
 impl<G: Goods> Side<G> {
-    /// A side that has done nothing yet.
+    /// Creates the initial state of a side.
     #[must_use]
     pub fn new(goods: G, asked: Exchange) -> Self {
         let schedule = Schedule::new(asked.n, asked.pieces);
         Side { goods, asked, schedule, worked: 0, x: WORK_START, sent: 0, received: 0 }
     }
 
-    /// Does one piece of work. How many messages are to be sent after it.
+    /// Does one piece of work. Returns the number of messages to send after it.
     pub fn work(&mut self) -> u64 {
         self.x = work(self.x, self.asked.work);
         self.worked += 1;
         self.schedule.next().unwrap_or(0)
     }
 
-    /// Whether a piece of work is left.
+    /// Returns whether a piece of work is left.
     #[must_use]
     pub fn has_work(&self) -> bool {
         self.worked < self.asked.pieces
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub fn supply(&mut self) -> G::Message {
         self.goods.supply()
     }
 
-    /// A message was sent, or was not.
+    /// Counts a message if it was sent.
     pub fn sent(&mut self, whether: bool) {
         self.sent += u64::from(whether);
     }
 
-    /// Takes in a message.
+    /// Accepts a message.
     pub fn accept(&mut self, message: G::Message) {
         self.received += 1;
         self.goods.accept(message);
     }
 
-    /// Whether all work is done and all messages of the other side have come.
+    /// Returns whether all work is done and all messages of the other side have arrived.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !self.has_work() && self.received >= self.asked.n
     }
 }
 
-/// The repetitions of an exchange, added up.
+/// Totals over the repetitions of an exchange.
 #[derive(Debug)]
 pub struct Sides<G> {
     asked: Exchange,
@@ -79,21 +79,22 @@ pub struct Sides<G> {
 }
 
 impl<G: Goods> Sides<G> {
-    /// Builds what the two send, before any clock starts.
+    /// Builds the payloads of both sides, before any clock starts.
     pub fn new(asked: Exchange, goods: impl Fn() -> G) -> Self {
         let stores = [Some(goods()), Some(goods())];
         Sides { asked, stores, elapsed: Duration::ZERO, sent: 0, received: 0, sink: 0 }
     }
 
-    /// The two sides of the next repetition. What they send is used again in each, so that building
-    /// it does not empty the caches each time. `None` if the last repetition has not ended.
+    /// Returns the two sides of the next repetition. Their payloads are reused in each repetition,
+    /// so that building them does not evict the caches. Returns `None` if the previous repetition
+    /// has not ended.
     #[must_use]
     pub fn pair(&mut self) -> Option<[Side<G>; 2]> {
         let [one, other] = self.stores.each_mut().map(Option::take);
         Some([Side::new(one?, self.asked), Side::new(other?, self.asked)])
     }
 
-    /// A repetition took that long and has left the two sides so.
+    /// Records the duration of a repetition and takes back its two sides.
     pub fn ended(&mut self, elapsed: Duration, sides: [Side<G>; 2]) {
         self.elapsed += elapsed;
         self.stores = sides.map(|side| {
@@ -104,7 +105,7 @@ impl<G: Goods> Sides<G> {
         });
     }
 
-    /// What all repetitions report.
+    /// Returns the sample over all repetitions.
     #[must_use]
     pub fn sample(&self) -> Sample {
         let stores = || self.stores.iter().flatten();
@@ -123,7 +124,7 @@ mod tests {
     use crate::run::{Payload, Run, Variant};
 
     #[test]
-    fn two_sides_that_take_turns_report_what_the_protocol_says() {
+    fn alternating_sides_report_the_figures_of_the_protocol() {
         let asked = Exchange { n: 7, pieces: 3, work: 5, reps: 2 };
         let mut sides = Sides::new(asked, || Copied::new(4));
         for _ in 0..asked.reps {

@@ -1,14 +1,15 @@
-//! What the senders and the receiver of `signals` draw, count and look at.
+//! Draws, counters and limits of the senders and the receiver of `signals`.
 //!
-//! A [`Draws`] and a [`Stint`] belong to one sender, a [`Receipts`] to the receiver, a [`Room`] is
-//! shared by all of a run, and [`report`] makes the answer of their accounts. Nothing here sends,
-//! and nothing waits.
+//! A [`Draws`] and a [`Stint`] belong to one sender, a [`Receipts`] to the receiver. A [`Room`],
+//! the limit of signals in flight, is shared by all of a run. [`report`] computes the answer from
+//! their counts. Nothing here sends or blocks.
 //!
-//! The last signal of a sender was sent when it last looked at the clock, and not when it saw that
-//! it was to stop: in between it may have waited for its turn. The same holds for the receiver.
+//! The time of a sender's last signal is that of its last clock reading, not the time at which it
+//! saw the request to stop: between the two it may have waited to be scheduled. The same applies to
+//! the receiver.
 //!
-//! COST: a multiplication for each draw; for each [`LOOK_EVERY`] signals a clock reading by both
-//! ends, an atomic addition by the sender, and an atomic store by the receiver.
+//! COST: one multiplication per draw; per [`LOOK_EVERY`] signals, one clock reading at both ends,
+//! one atomic addition by the sender, and one atomic store by the receiver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,26 +18,26 @@ use std::time::{Duration, Instant};
 use crate::run::{End, Signals};
 use crate::sample::Sample;
 
-/// Signals from one look at the clock, and at the room that is left, to the next.
+/// Number of signals between two checks of the clock and of the signals in flight.
 const LOOK_EVERY: u64 = 64;
 
-/// The draws there are: of each of them one asks for `off_heap` and one for `on_heap`.
+/// Number of outcomes of a draw; one of them asks for `off_heap` and one for `on_heap`.
 const OUTCOMES: u64 = 200_000;
 
-/// What a sender does next.
+/// The next action of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// Sends a message.
+    /// Send a message.
     Message,
-    /// Sends an exit signal.
+    /// Send an exit signal.
     Exit,
-    /// Asks the receiver to keep its queue otherwise.
+    /// Ask the receiver to change its queue.
     Switch,
 }
 
-/// The draws of one sender; they never end.
+/// The infinite sequence of draws of one sender.
 ///
-/// `x = (20077 · x + 12345) mod 2^31`, and of it `floor(200 000 · x / 2^31)`.
+/// `x = (20077 · x + 12345) mod 2^31`; the draw is `floor(200 000 · x / 2^31)`.
 #[derive(Clone, Debug)]
 pub struct Draws {
     x: u64,
@@ -45,7 +46,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Those of the sender with this number, counted from 0.
+    /// Creates the sequence of the sender with this number, from 0.
     #[must_use]
     pub fn new(asked: &Signals, sender: u64) -> Self {
         let switches = 2 * asked.switch;
@@ -54,7 +55,7 @@ impl Draws {
         Draws { x, switches, exits }
     }
 
-    /// The next of them.
+    /// Returns the next draw.
     #[inline]
     pub fn draw(&mut self) -> Draw {
         self.x = (self.x * 20_077 + 12_345) & 0x7fff_ffff;
@@ -66,8 +67,8 @@ impl Draws {
     }
 }
 
-/// How many signals may be under way, and how many are. Once there are more, all senders end early:
-/// what a few of them would go on to do is not what was asked for.
+/// Limit and count of signals in flight. If the limit is exceeded, all senders end early: a run
+/// with fewer senders would not be the one requested.
 #[derive(Clone, Debug)]
 pub struct Room {
     most: u64,
@@ -82,19 +83,19 @@ struct Counts {
 }
 
 impl Room {
-    /// Room for so many, and none under way.
+    /// Creates a limit, with no signals in flight.
     #[must_use]
     pub fn new(most: u64) -> Self {
         Room { most, counts: Arc::default() }
     }
 
-    /// The receiver has received so many by now.
+    /// Publishes the number of signals received so far.
     fn received(&self, received: u64) {
-        // ORDER: relaxed, here and below: a figure that may be late, and nothing hangs on it.
+        // ORDER: relaxed, here and below: the count may be stale, and no other data depends on it.
         self.counts.received.store(received, Ordering::Relaxed);
     }
 
-    /// So many more were sent; whether there is room for others.
+    /// Counts signals as sent; returns whether further signals are allowed.
     fn sent(&self, more: u64) -> bool {
         let sent = self.counts.sent.fetch_add(more, Ordering::Relaxed) + more;
         let under_way = sent.saturating_sub(self.counts.received.load(Ordering::Relaxed));
@@ -105,7 +106,7 @@ impl Room {
     }
 }
 
-/// One sender at work.
+/// Progress of one sender.
 #[derive(Debug)]
 pub struct Stint {
     room: Room,
@@ -118,13 +119,13 @@ pub struct Stint {
 }
 
 impl Stint {
-    /// Begins now; what is sent after `due` is late.
+    /// Starts now; signals sent after `due` are late.
     #[must_use]
     pub fn begin(due: Instant, room: Room) -> Self {
         Stint { room, due, begun: Instant::now(), sent: 0, last: None, in_time: None, cut: false }
     }
 
-    /// One more was sent; whether there is room for another.
+    /// Counts one sent signal; returns whether further signals are allowed.
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.sent += 1;
@@ -143,7 +144,7 @@ impl Stint {
         }
     }
 
-    /// Ends now.
+    /// Ends now and returns the counts.
     #[must_use]
     pub fn end(self) -> Sent {
         Sent {
@@ -156,7 +157,7 @@ impl Stint {
     }
 }
 
-/// What the receiver receives.
+/// Progress of the receiver.
 #[derive(Debug)]
 pub struct Receipts {
     room: Room,
@@ -167,27 +168,27 @@ pub struct Receipts {
 }
 
 impl Receipts {
-    /// Of nothing so far.
+    /// Creates an empty count.
     #[must_use]
     pub fn new(room: Room) -> Self {
         Receipts { room, messages: 0, exits: 0, switches: 0, last: None }
     }
 
-    /// A message with a list.
+    /// Counts a message.
     #[inline]
     pub fn message(&mut self) {
         self.messages += 1;
         self.counted();
     }
 
-    /// An exit signal.
+    /// Counts an exit signal.
     #[inline]
     pub fn exit(&mut self) {
         self.exits += 1;
         self.counted();
     }
 
-    /// A request to keep the queue otherwise.
+    /// Counts a request to change the queue.
     #[inline]
     pub fn switch(&mut self) {
         self.switches += 1;
@@ -203,7 +204,7 @@ impl Receipts {
         }
     }
 
-    /// Nothing more is to come.
+    /// Ends now and returns the counts; no further signal will arrive.
     #[must_use]
     pub fn end(self) -> Received {
         let ended = Instant::now();
@@ -212,37 +213,38 @@ impl Receipts {
     }
 }
 
-/// The account of one sender.
+/// Counts of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Signals sent.
+    /// Number of signals sent.
     pub sent: u64,
-    /// Those of them that were sent after the time was over, counted in steps of 64.
+    /// Number of signals sent after the end of the duration, in steps of 64.
     pub late: u64,
-    /// Whether it ended for want of room.
+    /// Whether the sender ended early because of the limit of signals in flight.
     pub cut: bool,
-    /// Before the first was sent.
+    /// Time before the first signal was sent.
     pub begun: Instant,
-    /// When the last was sent.
+    /// Time at which the last signal was sent.
     pub last: Instant,
 }
 
-/// The account of the receiver.
+/// Counts of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
-    /// Messages with a list.
+    /// Number of messages.
     pub messages: u64,
-    /// Exit signals.
+    /// Number of exit signals.
     pub exits: u64,
-    /// Requests to keep the queue otherwise.
+    /// Number of requests to change the queue.
     pub switches: u64,
-    /// When the last was received.
+    /// Time at which the last signal was received.
     pub last: Instant,
-    /// When it was known that nothing more was to come.
+    /// Time at which it was certain that no further signal would arrive.
     pub ended: Instant,
 }
 
-/// The answer to a run; `told` is when the last sender had told its account.
+/// Returns the sample of a run; `told` is the time at which the last sender had reported its
+/// counts.
 #[must_use]
 pub fn report(asked: &Signals, senders: &[Sent], told: Instant, receiver: &Received) -> Sample {
     let begun = senders.iter().map(|sender| sender.begun).min().unwrap_or(told);
@@ -295,19 +297,19 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_drawn_as_often_as_was_asked_by_every_sender() {
+    fn every_sender_draws_signals_in_the_requested_proportion() {
         for sender in [0, 1, 63] {
             assert_eq!(drawn(&asked(0, 0), sender), [4_000_000, 0, 0]);
             assert_eq!(drawn(&asked(100, 0), sender), [0, 4_000_000, 0]);
             let [messages, exits, switches] = drawn(&asked(50, 1), sender);
             assert!(messages.abs_diff(exits) < 10_000, "{messages} and {exits}");
-            // 40 are due.
+            // 40 are expected.
             assert!((10..=90).contains(&switches), "{switches}");
         }
     }
 
     #[test]
-    fn another_seed_gives_other_draws_and_the_same_one_repeats_them() {
+    fn draws_are_determined_by_the_seed() {
         let with = |seed| {
             let mut draws = Draws::new(&Signals { seed, ..asked(50, 0) }, 3);
             (0..1000).map(move |_| draws.draw()).collect::<Vec<_>>()
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn senders_end_when_as_many_as_there_is_room_for_are_under_way_and_not_before() {
+    fn senders_end_when_the_limit_of_signals_in_flight_is_reached() {
         let room = Room::new(1000);
         // WHY real time: an end that is never reached.
         let later = Instant::now() + Duration::from_secs(3600);
@@ -326,14 +328,14 @@ mod tests {
         let mut sent = 0;
         while stints.iter_mut().all(Stint::sent) {
             sent += 2;
-            // What has been received makes room.
+            // Received signals are no longer in flight.
             if sent == 512 {
                 let mut receipts = Receipts::new(room.clone());
                 (0..512).for_each(|_| receipts.message());
             }
         }
         assert!((1512 - 2 * LOOK_EVERY..1512 + 2 * LOOK_EVERY).contains(&sent), "{sent}");
-        // It is over for all, whatever is received now.
+        // All senders end, whatever is received from now on.
         let mut receipts = Receipts::new(room);
         (0..sent).for_each(|_| receipts.message());
         assert!(stints.iter_mut().all(|stint| (0..LOOK_EVERY).any(|_| !stint.sent())));
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_after_the_time_is_late() {
+    fn signals_sent_after_the_duration_are_late() {
         // WHY real time: an end that has passed, and one that is never reached.
         let now = Instant::now();
         let account = |due| {
@@ -355,8 +357,8 @@ mod tests {
     }
 
     #[test]
-    fn each_end_of_the_clock_is_taken_from_those_whom_it_concerns() {
-        // WHY real time: `Instant` has no other begin; all times are counted from it.
+    fn clock_stops_at_the_last_send_or_receipt_according_to_the_mode() {
+        // WHY real time: `Instant` has no other origin; all times are relative to it.
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let sender = |begun, last, cut| {
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sender_and_the_receiver_wait_for_after_their_last_signal_is_not_counted() {
+    fn waiting_after_the_last_signal_is_not_counted() {
         let room = Room::new(u64::MAX);
         let mut stint = Stint::begin(Instant::now(), room.clone());
         let mut receipts = Receipts::new(room);

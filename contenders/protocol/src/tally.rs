@@ -1,14 +1,14 @@
-//! What processes count, and how deep a mailbox was that does not tell.
+//! Message counters, and an estimate of mailbox depth for mailboxes that do not report it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a process has sent and received.
+/// Numbers of messages a process has sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages sent.
+    /// Number of messages sent.
     pub sent: u64,
-    /// Messages received.
+    /// Number of messages received.
     pub received: u64,
 }
 
@@ -19,12 +19,12 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// How many messages wait between one sender and one receiver whose mailbox does not tell.
+/// Estimate of the number of queued messages between one sender and one receiver.
 ///
-/// The sender leaves word now and then of how many it has sent, and the receiver looks as often.
-/// What it finds may be too small by what the sender has sent since.
+/// The sender publishes its count every 1024 messages, and the receiver reads it as often. The
+/// estimate may be too low by the messages sent since.
 ///
-/// COST: a comparison for each message, and a word that both use once in 1024.
+/// COST: one comparison per message, and one shared word accessed every 1024 messages.
 #[derive(Clone, Debug, Default)]
 pub struct Depth {
     sent: Arc<AtomicU64>,
@@ -32,18 +32,18 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// From one word to the next.
+    /// Number of messages between two updates.
     const EVERY: u64 = 1024;
 
-    /// The sender has sent so many by now.
+    /// Publishes the number of messages sent so far.
     pub fn sent(&self, sent: u64) {
         if sent.is_multiple_of(Self::EVERY) {
-            // ORDER: relaxed: a figure that may be late, and nothing hangs on it.
+            // ORDER: relaxed: the count may be stale, and no other data depends on it.
             self.sent.store(sent, Ordering::Relaxed);
         }
     }
 
-    /// The receiver has received so many by now.
+    /// Updates the estimate from the number of messages received so far.
     pub fn received(&mut self, received: u64) {
         if received % Self::EVERY == 1 {
             let waiting = self.sent.load(Ordering::Relaxed).saturating_sub(received);
@@ -51,7 +51,7 @@ impl Depth {
         }
     }
 
-    /// The most messages that the receiver has seen to wait.
+    /// Returns the maximum number of queued messages the receiver observed.
     #[must_use]
     pub fn peak(&self) -> u64 {
         self.peak
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_seen_to_within_what_was_sent_since_the_last_word() {
+    fn depth_is_exact_up_to_messages_sent_since_the_last_update() {
         let sender = Depth::default();
         let mut receiver = sender.clone();
         (1..=5000).for_each(|sent| sender.sent(sent));

@@ -1,13 +1,14 @@
-//! What the lab refuses: one line that says what is wrong and what to do.
+//! The lab's error: one line that states the problem and the remedy.
 
 use std::fmt;
 
-/// A request that cannot be carried out; the command ends with status 2.
+/// A request that cannot be carried out; the command exits with status 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem(String);
 
 impl Problem {
-    /// From one line. The name of a file or a contender in it cannot make it two.
+    /// Creates a problem from one line. Control characters become spaces, so a file name or a
+    /// contender's name cannot add a line.
     #[must_use]
     pub fn new(line: impl Into<String>) -> Self {
         Self(line.into().replace(char::is_control, " "))

@@ -1,9 +1,8 @@
-//! What the lab measures with: how fine its clock is, what reading it costs, what a request costs.
+//! The measuring instrument: clock resolution, clock overhead and request overhead.
 //!
-//! The times of samples are taken by the contenders, with the clock of their
-//! runtime, which is as a rule this one. A request is in no sample, but a
-//! sample that takes hardly longer than its request is that of a program that
-//! has just been woken.
+//! Contenders time their samples with the clock of their runtime, which usually is this one. No
+//! sample includes a request, but a sample that takes hardly longer than its request comes from a
+//! program that has just woken up.
 
 use purlin_timing::Clock;
 use serde::Serialize;
@@ -13,49 +12,49 @@ use crate::stats;
 use crate::table::{short, wrap};
 use crate::warning::Warning;
 
-/// The percentage of a sample that two readings of the clock may take.
+/// Maximum percentage of a sample that two clock readings may take.
 const CLOCK: f64 = 1.0;
 
-/// The percentage of a sample that its request may take beside it.
+/// Maximum overhead of a request, in percent of its sample.
 const REQUEST: f64 = 10.0;
 
 /// The instrument, as it is stored.
 #[derive(Debug, Clone, Serialize)]
 pub struct Instrument {
-    /// The step of the clock, in ns: what the differences of its readings have in common.
+    /// Clock resolution in ns: the greatest common divisor of the differences between readings.
     pub clock_resolution_ns: f64,
-    /// The time of one reading, in ns.
+    /// Duration of one clock reading, in ns.
     pub clock_cost_ns: f64,
-    /// The longest of the times below.
+    /// The largest request overhead of all contenders.
     pub request_overhead_us: Option<f64>,
-    /// What a request that asks for nothing takes, by contender.
+    /// Request overhead by contender.
     pub requests: Vec<Overhead>,
-    /// The sample that took the shortest time.
+    /// The sample with the shortest duration.
     pub smallest_sample: Option<Smallest>,
 }
 
-/// What a request costs.
+/// Request overhead of a contender.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overhead {
     /// The contender's label.
     pub contender: String,
-    /// The median time from the request to the answer, in µs.
+    /// Median time from request to answer, in µs.
     pub overhead_us: f64,
 }
 
-/// The sample that the instrument disturbs most.
+/// The shortest sample, on which the instrument has the largest effect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Smallest {
     /// The experiment's id.
     pub experiment: String,
     /// The contender's label.
     pub contender: String,
-    /// The time it took, in µs.
+    /// Duration of the sample, in µs.
     pub elapsed_us: f64,
 }
 
 impl Instrument {
-    /// Looks at the clock of this machine; takes about a millisecond, the first time.
+    /// Measures the clock of this machine; the first call takes about 1 ms.
     #[must_use]
     pub fn look() -> Self {
         let clock = Clock::look();
@@ -68,7 +67,7 @@ impl Instrument {
         }
     }
 
-    /// Notes what requests to a contender took, in ns.
+    /// Records the round-trip times of requests to a contender, in ns.
     pub fn request(&mut self, contender: &str, times: &[f64]) {
         let Some(median) = stats::median(times) else { return };
         let overhead_us = tenths(median / 1000.0);
@@ -77,7 +76,7 @@ impl Instrument {
             self.requests.iter().map(|one| one.overhead_us).max_by(f64::total_cmp);
     }
 
-    /// Looks for the smallest of these samples.
+    /// Updates the shortest sample with these samples.
     pub fn samples(&mut self, experiment: &str, lanes: &[Lane]) {
         for lane in lanes {
             let replies = lane.points.iter().flat_map(|point| &point.replies);
@@ -90,7 +89,7 @@ impl Instrument {
         }
     }
 
-    /// What the instrument's share of the smallest sample gives reason to warn of.
+    /// Returns warnings if the instrument takes too large a share of the shortest sample.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let Some(smallest) = &self.smallest_sample else { return Vec::new() };
@@ -113,7 +112,7 @@ impl Instrument {
             .collect()
     }
 
-    /// All of it in a sentence.
+    /// Returns a one-sentence summary.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!(
@@ -134,7 +133,7 @@ impl Instrument {
     }
 }
 
-/// One digit behind the point.
+/// Rounds to one decimal.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_sample_that_is_small_beside_the_instrument_is_warned_of() {
+    fn only_a_sample_short_relative_to_the_overhead_is_warned_of() {
         let mut instrument = Instrument::look();
         (instrument.clock_resolution_ns, instrument.clock_cost_ns) = (30.0, 25.0);
         instrument.request("a", &[80_000.0, 100_000.0, 300_000.0]);
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_of_this_machine_can_be_looked_at() {
+    fn clock_of_this_machine_can_be_measured() {
         let own = Instrument::look();
         assert!(own.clock_resolution_ns > 0.0 && own.clock_cost_ns > 0.0, "{own:?}");
         assert!(own.line().starts_with("clock: ") && own.line().ends_with(" ns to read\n"));

@@ -1,16 +1,16 @@
-//! Ctrl-C: how the wish to stop reaches whoever waits for a contender.
+//! Interruption by Ctrl-C and SIGTERM, delivered to the thread that waits for a contender.
 //!
-//! The signal's own thread calls [`Interrupt::raise`]; the thread that samples
-//! holds a channel per contender and finds the wish in it, so nobody polls while
-//! something is measured.
+//! The signal handler's thread calls [`Interrupt::raise`]. The sampling thread waits on one channel
+//! per contender, and the listener sends the interrupt into it, so no thread polls during a
+//! measurement.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the listener does; `false` says that it is gone and may be forgotten.
+/// Callback of a listener; returns `false` if the listener is gone and can be removed.
 type Listener = Box<dyn Fn() -> bool + Send>;
 
-/// A wish to stop, shared by everybody who must know of it.
+/// A shared interrupt flag with listeners.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Shared>);
 
@@ -21,31 +21,32 @@ struct Shared {
 }
 
 impl Interrupt {
-    /// Asks everybody to stop. Any thread; again does no harm.
+    /// Raises the interrupt and calls all listeners. May be called from any thread, and repeatedly.
     pub fn raise(&self) {
-        // ORDER: SeqCst with `is_raised`; it happens once a run and carries nothing else.
+        // ORDER: SeqCst with `is_raised`; raised once per run, and publishes no other data.
         self.0.raised.store(true, Ordering::SeqCst);
         let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.retain(|tell| tell());
     }
 
-    /// Whether somebody asked to stop.
+    /// Returns whether the interrupt was raised.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
     }
 
-    /// Has `tell` called when somebody asks; it returns `false` once nobody listens any more.
+    /// Registers `tell` to be called when the interrupt is raised; it returns `false` once its
+    /// receiver is gone.
     pub fn listen(&self, tell: impl Fn() -> bool + Send + 'static) {
         let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.push(Box::new(tell));
     }
 
-    /// Raises this at Ctrl-C and when the program is asked to terminate.
+    /// Raises this interrupt on Ctrl-C and on requests to terminate.
     ///
     /// # Errors
     ///
-    /// One line, if the operating system refuses or it was done before.
+    /// Returns one line if the operating system refuses the handler or one was installed before.
     pub fn at_signals(&self) -> Result<(), crate::error::Problem> {
         let own = self.clone();
         ctrlc::set_handler(move || own.raise()).map_err(|error| {
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_hears_of_it_and_one_that_is_gone_is_forgotten() {
+    fn interrupt_calls_listeners_and_removes_those_that_are_gone() {
         let interrupt = Interrupt::default();
         let (tell, told) = mpsc::channel();
         interrupt.listen(move || tell.send(()).is_ok());

@@ -1,27 +1,26 @@
-//! The lab: what a process and a message cost, on any runtime that speaks the contender protocol.
+//! Benchmark harness for processes and messages, on any runtime that speaks the contender protocol.
 //!
-//! The command `purlin lab` calls [`commands`]; nothing else does. The lab links
-//! nothing of what it measures: every runtime, purlin included, is a program that
-//! it starts and asks for samples, one line of JSON at a time
-//! (`docs/lab/contender-protocol.md`).
+//! The command `purlin lab` calls [`commands`]; nothing else does. The lab links no runtime under
+//! test: every runtime, purlin included, is a separate program that the lab starts and asks for
+//! samples, one line of JSON per request (`docs/lab/contender-protocol.md`).
 //!
-//! # The way of a sample
+//! # Modules, in the order a sample passes them
 //!
 //! | module | role |
 //! |---|---|
-//! | [`experiments`] | what is asked, and what an honest answer holds |
-//! | [`contender`] | finding, starting, asking and ending the programs |
-//! | [`sampling`] | how much is asked, and in which order |
-//! | [`store`], [`plan`] | every sample on disk as it arrives, and what was asked |
-//! | [`results`] | samples made into figures, intervals and ratios |
-//! | [`stats`] | the statistics behind them |
-//! | [`host`], [`instrument`] | the machine, and what is measured with |
-//! | [`warning`] | what takes away from the trust in figures, with advice |
-//! | [`table`], [`page`] | what is shown |
-//! | [`otp_text`], [`export`] | OTP's own benchmark read and written; other forms written |
-//! | [`stopwatch`] | the time of a command, which is no experiment |
-//! | [`advice`] | what a design costs, by the fits of a run |
-//! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
+//! | [`experiments`] | the experiments: parameters, and the conditions of a valid answer |
+//! | [`contender`] | finding, starting, querying and ending the contenders' programs |
+//! | [`sampling`] | the number of samples and their order |
+//! | [`store`], [`plan`] | every sample on disk as it arrives, and the request of the run |
+//! | [`results`] | figures, intervals and ratios computed from samples |
+//! | [`stats`] | the statistical methods |
+//! | [`host`], [`instrument`] | the machine, and the cost of measuring |
+//! | [`warning`] | threats to the validity of figures, with advice |
+//! | [`table`], [`page`] | terminal table and report page |
+//! | [`otp_text`], [`export`] | reading and writing the text of OTP's benchmark; other export formats |
+//! | [`stopwatch`] | timing a command, which is not an experiment |
+//! | [`advice`] | cost estimate of a design, from the fits of a run |
+//! | [`stored`], [`comparison`] | reading stored results; changes between two runs |
 
 pub mod advice;
 pub mod commands;

@@ -1,6 +1,6 @@
-//! What is written into Markdown. Pure.
+//! Escaping for Markdown. Pure.
 
-/// A name as it is, whatever Markdown would make of it.
+/// Escapes a text so that Markdown renders it literally.
 pub(crate) fn plain(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {

@@ -1,8 +1,8 @@
-//! What a run was asked, as its folder keeps it: `run.json`, written before the first sample.
+//! The plan of a run: the request, stored as `run.json` before the first sample.
 //!
-//! With the samples beside it, it is all that `--resume` needs. Whoever goes on
-//! must be the same program on the same machine, and so must the contenders be:
-//! half of a run is no run.
+//! With the samples in the same folder it is all that `--resume` needs. A run can be resumed only
+//! by the same version of the program on the same machine with the same contenders, so that all
+//! samples of a run are comparable.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,73 +16,74 @@ use crate::host::{Host, Process};
 use crate::profile::Profile;
 use crate::warning::StoredWarning;
 
-/// A run that was begun.
+/// A run that was started.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
-    /// 1.
+    /// Schema version: 1.
     pub schema: u32,
-    /// The version of the lab that began it.
+    /// The version of the lab that started the run.
     pub version: String,
-    /// When, RFC 3339 in UTC.
+    /// Start time, RFC 3339 in UTC.
     pub started: String,
-    /// The experiments, all of them by name.
+    /// Ids of all experiments of the run.
     pub experiments: Vec<String>,
-    /// Whether both experiments and contenders were asked for by name.
+    /// Whether the user named both experiments and contenders.
     pub named: bool,
     /// `quick` or `full`.
     pub profile: String,
-    /// What repeats its order.
+    /// Seed of the sample order.
     pub seed: u64,
-    /// Rounds, instead of the profile's.
+    /// Number of rounds, overriding the profile.
     pub samples: Option<usize>,
-    /// Milliseconds per sample, instead of the profile's.
+    /// Milliseconds per sample, overriding the profile.
     pub sample_ms: Option<f64>,
-    /// Seconds for an answer, instead of the profile's.
+    /// Time limit per answer in seconds, overriding the profile.
     pub limit: Option<f64>,
-    /// Whether each round has programs of its own.
+    /// Whether every round starts fresh programs.
     pub fresh: bool,
-    /// Where the results go besides.
+    /// An additional output file for the results.
     pub json: Option<PathBuf>,
     /// The machine.
     pub host: Host,
-    /// Ticks of its time stamp counter in a nanosecond.
+    /// Ticks of the time stamp counter per nanosecond.
     pub ticks_per_ns: Option<f64>,
-    /// The program that takes the samples.
+    /// The process that takes the samples.
     pub process: Option<Process>,
-    /// Who was to take part, in order.
+    /// The requested contenders, in order.
     pub contenders: Vec<Invited>,
-    /// When it went on, from the first interruption on.
+    /// The resumptions, in order.
     pub resumed: Vec<Resumption>,
-    /// What was warned of and cannot be told from the samples.
+    /// Warnings that cannot be derived from the samples.
     pub warnings: Vec<StoredWarning>,
 }
 
-/// A contender that was asked to take part.
+/// A requested contender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Invited {
-    /// As it was written.
+    /// The user's text.
     pub text: String,
-    /// What it greeted with.
+    /// Its answer to `hello`.
     pub hello: Option<Hello>,
-    /// Why it takes no part.
+    /// Why it does not take part.
     pub problem: Option<String>,
 }
 
-/// A run that went on.
+/// A resumption of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Resumption {
-    /// When, RFC 3339 in UTC.
+    /// Time, RFC 3339 in UTC.
     pub at: String,
-    /// How many samples there were, warm-ups among them.
+    /// Number of samples taken before it, including warm-ups.
     pub after: usize,
 }
 
 impl Plan {
-    /// What the command was asked, for this folder.
+    /// Returns the options of the command that started the run, for this folder.
     ///
     /// # Errors
     ///
-    /// One line, if the profile is none or a number is none that a user could have given.
+    /// Returns one line if the profile is unknown or a number is out of the range the command
+    /// accepts.
     pub fn options(&self, folder: PathBuf) -> Result<RunOptions, Problem> {
         let wrong = |what: &str| Problem::new(format!("its {what} cannot be; begin a new run"));
         let limit = self.limit.map(Duration::try_from_secs_f64).transpose();
@@ -100,11 +101,11 @@ impl Plan {
         })
     }
 
-    /// Whether this program on this machine may go on with it.
+    /// Checks that this program on this machine may resume the run.
     ///
     /// # Errors
     ///
-    /// One line that says what differs.
+    /// Returns one line that states the difference.
     pub fn fits(&self, host: &Host) -> Result<(), Problem> {
         let version = env!("CARGO_PKG_VERSION");
         if self.schema != 1 || self.version != version {
@@ -129,11 +130,11 @@ impl Plan {
 }
 
 impl Invited {
-    /// Whether the contender that greets now is the one that greeted then.
+    /// Checks that a contender has not changed since the run was started.
     ///
     /// # Errors
     ///
-    /// One line that says what differs.
+    /// Returns one line that states the difference.
     pub fn is_still(&self, now: &Hello) -> Result<(), Problem> {
         let Some(then) = &self.hello else { return Ok(()) };
         let what = if then.version != now.version {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_is_read_as_it_was_written() {
+    fn plan_round_trips_through_json() {
         let text = serde_json::to_string(&plan()).unwrap();
         let read: Plan = serde_json::from_str(&text).unwrap();
         let (then, now) = (plan().options("run".into()), read.options("run".into()));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn another_purlin_and_another_machine_are_refused_with_what_differs() {
+    fn other_version_or_machine_is_refused_with_the_difference() {
         let here = Host::look();
         let plan = || Plan { process: None, ..plan() };
         plan().fits(&here).unwrap();
@@ -196,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_under_way_is_left_alone() {
+    fn run_in_progress_is_not_resumed() {
         let refused = plan().fits(&Host::look()).unwrap_err().to_string();
         assert!(refused.contains("still under way"), "{refused}");
     }
 
     #[test]
-    fn a_contender_of_another_version_is_refused_with_both() {
+    fn contender_of_another_version_is_refused_with_both_versions() {
         let hello = |version: &str| Hello { version: version.into(), ..Hello::default() };
         let known = Invited { text: "beam".into(), hello: Some(hello("25")), problem: None };
         known.is_still(&hello("25")).unwrap();

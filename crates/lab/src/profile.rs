@@ -1,21 +1,21 @@
-//! How much is measured: the two profiles and what they give a sample in time.
+//! Profiles: number of rounds and duration of samples.
 
 use std::time::Duration;
 
-/// The fewest samples whose range holds the median in 95 of 100 cases.
+/// Minimum number of samples whose range contains the median with 95 % probability.
 pub const FEWEST: usize = 6;
 
-/// How thorough a run is.
+/// Thoroughness of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// About 100 ms of work per sample, fewer points in a sweep.
+    /// About 100 ms of work per sample, and fewer points per sweep.
     Quick,
-    /// The counts at which the experiments were published.
+    /// The counts with which the experiments were published.
     Full,
 }
 
 impl Profile {
-    /// As it is written in results.
+    /// Returns the word used in results.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -24,34 +24,34 @@ impl Profile {
         }
     }
 
-    /// The one that is written so.
+    /// Returns the profile with this word.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::Quick, Self::Full].into_iter().find(|profile| profile.word() == word)
     }
 }
 
-/// What a run may spend.
+/// Rounds and time limits of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// Rounds, and so the samples of each point.
+    /// Number of rounds, which is the number of samples per point.
     pub rounds: usize,
-    /// The time a sample is to take, over all points of a sweep, in ns.
+    /// Duration of a sample, over all points of a sweep, in ns.
     pub sample_ns: f64,
-    /// The steps by which `call-vs-send` finds its n, in ns.
+    /// Durations of the steps by which `call-vs-send` finds its n, in ns.
     pub steps_ns: [f64; 4],
-    /// How long one sample of `call-vs-send` takes in each mode, in ns.
+    /// Duration of a sample of `call-vs-send` in each mode, in ns.
     pub stepped_sample_ns: f64,
-    /// How long a contender may take for one answer.
+    /// Time limit for one answer of a contender.
     pub limit: Duration,
-    /// Whether each round has programs of its own; not unless asked for.
+    /// Whether every round starts fresh programs; false by default.
     pub fresh: bool,
 }
 
 impl Budget {
-    /// The budget of a profile, with what the user set otherwise.
+    /// Returns the budget of a profile, with the user's overrides.
     ///
-    /// `sample_ms` scales the steps of `call-vs-send` with it; at least one round is made.
+    /// `sample_ms` also scales the steps of `call-vs-send`; there is at least one round.
     #[must_use]
     pub fn new(
         profile: Profile,

@@ -1,28 +1,28 @@
-//! How far a run is: a bar on a terminal, plain lines elsewhere; on standard error.
+//! Progress display on standard error: a bar on a terminal, plain lines otherwise.
 
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows how far a run is. Used by the thread that samples, between samples.
+/// Progress of a run. Used by the sampling thread, between samples.
 #[derive(Debug)]
 pub struct Progress {
-    /// None where there is no terminal.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     experiment: &'static str,
     began: Instant,
     rounds: usize,
-    /// The samples since the experiment began.
+    /// Number of samples since the experiment began.
     sampled: usize,
 }
 
 impl Progress {
-    /// For a run of so many experiments of so many rounds.
+    /// Creates the display for a run with this number of experiments and rounds.
     #[must_use]
     pub fn new(experiments: usize, rounds: usize) -> Self {
         let bar = io::stderr().is_terminal().then(|| {
-            // WHY: one beyond the rounds of each experiment stands for its calibration.
+            // WHY: each experiment has one step more than rounds, for its calibration.
             let bar = ProgressBar::new((experiments * (rounds + 1)) as u64);
             let style = ProgressStyle::with_template(
                 "{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}",
@@ -33,7 +33,7 @@ impl Progress {
         Self { bar, experiment: "", began: Instant::now(), rounds, sampled: 0 }
     }
 
-    /// An experiment begins with its calibration.
+    /// Starts an experiment, which begins with its calibration.
     pub fn begin(&mut self, experiment: &'static str) {
         self.experiment = experiment;
         self.began = Instant::now();
@@ -44,12 +44,12 @@ impl Progress {
         }
     }
 
-    /// A sample was taken.
+    /// Counts a sample.
     pub fn sampled(&mut self) {
         self.sampled += 1;
     }
 
-    /// So many rounds of it are done; it may have fewer than the run.
+    /// Reports completed rounds of the experiment, which may have fewer rounds than the run.
     pub fn round(&mut self, done: usize, of: usize) {
         if let Some(bar) = &self.bar {
             let left_out = if done == of { self.rounds - of } else { 0 };
@@ -62,7 +62,7 @@ impl Progress {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line above the bar.
     pub fn say(&mut self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{line}")),
@@ -70,7 +70,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn end(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,9 +1,8 @@
-//! The folder of a run: what was asked, every sample as it arrives, the results and the page at
-//! the end.
+//! The folder of a run: the plan, every sample as it arrives, and finally results and page.
 //!
-//! A sample is with the operating system before the next is asked for, so that a
-//! run that is killed keeps it, and on the disc when its experiment ends. The
-//! results are written last and at once: where they are, the run has ended.
+//! A sample is written to the operating system before the next request, so that it survives if the
+//! process is killed; it is synced to disk at the end of its experiment. The results are written
+//! last and atomically: if they exist, the run has ended.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -15,18 +14,18 @@ use crate::error::Problem;
 use crate::plan::Plan;
 use crate::sampling::Past;
 
-/// The name of the file that grows while a run goes on.
+/// The file to which samples are appended during the run.
 pub const SAMPLES: &str = "samples.jsonl";
-/// The name of what was asked.
+/// The plan of the run.
 pub const PLAN: &str = "run.json";
-/// The name of the results.
+/// The results.
 pub const RESULTS: &str = "results.json";
-/// The name of the page.
+/// The report page.
 pub const PAGE: &str = "report.html";
-/// Where the folders of runs go that nobody named.
+/// Parent of folders without a name given by the user.
 pub const PARENT: &str = "lab-results";
 
-/// The folder of a run that is under way.
+/// The folder of a run in progress.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -34,15 +33,15 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes the folder where it is not there, and an empty file for the samples. What an older
-    /// run left in it goes.
+    /// Creates the folder if needed, and an empty file for the samples. Files of an earlier run in
+    /// it are removed.
     ///
-    /// Without a folder it is named after `moment`, such as
-    /// `lab-results/20261121T090000Z`, with a number behind if that is taken.
+    /// Without a folder, it is named after `moment`, such as `lab-results/20261121T090000Z`, with a
+    /// number appended if that exists.
     ///
     /// # Errors
     ///
-    /// One line, if it cannot be written.
+    /// Returns one line if the folder cannot be written.
     pub fn create(folder: Option<&Path>, moment: &str) -> Result<Self, Problem> {
         let folder = match folder {
             Some(folder) => {
@@ -65,12 +64,13 @@ impl Store {
         Ok(Self { folder, samples })
     }
 
-    /// Opens the folder of a run that was interrupted, and reads what it had. A last line that is
-    /// not whole goes.
+    /// Opens the folder of an interrupted run, and reads its samples. An incomplete last line is
+    /// removed.
     ///
     /// # Errors
     ///
-    /// One line, if there are no samples, they cannot be read or written, or one is none.
+    /// Returns one line if there are no samples, they cannot be read or written, or a line is not a
+    /// sample.
     pub fn go_on(folder: &Path) -> Result<(Self, Past), Problem> {
         let path = folder.join(SAMPLES);
         let text = fs::read(&path).map_err(|error| unreadable(&path, &error.to_string()))?;
@@ -81,11 +81,11 @@ impl Store {
         Ok((Self { folder: folder.to_path_buf(), samples }, past))
     }
 
-    /// Adds one sample, as a line of its own, with one write.
+    /// Appends one sample as a line, in a single write.
     ///
     /// # Errors
     ///
-    /// One line, if it cannot be written.
+    /// Returns one line if it cannot be written.
     pub fn keep(&mut self, record: &impl Serialize) -> Result<(), Problem> {
         let path = self.folder.join(SAMPLES);
         let mut line =
@@ -95,20 +95,20 @@ impl Store {
         written.map_err(|error| unwritable(&path, &error))
     }
 
-    /// Has the disc take what was kept.
+    /// Syncs the samples to disk.
     ///
     /// # Errors
     ///
-    /// One line, if it does not.
+    /// Returns one line if that fails.
     pub fn settle(&self) -> Result<(), Problem> {
         self.samples.sync_data().map_err(|error| unwritable(&self.path(SAMPLES), &error))
     }
 
-    /// Writes a file of this run at once: whoever reads it finds all of it, or what it was before.
+    /// Replaces a file of this run atomically: a reader sees either the old or the new content.
     ///
     /// # Errors
     ///
-    /// One line, if it cannot be written.
+    /// Returns one line if it cannot be written.
     pub fn replace(&self, name: &str, content: &str) -> Result<(), Problem> {
         let (path, draft) = (self.path(name), self.path(&format!("{name}.new")));
         let written = File::create(&draft).and_then(|mut file| {
@@ -119,14 +119,14 @@ impl Store {
         written.map_err(|error| unwritable(&path, &error))
     }
 
-    /// Where a file of this run lies.
+    /// Returns the path of a file of this run.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }
 
-/// A folder that nobody has.
+/// Creates a folder that does not exist yet.
 fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     let parent = Path::new(PARENT);
     fs::create_dir_all(parent).map_err(|error| unwritable(parent, &error))?;
@@ -143,20 +143,20 @@ fn fresh(moment: &str) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes a file whole.
+/// Writes a whole file.
 ///
 /// # Errors
 ///
-/// One line, if it cannot be written.
+/// Returns one line if it cannot be written.
 pub fn write(path: &Path, content: &str) -> Result<(), Problem> {
     fs::write(path, content).map_err(|error| unwritable(path, &error))
 }
 
-/// Makes sure early that a file can be written later; what it holds stays.
+/// Checks that a file can be written later; its content is unchanged.
 ///
 /// # Errors
 ///
-/// One line, if it cannot.
+/// Returns one line if it cannot be written.
 pub fn probe(path: &Path) -> Result<(), Problem> {
     let opened = File::options().append(true).create(true).open(path);
     opened.map(drop).map_err(|error| unwritable(path, &error))
@@ -170,11 +170,11 @@ fn unreadable(path: &Path, what: &str) -> Problem {
     Problem::new(format!("cannot go on with {}: {what}; begin a new run", path.display()))
 }
 
-/// What the folder of an interrupted run says it was asked.
+/// Reads the plan of an interrupted run.
 ///
 /// # Errors
 ///
-/// One line, if it holds no run that could go on.
+/// Returns one line if the folder holds no run that can be resumed.
 pub fn plan(folder: &Path) -> Result<Plan, Problem> {
     let path = folder.join(PLAN);
     let text = fs::read_to_string(&path).map_err(|error| {
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_sample_is_a_line_on_disk_at_once() {
+    fn each_sample_is_written_as_a_line_immediately() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(Some(&folder.path().join("a/b")), "now").unwrap();
         store.keep(&"one").unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_used_again_keeps_nothing_of_the_run_before() {
+    fn reused_folder_keeps_no_files_of_the_earlier_run() {
         let folder = tempfile::tempdir().unwrap();
         for name in [PLAN, RESULTS, PAGE, SAMPLES] {
             fs::write(folder.path().join(name), "old").unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_behind_its_last_whole_sample() {
+    fn run_resumes_after_its_last_complete_sample() {
         let folder = tempfile::tempdir().unwrap();
         let whole = "{\"problem\":\"gone\"}\n";
         fs::write(folder.path().join(SAMPLES), format!("{whole}{{\"pro")).unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_one_line_with_its_name() {
+    fn unwritable_path_is_reported_in_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "mine").unwrap();

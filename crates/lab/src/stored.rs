@@ -1,9 +1,9 @@
-//! Reading what runs left behind: results of schema 1, by file or by folder, and
-//! the text of OTP's own benchmark, which is told from JSON by what is in it.
+//! Reader for stored results: schema 1, by file or by folder, and the text of OTP's own benchmark,
+//! which is recognised by its content.
 //!
-//! The page takes them as they are ([`read`]); who compares takes what it
-//! compares by ([`read_figures`]). Nothing here believes a file: what is missing
-//! or of another kind is named, with its place.
+//! The page takes results unchanged ([`read`]); comparisons and exports take parsed figures
+//! ([`read_figures`]). Input is not trusted: a missing or malformed field is reported with its
+//! position.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,43 +17,44 @@ use crate::otp_text;
 use crate::results::{AboutContender, ResultEntry};
 use crate::store::RESULTS;
 
-/// What a comparison or an export needs of a run.
+/// The parts of a run that comparisons and exports need.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Figures {
-    /// When it began.
+    /// Start time.
     pub started: String,
-    /// Whether it was stopped before its end.
+    /// Whether the run was interrupted.
     #[serde(default)]
     pub interrupted: bool,
-    /// What repeats its order, and its intervals.
+    /// Seed of the sample order and of the intervals.
     #[serde(default)]
     pub seed: u64,
     /// `quick` or `full`.
     pub profile: String,
-    /// The machine, where it is known: OTP's text does not say.
+    /// The machine; `None` if unknown, as in OTP's text.
     pub host: Option<Host>,
-    /// Who was measured.
+    /// The contenders.
     pub contenders: Vec<AboutContender>,
     /// The figures, each with its samples.
     pub results: Vec<ResultEntry>,
 }
 
-/// The file of results that a path means: itself, or that of the run whose folder it is.
+/// Returns the results file a path refers to: the path itself, or the file in that folder.
 #[must_use]
 pub fn results_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
 }
 
-/// The results in a file.
+/// Reads the results in a file.
 ///
 /// # Errors
 ///
-/// One line: it cannot be read, is neither JSON nor OTP's text, or holds no results of schema 1.
+/// Returns one line if the file cannot be read, is neither JSON nor OTP's text, or holds no results
+/// of schema 1.
 pub fn read(file: &Path) -> Result<Value, Problem> {
     checked(&text(file)?, file)
 }
 
-/// The results in a file as JSON: those of a run as they were written, to the last digit.
+/// Reads the results in a file as JSON; those of a run are returned byte for byte.
 ///
 /// # Errors
 ///
@@ -64,17 +65,17 @@ pub fn read_json(file: &Path) -> Result<String, Problem> {
     Ok(if otp_text::is_text(&text) { format!("{results:#}\n") } else { text })
 }
 
-/// The figures in a file.
+/// Reads the figures in a file.
 ///
 /// # Errors
 ///
-/// As [`read`]; also if anything that a comparison needs is missing or of
-/// another kind, or a figure has no samples.
+/// As [`read`]; also if a field that a comparison needs is missing or of the wrong type, or a
+/// figure has no samples.
 pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
     figures(&text(file)?, file)
 }
 
-/// The figures in the text of that file.
+/// Parses the figures in a text; `file` is named in errors.
 ///
 /// # Errors
 ///
@@ -85,7 +86,7 @@ pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
         let hint = "give the file as purlin lab run wrote it";
         Problem::new(format!("{} is not as schema 1 says: {what}; {hint}", file.display()))
     };
-    // WHY: read from the text itself an error tells its line.
+    // WHY: parsing the text directly gives errors with line numbers.
     let figures = if otp_text::is_text(text) {
         serde_json::from_value(results)
     } else {
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_no_results_is_refused_by_name() {
+    fn file_without_results_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("x.json");
         for (text, reason) in [
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_not_all_there_are_refused_with_what_is_missing() {
+    fn incomplete_figures_are_refused_with_the_missing_field() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("x.json");
         let host = r#"{"os":"","kernel":"","cpu":"","cores":1,"memory_bytes":1,"load_before":0,"virtual":null}"#;
@@ -188,14 +189,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_that_was_damaged_is_read_or_refused_in_one_line(
+        fn damaged_file_is_read_or_refused_in_one_line(
             place in any::<prop::sample::Index>(), byte: u8, kept in any::<prop::sample::Index>()
         ) {
             let example = "../../docs/lab/compare/before.json";
             let mut text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(example)).unwrap();
             let length = text.len();
             text[place.index(length)] = byte;
-            // Half of the files break off too.
+            // Half of the files are truncated as well.
             text.truncate(if byte % 2 == 0 { length } else { kept.index(length) });
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("x.json");

@@ -1,18 +1,18 @@
-//! The table at the end of a run: a row per experiment, a column per contender. Pure.
+//! The table at the end of a run: one row per experiment, one column per contender. Pure.
 //!
-//! Each cell holds the median of the principal figure and half the width of its
-//! 95 % interval; then come the ratios with theirs. Where both do not fit beside
-//! each other the ratios stand below. Last come the figures of other variants.
+//! Each cell holds the median of the primary metric and half the width of its 95 % confidence
+//! interval; the ratios follow with theirs. If both do not fit side by side, the ratios are printed
+//! below. Figures of other variants come last.
 
 use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
-/// The widest line that is still readable.
+/// Maximum line width, in characters.
 pub(crate) const WIDTH: usize = 100;
 
-/// Where there is nothing to show.
+/// Placeholder of an empty cell.
 pub(crate) const NONE: &str = "—";
 
-/// The table, with a line under it that says how to read it.
+/// Returns the table, with a legend below.
 #[must_use]
 pub fn table(document: &Document) -> String {
     let figures = figures(document);
@@ -77,7 +77,7 @@ fn figures(document: &Document) -> Vec<Vec<String>> {
     rows
 }
 
-/// The ratios, and whom they compare with; none where nothing is compared.
+/// Returns the ratios and their reference; `None` if nothing is compared.
 fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
     let against = document.ratios.first()?.against.clone();
     let others: Vec<_> = document
@@ -102,7 +102,7 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
     Some((rows, against))
 }
 
-/// With the interval, or that there is no telling.
+/// Returns the ratio with its interval, or that it is indistinguishable.
 fn worse_by(ratio: &Ratio, against: &str) -> String {
     let elsewhere = if ratio.against == against { "" } else { "*" };
     if ratio.verdict == Verdict::Indistinguishable {
@@ -112,8 +112,8 @@ fn worse_by(ratio: &Ratio, against: &str) -> String {
     format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
 }
 
-/// A row for each variant beside its contender's natural one, which the table has: the figure, and its
-/// ratio where it is compared.
+/// Returns one row per variant other than the natural one, which is in the table: the figure, and
+/// its ratio if it is compared.
 fn in_other_variants(document: &Document) -> Vec<Vec<String>> {
     let principal = document.results.iter().filter(|result| result.principal);
     let others = principal.flat_map(|result| result.in_other_variants(&document.results));
@@ -131,7 +131,7 @@ fn in_other_variants(document: &Document) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The other variants under their heading, if there are any.
+/// Renders the other variants under a heading, if there are any.
 fn listed(variants: &[Vec<String>]) -> String {
     if variants.is_empty() {
         String::new()
@@ -140,7 +140,7 @@ fn listed(variants: &[Vec<String>]) -> String {
     }
 }
 
-/// The unit, short enough that three contenders fit into a line.
+/// Abbreviates a unit, so that three contenders fit into a line.
 pub(crate) fn unit(stored: &str) -> String {
     stored.replace("processes", "proc").replace("elements", "elem")
 }
@@ -148,13 +148,13 @@ pub(crate) fn unit(stored: &str) -> String {
 fn cell(result: &ResultEntry) -> String {
     let half = (result.high - result.low) / 2.0;
     if result.low <= 0.0 && 0.0 <= result.high {
-        // WHY: three digits of a figure that may be zero would say too much.
+        // WHY: three digits would suggest a precision that a figure near 0 does not have.
         return format!("≈0 ±{}", short(half));
     }
     format!("{} ±{:.0}%", short(result.median), 100.0 * half / result.median.abs())
 }
 
-/// Three significant digits, thousands as k, M and G.
+/// Formats with three significant digits, and k, M or G for large values.
 pub(crate) fn short(value: f64) -> String {
     let steps = [(1e9, "G"), (1e6, "M"), (1e4, "k")];
     for (size, letter) in steps {
@@ -166,7 +166,7 @@ pub(crate) fn short(value: f64) -> String {
     digits(value)
 }
 
-/// Three significant digits.
+/// Formats with three significant digits.
 pub(crate) fn digits(value: f64) -> String {
     let size = value.abs();
     let after: usize = match size {
@@ -179,13 +179,13 @@ pub(crate) fn digits(value: f64) -> String {
     format!("{value:.after$}")
 }
 
-/// A figure with the ends of its interval.
+/// Formats a figure with its interval.
 pub(crate) fn with_ends(figure: [f64; 3], shown: impl Fn(f64) -> String) -> String {
     let [value, low, high] = figure.map(shown);
     format!("{value} ({low}–{high})")
 }
 
-/// A grid within [`WIDTH`]: columns that do not fit stand below, behind the words again.
+/// Splits a grid into parts of at most [`WIDTH`], each of which repeats the first `words` columns.
 fn narrow(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let part = |from: usize, to: usize| -> Vec<Vec<String>> {
@@ -208,7 +208,8 @@ fn narrow(rows: &[Vec<String>], words: usize) -> String {
     parts.join("\n")
 }
 
-/// Columns as wide as they must be; so many of words to the left, figures to the right.
+/// Renders columns of minimum width; the first `words` columns are left-aligned, the others
+/// right-aligned.
 pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |column: usize| {
@@ -234,7 +235,8 @@ pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
     text
 }
 
-/// Adds a text in lines of bounded width, the first behind its head, the others below its end.
+/// Appends a text wrapped at [`WIDTH`]; the first line follows `head`, later lines are indented
+/// below it.
 pub(crate) fn wrap(text: &mut String, head: &str, words: &str) {
     let indent = head.chars().count();
     text.push_str(head);
@@ -260,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_three_digits_and_stay_short() {
+    fn numbers_have_three_significant_digits() {
         for (value, text) in [
             (0.0, "0.0000"),
             (0.0123, "0.0123"),
@@ -300,13 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_cannot_be_told_from_zero_is_shown_as_such() {
+    fn figure_that_may_be_zero_is_shown_as_such() {
         assert_eq!(cell(&result(0.002, -0.004, 0.006)), "≈0 ±0.0050");
         assert_eq!(cell(&result(200.0, 190.0, 210.0)), "200 ±5%");
     }
 
     #[test]
-    fn what_does_not_fit_beside_stands_below() {
+    fn columns_that_do_not_fit_are_printed_below() {
         let row = |head: &str| {
             let cells = (0..9).map(|column| format!("{head} 1.05 (1.01–1.09) {column}"));
             ["name".to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_broken_between_words() {
+    fn long_lines_are_wrapped_between_words() {
         let words = ["word"; 40].join(" ");
         let mut text = String::new();
         wrap(&mut text, "", &words);
@@ -329,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_with_figures_to_the_right() {
+    fn columns_are_aligned_with_figures_to_the_right() {
         let rows = [["experiment", "unit", "beam"], ["a", "ns", "12 ±3%"]];
         let rows = rows.map(|row| row.map(String::from).to_vec());
         assert_eq!(grid(&rows, 2), "experiment  unit    beam\na           ns    12 ±3%\n");

@@ -1,7 +1,7 @@
-//! Warnings: what a reader must know before believing a figure, each with what to do about it.
+//! Warnings about the validity of figures, each with advice.
 //!
-//! Whoever finds something makes a [`Warning`]; the run says it when it arises,
-//! lists all at the end ([`list`]) and stores them ([`StoredWarning`]). Pure.
+//! The module that detects a problem creates a [`Warning`]; the run prints it when it arises, lists
+//! all warnings at the end ([`list`]) and stores them ([`StoredWarning`]). Pure.
 
 use std::fmt;
 
@@ -10,68 +10,68 @@ use serde::{Deserialize, Serialize};
 use crate::profile::FEWEST;
 use crate::table::{short, wrap};
 
-/// How many of a kind are listed at the end; all are stored.
+/// Maximum number of warnings listed per kind; all are stored.
 const LISTED: usize = 4;
 
-/// Something that takes away from the trust in figures.
+/// A threat to the validity of figures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning {
-    /// Others keep the machine busy.
+    /// Other programs keep the machine busy.
     MachineLoaded {
-        /// The percentage of all cores' time.
+        /// Percentage of all cores' time.
         percent: f64,
-        /// The programs, each with the cores it keeps busy.
+        /// The programs, each with the number of cores it uses.
         busiest: Vec<String>,
     },
-    /// The hypervisor gave the processor to others.
+    /// The hypervisor gave processor time to other guests.
     Steal {
-        /// In which experiment; before the run if none.
+        /// The experiment; `None` for before the run.
         experiment: Option<String>,
-        /// The percentage of the time.
+        /// Percentage of the time.
         percent: f64,
     },
-    /// A control group limits the processor.
+    /// A control group limits CPU time.
     Quota {
-        /// The cores it allows.
+        /// The limit in cores.
         allowed: f64,
-        /// Those that run.
+        /// Number of online cores.
         online: usize,
     },
-    /// Some cores are out of reach.
+    /// CPU affinity excludes some cores.
     Pinned {
-        /// The cores that may be used.
+        /// Number of usable cores.
         allowed: usize,
-        /// Those that run.
+        /// Number of online cores.
         online: usize,
     },
-    /// The frequency follows the load.
+    /// The frequency depends on the load.
     Governor {
-        /// How it is chosen.
+        /// The governors.
         governors: String,
     },
     /// Programs wait for memory.
     MemoryPressure {
-        /// The percentage of the time.
+        /// Percentage of the time.
         percent: f64,
     },
-    /// Too few rounds for an interval.
+    /// Too few rounds for a confidence interval.
     FewSamples,
-    /// Samples failed their check.
+    /// Samples failed their validity check.
     Void {
         /// The experiment's id.
         experiment: String,
         /// The contender's label.
         contender: String,
-        /// How many.
+        /// Number of invalid samples.
         count: usize,
-        /// Why the first of them did.
+        /// Reason of the first one.
         reason: String,
     },
-    /// Samples lie apart from the others of their figure.
+    /// A figure has outliers.
     Outliers {
         /// The experiment's id.
         experiment: String,
-        /// Whose, and how many.
+        /// The contenders, with their numbers of outliers.
         apart: Vec<Apart>,
     },
     /// A figure rose or fell steadily from round to round.
@@ -80,63 +80,63 @@ pub enum Warning {
         experiment: String,
         /// The contender's label.
         contender: String,
-        /// By how much from the first round to the last.
+        /// Change in percent from the first round to the last.
         percent: f64,
-        /// How many rounds those were.
+        /// Number of rounds.
         rounds: usize,
     },
-    /// A sample is small beside what it was measured with.
+    /// A sample is short relative to the overhead of measuring.
     Instrument {
         /// The experiment's id.
         experiment: String,
         /// The contender's label.
         contender: String,
-        /// The time of the sample in µs.
+        /// Duration of the sample in µs.
         elapsed_us: f64,
-        /// What takes a share of it.
+        /// The overhead.
         what: &'static str,
-        /// The share.
+        /// The overhead in percent of the sample.
         percent: f64,
     },
-    /// The run was stopped before its end.
+    /// The run was interrupted.
     Interrupted,
-    /// The run was interrupted and went on.
+    /// The run was interrupted and resumed.
     Resumed {
-        /// When, RFC 3339 in UTC.
+        /// Time, RFC 3339 in UTC.
         at: String,
-        /// Behind how many samples.
+        /// Number of samples before the resumption.
         after: usize,
     },
 }
 
-/// Samples of a contender that lie apart.
+/// Number of outliers of a contender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apart {
     /// The contender's label.
     pub contender: String,
-    /// How many lie apart.
+    /// Number of outliers.
     pub count: usize,
-    /// How many there are.
+    /// Number of samples.
     pub of: usize,
 }
 
-/// A warning as it is stored; the names are those of the file.
+/// A warning as it is stored; field names are part of the file format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredWarning {
-    /// Its name.
+    /// The kind.
     pub kind: String,
-    /// The experiment that it concerns, or null.
+    /// The experiment it concerns, or null.
     pub experiment: Option<String>,
-    /// The contender that it concerns, or null.
+    /// The contender it concerns, or null.
     pub contender: Option<String>,
-    /// What is the matter; one line.
+    /// The problem, in one line.
     pub message: String,
-    /// What can be done; one line.
+    /// The advice, in one line.
     pub advice: String,
 }
 
 impl Warning {
-    /// Its name in results.
+    /// Returns the kind, as used in results.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -156,7 +156,7 @@ impl Warning {
         }
     }
 
-    /// What is the matter, in one line.
+    /// Returns the problem, in one line.
     #[must_use]
     pub fn message(&self) -> String {
         match self {
@@ -211,7 +211,7 @@ impl Warning {
         }
     }
 
-    /// What can be done about it, in one line.
+    /// Returns the advice, in one line.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -271,7 +271,8 @@ impl From<&Warning> for StoredWarning {
     }
 }
 
-/// The warnings of a run, by kind, the advice once for each; empty without any.
+/// Renders the warnings of a run grouped by kind, with the advice once per kind; empty without
+/// warnings.
 #[must_use]
 pub fn list(warnings: &[StoredWarning]) -> String {
     let mut text = String::new();
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_stored_with_whom_it_concerns_and_its_advice() {
+    fn warning_is_stored_with_its_subject_and_advice() {
         let stored = serde_json::to_value(void("beam")).unwrap();
         assert_eq!((&stored["kind"], &stored["experiment"]), (&"void".into(), &"call".into()));
         assert_eq!(stored["contender"], "beam");
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_tells_each_advice_once_and_stays_within_its_width() {
+    fn list_has_each_advice_once_and_respects_the_width() {
         let all: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(void).into();
         let text = list(&[&all[..], &[(&Warning::Interrupted).into()]].concat());
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");

@@ -1,4 +1,4 @@
-//! The requests of an examination: small, with every edge of the table among them.
+//! Requests of the conformance test: small, including the edge cases of the protocol's table.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
     cases
 }
 
-/// Requests that must be served with each variant, and without one named.
+/// Requests that must be served with each variant, and without a variant.
 pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
     vec![
         ("message-size", json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2})),
@@ -77,7 +77,7 @@ pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Requests for `signals`, to be served with each of its variants.
+/// Requests for `signals` that must be served with each of its variants.
 pub(super) fn with_queues() -> Vec<Value> {
     let mut switching = signals("receive", 4, 50, 1);
     switching["switch"] = 1.into();
@@ -94,7 +94,7 @@ fn signals(mode: &str, senders: u64, exit_percent: u64, s: u64) -> Value {
     })
 }
 
-/// Lines that must be refused, each with one line of error.
+/// Lines that must be refused, each with a one-line error.
 pub(super) fn bad() -> Vec<&'static str> {
     vec![
         "",

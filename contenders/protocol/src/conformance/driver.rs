@@ -1,7 +1,7 @@
-//! A running contender: lines in, lines out, and no waiting for ever.
+//! Client of a running contender, with a timeout for answers.
 //!
-//! Used by one thread at a time. Starts one thread of its own, which reads the answers and ends
-//! with the program; the program is killed when the driver is dropped.
+//! Used by one thread at a time. Starts one thread, which reads the answers and ends with the
+//! program. The program is killed when the driver is dropped.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long an answer may take. WHY: a guard against hanging, a hundred times what the longest of the runs of an
-/// examination takes.
+/// Timeout for an answer. WHY: a guard against hanging, 100 times the duration of the longest run
+/// of the conformance test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A contender that was started and answers.
+/// A running contender.
 #[derive(Debug)]
 pub struct Contender {
     program: String,
@@ -25,11 +25,11 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// Starts the program; its standard error goes where ours goes.
+    /// Starts the program; it inherits standard error.
     ///
     /// # Errors
     ///
-    /// One line if it cannot be started.
+    /// Returns one line if the program cannot be started.
     pub fn start(mut command: Command) -> Result<Contender, String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command
@@ -55,17 +55,17 @@ impl Contender {
     ///
     /// # Errors
     ///
-    /// One line if there is no answer or it is no JSON.
+    /// Returns one line if there is no answer, or if it is not JSON.
     pub fn ask(&mut self, request: &str) -> Result<Value, String> {
         self.tell(format!("{request}\n").as_bytes())?;
         self.answer().map_err(|fault| format!("{request}: {fault}"))
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     ///
     /// # Errors
     ///
-    /// One line if it does not take them.
+    /// Returns one line if the program does not accept them.
     pub fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
         let Some(input) = &mut self.input else {
             return Err(format!("{} was already told to end", self.program));
@@ -80,7 +80,7 @@ impl Contender {
     ///
     /// # Errors
     ///
-    /// One line if there is none or it is no JSON.
+    /// Returns one line if there is no answer, or if it is not JSON.
     pub fn answer(&mut self) -> Result<Value, String> {
         let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("{} has not answered in time", self.program),
@@ -89,11 +89,12 @@ impl Contender {
         serde_json::from_str(&line).map_err(|error| format!("{line:?} is no JSON: {error}"))
     }
 
-    /// Closes its input, waits for its end and gives its exit status, `None` after a signal.
+    /// Closes the program's input, waits for it to exit and returns its exit status; `None` after a
+    /// signal.
     ///
     /// # Errors
     ///
-    /// One line if it says something more or does not end.
+    /// Returns one line if the program writes another line or does not exit.
     pub fn finish(mut self) -> Result<Option<i32>, String> {
         drop(self.input.take());
         match self.answers.recv_timeout(PATIENCE) {
@@ -108,7 +109,7 @@ impl Contender {
 
 impl Drop for Contender {
     fn drop(&mut self) {
-        // Both fail only if it has ended and been waited for, which is what we want.
+        // Both fail only if the program has exited and been waited for, which is the desired state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

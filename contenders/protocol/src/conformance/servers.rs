@@ -1,5 +1,5 @@
-//! Whether a contender's servers acknowledge what they are sent, all of it and nothing else: a client
-//! that sends a few messages of awkward sizes and believes no answer.
+//! Checks that a contender's servers acknowledge exactly the messages they receive, with a client
+//! that sends a few messages of critical sizes and verifies every answer.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::{Contender, refused};
 use crate::acks::{BEST, EITHER, SERVED, SYNC_OR_ASYNC, TAKEN};
 
-/// The payloads of the messages on a connection, in bytes: around where a parser may go wrong.
+/// Payload sizes of the messages on a connection, in bytes, chosen to trigger parser errors.
 const SIZES: [u32; 8] = [5, 0, 1, 99, 100, 5, 70_000, 5];
 
-/// How long the server may be silent when it owes something. WHY: a guard against hanging, thousands of times what an
-/// answer takes.
+/// Timeout for an expected answer. WHY: a guard against hanging, thousands of times the duration of
+/// an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Starts each server that the greeting names, sends it something, and stops it.
+/// Starts each server that the answer to `hello` lists, sends messages to it, and stops it.
 pub(super) fn examine(contender: &mut Contender, hello: &Value) -> Result<(), String> {
     refused(contender, br#"{"op":"stop"}"#)?;
     for experiment in SERVED {
@@ -40,7 +40,8 @@ pub(super) fn examine(contender: &mut Contender, hello: &Value) -> Result<(), St
     refused(contender, br#"{"op":"stop"}"#)
 }
 
-/// What each is asked with: its variants as the greeting has them, and none.
+/// Returns the parameters of the requests for a server: without a variant, and with each variant of
+/// the answer to `hello`.
 fn cases(experiment: &str, listed: &Value) -> Result<Vec<Value>, String> {
     let due = match experiment {
         SYNC_OR_ASYNC => EITHER.map(|(name, _)| name).to_vec(),
@@ -62,7 +63,7 @@ fn cases(experiment: &str, listed: &Value) -> Result<Vec<Value>, String> {
     Ok(cases.collect())
 }
 
-/// One server, from its start to its stop.
+/// Tests one server, from start to stop.
 fn one(contender: &mut Contender, request: &Value, replies: bool) -> Result<(), String> {
     let answer = contender.ask(&request.to_string())?;
     let address = answer["address"].as_str().and_then(|text| text.parse::<SocketAddr>().ok());
@@ -83,8 +84,8 @@ fn one(contender: &mut Contender, request: &Value, replies: bool) -> Result<(), 
     Ok(())
 }
 
-/// Sends all messages on one connection, and waits until they are acknowledged and it is closed.
-/// `replies` says whether each message is answered before the next.
+/// Sends all messages on one connection, and waits until they are acknowledged and the server
+/// closes the connection. `replies`: whether each message is answered before the next is sent.
 fn talk(address: SocketAddr, replies: bool) -> Result<(), String> {
     let mut stream = TcpStream::connect(address).map_err(said)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(said)?;
@@ -100,7 +101,7 @@ fn talk(address: SocketAddr, replies: bool) -> Result<(), String> {
     } else {
         let all = (0..).zip(SIZES).flat_map(|(id, size)| message(id, size.to_le_bytes(), size));
         let all: Vec<u8> = all.collect();
-        // Within the head of the second message.
+        // The split is within the header of the second message.
         let (some, rest) = all.split_at(20);
         stream.write_all(some).map_err(said)?;
         stream.write_all(rest).map_err(said)?;

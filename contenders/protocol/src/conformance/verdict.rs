@@ -1,18 +1,18 @@
-//! Whether an answer is what the table of the protocol says. Pure.
+//! Checks an answer against the table of the protocol. Pure.
 
 use serde_json::Value;
 
 use crate::local::{WORK_START, work};
 use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run, Signals};
 
-/// What is told of single messages or trips, if anything is: in `hog` it must be.
+/// Percentiles of single messages or round trips: optional, but required in `hog`.
 const DELAYS: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
 
-/// Judges the answer to one run by the table of the protocol.
+/// Checks the answer to one run against the table of the protocol.
 ///
 /// # Errors
 ///
-/// The first figure that is not what it must be.
+/// Returns the first figure that is not as required.
 pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
     if let Some(error) = answer.get("error") {
         return Err(format!("it reports an error: {error}"));
@@ -51,8 +51,8 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
     }
 }
 
-/// The operations, and the messages or processes that must be sent and received, where the request
-/// says so.
+/// Returns the required number of operations, and of messages or processes sent and received, if
+/// the request determines them.
 fn due(run: &Run) -> Option<(u64, u64)> {
     Some(match *run {
         Run::CallVsSend { mode: Mode::Local, n } => (n, 0),
@@ -83,7 +83,8 @@ fn due(run: &Run) -> Option<(u64, u64)> {
     })
 }
 
-/// Whether the round trips add up: all that started are back, unless it says that it was starved.
+/// Checks the counts of round trips: all started trips completed, unless the contender reports that
+/// it starved.
 fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
     let (started, back) = (figure(answer, "sent")?, figure(answer, "received")?);
     equal(answer, "ops", back)?;
@@ -100,7 +101,7 @@ fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether the signals add up, and are of the kinds that were asked for.
+/// Checks the counts of signals, and that only the requested kinds occur.
 fn signals(asked: &Signals, answer: &Value) -> Result<(), String> {
     let sent = figure(answer, "sent")?;
     if sent == 0 || figure(answer, "elapsed_ns")? == 0 {
@@ -124,7 +125,7 @@ fn signals(asked: &Signals, answer: &Value) -> Result<(), String> {
     figure(answer, "drain_ns").map(drop)
 }
 
-/// Whether the times of messages or trips are all there and in order.
+/// Checks that the percentiles are complete and ascending.
 fn in_order(answer: &Value) -> Result<(), String> {
     let [median, most, longest] = DELAYS.map(|name| figure(answer, name));
     let (median, most, longest) = (median?, most?, longest?);
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_contender_that_loses_a_message_is_caught() {
+    fn lost_message_is_detected() {
         let run = Run::PingPong { n: 10 };
         let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 20, "received": 20});
         assert_eq!(verdict(&run, &answer), Ok(()));
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_messages_are_told_whole_and_in_order_or_not_at_all() {
+    fn percentiles_are_absent_or_complete_and_ascending() {
         let run = Run::Throughput { n: 10 };
         let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10});
         assert_eq!(verdict(&run, &answer), Ok(()));
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_sums_up_wrongly_is_caught() {
+    fn wrong_sum_of_a_tree_is_detected() {
         let run = Run::Skynet { leaves: 10 };
         let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10, "sum": 45});
         assert_eq!(verdict(&run, &answer), Ok(()));
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_supervisor_that_gave_up_is_caught() {
+    fn supervisor_that_gave_up_is_detected() {
         let run = Run::Restart { n: 5, reps: 2 };
         let mut answer =
             json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10, "alive": 2});
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trip_that_is_lost_is_caught_unless_the_run_was_starved() {
+    fn lost_round_trip_is_detected_unless_the_run_starved() {
         let run = Run::Hog(Hog { pace: Pace::Open, hogs: 2, ms: 10 });
         let mut answer = json!({
             "elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10,
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_a_missing_figure_and_a_negative_one_are_caught() {
+    fn error_missing_figure_and_negative_figure_are_detected() {
         let run = Run::Throughput { n: 1 };
         for answer in [
             json!({"error": "no"}),

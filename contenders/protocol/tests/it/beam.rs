@@ -1,4 +1,4 @@
-//! The contender in Erlang keeps to the protocol. Compiles it and runs it on the real BEAM.
+//! Conformance of the Erlang contender, compiled and run on the BEAM.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,14 +15,14 @@ fn erl(flags: &[&str], directory: &Path) -> Command {
 }
 
 #[test]
-fn the_beam_keeps_to_the_protocol() {
+fn beam_contender_conforms_to_the_protocol() {
     if let Some(directory) = erlang() {
         assert_eq!(examine(|| erl(&["+P", "4000000"], &directory)), Ok(Vec::new()));
     }
 }
 
 #[test]
-fn the_beam_says_which_flag_it_needs_for_many_processes_and_goes_on() {
+fn beam_contender_names_the_flag_for_many_processes_and_continues() {
     let Some(directory) = erlang() else {
         return;
     };

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The sources of all contenders.
+/// Folder of the sources of all contenders.
 const CONTENDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The sources in the folder of a contender, those with that extension.
+/// Returns the sources with this extension in the folder of a contender.
 pub(crate) fn sources(contender: &str, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(Path::new(CONTENDERS).join(contender)).unwrap();
     let files = files.map(|file| file.unwrap().path());
@@ -20,15 +20,15 @@ pub(crate) fn sources(contender: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The folder with what `build` makes of these sources with these compilers, which is made again only when one of
-/// them has changed. Returns `None` if `build` returns `false`.
+/// Returns the folder with the output of `build` for these sources and compilers; builds again only
+/// if one of them has changed. Returns `None` if `build` returns `false`.
 pub(crate) fn built(
     name: &str,
     compilers: &[&str],
     sources: &[PathBuf],
     build: impl FnOnce(&Path) -> bool,
 ) -> Option<PathBuf> {
-    // The tests of one process build one after another.
+    // Tests of one process build one after another.
     static BUILDS: Mutex<()> = Mutex::new(());
     let _builds = BUILDS.lock().unwrap_or_else(PoisonError::into_inner);
     let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -36,14 +36,15 @@ pub(crate) fn built(
     if folder.is_dir() {
         return Some(folder);
     }
-    // WHY under another name: tests of other processes may build the same, and the folder must never be incomplete.
+    // WHY a temporary name: tests of other processes may build the same, and the final folder must
+    // never be incomplete.
     let own = all.join(format!("{name}-of-{}", std::process::id()));
     let _ = fs::remove_dir_all(&own);
     fs::create_dir_all(&own).unwrap();
     if !build(&own) {
         return None;
     }
-    // It fails if another process was first, whose folder is as good.
+    // Fails if another process finished first; its folder is equivalent.
     if fs::rename(&own, &folder).is_err() {
         fs::remove_dir_all(&own).unwrap();
     }
@@ -51,7 +52,7 @@ pub(crate) fn built(
     Some(folder)
 }
 
-/// A number for the contents of the sources and the files of the compilers.
+/// Returns a hash of the sources' contents and the compilers' files.
 fn fingerprint(compilers: &[&str], sources: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for source in sources {
@@ -69,7 +70,8 @@ fn fingerprint(compilers: &[&str], sources: &[PathBuf]) -> u64 {
     hasher.finish()
 }
 
-/// The folder with the contender in Erlang. `None` if there is no Erlang and none may be installed.
+/// Returns the folder with the compiled Erlang contender; `None` if Erlang is not installed and may
+/// not be.
 pub(crate) fn erlang() -> Option<PathBuf> {
     let sources = sources("beam", "erl");
     built("contender-beam", &["erlc"], &sources, |folder| {

@@ -1,4 +1,4 @@
-//! The contender in Elixir keeps to the protocol. Compiles it and runs it on the real BEAM.
+//! Conformance of the Elixir contender, compiled and run on the BEAM.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::built::{built, sources};
 
-/// The folder with the contender in Elixir. `None` if there is no Elixir.
+/// Returns the folder with the compiled Elixir contender; `None` if Elixir is not installed.
 fn compiled() -> Option<PathBuf> {
     let shared = sources("beam", "erl").into_iter();
     let shared =
@@ -25,7 +25,7 @@ fn compiled() -> Option<PathBuf> {
         [erlc, elixirc].into_iter().all(|mut compiler| {
             let name = compiler.get_program().to_string_lossy().into_owned();
             match compiler.output() {
-                // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
+                // WHY not a failure: Elixir is only needed for comparisons, not by purlin.
                 Err(error) => {
                     println!(
                         "skipped: {name} cannot be started ({error}): install Elixir, on Debian with `apt-get install elixir`"
@@ -49,14 +49,14 @@ fn elixir(flags: &str, directory: &Path) -> Command {
 }
 
 #[test]
-fn elixir_keeps_to_the_protocol() {
+fn elixir_contender_conforms_to_the_protocol() {
     if let Some(directory) = compiled() {
         assert_eq!(examine(|| elixir("+P 4000000", &directory)), Ok(Vec::new()));
     }
 }
 
 #[test]
-fn elixir_says_which_versions_it_runs_on() {
+fn elixir_contender_reports_its_versions() {
     let Some(directory) = compiled() else {
         return;
     };
@@ -66,8 +66,8 @@ fn elixir_says_which_versions_it_runs_on() {
     assert!(version.starts_with("Elixir 1.") && version.contains(" on Erlang/OTP "), "{version}");
 }
 
-/// The most messages that a server of sync-ack acknowledges at once, which is with one read, of so many
-/// messages of 17 bytes that come as fast as they can.
+/// Returns the maximum number of messages that a sync-ack server acknowledges per read, for 40 000 messages of 17 bytes
+/// sent at full speed.
 fn most_in_a_read(contender: &mut Contender, variant: &str) -> u32 {
     const MESSAGES: u64 = 40_000;
     let serve =
@@ -93,9 +93,9 @@ fn most_in_a_read(contender: &mut Contender, variant: &str) -> u32 {
     most
 }
 
-// E: the classic servers read with the runtime's default buffer; what a larger one is worth is a variant.
+// E: the servers of 2015 read with the runtime's default buffer; the effect of a larger one is a variant.
 #[test]
-fn a_read_is_as_large_as_the_runtimes_default_buffer_or_as_its_variant_says() {
+fn read_size_is_the_default_buffer_or_that_of_the_variant() {
     let Some(directory) = compiled() else {
         return;
     };
@@ -103,7 +103,7 @@ fn a_read_is_as_large_as_the_runtimes_default_buffer_or_as_its_variant_says() {
     let hello = contender.ask(r#"{"op":"hello"}"#).unwrap();
     let named = hello["variants"]["ack-sync-ack"].clone();
     assert_eq!(named, json!(["default-buffer", "buffer-64k"]), "the natural one first");
-    // So many messages may end in a read, the first of them begun by the one before.
+    // Maximum number of messages that end within one read; the first may have begun in the read before.
     let [classic, larger] = [1460, 65_536].map(|bytes: u32| bytes.div_ceil(17));
     assert!(most_in_a_read(&mut contender, "default-buffer") <= classic);
     let most = most_in_a_read(&mut contender, "buffer-64k");

@@ -1,4 +1,4 @@
-//! The contender in Go keeps to the protocol. Compiles it and runs it.
+//! Conformance of the Go contender, compiled and run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,11 +7,11 @@ use purlin_contender::conformance::{Contender, examine};
 
 use crate::built::{built, sources};
 
-/// What Go has no notion of.
+/// Experiments that Go cannot express.
 const MISSING: [&str; 7] =
     ["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"];
 
-/// The contender in Go. `None` if there is no Go.
+/// Returns the compiled Go contender; `None` if Go is not installed.
 fn compiled() -> Option<PathBuf> {
     let (programs, modules) = (sources("go", "go"), sources("go", "mod"));
     let folder = built("contender-go", &["go"], &[&programs[..], &modules].concat(), |folder| {
@@ -27,7 +27,7 @@ fn compiled() -> Option<PathBuf> {
             .env("GOTOOLCHAIN", "local")
             .output();
         match compiler {
-            // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
+            // WHY not a failure: Go is only needed for comparisons, not by purlin.
             Err(error) => {
                 println!(
                     "skipped: go cannot be started ({error}): install Go, on Debian with `apt-get install golang-go`"
@@ -44,14 +44,14 @@ fn compiled() -> Option<PathBuf> {
 }
 
 #[test]
-fn go_keeps_to_the_protocol() {
+fn go_contender_conforms_to_the_protocol() {
     if let Some(program) = compiled() {
         assert_eq!(examine(|| Command::new(&program)), Ok(MISSING.to_vec()));
     }
 }
 
 #[test]
-fn go_on_one_processor_keeps_to_the_protocol_and_says_so() {
+fn go_contender_on_one_processor_conforms_and_notes_it() {
     let Some(program) = compiled() else {
         return;
     };
@@ -66,7 +66,7 @@ fn go_on_one_processor_keeps_to_the_protocol_and_says_so() {
 }
 
 #[test]
-fn more_messages_than_a_channel_holds_are_exchanged_without_a_deadlock() {
+fn exchange_beyond_channel_capacity_does_not_deadlock() {
     let Some(program) = compiled() else {
         return;
     };

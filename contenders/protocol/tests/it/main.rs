@@ -1,4 +1,4 @@
-//! Integration tests, linked into one program.
+//! Integration tests, linked into one executable.
 
 mod beam;
 mod built;

@@ -1,4 +1,4 @@
-//! The parser of requests: what it takes, what it refuses, and that nothing makes it panic.
+//! Request parser: accepted and refused requests, and absence of panics.
 
 use proptest::prelude::*;
 use purlin_contender::{
@@ -18,7 +18,7 @@ fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
 }
 
 #[test]
-fn every_experiment_is_read_with_its_parameters() {
+fn every_experiment_is_parsed_with_its_parameters() {
     let exchange = Exchange { n: 4, pieces: 5, work: 6, reps: 1 };
     let payload = Payload { exchange, s: 3, variant: Variant::Moved };
     let copied = Payload { variant: Variant::Copied, ..payload };
@@ -90,7 +90,7 @@ fn every_experiment_is_read_with_its_parameters() {
 }
 
 #[test]
-fn a_complaint_says_which_parameter_is_wrong_and_what_would_be_right() {
+fn error_names_the_wrong_parameter_and_the_valid_values() {
     let complaint = |experiment, params| parsed(experiment, params).unwrap_err();
     assert_eq!(
         complaint("ping-pong", json!({})),
@@ -132,7 +132,7 @@ fn a_complaint_says_which_parameter_is_wrong_and_what_would_be_right() {
 }
 
 #[test]
-fn the_natural_variant_is_meant_where_none_is_named_and_a_foreign_one_is_refused() {
+fn variant_defaults_to_the_natural_one_and_an_unsupported_one_is_refused() {
     let line = |variant: &str| {
         let params = format!(r#"{{"n":1,"s":1,"pieces":1,"work":1{variant}}}"#);
         format!(r#"{{"op":"run","experiment":"message-size","params":{params}}}"#).into_bytes()
@@ -147,7 +147,7 @@ fn the_natural_variant_is_meant_where_none_is_named_and_a_foreign_one_is_refused
 }
 
 #[test]
-fn what_a_contender_does_not_offer_is_not_in_its_greeting() {
+fn hello_omits_experiments_that_are_not_offered() {
     let hello = Hello::new("test", "test 1").without(&["selective"]);
     let mut output = Vec::new();
     let ask = b"{\"op\":\"hello\"}\n";
@@ -159,7 +159,7 @@ fn what_a_contender_does_not_offer_is_not_in_its_greeting() {
 }
 
 #[test]
-fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
+fn contender_continues_after_a_malformed_request_and_a_failed_run() {
     let input = b"nonsense\n{\"op\":\"run\",\"experiment\":\"ping-pong\",\"params\":{\"n\":1}}\n\
         {\"op\":\"hello\"}\n{\"op\":\"quit\"}\nnever read\n";
     let hello = Hello::new("test", "test 1").variants(&BOTH).note("a note");
@@ -176,7 +176,7 @@ fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
     assert_eq!(answers[2]["os_pid"], json!(std::process::id()));
 }
 
-/// Any JSON, a few levels deep, with the protocol's own words among its keys and strings.
+/// Generates any JSON, a few levels deep, with words of the protocol among its keys and strings.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         prop::sample::select(EXPERIMENTS.to_vec()).prop_map(str::to_owned),
@@ -227,7 +227,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Parameters with the right names and any value.
+/// Generates parameters with valid names and any values.
 fn any_params() -> impl Strategy<Value = Value> {
     let names = vec![
         "n",
@@ -265,7 +265,7 @@ fn any_params() -> impl Strategy<Value = Value> {
         .prop_map(|map| map.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// The totals a contender computes: they must not overflow for any run that was let through.
+/// Returns a total that contenders compute; it must not overflow for any accepted run.
 fn totals(run: &Run) -> u64 {
     match run {
         Run::TailCall { n, reps }
@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_arrives_every_line_is_answered_by_one_line(
+    fn every_line_is_answered_by_one_line(
         lines in prop::collection::vec("[^\n]{0,80}", 0..10),
     ) {
         let hello = Hello::new("test", "test 1");
@@ -326,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn after_each_piece_the_floor_of_its_share_has_been_sent(n in 0u64..10_000, pieces in 1u64..500) {
+    fn schedule_sends_the_floor_of_the_share_after_each_piece(n in 0u64..10_000, pieces in 1u64..500) {
         let mut sent = 0;
         for (i, due) in (1..).zip(Schedule::new(n, pieces)) {
             sent += due;
@@ -336,7 +336,7 @@ proptest! {
     }
 
     #[test]
-    fn shares_add_up_and_only_the_first_differs(total in 0u64..100_000, parts in 1u64..200) {
+    fn shares_sum_to_the_total_and_only_the_first_differs(total in 0u64..100_000, parts in 1u64..200) {
         let all: Vec<_> = shares(total, parts).collect();
         prop_assert_eq!(all.len() as u64, parts);
         prop_assert_eq!(all.iter().sum::<u64>(), total);

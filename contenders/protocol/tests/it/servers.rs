@@ -1,5 +1,5 @@
-//! Requests for servers, and for the client that sends to them: what is let through, what is refused
-//! and how, and that there is never more than one server.
+//! Requests for servers and for the load client: accepted and refused requests, and the limit of
+//! one server.
 
 use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,7 +22,7 @@ fn load(experiment: &str, value: Value) -> Result<Load, String> {
 }
 
 #[test]
-fn each_experiment_asks_for_its_strategy_and_one_for_either() {
+fn every_experiment_selects_its_strategy() {
     let strategies =
         ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best", "sync-ack"];
     for (experiment, strategy) in SERVED.into_iter().zip(strategies) {
@@ -36,7 +36,7 @@ fn each_experiment_asks_for_its_strategy_and_one_for_either() {
 }
 
 #[test]
-fn a_round_of_the_client_is_read_whole() {
+fn request_to_the_load_client_is_parsed() {
     let asked = json!({"address": "127.0.0.1:80", "connections": 4, "messages": 1000, "size": 5, "batch": 50});
     let due = Load {
         strategy: "head-rest",
@@ -49,7 +49,7 @@ fn a_round_of_the_client_is_read_whole() {
     assert_eq!(load("ack-head-rest", asked.clone()), Ok(due));
     let to_either = load("ack-sync-or-async", asked.clone());
     assert_eq!(to_either, Ok(Load { strategy: "sync-ack", ..due }));
-    // Which of the two a server is it alone is told.
+    // The server's variant is not a parameter of the client.
     let mut told = asked;
     told["variant"] = "async-ack".into();
     assert!(load("ack-sync-or-async", told).unwrap_err().contains("\"variant\""));
@@ -57,7 +57,7 @@ fn a_round_of_the_client_is_read_whole() {
 }
 
 #[test]
-fn what_cannot_be_served_or_sent_is_refused_with_a_line_that_names_it() {
+fn invalid_server_and_load_requests_are_refused_with_the_cause() {
     for (refused, named) in [
         (serve("ack-fast", json!({})).unwrap_err(), "\"ack-fast\""),
         (serve("ping-pong", json!({})).unwrap_err(), "\"ping-pong\""),
@@ -76,7 +76,8 @@ fn what_cannot_be_served_or_sent_is_refused_with_a_line_that_names_it() {
     }
 }
 
-/// A conversation with a contender that serves `ack-best`, on a made-up address.
+/// Returns the answers of a contender that serves `ack-best` at a simulated address, and the number
+/// of starts.
 fn answers(requests: &[&str]) -> (Vec<Value>, u64) {
     let hello = Hello::new("test", "test 1").serving(&["ack-best"]);
     let (mut output, started) = (Vec::new(), Cell::new(0));
@@ -94,7 +95,7 @@ fn answers(requests: &[&str]) -> (Vec<Value>, u64) {
 }
 
 #[test]
-fn a_server_runs_from_serve_to_stop_and_no_second_one_beside_it() {
+fn at_most_one_server_runs_from_serve_to_stop() {
     let (serve, stop) = (r#"{"op":"serve","experiment":"ack-best"}"#, r#"{"op":"stop"}"#);
     let (answers, started) = answers(&[stop, serve, serve, stop, stop, serve, r#"{"op":"quit"}"#]);
     let (there, seven) = (json!({"address": "127.0.0.1:80"}), json!({"received": 7}));
@@ -106,7 +107,7 @@ fn a_server_runs_from_serve_to_stop_and_no_second_one_beside_it() {
 }
 
 #[test]
-fn a_server_that_is_not_offered_or_cannot_start_leaves_none_behind() {
+fn failed_start_leaves_no_server_running() {
     let (answers, started) = answers(&[
         r#"{"op":"serve","experiment":"ack-throttle"}"#,
         r#"{"op":"serve","experiment":"ack-best","params":{"cores":1}}"#,
@@ -119,7 +120,7 @@ fn a_server_that_is_not_offered_or_cannot_start_leaves_none_behind() {
 }
 
 #[test]
-fn a_greeting_names_the_servers_and_the_variants_where_there_is_a_choice() {
+fn hello_lists_servers_and_their_variants() {
     let greeting = |serving: &[&'static str]| {
         let hello = Hello::new("test", "test 1").serving(serving);
         let mut output = Vec::new();

@@ -1,4 +1,4 @@
-//! An examination of programs that are no contenders fails, and says why.
+//! The conformance test fails with a reason for programs that are not contenders.
 #![cfg(unix)]
 
 use std::process::Command;
@@ -12,12 +12,12 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_program_that_ends_at_once_is_caught() {
+fn program_that_exits_immediately_is_detected() {
     assert!(examine(|| Command::new("true")).is_err());
 }
 
 #[test]
-fn a_program_that_only_repeats_what_it_hears_is_caught() {
+fn program_that_echoes_its_input_is_detected() {
     let fault = examine(|| Command::new("cat")).unwrap_err();
     assert_eq!(fault, r#"hello has no name: {"op":"hello"}"#);
 }

@@ -1,10 +1,10 @@
-//! What a design costs on each runtime, by the fits of a run. Pure.
+//! Estimates what a design costs on each runtime, from the fits of a run. Pure.
 //!
-//! [`advise`] reads the figures of a run as a model: a message costs what the slope of `exchange`
-//! says, each of its elements what that of `message-size` says, a process what that of
-//! `spawn-chain` says. Rate times hops times that is the share of a core. `throughput`, where
-//! messages come in a stream and nobody waits, says how little it could be. What the model leaves
-//! out is in [`ASSUMPTIONS`], and is printed with every answer.
+//! [`advise`] uses the figures of a run as a model: a message costs the slope of `exchange`, each
+//! of its elements the slope of `message-size`, a process the slope of `spawn-chain`. Rate times
+//! hops times cost is the share of a core. `throughput`, a stream of messages in which no process
+//! waits, gives the lower bound. [`ASSUMPTIONS`] lists what the model leaves out and is printed
+//! with every estimate.
 
 mod shown;
 
@@ -17,7 +17,7 @@ use crate::warning::Warning;
 
 pub use shown::{markdown, text};
 
-/// What the model takes for granted.
+/// Assumptions of the model.
 pub const ASSUMPTIONS: [&str; 5] = [
     "A message costs the slope of exchange, in which two processes send and receive one each. If they ran at once, on two cores, that is what a message costs its two ends together; if on one core, it costs half. So the share is rather too high than too low.",
     "An element costs the slope of message-size in the contender's natural way: moved is nearly free whatever its size, copied is not.",
@@ -26,54 +26,54 @@ pub const ASSUMPTIONS: [&str; 5] = [
     "The intervals are those of the fits, taken for independent; they say nothing of another machine, or of another hour.",
 ];
 
-/// What is to be costed.
+/// The design whose cost is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Design {
-    /// Messages that enter in a second.
+    /// Messages that enter per second.
     pub rate: f64,
-    /// Elements in each.
+    /// Elements per message.
     pub size: u64,
-    /// How many times each is sent on its way.
+    /// Sends per message on its way through the system.
     pub hops: u32,
-    /// Processes spawned in a second.
+    /// Processes spawned per second.
     pub spawns: f64,
 }
 
-/// What it costs on one contender.
+/// The cost of the design on one contender.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cost {
     /// The contender's label.
     pub contender: String,
-    /// The variant whose elements are counted, where there are elements.
+    /// The variant whose cost per element is used; absent if messages have no elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// One message over one hop, with its elements, in ns.
+    /// Cost of one message over one hop, elements included, in ns.
     pub message_ns: Interval,
-    /// The share of a core; 1 is all of it.
+    /// Share of one core; 1 is a whole core.
     pub share: Interval,
-    /// The same if the messages came in bulk.
+    /// The same share at the cost per message of a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_bulk: Option<Interval>,
 }
 
-/// The answer.
+/// The estimate for all contenders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// What was asked.
+    /// The design.
     pub design: Design,
-    /// The run that it is read from: its file, its profile, when it began.
+    /// The run the figures come from: file, profile and start time.
     pub source: String,
-    /// The contenders, in the order of the run.
+    /// The contenders' costs, in the order of the run.
     pub costs: Vec<Cost>,
-    /// Contenders of which a figure is missing, each with which.
+    /// Contenders without a figure the model needs, each with the missing experiment.
     pub left_out: Vec<String>,
-    /// Where the model does not hold for this design.
+    /// Conditions under which the model does not hold for this design.
     pub warnings: Vec<String>,
-    /// What it takes for granted everywhere.
+    /// Assumptions that hold for every design.
     pub assumptions: [&'static str; 5],
 }
 
-/// Costs a design by the run of this name.
+/// Estimates the cost of a design from a run; `name` identifies the run in the output.
 #[must_use]
 pub fn advise(design: Design, name: &str, run: &Figures) -> Advice {
     let (mut costs, mut left_out) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ pub fn advise(design: Design, name: &str, run: &Figures) -> Advice {
     }
 }
 
-/// What the design costs on one contender, or the experiment that is missing.
+/// Returns the cost on one contender, or the experiment whose figure is missing.
 fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str> {
     let figure = |experiment: &'static str| {
         principal(run, experiment, label)
@@ -135,8 +135,9 @@ fn principal<'a>(run: &'a Figures, experiment: &str, label: &str) -> Option<&'a 
     results.find(|one| one.principal && one.experiment == experiment && one.contender == label)
 }
 
-/// A sum of figures, each so many times, with its interval: G. Y. Zou and A. Donner, *Statistics in
-/// Medicine* 27, 2008. No cost is below zero, whatever the noise of a slope says.
+/// Returns the weighted sum of figures with its confidence interval, by G. Y. Zou and A. Donner,
+/// *Statistics in Medicine* 27, 2008. Values below 0, which the noise of a slope can yield, are
+/// clamped to 0.
 fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Interval {
     let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
     for (times, part) in parts {
@@ -149,7 +150,7 @@ fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Interval {
     Interval { value, low, high }
 }
 
-/// Where the model is stretched.
+/// Returns warnings where the design lies outside of the model's range.
 fn warnings(design: Design, run: &Figures, costs: &[Cost]) -> Vec<String> {
     let mut warnings = Vec::new();
     if run.interrupted {
@@ -200,20 +201,20 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_has_the_root_of_the_squares_for_its_interval() {
+    fn interval_of_a_sum_is_the_root_of_the_summed_squares() {
         let both = sum([(1.0, about(10.0, 3.0)), (2.0, about(5.0, 2.0))].into_iter());
         assert_eq!(both, Interval { value: 20.0, low: 15.0, high: 25.0 });
     }
 
     #[test]
-    fn nothing_costs_less_than_nothing() {
+    fn negative_costs_are_clamped_to_zero() {
         let noise = sum([(1000.0, about(-0.002, 0.004))].into_iter());
         assert_eq!((noise.value, noise.low, noise.high), (0.0, 0.0, 2.0));
     }
 
     proptest! {
         #[test]
-        fn a_sum_lies_within_its_interval(
+        fn interval_of_a_sum_contains_its_value(
             parts in prop::collection::vec((0.0f64..1e6, -1e3f64..1e6, 0.0f64..1e3), 1..5)
         ) {
             let all = parts.into_iter().map(|(times, value, half)| (times, about(value, half)));

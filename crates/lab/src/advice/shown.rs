@@ -1,4 +1,4 @@
-//! An answer for a terminal and for a document. Pure.
+//! Renders an estimate as text and as Markdown. Pure.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::table::{NONE, digits, grid, short, with_ends, wrap};
 
 const HEAD: [&str; 4] = ["contender", "ns per message and hop", "% of a core", "in bulk, %"];
 
-/// The text: a row for each contender, then what to bear in mind.
+/// Renders text for a terminal: one row per contender, then warnings and assumptions.
 #[must_use]
 pub fn text(advice: &Advice) -> String {
     let head: Vec<String> = HEAD.map(str::to_owned).into();
@@ -28,7 +28,7 @@ pub fn text(advice: &Advice) -> String {
     text
 }
 
-/// The same as Markdown.
+/// Renders the same content as Markdown.
 #[must_use]
 pub fn markdown(advice: &Advice) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -50,7 +50,7 @@ pub fn markdown(advice: &Advice) -> String {
     text
 }
 
-/// What was asked, in words.
+/// Returns the design in words.
 fn asked(design: &Design) -> String {
     let Design { rate, size, hops, spawns } = design;
     let many =

@@ -1,4 +1,4 @@
-//! `purlin lab advise`: what a design costs on each runtime that was measured.
+//! `purlin lab advise`: estimates what a design costs on each measured runtime.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,33 +9,33 @@ use crate::error::Problem;
 use crate::store::{PARENT, RESULTS};
 use crate::stored::{read_figures, results_file};
 
-/// How the answer is printed.
+/// Output format of the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// For a terminal.
+    /// Text for a terminal.
     Text,
-    /// For a document.
+    /// Markdown for a document.
     Markdown,
-    /// For a program.
+    /// JSON for a program.
     Json,
 }
 
-/// What `purlin lab advise` was asked.
+/// Options of `purlin lab advise`.
 #[derive(Debug, Clone)]
 pub struct AdviseOptions {
-    /// What is to be costed.
+    /// The design whose cost is estimated.
     pub design: Design,
-    /// The results, or the folder, of the run it is read from; the newest there is if absent.
+    /// The results file or folder of the run to read; the newest run if absent.
     pub path: Option<PathBuf>,
-    /// How the answer is printed.
+    /// The output format.
     pub shape: Shape,
 }
 
-/// The answer as it is printed.
+/// Returns the rendered estimate.
 ///
 /// # Errors
 ///
-/// One line: there is no run, it cannot be read, or it lacks the experiments that are needed.
+/// Returns one line if no run exists, it cannot be read, or it lacks the required experiments.
 pub fn advise(options: &AdviseOptions) -> Result<String, Problem> {
     let file = match &options.path {
         Some(path) => results_file(path),
@@ -57,7 +57,7 @@ pub fn advise(options: &AdviseOptions) -> Result<String, Problem> {
     })
 }
 
-/// The results in this folder of runs that were written last.
+/// Returns the most recently modified results file in this folder of runs.
 fn newest(parent: &Path) -> Result<PathBuf, Problem> {
     let runs = fs::read_dir(parent).into_iter().flatten().flatten();
     let results = runs.map(|run| run.path().join(RESULTS)).filter_map(|file| {

@@ -1,4 +1,4 @@
-//! `purlin lab compare`: which figures moved between two stored runs.
+//! `purlin lab compare`: reports which figures changed between two stored runs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,36 +6,36 @@ use crate::comparison::{Comparison, compare as judge, compare_within, markdown, 
 use crate::error::Problem;
 use crate::stored::{Figures, read_figures, results_file};
 
-/// What `purlin lab compare` was asked.
+/// Options of `purlin lab compare`.
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
-    /// The results, or the folder, of the run before.
+    /// The results file or folder of the run before.
     pub old: PathBuf,
-    /// What it is compared with.
+    /// The other side of the comparison.
     pub with: With,
-    /// The percentage by which no principal figure may get worse.
+    /// The percentage by which no primary metric may get worse.
     pub fail_above: Option<f64>,
-    /// Every figure, not only the principal ones.
+    /// Compares every figure, not only the primary metrics.
     pub all: bool,
-    /// Markdown instead of text.
+    /// Prints Markdown instead of text.
     pub markdown: bool,
 }
 
-/// What a run is compared with.
+/// The other side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum With {
-    /// The run after: its results, or its folder.
+    /// The run after: its results file or folder.
     Run(PathBuf),
-    /// Itself: the second of these of its contenders with the first, round by round.
+    /// The same run: its second named contender against the first, round by round.
     Within([String; 2]),
 }
 
-/// A comparison that was made.
+/// The output of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// What is printed.
+    /// The text to print.
     pub text: String,
-    /// The principal figures that got worse beyond the bound; one line, if there are any.
+    /// One line naming the primary metrics that regressed beyond the threshold, if there are any.
     pub failure: Option<Problem>,
 }
 
@@ -43,8 +43,8 @@ pub struct Told {
 ///
 /// # Errors
 ///
-/// One line: a path that cannot be read or holds no results, or nothing in
-/// common that could be compared.
+/// Returns one line if a path cannot be read or holds no results, or if the two sides have no
+/// comparable figure in common.
 pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
     let old = read(&options.old)?;
     let name = options.old.display().to_string();
@@ -83,7 +83,7 @@ pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
     }
 }
 
-/// What is printed of a comparison, and what fails.
+/// Renders a comparison and applies the regression threshold.
 fn tell(compared: &Comparison<'_>, options: &CompareOptions) -> Told {
     let shown = if options.markdown { markdown(compared) } else { text(compared) };
     let failure = options.fail_above.and_then(|percent| {

@@ -1,4 +1,4 @@
-//! `purlin lab export`: stored results in a form that others read.
+//! `purlin lab export`: converts stored results to other formats.
 
 use std::path::PathBuf;
 
@@ -8,37 +8,37 @@ use crate::otp_text;
 use crate::store;
 use crate::stored::{read_figures, read_json, results_file};
 
-/// In which form results are written.
+/// Export format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
-    /// The results as they are stored, schema 1.
+    /// JSON: the results as they are stored, schema 1.
     #[default]
     Json,
-    /// A row for each sample.
+    /// CSV: one row per sample.
     Csv,
-    /// A table of the principal figures.
+    /// Markdown: a table of the primary metrics.
     Markdown,
-    /// The text of OTP's own benchmark, of `signals`.
+    /// The text of OTP's own benchmark; only for `signals`.
     Otp,
 }
 
-/// What `purlin lab export` was asked.
+/// Options of `purlin lab export`.
 #[derive(Debug, Clone, Default)]
 pub struct ExportOptions {
-    /// A file of results or of OTP's text, or the folder of a run.
+    /// A results file, a file of OTP's text, or the folder of a run.
     pub path: PathBuf,
-    /// The form.
+    /// The format.
     pub format: Format,
-    /// Where it goes.
+    /// The output file; absent to return the text.
     pub to: Option<PathBuf>,
 }
 
-/// Writes the file that was asked for, or returns the text where none was.
+/// Writes the output file, or returns the text if no file was given.
 ///
 /// # Errors
 ///
-/// One line: a path that cannot be read or holds no results, results that the
-/// form has no place for, or a file that cannot be written.
+/// Returns one line if the path cannot be read or holds no results, if the format cannot represent
+/// the results, or if the file cannot be written.
 pub fn export(options: &ExportOptions) -> Result<Option<String>, Problem> {
     let file = results_file(&options.path);
     let text = match options.format {

@@ -1,11 +1,11 @@
-//! `purlin lab list`: what can be measured, and on what.
+//! `purlin lab list`: lists the experiments and the contenders.
 
 use std::fmt::Write;
 
 use crate::contender::{BUILT_IN, ELSEWHERE, LOAD, Surroundings, remedy};
 use crate::experiments;
 
-/// The text of the list.
+/// Returns the text of the list.
 #[must_use]
 pub fn list(surroundings: &Surroundings) -> String {
     let mut text = String::from("Experiments (purlin lab run -e ID,…)\n");

@@ -1,8 +1,8 @@
-//! The commands of `purlin lab`, each a function that the program calls.
+//! The commands of `purlin lab`, one function each.
 //!
-//! What was asked for goes to standard output, what happens on the way to
-//! standard error. A [`Problem`](crate::error::Problem) is a request that
-//! cannot be carried out; the program prints it and ends with status 2.
+//! Results go to standard output, progress and warnings to standard error. A
+//! [`Problem`](crate::error::Problem) is a request that cannot be carried out; the program prints
+//! it and exits with status 2.
 
 mod advise;
 mod compare;

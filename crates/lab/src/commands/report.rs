@@ -1,4 +1,4 @@
-//! `purlin lab report`: draws the page again from stored results and from OTP's text.
+//! `purlin lab report`: renders the report page from stored results and from OTP's text.
 
 use std::path::PathBuf;
 
@@ -7,24 +7,23 @@ use crate::page;
 use crate::store::{self, PAGE};
 use crate::stored::{read, results_file};
 
-/// What `purlin lab report` was asked.
+/// Options of `purlin lab report`.
 #[derive(Debug, Clone, Default)]
 pub struct ReportOptions {
-    /// Files of results, or of OTP's text, or folders of runs.
+    /// Results files, files of OTP's text, or folders of runs.
     pub paths: Vec<PathBuf>,
-    /// Where the page goes.
+    /// The output file; absent for the default.
     pub html: Option<PathBuf>,
 }
 
-/// Writes the page and returns where it lies.
+/// Renders the page and returns its path.
 ///
-/// Without a place for it, that of one run goes beside its results, that of
-/// several into the current folder.
+/// By default the page of one run is written to the folder of its results, the page of several runs
+/// to the current folder.
 ///
 /// # Errors
 ///
-/// One line: a path that cannot be read or holds no results, or a page that
-/// cannot be written.
+/// Returns one line if a path cannot be read or holds no results, or if the page cannot be written.
 pub fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
     let files: Vec<PathBuf> = options.paths.iter().map(|path| results_file(path)).collect();
     let stored = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
@@ -50,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_one_run_goes_beside_its_results() {
+    fn page_of_one_run_is_written_to_the_folder_of_its_results() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(RESULTS), r#"{"schema":1}"#).unwrap();
         assert_eq!(asked(folder.path()).unwrap(), folder.path().join(PAGE));

@@ -1,4 +1,4 @@
-//! `purlin lab time`: how long a command takes.
+//! `purlin lab time`: times a command.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -15,31 +15,31 @@ use crate::interrupt::Interrupt;
 use crate::stopwatch::{Child, Report, Run, Stop, text};
 use crate::store;
 
-/// The steps of the bar.
+/// Number of steps of the progress bar.
 const STEPS: u64 = 1000;
 
-/// What `purlin lab time` was asked.
+/// Options of `purlin lab time`.
 #[derive(Debug, Clone)]
 pub struct TimeOptions {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// When to stop.
     pub limit: Limit,
-    /// Runs before the first that is timed.
+    /// Warm-up runs before the first timed run.
     pub warmup: u64,
-    /// Whether a run that fails counts like any other.
+    /// Whether a run that exits unsuccessfully counts like any other.
     pub ignore_failure: bool,
-    /// Where the figures go besides.
+    /// An additional output file for the figures, as JSON.
     pub json: Option<PathBuf>,
 }
 
-/// Runs the command until the limit, and prints what its runs came to.
+/// Runs the command until the limit is reached, and prints the summary of its runs.
 ///
-/// What there is when it fails or is interrupted is printed and written all the same.
+/// If the command fails or is interrupted, the runs so far are still printed and written.
 ///
 /// # Errors
 ///
-/// One line: the command cannot be started or failed, or the file cannot be written.
+/// Returns one line if the command cannot be started or fails, or if the file cannot be written.
 pub fn time(
     options: &TimeOptions,
     interrupt: &Interrupt,
@@ -63,7 +63,7 @@ pub fn time(
             let document = json!({"results": [&report]});
             store::write(path, &format!("{document:#}\n"))?;
         }
-        // WHY: a reader that went away has what it wanted; the file is written.
+        // WHY: a reader that closed the pipe is not an error; the file is already written.
         let _ = out.write_all(text(&report).as_bytes()).and_then(|()| out.flush());
     }
     match ended {
@@ -73,12 +73,12 @@ pub fn time(
     }
 }
 
-/// Keeps the runs and moves the bar, between runs.
+/// Stores the runs, and advances the progress bar between runs.
 struct Runs {
     runs: Vec<(Duration, Run)>,
     limit: Limit,
     began: Instant,
-    /// None where there is no terminal.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
 }
 
@@ -95,7 +95,7 @@ impl Runs {
         Self { runs: Vec::new(), limit, began: Instant::now(), bar }
     }
 
-    /// How much of the limit is reached.
+    /// Returns the share of the limit reached so far, from 0 to 1.
     fn share(&self) -> f64 {
         let elapsed = self.began.elapsed().as_secs_f64();
         let time = self.limit.time().map_or(0.0, |time| elapsed / time.as_secs_f64());

@@ -1,10 +1,10 @@
-//! A comparison as Markdown, to be put under a pull request.
+//! Renders a comparison as Markdown, for a comment on a pull request.
 
 use super::{Compared, Comparison, LEGEND, Verdict};
 use crate::markdown::plain;
 use crate::table::short;
 
-/// What is told first, then the tables.
+/// Returns warnings and notes, then the tables.
 #[must_use]
 pub fn markdown(comparison: &Comparison<'_>) -> String {
     let [old, new] = comparison.runs.each_ref().map(|run| plain(run));

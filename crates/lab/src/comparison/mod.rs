@@ -1,16 +1,16 @@
-//! Two runs compared: which figures moved beyond their noise. Pure.
+//! Compares two runs: which figures changed beyond their noise. Pure.
 //!
-//! [`compare`] pairs the figures that both runs have at the same point and
-//! judges them; [`text`] and [`markdown`] show the outcome. Nothing is read
-//! from the clock or by chance: the same files always give the same words.
+//! [`compare`] pairs the figures that both runs have at the same point and judges each pair;
+//! [`text`] and [`markdown`] render the result. The result is deterministic: it depends neither on
+//! the clock nor on random numbers.
 //!
 //! | module | role |
 //! |---|---|
-//! | `pairing` | what is the same point in both runs, and what only one of them has |
-//! | `sides` | two contenders of one run, as if they were two runs |
-//! | `verdict` | whether one figure moved |
-//! | `surroundings` | in what else the runs differ |
-//! | `text`, `markdown` | what is shown |
+//! | `pairing` | matching the points of both runs, and listing those only one run has |
+//! | `sides` | two contenders of one run, presented as two runs |
+//! | `verdict` | whether one figure changed |
+//! | `surroundings` | other differences between the runs |
+//! | `text`, `markdown` | rendering |
 
 mod markdown;
 mod pairing;
@@ -36,36 +36,36 @@ pub use verdict::Moved;
 /// One figure in both runs.
 #[derive(Debug, Clone)]
 pub struct Compared<'a> {
-    /// As the old run has it.
+    /// The figure in the old run.
     pub old: &'a ResultEntry,
-    /// As the new one has it.
+    /// The figure in the new run.
     pub new: &'a ResultEntry,
-    /// What became of it.
+    /// The change between them.
     pub moved: Moved,
 }
 
-/// A comparison, ready to be shown.
+/// A comparison, ready to be rendered.
 #[derive(Debug, Clone)]
 pub struct Comparison<'a> {
-    /// What the two runs are called, when and how each was made.
+    /// Name, profile and start time of each run.
     pub runs: [String; 2],
-    /// What makes the comparison doubtful.
+    /// Reasons to doubt the comparison.
     pub warnings: Vec<String>,
-    /// What else differs.
+    /// Other differences between the runs.
     pub notes: Vec<String>,
-    /// The figures by which the contenders are judged.
+    /// The primary metrics.
     pub principal: Vec<Compared<'a>>,
-    /// All others, if they were asked for.
+    /// All other figures, if they were requested.
     pub rest: Vec<Compared<'a>>,
-    /// How many others there are that were not asked for.
+    /// Number of other figures that were not requested.
     pub unasked: usize,
-    /// What is not compared, and why.
+    /// Figures that are not compared, each with the reason.
     pub apart: Vec<String>,
 }
 
-/// Compares two runs, each with its name; `all` asks for more than the principal figures.
+/// Compares two runs, each with its name; `all` includes figures other than the primary metrics.
 ///
-/// `None` if they have no figure in common.
+/// Returns `None` if the runs have no figure in common.
 ///
 /// COST: 4000 resamples of each figure.
 #[must_use]
@@ -77,9 +77,9 @@ pub fn compare<'a>(
     compared(old, new, all, Rounds::Apart)
 }
 
-/// Compares two contenders of one run, round by round; else as [`compare`].
+/// Compares two contenders of one run, round by round; otherwise like [`compare`].
 ///
-/// `None` if they have no figure in common.
+/// Returns `None` if the contenders have no figure in common.
 #[must_use]
 pub fn compare_within<'a>(name: &str, sides: &'a Sides, all: bool) -> Option<Comparison<'a>> {
     let Sides { names, figures: [old, new] } = sides;
@@ -100,10 +100,11 @@ fn compared<'a>(
     if pairs.both.is_empty() {
         return None;
     }
-    // WHY: a bandwidth has its peak where it is; the peaks of both runs are compared where each lies.
+    // WHY: the point of peak bandwidth is a primary metric and differs between runs; each run's
+    // peak is compared with the other run's figure at the same point.
     let (principal, rest): (Vec<_>, Vec<_>) =
         pairs.both.into_iter().partition(|(old, new)| old.principal || new.principal);
-    // OTP's text has no principal figures.
+    // OTP's text has no primary metrics.
     let all = all || principal.is_empty();
     let unasked = if all { 0 } else { rest.len() };
     let asked = if all { rest } else { Vec::new() };
@@ -127,7 +128,7 @@ fn compared<'a>(
     })
 }
 
-/// Judges figures that are read together.
+/// Judges the figures of one table together.
 fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>, rounds: Rounds) -> Vec<Compared<'a>> {
     let moved = verdict::judge(&pairs, rounds);
     let judged = pairs.into_iter().zip(moved);
@@ -135,8 +136,8 @@ fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>, rounds: Rounds) ->
 }
 
 impl<'a> Comparison<'a> {
-    /// The principal figures that got worse by more than so many percent beyond their noise:
-    /// they are told worse, and the whole interval lies above the bound.
+    /// Returns the primary metrics that regressed by more than `percent`: the verdict is worse, and
+    /// the whole confidence interval lies above the threshold.
     pub fn beyond(&self, percent: f64) -> impl Iterator<Item = &Compared<'a>> {
         self.principal.iter().filter(move |one| {
             let above = |ratio: Interval| ratio.low > 1.0 + percent / 100.0;
@@ -144,7 +145,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// How many figures of each verdict there are, in words.
+    /// Returns the number of figures per verdict, in words.
     fn tally(&self) -> String {
         let shown = || self.principal.iter().chain(&self.rest);
         let words = ["slower", "worse", "faster", "better", Verdict::INDISTINGUISHABLE];
@@ -160,29 +161,29 @@ impl<'a> Comparison<'a> {
 }
 
 impl Compared<'_> {
-    /// `faster`, `slower`, `better`, `worse` or `indistinguishable`.
+    /// Returns `faster`, `slower`, `better`, `worse` or `indistinguishable`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         self.moved.verdict.word(&self.new.unit)
     }
 
-    /// How many times worse, with the interval.
+    /// Returns how many times worse the new figure is, with the confidence interval.
     fn ratio(&self) -> String {
         let shown = |ratio: Interval| with_ends([ratio.value, ratio.low, ratio.high], digits);
         self.moved.ratio.map_or_else(|| NONE.to_owned(), shown)
     }
 }
 
-/// Three digits behind the point near 1, where most ratios lie.
+/// Formats a ratio, with three decimals near 1, where most ratios lie.
 fn digits(ratio: f64) -> String {
     if (0.1..10.0).contains(&ratio) { format!("{ratio:.3}") } else { table::digits(ratio) }
 }
 
-/// What makes the comparison of one run's contenders the better one.
+/// Note on the advantage of comparing contenders of one run.
 const ONE_RUN: &str = "both are of one run, so each round is compared with itself and what the \
                        machine did to both drops out";
 
-/// How a table of them is read.
+/// Legend of a table.
 const LEGEND: &str = "times worse: the new median against the old, with its 95 % interval; above 1 is worse, \
                       whichever way the figure goes. A change is told if the interval leaves out 1 and the \
                       ratio is off by 2 % or more, and so that of all changes told in a table about one in \

@@ -1,8 +1,8 @@
-//! What is the same point in both runs, and what only one of them has.
+//! Matching of points between two runs.
 //!
-//! A point is the same if experiment, contender, variant, graph, metric, unit,
-//! direction and parameters are. A parameter that was set by time, for each
-//! contender by itself, does not count: it differs between any two runs.
+//! Two points match if experiment, contender, variant, graph, metric, unit, direction and
+//! parameters are equal. A parameter that calibration sets for each contender is ignored, because
+//! it differs between any two runs.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::profile::Profile;
 use crate::results::ResultEntry;
 use crate::stored::Figures;
 
-/// The figures of two runs, side by side.
+/// The figures of two runs, matched.
 pub(super) struct Pairs<'a> {
-    /// Those of both, in the order of the new run.
+    /// Figures in both runs, in the order of the new run.
     pub(super) both: Vec<(&'a ResultEntry, &'a ResultEntry)>,
-    /// Those of one, or at points that differ; one line each.
+    /// Figures in only one run or with differing parameters; one line each.
     pub(super) apart: Vec<String>,
 }
 
-/// A figure, what was asked for it apart from what was set by time, and whether it has a partner.
+/// A figure, its parameters without the calibrated ones, and whether it is matched.
 struct Entry<'a> {
     result: &'a ResultEntry,
     params: Params,
@@ -57,7 +57,7 @@ fn entries(run: &Figures) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// The parameters that were not set by time.
+/// Returns the parameters that were not set by calibration.
 fn asked(result: &ResultEntry, profile: Option<Profile>) -> Params {
     let mut params = result.params.clone();
     let experiment = ALL.iter().find(|experiment| experiment.id == result.experiment);
@@ -69,19 +69,19 @@ fn asked(result: &ResultEntry, profile: Option<Profile>) -> Params {
     params
 }
 
-/// What two figures must share to be compared.
+/// Returns the key that two comparable figures share.
 fn same(entry: &Entry<'_>) -> String {
     let (result, params) = (entry.result, &entry.params);
     json!([akin(entry), result.unit, result.better, params]).to_string()
 }
 
-/// What they share if they were meant to be the same.
+/// Returns the key that two figures of the same point share, whatever their parameters and unit.
 fn akin(entry: &Entry<'_>) -> String {
     let ResultEntry { experiment, contender, variant, graph, metric, x, .. } = entry.result;
     json!([experiment, contender, variant, graph, metric, x]).to_string()
 }
 
-/// Pairs those without a partner that have the same key, each once; in the order of the new run.
+/// Matches unpaired entries with equal keys, each once; returns pairs in the order of the new run.
 fn take(
     olds: &mut [Entry<'_>],
     news: &mut [Entry<'_>],
@@ -102,7 +102,7 @@ fn take(
     pairs
 }
 
-/// In what two that are akin differ.
+/// Describes how two entries with the same point differ.
 fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
     let mut told = Vec::new();
     let mut names: Vec<&String> = old.params.keys().chain(new.params.keys()).collect();
@@ -128,7 +128,7 @@ fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
     told.join(", ")
 }
 
-/// Figures counted by experiment, contender and what is to be said of them, in the order they came.
+/// Counts figures by experiment, contender and description, in order of first occurrence.
 #[derive(Default)]
 struct Tally(Vec<(String, String, usize)>);
 

@@ -1,10 +1,10 @@
-//! In what two runs differ besides their figures.
+//! Differences between two runs other than their figures.
 
 use super::verdict::Rounds;
 use super::{Compared, Verdict};
 use crate::stored::Figures;
 
-/// What makes the comparison doubtful, and what a reader should merely know.
+/// Returns reasons to doubt the comparison, and notes on other differences.
 pub(super) fn differences(
     old: &Figures,
     new: &Figures,
@@ -47,7 +47,7 @@ pub(super) fn differences(
     (warnings, notes)
 }
 
-/// What makes a run doubtful by itself.
+/// Returns reasons to doubt a single run.
 fn doubts(name: &str, run: &Figures) -> Vec<String> {
     let mut doubts = Vec::new();
     if run.interrupted {
@@ -57,7 +57,7 @@ fn doubts(name: &str, run: &Figures) -> Vec<String> {
         ));
     }
     if let Some(host) = &run.host {
-        // WHY: half of the cores busy already moves what wants them all.
+        // WHY: load on half of the cores already affects a workload that uses all cores.
         if host.load_before > host.cores as f64 / 2.0 {
             doubts.push(format!(
                 "{name} began on a busy machine (load {:.1}, cores {}); run it again at rest",
@@ -68,7 +68,8 @@ fn doubts(name: &str, run: &Figures) -> Vec<String> {
     doubts
 }
 
-/// The contenders that moved though they are what they were: then it may be the machine that moved.
+/// Returns a note on contenders whose figures changed although their version did not; the machine
+/// may have changed.
 pub(super) fn unchanged_but_moved(
     old: &Figures,
     new: &Figures,
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_and_another_profile_are_warnings_and_a_little_load_is_none() {
+    fn different_machine_or_profile_is_warned_of_but_low_load_is_not() {
         let loaded = Host { load_before: 0.9, ..host() };
         assert!(warnings(&run(host(), "quick"), &run(loaded, "quick")).is_empty());
         let other = Host { cpu: "two".into(), cores: 4, is_virtual: None, ..host() };
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_was_busy_is_warned_of_by_run() {
+    fn busy_machine_is_warned_of_with_the_name_of_the_run() {
         let busy = Host { load_before: 1.26, ..host() };
         assert_eq!(
             warnings(&run(busy, "quick"), &run(host(), "quick")),
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn two_contenders_of_one_run_are_warned_of_that_run_once() {
+    fn comparison_within_one_run_warns_of_that_run_once() {
         let busy = Host { load_before: 1.26, ..host() };
         let run = Figures { interrupted: true, ..run(busy, "quick") };
         let (warnings, _) = differences(&run, &run, Rounds::Shared);

@@ -1,11 +1,12 @@
-//! A comparison for a terminal: no colours, lines of at most a hundred characters where names allow.
+//! Renders a comparison for a terminal: no colours, lines of at most 100 characters where names
+//! allow.
 
 use super::{Compared, Comparison, LEGEND};
 use crate::table::{WIDTH, grid, short, unit, wrap};
 
 const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 
-/// The text, with a line on each figure.
+/// Returns the text, with one line per figure.
 #[must_use]
 pub fn text(comparison: &Comparison<'_>) -> String {
     let [old, new] = &comparison.runs;
@@ -30,7 +31,7 @@ fn told(head: &str, lines: &[String]) -> String {
     text
 }
 
-/// One table of all; where that is too wide, one for each metric.
+/// Renders one table of all figures, or one per metric if that table is too wide.
 fn flat(figures: &[Compared<'_>]) -> String {
     if figures.is_empty() {
         return String::new();
@@ -57,7 +58,7 @@ fn heading(one: &Compared<'_>) -> String {
     format!("{}: {}, {}{graph}", one.new.experiment, one.new.metric, one.new.unit)
 }
 
-/// A table for each metric of each graph, in the order in which they come first.
+/// Renders one table per metric and graph, in order of first occurrence.
 fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<&Compared<'_>>)> = Vec::new();
     for one in figures {
@@ -70,7 +71,7 @@ fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
     groups.into_iter().map(|(heading, group)| grouped(&heading, &group)).collect()
 }
 
-/// The figures of one metric under its name.
+/// Renders the figures of one metric under its heading.
 fn grouped(heading: &str, figures: &[&Compared<'_>]) -> String {
     let mut rows = vec![row(vec!["  contender".into(), "point".into()], HEAD.map(String::from))];
     for one in figures {

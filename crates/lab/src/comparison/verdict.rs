@@ -1,22 +1,21 @@
-//! Whether a figure moved beyond its noise.
+//! Whether a figure changed beyond its noise.
 //!
-//! A change is told where all of these hold:
+//! A change is reported if all of these hold:
 //!
-//! - the 95 % interval of the ratio of medians, from resampling, leaves out 1;
-//! - the rank-sum test of the samples is among the discoveries of its table at
-//!   a rate of one in twenty;
-//! - the ratio is away from 1 by two percent or more.
+//! - the 95 % confidence interval of the ratio of medians, from resampling, excludes 1;
+//! - the rank-sum test of the samples is among the discoveries of its table at a false discovery
+//!   rate of 5 %;
+//! - the ratio differs from 1 by 2 % or more.
 //!
-//! The first alone would be wrong in every twentieth figure that did not move,
-//! and more often with a dozen samples; the second alone would call two sets
-//! different that have the same median and another spread. Both allow for
-//! rounds that resemble their neighbours, because machines drift. The third is
-//! for what no sample of a run can show: how far the same program is from
-//! itself in the next run.
+//! The first condition alone gives a false positive for 1 in 20 unchanged figures, and more often
+//! with a dozen samples. The second alone reports two sets with the same median and a different
+//! spread. Both account for autocorrelation of neighbouring rounds, because machines drift. The
+//! third covers what no sample of a run can show: the difference between two runs of the same
+//! program.
 //!
-//! Where both are of one run, each round of the one is compared with the same round of the other:
-//! what the machine did to both drops out. The ratio is then the median of the rounds' ratios with
-//! the interval of a median, and the sign test takes the place of the rank sums.
+//! If both contenders are of one run, each round of the one is compared with the same round of the
+//! other, which cancels what affected both. The ratio is then the median of the rounds' ratios with
+//! the confidence interval of a median, and the sign test replaces the rank-sum test.
 
 use std::cmp::Ordering;
 
@@ -25,33 +24,35 @@ use crate::profile::FEWEST;
 use crate::results::{ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
-/// The share of chance among the changes told.
+/// False discovery rate of the reported changes.
 const CHANCE: f64 = 0.05;
 
-/// How far from 1 a ratio must be: two runs of the same program differ by about one percent.
+/// Minimum distance of a ratio from 1: two runs of the same program differ by about 1 %.
 const LEAST: f64 = 0.02;
 
-/// From which inflation of the variance on a figure is said to have drifted.
+/// Variance inflation from which a figure is reported to have drifted.
 const DRIFTED: f64 = 1.5;
 
-/// Of the resampling: the same files are to give the same words.
+/// Seed of the resampling, fixed so that the same files give the same verdicts.
 const SEED: u64 = 5;
 
-/// What became of a figure.
+/// The change of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moved {
-    /// The old median and the new.
+    /// The old and the new median.
     pub medians: [f64; 2],
-    /// How many times worse the new one is; none where either cannot be told from zero.
+    /// How many times worse the new figure is; `None` if either median cannot be distinguished from
+    /// 0.
     pub ratio: Option<Interval>,
-    /// What the variance was multiplied by, because neighbouring rounds resemble each other.
+    /// Factor by which the variance was multiplied to account for autocorrelation of the rounds.
     pub inflation: f64,
-    /// The outcome.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Verdict {
-    /// As a reader sees it: what is no time and no rate is not faster, but better.
+    /// Returns the word a reader sees: a figure that is neither a time nor a rate gets `better`
+    /// instead of `faster`.
     #[must_use]
     pub fn word(self, unit: &str) -> &'static str {
         let speed = unit.ends_with("/s") || ["ns", "µs", "ms", "s", "ticks"].contains(&unit);
@@ -65,16 +66,16 @@ impl Verdict {
     }
 }
 
-/// What the rounds of two sets of samples have to do with each other.
+/// Relation between the rounds of two sets of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rounds {
-    /// Nothing: they are of two runs.
+    /// Unrelated: the samples are of two runs.
     Apart,
-    /// They are the same: one run took both.
+    /// Shared: one run took both.
     Shared,
 }
 
-/// Judges figures that are read together, the old and the new of each.
+/// Judges figures of one table, each as a pair of old and new.
 pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)], rounds: Rounds) -> Vec<Moved> {
     let evidence: Vec<_> = pairs.iter().map(|(old, new)| Evidence::of(old, new, rounds)).collect();
     let probabilities: Vec<_> = evidence.iter().map(|one| one.probability).collect();
@@ -83,17 +84,18 @@ pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)], rounds: Rounds) -> V
     all.map(|(((old, new), evidence), differs)| moved(old, new, evidence, differs)).collect()
 }
 
-/// What two sets of samples say about each other.
+/// Statistics of two sets of samples.
 struct Evidence {
     inflation: f64,
     probability: f64,
-    /// How many times worse, not yet widened.
+    /// How many times worse, before the interval is widened.
     ratio: Option<Interval>,
 }
 
 impl Evidence {
     fn of(old: &ResultEntry, new: &ResultEntry, rounds: Rounds) -> Self {
-        // WHY: where a round of one is void, the rest cannot be told apart by their places.
+        // WHY: if a round of one set is invalid, the remaining samples cannot be matched by
+        // position.
         if rounds == Rounds::Shared && old.samples.len() == new.samples.len() {
             return Self::of_pairs(old, new);
         }
@@ -107,7 +109,7 @@ impl Evidence {
         let (over, under) = worse_over_better(old, new);
         let pairs = || over.iter().zip(under);
         let positive = pairs().all(|(over, under)| *over > 0.0 && *under > 0.0);
-        // The ratios by their logarithms, so that twice and half are as far from once.
+        // Logarithms of the ratios, so that 2 and 1/2 are equally far from 1.
         let apart = |(over, under): (&f64, &f64)| match positive {
             true => (over / under).ln(),
             false => over - under,
@@ -124,7 +126,7 @@ impl Evidence {
     }
 }
 
-/// The samples of which more is worse in the new one, over those of the old.
+/// Returns the samples so that a larger ratio of first to second means the new figure is worse.
 fn worse_over_better<'a>(old: &'a ResultEntry, new: &'a ResultEntry) -> (&'a [f64], &'a [f64]) {
     if new.better == "higher" { (&old.samples, &new.samples) } else { (&new.samples, &old.samples) }
 }
@@ -137,7 +139,8 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
     let apart = ratio.is_none_or(|ratio| {
         ratio.excludes(1.0) && ratio.value.max(1.0 / ratio.value) >= 1.0 + LEAST
     });
-    // WHY: where there is a ratio it has the word, so that both always say the same.
+    // WHY: if there is a ratio it decides the direction, so that ratio and verdict never
+    // contradict.
     let way = match ratio {
         Some(ratio) => ratio.value.partial_cmp(&1.0),
         None if higher => medians[0].partial_cmp(&medians[1]),
@@ -151,16 +154,16 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
     Moved { medians, ratio, inflation, verdict }
 }
 
-/// The ratio of medians; that of the two swapped is exactly its inverse.
+/// Returns the ratio of medians; swapping the arguments gives exactly the inverse.
 fn ratio(over: &[f64], under: &[f64]) -> Option<Interval> {
-    // WHY: resampling draws for the first set first, so the order must not be the caller's.
+    // WHY: resampling draws for the first set first, so the order must not depend on the caller.
     if over.partial_cmp(under) == Some(Ordering::Less) {
         return stats::ratio_of_medians(under, over, SEED).map(Interval::inverse);
     }
     stats::ratio_of_medians(over, under, SEED)
 }
 
-/// What a reader should know of the figures that are shown.
+/// Returns notes on the figures shown.
 pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
     let shown = || principal.iter().chain(rest);
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! What a contender answers, read with suspicion. Pure.
+//! Validating parsers for a contender's answers. Pure.
 
 use std::collections::BTreeMap;
 
@@ -8,64 +8,64 @@ use serde_json::{Map, Value};
 /// The answer to `hello`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The process id of the operating system, where it tells one; another at each start.
+    /// The operating system's process id, if the contender reports it; differs at each start.
     #[serde(skip)]
     pub os_pid: Option<u32>,
-    /// The runtime's own version.
+    /// The version of the runtime under test.
     pub version: String,
-    /// The experiments it can run.
+    /// Ids of the experiments the contender offers.
     pub experiments: Vec<String>,
-    /// By experiment, the variants it can run, the natural one first.
+    /// The supported variants by experiment, the natural one first.
     pub variants: BTreeMap<String, Vec<String>>,
-    /// What a reader should know.
+    /// Notes for the reader of the report.
     pub notes: Vec<String>,
 }
 
-/// The answer to `run`, whatever the experiment.
+/// The answer to `run`, for any experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// The time the work took, in ns.
+    /// Duration of the measured work, in ns.
     pub elapsed_ns: u64,
-    /// Operations done.
+    /// Number of operations.
     pub ops: u64,
-    /// What should have happened, counted at its cause.
+    /// Number of events that should have happened, counted where they were caused.
     pub sent: u64,
-    /// What did, counted at its arrival.
+    /// Number of events that did happen, counted where they arrived.
     pub received: u64,
-    /// The time from the request to the answer as the lab saw it, in ns: the
-    /// work and what was set up for it. 0 where nobody looked.
+    /// Time from request to answer as measured by the lab, in ns: the work and its set-up. 0 if it
+    /// was not measured.
     pub wall_ns: u64,
-    /// The processor time that the hypervisor gave to others meanwhile, where
-    /// that is known, in ms.
+    /// Processor time the hypervisor gave to other guests during the sample, in ms; `None` where it
+    /// is unknown.
     pub stolen_ms: Option<u64>,
-    /// The answer as it came, with whatever more it holds.
+    /// The raw answer, with all additional fields.
     pub raw: Map<String, Value>,
 }
 
 impl Reply {
-    /// A figure beyond the four.
+    /// Returns an additional field, if it is a valid count.
     #[must_use]
     pub fn extra(&self, name: &str) -> Option<u64> {
         self.raw.get(name).and_then(count)
     }
 
-    /// The time of one operation, in ns.
+    /// Returns the time per operation, in ns.
     #[must_use]
     pub fn ns_per_operation(&self) -> f64 {
         self.elapsed_ns as f64 / self.ops as f64
     }
 
-    /// How many operations it did in a second.
+    /// Returns the operations per second.
     #[must_use]
     pub fn operations_per_second(&self) -> f64 {
         self.ops as f64 * 1e9 / self.elapsed_ns as f64
     }
 
-    /// Reads the answer to `run`; the error says what is wrong with it.
+    /// Parses the answer to `run`.
     ///
     /// # Errors
     ///
-    /// A field that is missing, of the wrong type, negative or too large.
+    /// Returns a description if a field is missing, of the wrong type, negative or too large.
     pub fn read(raw: Map<String, Value>) -> Result<Self, String> {
         for (name, value) in &raw {
             if value.is_number() && count(value).is_none() {
@@ -89,11 +89,11 @@ impl Reply {
 }
 
 impl Hello {
-    /// Reads the answer to `hello`.
+    /// Parses the answer to `hello`.
     ///
     /// # Errors
     ///
-    /// A field of the wrong type, or no list of experiments.
+    /// Returns a description if a field has the wrong type or the list of experiments is missing.
     pub fn read(raw: &Map<String, Value>) -> Result<Self, String> {
         let variants = match raw.get("variants") {
             None => BTreeMap::new(),
@@ -122,7 +122,7 @@ impl Hello {
     }
 }
 
-/// The object in a line, or what is wrong with the line.
+/// Parses a line as a JSON object, or returns a description of the problem.
 pub(super) fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(line) {
         Ok(Value::Object(object)) => Ok(object),
@@ -131,7 +131,7 @@ pub(super) fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The beginning of what was written, safe to print on one line.
+/// Quotes the beginning of a line, escaped for printing on one line.
 pub(super) fn quoted(line: &[u8]) -> String {
     const SHOWN: usize = 60;
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
@@ -140,7 +140,7 @@ pub(super) fn quoted(line: &[u8]) -> String {
     format!("{start:?}{more}")
 }
 
-/// What somebody else wrote, as one line of bounded length.
+/// Limits foreign text to 300 characters and replaces control characters by spaces.
 pub(super) fn one_line(text: &str) -> String {
     const LONGEST: usize = 300;
     text.chars().take(LONGEST).map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_answer_is_read_with_what_more_it_holds() {
+    fn reply_keeps_additional_fields() {
         let reply = read(json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 3, "left": 4}));
         let reply = reply.unwrap();
         assert_eq!((reply.elapsed_ns, reply.ops, reply.sent, reply.received), (5, 1, 2, 3));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_a_negative_a_broken_and_a_huge_number_are_refused() {
+    fn missing_negative_fractional_and_huge_numbers_are_refused() {
         for (answer, name) in [
             (json!({"ops": 1, "sent": 2, "received": 3}), "elapsed_ns"),
             (json!({"elapsed_ns": -5, "ops": 1, "sent": 2, "received": 3}), "elapsed_ns"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_needs_its_experiments_and_nothing_else() {
+    fn greeting_requires_only_experiments() {
         let greeting = json!({"experiments": ["ping-pong"]});
         let hello = Hello::read(greeting.as_object().unwrap()).unwrap();
         assert_eq!(hello.experiments, ["ping-pong"]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_quoted_short_and_on_one_line() {
+    fn invalid_output_is_quoted_briefly_on_one_line() {
         let line = format!("hello\u{7}{}\n", "x".repeat(5000));
         let refused = object(line.as_bytes()).unwrap_err();
         assert!(refused.len() < 120 && !refused.contains('\u{7}'), "{refused}");

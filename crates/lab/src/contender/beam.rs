@@ -1,4 +1,4 @@
-//! The BEAM's contender, in Erlang: how it is compiled, and how it is started.
+//! The BEAM contender, in Erlang: compilation and command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,15 +31,15 @@ const SOURCES: Sources = Sources {
     ],
 };
 
-/// How the compiled contender is started.
+/// Returns the command line of the compiled contender.
 ///
-/// The user's options come last, where the runtime lets them win.
+/// The user's options come last; the runtime gives them precedence.
 pub(super) fn command(
     erl: PathBuf,
     code: &Path,
     options: impl Iterator<Item = OsString>,
 ) -> CommandLine {
-    // WHY: the runtime's own limit of 262 144 processes is too low for a million.
+    // WHY: the runtime's default limit of 262 144 processes is too low for a million.
     let mut arguments: Vec<OsString> = ["+P", "4000000"].map(OsString::from).to_vec();
     arguments.extend(options);
     arguments.extend(["-noshell", "-pa"].map(OsString::from));
@@ -53,11 +53,11 @@ pub(super) fn command(
     }
 }
 
-/// The folder of the compiled modules; compiles them unless they are there.
+/// Returns the folder of the compiled modules; compiles them unless they are cached.
 ///
 /// # Errors
 ///
-/// One line, if the folder cannot be written or the compiler refuses.
+/// Returns one line if the folder cannot be written or the compiler fails.
 pub(super) fn compiled(erl: &Path, erlc: &Path, cache: &Path) -> Result<PathBuf, Problem> {
     SOURCES.compiled(&[erl], cache, |folder| {
         let files = SOURCES.files.iter().map(|(name, _)| folder.join(name));
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_module_of_the_contender_travels_with_the_lab() {
+    fn every_module_of_the_contender_is_embedded_in_the_lab() {
         assert_eq!(
             there("beam", &[".erl"]),
             SOURCES.files.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_options_follow_the_labs_own() {
+    fn user_options_follow_the_labs_options() {
         let options = ["+sbwt", "none"].map(OsString::from);
         let line = command("erl".into(), Path::new("/code"), options.into_iter());
         assert_eq!(

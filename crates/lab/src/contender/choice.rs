@@ -1,17 +1,17 @@
-//! Which contenders run: from what the user wrote, or all that can run here.
+//! Selection of contenders: those the user names, or all that can run here.
 //!
-//! A text names a built-in contender (`beam`), one with options for its runtime
-//! (`beam:+sbwt none`), or a program of the user's own (`mine=python3 mine.py`).
+//! A text names a built-in contender (`beam`), a built-in one with options for its runtime
+//! (`beam:+sbwt none`), or the user's own program (`mine=python3 mine.py`).
 
 use super::find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings};
 use crate::error::Problem;
 
-/// A contender that was chosen.
+/// A selected contender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
-    /// What it is called in the results: what the user wrote, or the name of their own program.
+    /// Name in the results: the user's text, or the name given to the user's own program.
     pub label: String,
-    /// What the user wrote, whole.
+    /// The complete text the user wrote.
     pub text: String,
     source: Source,
 }
@@ -22,21 +22,21 @@ enum Source {
     Own(Vec<String>),
 }
 
-/// The contenders of a run, and why others were left out.
+/// The contenders of a run, and those left out.
 #[derive(Debug, Default)]
 pub struct Choice {
-    /// Those that run.
+    /// The contenders that take part.
     pub contenders: Vec<Contender>,
-    /// One line for each that was left out by default.
+    /// One line for each built-in contender left out by default.
     pub left_out: Vec<String>,
 }
 
 impl Contender {
-    /// How it is started; compiles it first where that is needed.
+    /// Returns the command line; compiles the contender first if needed.
     ///
     /// # Errors
     ///
-    /// One line, if it cannot be compiled.
+    /// Returns one line if the contender cannot be compiled.
     pub fn command(&self, surroundings: &Surroundings) -> Result<CommandLine, Problem> {
         match &self.source {
             Source::BuiltIn { id, options } => surroundings.command(id, options),
@@ -53,7 +53,8 @@ impl Contender {
         }
     }
 
-    /// What it is, whatever its options: a built-in contender's id, or the name of their own program.
+    /// Returns the contender's id without its options: the built-in id, or the name of the user's
+    /// own program.
     #[must_use]
     pub fn kind(&self) -> &str {
         match &self.source {
@@ -62,7 +63,7 @@ impl Contender {
         }
     }
 
-    /// Why it cannot run here.
+    /// Returns why the contender cannot run here.
     fn missing(&self, surroundings: &Surroundings) -> Option<String> {
         match &self.source {
             Source::BuiltIn { id, .. } => {
@@ -87,12 +88,12 @@ impl Contender {
     }
 }
 
-/// The contenders of these texts; without any, all built-in ones that can run here.
+/// Returns the contenders these texts name; for no texts, all built-in ones that can run here.
 ///
 /// # Errors
 ///
-/// A text that names no contender, one that is named twice, or a runtime that
-/// was asked for and is not there.
+/// Returns one line if a text names no contender, a contender is named twice, or a requested
+/// runtime is not installed.
 pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, Problem> {
     if texts.is_empty() {
         return by_default(surroundings);
@@ -135,7 +136,7 @@ fn by_default(surroundings: &Surroundings) -> Result<Choice, Problem> {
     Ok(choice)
 }
 
-/// Splits at commas; from `NAME=` on, a command takes the rest of its text.
+/// Splits at commas; after `NAME=` the rest of the text belongs to the command.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -157,7 +158,7 @@ fn pieces(text: &str) -> Vec<String> {
     }
 }
 
-/// The name and the command of a text such as `mine=python3 mine.py`.
+/// Returns the name and the command of a text such as `mine=python3 mine.py`.
 fn own_name(text: &str) -> Option<(&str, &str)> {
     let (name, command) = text.split_once('=')?;
     let name = name.trim();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_separate_and_a_command_keeps_its_own() {
+    fn commas_separate_contenders_but_not_inside_a_command() {
         assert_eq!(pieces("purlin, beam:+S 2:2,tokio"), ["purlin", "beam:+S 2:2", "tokio"]);
         assert_eq!(pieces("tokio,mine=run --with a,b"), ["tokio", "mine=run --with a,b"]);
         assert_eq!(pieces("beam:-env A=1,tokio"), ["beam:-env A=1", "tokio"]);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_without_a_contender_is_refused_with_the_way_to_measure_it_which_is_taken() {
+    fn known_runtime_without_a_contender_is_refused_with_instructions_that_work() {
         let refused = parse("ergo").unwrap_err().to_string();
         assert!(refused.starts_with("contender ergo: the lab has no contender"), "{refused}");
         assert!(refused.contains("docs/lab/own-runtime.md"), "{refused}");
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nothing_is_refused() {
+    fn text_that_names_no_contender_is_refused() {
         for text in ["haskell", "", "=python3", "mine=", "mine='", "beam:'"] {
             assert!(parse(text).is_err(), "{text:?}");
         }

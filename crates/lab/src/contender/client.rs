@@ -1,7 +1,7 @@
-//! One contender that runs: a request in, an answer out, a limit in time.
+//! Client of one running contender: sends a request, returns the answer, enforces the time limit.
 //!
-//! Used by one thread. A client that failed is never asked again: dropping it
-//! ends its program, and the fleet starts a fresh one.
+//! Used by one thread. A client that failed is not used again: dropping it ends its program, and
+//! the fleet starts a fresh process.
 
 use std::fmt;
 use std::io::Write;
@@ -20,18 +20,18 @@ use super::stopwatch::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
 
-/// How long a contender may take to end by itself when it is asked to.
+/// How long a contender may take to exit after `quit`.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Why there is no answer; the contender's samples of the experiment are lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It ended, could not be started, hung or answered nonsense; it is ended
-    /// and must be started afresh.
+    /// The contender exited, could not be started, exceeded its time limit or gave an invalid
+    /// answer; it is killed and must be restarted.
     Broken(String),
-    /// It answered with an error and goes on.
+    /// The contender answered with an error and continues to run.
     Refused(String),
-    /// The user wants to stop.
+    /// The user interrupted the run.
     Interrupted,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A contender that runs.
+/// A running contender.
 pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
@@ -53,18 +53,18 @@ pub struct Client {
     words: LastWords,
     errors_read: Receiver<()>,
     limit: Duration,
-    /// The process id that it told.
+    /// The process id the contender reported.
     os_pid: Option<u32>,
-    /// Whether the program is ended without a farewell.
+    /// Whether the program is killed instead of being asked to quit.
     broken: bool,
 }
 
 impl Client {
-    /// Starts a contender and greets it.
+    /// Starts a contender and sends `hello`.
     ///
     /// # Errors
     ///
-    /// Why it could not be started, or what is wrong with its greeting.
+    /// Returns why the contender could not be started, or what is wrong with its answer to `hello`.
     pub fn start(
         command: &CommandLine,
         limit: Duration,
@@ -77,8 +77,8 @@ impl Client {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // WHY: Ctrl-C at a terminal goes to the whole group, and it is for the lab alone to end
-        // its contenders: one that ends by itself has failed.
+        // WHY: Ctrl-C at a terminal signals the whole process group, and only the lab may end its
+        // contenders: one that exits without being asked counts as failed.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut program, 0);
         let mut child = program.spawn().map_err(|error| {
@@ -116,7 +116,7 @@ impl Client {
         Ok((client, hello))
     }
 
-    /// Greets again, and gives the time until the answer, in ns: what a request costs by itself.
+    /// Sends `hello` and returns the time until the answer, in ns: the overhead of a request.
     ///
     /// # Errors
     ///
@@ -127,11 +127,12 @@ impl Client {
         Ok(asked.elapsed().as_nanos() as f64)
     }
 
-    /// Asks for one sample.
+    /// Requests one sample.
     ///
     /// # Errors
     ///
-    /// Why there is none; after [`Failure::Broken`] this client answers nothing any more.
+    /// Returns why there is no sample; after [`Failure::Broken`] this client answers no further
+    /// request.
     pub fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let Request { experiment, params, seed, .. } = request;
         let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": seed});
@@ -143,8 +144,8 @@ impl Client {
         }
     }
 
-    /// Asks for one sample and adds to the answer the most memory that was resident meanwhile, in
-    /// bytes, where that can be read.
+    /// Requests one sample and adds to the answer the peak resident memory during the sample, in
+    /// bytes, where it can be read.
     ///
     /// # Errors
     ///
@@ -156,11 +157,11 @@ impl Client {
         Ok(reply)
     }
 
-    /// Asks for one sample and adds to the answer the resident memory of the program before and
+    /// Requests one sample and adds to the answer the resident memory of the program before and
     /// after, in bytes, where it can be read.
     ///
-    /// A run of a hundredth comes first, so that what is needed once is there. The program keeps
-    /// what the run made, so it is ended without a farewell.
+    /// A run with a hundredth of `n` precedes it, so that one-time allocations are already made.
+    /// The program keeps what the run allocated, so it is killed without `quit`.
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ impl Client {
         Ok(reply)
     }
 
-    /// Asks for anything.
+    /// Sends any request and returns the answer.
     ///
     /// # Errors
     ///
@@ -218,7 +219,7 @@ impl Client {
         }
     }
 
-    /// The failure behind an event that is no line.
+    /// Returns the failure for an event that is not a line.
     fn unless_line(&mut self, event: Event) -> Failure {
         match event {
             Event::Interrupted => {
@@ -232,20 +233,20 @@ impl Client {
         }
     }
 
-    /// The failure of one that says this; it is ended.
+    /// Marks the contender as failed; it is killed when the client is dropped.
     pub(super) fn nonsense(&mut self, what: &str) -> Failure {
         self.broken = true;
         Failure::Broken(what.to_owned())
     }
 
-    /// How it ended, with its last words.
+    /// Returns the failure of a contender that exited, with its last line on standard error.
     fn ended(&mut self) -> Failure {
         self.broken = true;
         let how = match self.wait(FAREWELL) {
             Some(status) => format!("ended by itself ({status})"),
             None => "closed its output".to_owned(),
         };
-        // WHY: a grandchild may hold standard error open for ever.
+        // WHY: a grandchild may hold standard error open indefinitely.
         let _ = self.errors_read.recv_timeout(FAREWELL);
         Failure::Broken(match self.words.last() {
             Some(words) => format!("{how}; its last words: {words}"),
@@ -253,7 +254,7 @@ impl Client {
         })
     }
 
-    /// Waits for the end of a program that is about to end.
+    /// Waits for the program to exit, up to a timeout.
     fn wait(&mut self, at_most: Duration) -> Option<std::process::ExitStatus> {
         let until = Instant::now() + at_most;
         loop {
@@ -266,7 +267,7 @@ impl Client {
     }
 }
 
-/// Adds what the lab has read itself; what the program says of it counts for nothing.
+/// Adds a value the lab has read; a value the program reported under the same name is discarded.
 fn tell(reply: &mut Reply, name: &str, bytes: Option<u64>) {
     reply.raw.remove(name);
     reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));

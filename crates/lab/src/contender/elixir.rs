@@ -1,6 +1,7 @@
-//! Elixir's contender: how it is compiled, and how it is started.
+//! The Elixir contender: compilation and command line.
 //!
-//! It shares the runtime with the BEAM's, and its reading of requests, which is in Erlang.
+//! It runs on the same runtime as the BEAM contender and shares its request parser, which is in
+//! Erlang.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,21 +34,22 @@ const SOURCES: Sources = Sources {
     ],
 };
 
-/// What compiles and starts it.
+/// The programs that compile and start the contender.
 pub(super) struct Tools {
-    /// Starts it.
+    /// Starts the contender.
     pub elixir: PathBuf,
-    /// Compiles what is in Elixir.
+    /// Compiles the Elixir sources.
     pub elixirc: PathBuf,
-    /// Compiles what is in Erlang.
+    /// Compiles the Erlang sources.
     pub erlc: PathBuf,
 }
 
-/// How the contender is started; compiles it unless that was done before.
+/// Returns the command line; compiles the contender unless it is cached.
 ///
 /// # Errors
 ///
-/// One line, if an option cannot be passed on, the folder cannot be written or a compiler refuses.
+/// Returns one line if an option cannot be passed on, the folder cannot be written or a compiler
+/// fails.
 pub(super) fn command(
     tools: Tools,
     cache: &Path,
@@ -81,15 +83,16 @@ fn compile(tools: &Tools, folder: &Path) -> Result<(), Problem> {
     SOURCES.run(elixirc.arg("-pa").arg(folder).arg("-o").arg(folder).args(ending("ex")))
 }
 
-/// The flags of the runtime beneath: the lab's own, then the user's, where the runtime lets them win.
+/// Returns the flags of the Erlang runtime: the lab's, then the user's, which the runtime gives
+/// precedence.
 fn flags(options: &[String]) -> Result<String, Problem> {
-    // WHY: `elixir` splits them at blanks and knows no quotes.
+    // WHY: `elixir` splits the flags at blanks and supports no quotes.
     if let Some(option) = options.iter().find(|option| option.contains(char::is_whitespace)) {
         return Err(Problem::new(format!(
             "elixir: the option {option:?} has a blank in it, which `elixir --erl` cannot pass on; leave it out"
         )));
     }
-    // WHY: the runtime's own limit of 262 144 processes is too low for a million.
+    // WHY: the runtime's default limit of 262 144 processes is too low for a million.
     Ok(["+P", "4000000"]
         .into_iter()
         .chain(options.iter().map(String::as_str))
@@ -103,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_module_of_the_contender_travels_with_the_lab() {
+    fn every_module_of_the_contender_is_embedded_in_the_lab() {
         let known = SOURCES.files.iter().map(|(name, _)| *name);
         let known: Vec<_> = known.filter(|name| name.ends_with(".ex")).collect();
         assert_eq!(there("elixir", &[".ex"]), known);
     }
 
     #[test]
-    fn the_users_flags_follow_the_labs_own_and_none_may_hold_a_blank() {
+    fn user_flags_follow_the_labs_flags_and_a_blank_is_refused() {
         let given = ["+sbwt", "none"].map(String::from);
         assert_eq!(flags(&given).unwrap(), "+P 4000000 +sbwt none");
         let refused = flags(&["a b".into()]).unwrap_err().to_string();

@@ -1,8 +1,7 @@
-//! Where the contenders that come with the lab are found, and how each is started.
+//! Locates the built-in contenders and builds their command lines.
 //!
-//! Reads the environment once, in [`Surroundings::from_environment`]; looks at
-//! files, and compiles those whose source travels with the lab when one is
-//! about to be started.
+//! Reads the environment once, in [`Surroundings::from_environment`], and checks which files exist.
+//! Contenders whose source is embedded in the lab are compiled when they are about to be started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::{env, fmt};
 use super::{beam, elixir, go};
 use crate::error::Problem;
 
-/// The contenders that come with the lab, in the order in which they are shown.
+/// The built-in contenders, in display order.
 pub const BUILT_IN: [(&str, &str); 9] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
@@ -24,19 +23,19 @@ pub const BUILT_IN: [(&str, &str); 9] = [
     ("threads", "plain blocking servers over TCP"),
 ];
 
-/// The client of the experiments with servers: no contender, but a program like those in Rust.
+/// The load client of the experiments with servers: a Rust program like the contenders, but not a
+/// contender.
 pub const LOAD: &str = "load";
 
-/// Runtimes that people ask for and that the lab has no contender for: what each is, and the way to
-/// measure it all the same.
+/// Known runtimes without a contender: id, description, and how to measure the runtime
+/// nevertheless.
 pub const ELSEWHERE: [(&str, &str, &str); 1] = [(
     "ergo",
     "actors of ergo, a framework for Go",
     "the lab has no contender for it; with Go, `go get ergo.services/ergo@latest` and a program after docs/lab/own-runtime.md it is measured as 'ergo=COMMAND'",
 )];
 
-/// The runtimes that are found on the path: which contender needs which programs, and where they
-/// come from.
+/// Runtimes searched for in `PATH`: contender, required programs, and how to install them.
 const RUNTIMES: [(&str, &[&str], &str); 3] = [
     (
         "beam",
@@ -55,34 +54,34 @@ const RUNTIMES: [(&str, &[&str], &str); 3] = [
     ),
 ];
 
-/// What the machine offers.
+/// The environment in which contenders are searched for.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The folder that holds the contenders written in Rust, such as `contender-tokio`.
     pub contenders: PathBuf,
-    /// Where programs are searched for.
+    /// The search path for programs.
     pub path: OsString,
-    /// Where compiled contenders are kept between runs.
+    /// The folder that caches compiled contenders between runs.
     pub cache: PathBuf,
 }
 
-/// How a contender is started.
+/// The command line of a contender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program.
+    /// The path of the program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The program's arguments.
     pub arguments: Vec<OsString>,
-    /// What is set in its environment beside what is there.
+    /// Environment variables set in addition to the inherited ones.
     pub variables: Vec<(String, String)>,
 }
 
-/// Why a contender cannot run here, and how to get it.
+/// Why a contender cannot run here, and how to install it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Missing {
-    /// What is not there.
+    /// The missing program.
     pub what: String,
-    /// What would bring it.
+    /// How to install it.
     pub remedy: String,
 }
 
@@ -92,15 +91,16 @@ impl fmt::Display for Missing {
     }
 }
 
-/// How to get a built-in contender, or [`LOAD`], that cannot run here; `None` if it can.
+/// Returns how to install a built-in contender, or [`LOAD`], that cannot run here; `None` if it can
+/// run.
 #[must_use]
 pub fn remedy(id: &str, surroundings: &Surroundings) -> Option<String> {
     surroundings.missing(id).map(|missing| missing.to_string())
 }
 
 impl Surroundings {
-    /// From the environment: `PURLIN_CONTENDERS` or the folder of this program,
-    /// `PATH`, and the user's folder for caches.
+    /// Reads the environment: `PURLIN_CONTENDERS` or the folder of this program, `PATH`, and the
+    /// user's cache folder.
     #[must_use]
     pub fn from_environment() -> Self {
         let beside = || {
@@ -117,7 +117,7 @@ impl Surroundings {
         }
     }
 
-    /// Where a program lies on the path.
+    /// Returns the path of a program found in the search path.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let file = format!("{name}{}", env::consts::EXE_SUFFIX);
@@ -126,18 +126,18 @@ impl Surroundings {
             .find(|candidate| is_program(candidate))
     }
 
-    /// Where the executable of a contender lies, whether it is there or not.
+    /// Returns the path of a contender's executable, whether or not the file exists.
     fn executable(&self, id: &str) -> PathBuf {
         self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// How the client of the experiments with servers is started.
+    /// Returns the command line of the load client.
     #[must_use]
     pub fn load_client(&self) -> CommandLine {
         CommandLine { program: self.executable(LOAD), arguments: Vec::new(), variables: Vec::new() }
     }
 
-    /// What is missing for a built-in contender, or the client of servers, to run here.
+    /// Returns what a built-in contender, or the load client, lacks to run here.
     pub(super) fn missing(&self, id: &str) -> Option<Missing> {
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
             let tool = tools.iter().find(|tool| self.program(tool).is_none())?;
@@ -155,9 +155,9 @@ impl Surroundings {
         })
     }
 
-    /// How a built-in contender is started with these further arguments.
+    /// Returns the command line of a built-in contender with additional arguments.
     ///
-    /// One whose source travels with the lab is compiled first, unless that was done before.
+    /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
     pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
         let program = |name| {
             self.program(name)
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_the_way_to_get_it() {
+    fn missing_program_is_named_with_its_remedy() {
         let beam = nowhere().missing("beam").unwrap().to_string();
         assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
         let go = nowhere().missing("go").unwrap().to_string();
@@ -225,7 +225,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_is_found_on_the_path_and_a_plain_file_is_none() {
+    fn program_is_found_on_the_path_and_a_file_that_is_not_executable_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("contender-tokio"), "").unwrap();
         let surroundings = Surroundings {

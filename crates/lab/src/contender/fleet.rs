@@ -1,12 +1,14 @@
-//! All contenders of a run: started once, kept, started afresh after a failure. A sample that
-//! wants a program of its own gets one, beside the one that is kept; an experiment that watches its
-//! program begins with a fresh one. If each round is to have its own programs (`Budget::fresh`), each
-//! answers its first question twice, for the first time unheard.
+//! The contenders of a run: each is started once, kept running, and restarted after a failure.
 //!
-//! A sample of a server is taken by the one client of all ([`served`]), one of two nodes by a pair of
-//! programs ([`paired`](super::paired)).
+//! A sample that needs a fresh process gets one in addition to the process that is kept. An
+//! experiment that watches its program's memory starts with a fresh process. With fresh processes
+//! per round (`Budget::fresh`), each process answers its first request twice, and the first answer
+//! is discarded.
 //!
-//! The executor of real samples. Used by one thread.
+//! The load client takes samples of servers ([`served`]); a pair of programs takes samples of two
+//! nodes ([`paired`](super::paired)).
+//!
+//! `Fleet` is the executor of real samples. Used by one thread.
 
 use std::time::Duration;
 
@@ -21,14 +23,14 @@ use crate::interrupt::Interrupt;
 use crate::profile::Budget;
 use crate::sampling::{Executor, Request};
 
-/// The contenders, by their place in the run.
+/// The contenders, by their position in the run.
 pub struct Fleet {
     members: Vec<Member>,
     means: Means,
     fresh: bool,
 }
 
-/// What a sample may take beside its contender.
+/// Resources a sample may need in addition to its contender.
 pub(super) struct Means {
     pub(super) load: LoadClient,
     pub(super) surroundings: Surroundings,
@@ -41,14 +43,14 @@ struct Member {
     command: CommandLine,
     pairs: Pairs,
     client: Option<Client>,
-    /// The experiment in which the client is watched.
+    /// The experiment for which the client's memory is watched.
     watched: Option<String>,
-    /// The round that the client was started for.
+    /// The experiment and round for which the client was started.
     round: Option<(String, usize)>,
 }
 
 impl Fleet {
-    /// An empty fleet whose members have as long for each answer as the budget says.
+    /// Creates an empty fleet; the budget sets the time limit per answer.
     #[must_use]
     pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
         let limit = budget.limit;
@@ -57,11 +59,12 @@ impl Fleet {
         Self { members: Vec::new(), means, fresh: budget.fresh }
     }
 
-    /// Starts a contender, greets it and takes it in; its place is the number of those before it.
+    /// Starts a contender, sends `hello` and adds it; its position is the number of contenders
+    /// before it.
     ///
     /// # Errors
     ///
-    /// Why it could not be started; then it has no place.
+    /// Returns why the contender could not be started; it is not added then.
     pub fn enlist(
         &mut self,
         contender: &Contender,
@@ -79,7 +82,7 @@ impl Fleet {
         Ok(hello)
     }
 
-    /// Whether the far node of this variant can run here.
+    /// Returns whether the far node of this variant can run here.
     #[must_use]
     pub fn can_meet(&self, contender: &Contender, variant: &str) -> bool {
         paired::can_meet(contender.kind(), variant, &self.means.surroundings)
@@ -87,8 +90,9 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// What some requests to this contender took that ask for nothing, in ns, the first left out.
-    /// Empty if it answered one of them wrongly; it is started afresh then.
+    /// Returns the round-trip times of 20 empty requests to this contender, in ns, after one
+    /// discarded request. Returns an empty vector if an answer was invalid; the contender is
+    /// restarted then.
     pub fn round_trips(&mut self, contender: usize) -> Vec<f64> {
         const TRIPS: usize = 20;
         let Some(member) = self.members.get_mut(contender) else { return Vec::new() };
@@ -125,13 +129,13 @@ impl Member {
         }
         let watched = (request.manner == Manner::Watched).then_some(request.experiment);
         if watched.is_some() && self.watched.as_deref() != watched {
-            // WHY: what other experiments left behind is none of this one's memory.
+            // WHY: memory that other experiments left behind must not count for this one.
             self.client = None;
         }
         self.watched = watched.map(Into::into);
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
             self.round = Some(round);
-            // WHY unheard: a program's first answer is slower than all others.
+            // WHY discarded: a program's first answer is slower than all later ones.
             answered(self.client.insert(means.start(&self.command)?.0), &mut means.load, request)?;
         }
         let client = match &mut self.client {
@@ -146,7 +150,7 @@ impl Member {
     }
 }
 
-/// One answer of a program that is kept.
+/// Takes one sample from a program that is kept running.
 fn answered(
     client: &mut Client,
     load: &mut LoadClient,
@@ -170,7 +174,7 @@ impl Executor for Fleet {
         let round = request.round.filter(|_| self.fresh);
         let round = round.map(|round| (request.experiment.to_owned(), round));
         let answer = member.run(&mut self.means, round, request);
-        // WHY: whoever ended the lab may have ended the contender first.
+        // WHY: the signal that interrupted the lab may have ended the contender first.
         let ended = answer.is_err() && self.means.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }
     }

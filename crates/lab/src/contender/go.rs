@@ -1,6 +1,6 @@
-//! Go's contender: how it is compiled, and how it is started.
+//! The Go contender: compilation and command line.
 //!
-//! What a user would set for the runtime is its environment, so its options are variables:
+//! Go's runtime is configured through environment variables, so its options are variables:
 //! `go:GOMAXPROCS=1`.
 
 use std::env;
@@ -29,13 +29,13 @@ const SOURCES: Sources = Sources {
     ],
 };
 
-/// What Go's runtime reads from its environment.
+/// The environment variables Go's runtime reads.
 const SETTINGS: [&str; 4] = ["GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT"];
 
-/// What the user may have set for their own builds and this one must not heed.
+/// Variables a user may have set for other builds; removed for this one.
 const FOREIGN: [&str; 4] = ["GOARCH", "GOFLAGS", "GOOS", "GOROOT"];
 
-/// What makes a build that needs no network, no C compiler and no folder of the user's.
+/// Variables for a build without network, C compiler and user configuration.
 const BUILD: [(&str, &str); 6] = [
     ("CGO_ENABLED", "0"),
     ("GO111MODULE", "on"),
@@ -45,12 +45,12 @@ const BUILD: [(&str, &str); 6] = [
     ("GOWORK", "off"),
 ];
 
-/// How the contender is started; compiles it unless that was done before.
+/// Returns the command line; compiles the contender unless it is cached.
 ///
 /// # Errors
 ///
-/// One line, if an option is no setting of the runtime, the folder cannot be written or the compiler
-/// refuses.
+/// Returns one line if an option is not a setting of the runtime, the folder cannot be written or
+/// the compiler fails.
 pub(super) fn command(go: &Path, cache: &Path, options: &[String]) -> Result<CommandLine, Problem> {
     let variables = options.iter().map(|option| setting(option)).collect::<Result<_, _>>()?;
     let folder = SOURCES.compiled(&[go], cache, |folder| build(go, folder))?;
@@ -62,8 +62,8 @@ fn executable(folder: &Path) -> PathBuf {
 }
 
 fn build(go: &Path, folder: &Path) -> Result<(), Problem> {
-    // WHY: of its own, because without a home Go knows no place for what it compiles, and gone
-    // afterwards, because the program is all that is needed.
+    // WHY: Go has no default cache folder without a home directory. The folder is removed
+    // afterwards, because only the program is needed.
     let scratch = folder.join("scratch");
     let mut compiler = Command::new(go);
     for variable in FOREIGN {
@@ -83,7 +83,7 @@ fn build(go: &Path, folder: &Path) -> Result<(), Problem> {
     built
 }
 
-/// A variable of the runtime, from an option such as `GOMAXPROCS=1`.
+/// Parses an option such as `GOMAXPROCS=1` into an environment variable of the runtime.
 fn setting(option: &str) -> Result<(String, String), Problem> {
     match option.split_once('=') {
         Some((name, value)) if SETTINGS.contains(&name) => Ok((name.into(), value.into())),
@@ -100,13 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_of_the_contender_travels_with_the_lab() {
+    fn every_file_of_the_contender_is_embedded_in_the_lab() {
         let known: Vec<_> = SOURCES.files.iter().map(|(name, _)| *name).collect();
         assert_eq!(there("go", &[".go", "go.mod"]), known);
     }
 
     #[test]
-    fn an_option_is_a_variable_that_the_runtime_reads_and_nothing_else_is() {
+    fn only_variables_the_runtime_reads_are_accepted_as_options() {
         assert_eq!(setting("GOMAXPROCS=1").unwrap(), ("GOMAXPROCS".into(), "1".into()));
         for option in ["GOMAXPROCS", "-v", "PATH=/", "gogc=off"] {
             let refused = setting(option).unwrap_err().to_string();

@@ -1,8 +1,7 @@
-//! Reading a contender's output in threads of its own, within bounds.
+//! Bounded readers of a contender's output, in separate threads.
 //!
-//! One thread turns standard output into events, one keeps the last lines of
-//! standard error. Both end when the contender closes its end; neither ever
-//! holds more than one bounded line.
+//! One thread turns standard output into events, another keeps the last lines of standard error.
+//! Both end when the contender closes its end; each buffers at most one bounded line.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -12,26 +11,26 @@ use std::thread;
 
 use super::answer::one_line;
 
-/// The longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 pub(super) const LINE_LIMIT: usize = 1 << 20;
 
-/// How many of the last lines of standard error are kept.
+/// Number of last lines of standard error kept.
 const KEPT: usize = 5;
 
-/// What can happen while an answer is awaited.
+/// Event while the client waits for an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A line, without its end.
+    /// A line, without its newline.
     Line(Vec<u8>),
-    /// A line longer than [`LINE_LIMIT`]; nothing is read after it.
+    /// A line longer than [`LINE_LIMIT`]; reading stops.
     TooLong,
-    /// The contender closed its output, perhaps in the middle of a line.
+    /// The contender closed its output, possibly within a line.
     Ended,
-    /// Somebody asked to stop.
+    /// The user interrupted the run.
     Interrupted,
 }
 
-/// Sends each line of `output` as an event, until one is the last.
+/// Sends each line of `output` as an event, up to the last event.
 pub(super) fn watch(output: impl Read + Send + 'static, events: Sender<Event>) {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -63,7 +62,7 @@ fn next(output: &mut impl BufRead) -> Event {
 pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl LastWords {
-    /// Reads `errors` to its end and tells `done`.
+    /// Reads `errors` to its end, then signals `done`.
     pub(super) fn keep(&self, errors: impl Read + Send + 'static, done: Sender<()>) {
         let kept = Arc::clone(&self.0);
         thread::spawn(move || {
@@ -72,15 +71,15 @@ impl LastWords {
             let mut help = false;
             loop {
                 line.clear();
-                // WHY: a bounded bite; the rest of a huge line comes as the next one.
+                // WHY: the read is bounded; the rest of an overlong line is read as the next line.
                 let read = (&mut errors).take(4096).read_until(b'\n', &mut line);
                 if !matches!(read, Ok(bytes) if bytes > 0) {
                     let _ = done.send(());
                     return;
                 }
                 let text = one_line(String::from_utf8_lossy(&line).trim());
-                // WHY: who does not know an option says so and then explains all there are; the BEAM
-                // in 130 lines.
+                // WHY: a program that rejects an option prints the error first and then its usage;
+                // the BEAM's has 130 lines.
                 help |= text.starts_with("Usage:");
                 if !text.is_empty() && !help {
                     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +92,7 @@ impl LastWords {
         });
     }
 
-    /// The last line, if there was any.
+    /// Returns the last line, if there is one.
     pub(super) fn last(&self) -> Option<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.back().cloned()
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_and_a_partial_last_one_is_an_end() {
+    fn complete_lines_are_events_and_a_partial_last_line_ends_the_output() {
         assert_eq!(
             events(b"{}\n\nhalf".to_vec()),
             [Event::Line(b"{}".to_vec()), Event::Line(Vec::new()), Event::Ended]
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_given_up_at_its_bound() {
+    fn line_without_newline_stops_reading_at_the_limit() {
         assert_eq!(events(vec![b'x'; 3 * LINE_LIMIT]), [Event::TooLong]);
         let mut longest = vec![b'x'; LINE_LIMIT];
         longest.push(b'\n');
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_errors_the_last_is_kept() {
+    fn last_lines_of_standard_error_are_kept() {
         let noise: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
         let words = last_words(noise + "\n");
         assert_eq!(words.last().as_deref(), Some("line 49999"));
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_explains_the_options_is_no_last_word() {
+    fn usage_text_is_not_kept() {
         let words = last_words("bad option -x\nUsage: it [flags]\n\n-y  does more\n".into());
         assert_eq!(words.last().as_deref(), Some("bad option -x"));
     }

@@ -1,9 +1,9 @@
-//! The contenders: programs that the lab finds, starts, asks and ends.
+//! The contenders: programs that the lab locates, starts, queries and ends.
 //!
-//! [`choose`] turns what the user wrote into [`Contender`]s, [`Contender::command`]
-//! says how one is started, [`Client`] is one that runs, [`Fleet`] all of a run, with the one client
-//! that sends to those of them that serve, and the pairs of those that are nodes.
-//! Nothing here knows what an experiment means.
+//! [`choose`] resolves the user's texts to [`Contender`]s, [`Contender::command`] returns a command
+//! line, [`Client`] is one running contender. [`Fleet`] holds all contenders of a run, the load
+//! client for those that are servers, and the program pairs for those that are distribution nodes.
+//! This module does not interpret experiments.
 
 mod answer;
 mod beam;

@@ -1,8 +1,8 @@
-//! A sample of two nodes: the far one is told to take messages, the near one to send, the far one to stop.
+//! A sample of two nodes: the far node starts to accept messages, the near node sends, the far node stops.
 //!
-//! A pair has two programs of its own, beside the one that takes the contender's other samples: a
-//! runtime that is a node is not quite the one that it was. They meet at an epmd that no sample
-//! asks, under a cookie that nobody else knows. Used by one thread.
+//! A pair has two processes in addition to the one that takes the contender's other samples, because joining a cluster
+//! changes a runtime's state. They register with an epmd that no sample measures, under a random cookie. Used by one
+//! thread.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -16,27 +16,27 @@ use super::fleet::Means;
 use super::stopwatch::Stopwatch;
 use crate::sampling::Request;
 
-/// The pairs of which a contender is the near node, by the far one's kind.
+/// The pairs in which a contender is the near node, by the far node's id.
 #[derive(Default)]
 pub(super) struct Pairs(HashMap<String, Pair>);
 
-/// Two programs that run.
+/// Two running programs.
 struct Pair {
     near: Client,
     far: Client,
-    /// Where the epmd is that they were started with.
+    /// Address of the epmd the programs were started with.
     epmd: String,
-    /// The round that they were started for.
+    /// The experiment and round the programs were started for.
     round: Option<(String, usize)>,
     cookie: String,
 }
 
-/// The far node's kind, of a variant such as `to-beam`.
+/// Returns the far node's contender of a variant such as `to-beam`.
 fn far_kind(variant: &str) -> Option<&str> {
     variant.strip_prefix("to-")
 }
 
-/// Whether the far node of this variant can run here: one of the near one's own kind, or a built-in one.
+/// Returns whether the far node of this variant can run here: the near node's contender, or a built-in one.
 pub(super) fn can_meet(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
     let built_in = |kind| BUILT_IN.iter().any(|(id, _)| *id == kind);
     let there = |kind| built_in(kind) && surroundings.missing(kind).is_none();
@@ -44,8 +44,8 @@ pub(super) fn can_meet(own: &str, variant: &str, surroundings: &Surroundings) ->
 }
 
 impl Pairs {
-    /// One answer of a pair, which is ended after a failure. With a round it has programs of its own
-    /// for that one.
+    /// Takes one sample from a pair, which is ended after a failure. If `round` is given, the pair is started for that
+    /// round.
     pub(super) fn run(
         &mut self,
         own: &str,
@@ -63,7 +63,7 @@ impl Pairs {
             None => {
                 let mut pair = Pair::start(own, near, kind, means, epmd)?;
                 if round.is_some() {
-                    // WHY unheard: a program's first answer is slower than all others.
+                    // WHY discarded: a program's first answer is slower than all later ones.
                     pair.run(request)?;
                 }
                 pair.round = round;
@@ -77,7 +77,7 @@ impl Pairs {
 }
 
 impl Pair {
-    /// Starts both; one of the near one's own kind has its options, too.
+    /// Starts both programs; a far node of the near node's contender gets the same options.
     fn start(
         own: &str,
         near: &CommandLine,
@@ -93,17 +93,17 @@ impl Pair {
             command.variables.push(("ERL_EPMD_PORT".into(), port.into()));
             Ok(means.start(&command)?.0)
         };
-        // WHY random: who knows it may do on these nodes whatever this user may.
+        // WHY random: a process that knows the cookie can execute code on these nodes with the user's privileges.
         let random = || RandomState::new().hash_one(port);
         let cookie = format!("{:016x}{:016x}", random(), random());
         Ok(Self { near: start(near.clone())?, far: start(far)?, epmd, round: None, cookie })
     }
 
-    /// Takes one sample, and adds to the near node's answer how many messages the far one has `taken`.
+    /// Takes one sample, and adds to the near node's answer the far node's count of messages as `taken`.
     ///
     /// # Errors
     ///
-    /// Why there is none. Nobody knows in what state that leaves the two.
+    /// Returns why there is no sample. The state of both programs is unknown then.
     fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let stopwatch = Stopwatch::start();
         let far = |failure: Failure| match failure {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_far_node_is_of_the_near_ones_kind_or_a_contender_that_can_run_here() {
+    fn far_node_is_the_near_nodes_contender_or_a_built_in_one_that_can_run_here() {
         let nowhere = || "/nowhere".into();
         let mut here =
             Surroundings { contenders: nowhere(), path: OsString::new(), cache: nowhere() };

@@ -1,11 +1,11 @@
-//! The memory of a program, read from outside.
+//! Resident memory of a program, read from outside.
 
 use std::fs;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// The resident memory of the program with this process id, in bytes. `None` if there is no such
-/// program or the operating system does not tell.
+/// Returns the resident memory of the program with this process id, in bytes. Returns `None` if
+/// there is no such program or the operating system does not report it.
 pub(super) fn resident(os_pid: u32) -> Option<u64> {
     let pid = Pid::from_u32(os_pid);
     let mut system = System::new();
@@ -17,23 +17,23 @@ pub(super) fn resident(os_pid: u32) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|bytes| *bytes > 0)
 }
 
-/// Watches how much memory a program comes to have: the most it ever had is forgotten, and from now
-/// on kept again by the operating system, which takes nothing of the program's time.
+/// Measures the peak resident memory of a program. The kernel resets its record of the peak and
+/// then continues to keep it, at no cost in time to the program.
 ///
-/// Only Linux can do that. It lets anybody do it to their own programs.
+/// Linux only; users may do this for their own programs.
 pub(super) struct Peak {
     os_pid: u32,
 }
 
 impl Peak {
-    /// Watches from now on; `None` where that cannot be done.
+    /// Resets the peak; returns `None` where that is not possible.
     pub(super) fn watch(os_pid: u32) -> Option<Self> {
-        // The number means: reset the highest resident memory to what is resident.
+        // 5 resets the peak resident memory (`VmHWM`) to the current resident memory.
         fs::write(format!("/proc/{os_pid}/clear_refs"), "5").ok()?;
         Some(Self { os_pid })
     }
 
-    /// The most that was resident since then, in bytes.
+    /// Returns the peak resident memory since the reset, in bytes.
     pub(super) fn bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.os_pid)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -46,9 +46,9 @@ impl Peak {
 mod tests {
     use super::{Peak, resident};
 
-    // One test, because both look at the memory of this program.
+    // A single test, because both functions read the memory of this program.
     #[test]
-    fn what_a_program_touches_is_resident_and_its_peak_outlives_it_until_it_is_watched_anew() {
+    fn touched_memory_is_resident_and_the_peak_lasts_until_it_is_reset() {
         let own = std::process::id();
         let before = resident(own).unwrap();
         let peak = Peak::watch(own);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_no_memory() {
+    fn unknown_process_has_no_memory_figure() {
         assert_eq!(resident(u32::MAX), None);
         assert!(Peak::watch(u32::MAX).is_none());
     }

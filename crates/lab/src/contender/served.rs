@@ -1,7 +1,7 @@
-//! A sample of a server over TCP: a contender serves, the one client of all sends, the contender stops.
+//! A sample of a server over TCP: the contender serves, the load client sends, the contender stops.
 //!
-//! The client is a program like a contender, and speaks their protocol; it is started when it is
-//! first needed, and afresh after a failure. Used by one thread.
+//! The load client is a separate program that speaks the contender protocol; it is started on first
+//! use and restarted after a failure. Used by one thread.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::experiments::Params;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
 
-/// What of the parameters is for the server; the rest is for the client.
+/// The parameters meant for the server; the others are for the client.
 const SERVERS: [&str; 2] = ["cores", "variant"];
 
-/// The client of all servers, and the epmd of all nodes.
+/// The load client of all servers, which also serves as epmd for all nodes.
 pub(super) struct LoadClient {
     command: CommandLine,
     limit: Duration,
@@ -27,7 +27,7 @@ pub(super) struct LoadClient {
 }
 
 impl LoadClient {
-    /// One that is not started yet and has so long for each answer.
+    /// Creates a client that is not started yet; `limit` is its time per answer.
     pub(super) fn new(command: CommandLine, limit: Duration, interrupt: Interrupt) -> Self {
         Self { command, limit, interrupt, client: None }
     }
@@ -36,7 +36,7 @@ impl LoadClient {
         self.asked(|client| client.run(request))
     }
 
-    /// Where epmd is, as an address and a port.
+    /// Returns the address and port of epmd.
     pub(super) fn epmd(&mut self) -> Result<String, Failure> {
         let answer = self.asked(|client| client.ask(&json!({"op": "epmd"})))?;
         let address = answer.get("address").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -59,13 +59,12 @@ impl LoadClient {
     }
 }
 
-/// Takes one sample, and adds to the client's answer what the server says that it has
-/// `acknowledged`.
+/// Takes one sample, and adds to the client's answer the server's count of `acknowledged` messages.
 ///
 /// # Errors
 ///
-/// Why there is none. Where both have failed it is the server's failure: a client whose server has
-/// ended can only complain of its connection.
+/// Returns why there is no sample. If both fail, it is the server's failure: a client whose server
+/// has exited can only report a broken connection.
 pub(super) fn run(
     server: &mut Client,
     load: &mut LoadClient,
@@ -87,7 +86,7 @@ pub(super) fn run(
     };
     let mut reply = match sent {
         Ok(reply) => reply,
-        // Nobody knows in what state that leaves the server.
+        // The state of the server is unknown then.
         Err(failure) => return Err(Failure::Broken(format!("its client {failure}"))),
     };
     let Some(acknowledged) = stopped.get("received").and_then(Value::as_u64) else {

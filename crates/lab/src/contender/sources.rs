@@ -1,7 +1,7 @@
-//! Contenders whose source travels with the lab and is compiled at need.
+//! Contenders whose source is embedded in the lab and compiled on demand.
 //!
-//! What was compiled is kept in a folder named after the source and the tools, so that a change of
-//! either compiles afresh, and two runs at once never see each other's half.
+//! Compiled files are cached in a folder named after a hash of the source and the tools. A change
+//! of either recompiles, and concurrent runs never see each other's partial output.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::error::Problem;
 /// The source of a contender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources {
-    /// The contender's name.
+    /// The contender's id.
     pub id: &'static str,
-    /// Its files, by their names.
+    /// File names and contents.
     pub files: &'static [(&'static str, &'static str)],
 }
 
 impl Sources {
-    /// The folder of what was compiled; compiles unless it is there.
+    /// Returns the folder of the compiled contender; compiles it unless it is cached.
     ///
-    /// `tools` are what it is compiled and run with; `compile` is given a folder that holds the
-    /// source and is to hold the outcome.
+    /// `tools` are the programs it is compiled and run with. `compile` receives a folder that holds
+    /// the source and must place the output there.
     ///
     /// # Errors
     ///
-    /// One line, if the folder cannot be written or `compile` fails.
+    /// Returns one line if the folder cannot be written or `compile` fails.
     pub(super) fn compiled(
         &self,
         tools: &[&Path],
@@ -42,7 +42,7 @@ impl Sources {
         }
         let own = cache.join(format!("{name}.{}", process::id()));
         let outcome = self.write(&own).and_then(|()| compile(&own)).and_then(|()| {
-            // Another run may have been faster; then its folder is as good.
+            // Another run may have finished first; its folder is equivalent.
             if fs::rename(&own, &folder).is_ok() || folder.is_dir() {
                 Ok(folder.clone())
             } else {
@@ -57,7 +57,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// One line with the first of what it said, if it fails.
+    /// Returns one line with the first line of its output if it fails.
     pub(super) fn run(&self, compiler: &mut Command) -> Result<(), Problem> {
         let program = Path::new(compiler.get_program()).display().to_string();
         let output = compiler.output().map_err(|error| {
@@ -68,7 +68,7 @@ impl Sources {
         }
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
-        // WHY: Go names the package before it says what is wrong with it.
+        // WHY: Go prints the package's name, after `# `, before the error.
         let mut lines = said.lines().filter(|line| !line.starts_with("# "));
         let first = one_line(lines.next().unwrap_or("it says nothing"));
         Err(Problem::new(format!("{}: {program} cannot compile the contender: {first}", self.id)))
@@ -83,7 +83,7 @@ impl Sources {
         Ok(())
     }
 
-    /// A number for this source with these tools.
+    /// Returns a hash of this source and these tools.
     fn identity(&self, tools: &[&Path]) -> u64 {
         let mut hash = DefaultHasher::new();
         self.files.hash(&mut hash);
@@ -110,7 +110,7 @@ impl Sources {
 pub(super) mod tests {
     use super::*;
 
-    /// The files of a folder of the repository's contenders that end so, in order.
+    /// Returns the files with these endings in a folder of the repository's contenders, sorted.
     pub(in crate::contender) fn there(folder: &str, endings: &[&str]) -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
         let mut there: Vec<_> = fs::read_dir(folder)
@@ -124,7 +124,7 @@ pub(super) mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_compiler_that_refuses_is_one_line_and_leaves_nothing_behind() {
+    fn compiler_failure_is_one_line_and_leaves_no_files() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let compiler = folder.path().join("compiler");
@@ -141,7 +141,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_compiled_is_kept_until_a_tool_changes() {
+    fn compiled_contender_is_cached_until_a_tool_changes() {
         let folder = tempfile::tempdir().unwrap();
         let tool = folder.path().join("tool");
         fs::write(&tool, "one").unwrap();

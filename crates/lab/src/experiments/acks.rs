@@ -1,4 +1,4 @@
-//! Small messages over TCP, acknowledged: `ack-request-reply` to `ack-best`, `ack-sync-or-async`.
+//! Acknowledged small messages over TCP: `ack-request-reply` to `ack-best`, `ack-sync-or-async`.
 
 use std::thread::available_parallelism;
 
@@ -8,17 +8,17 @@ use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, S
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// Bytes of a payload, as in 2015.
+/// Payload size in bytes, as in 2015.
 const SIZE: u64 = 5;
 
-/// The most messages on a connection in a sample: a minute's worth of the fastest.
+/// Maximum messages per connection in a sample: what the fastest server takes in a minute.
 const MOST: u64 = 10_000_000_000;
 
-/// Messages in a write at which the two strategies are compared in the principal figure: those of
-/// sync-ack in 2015, near enough to async-ack's.
+/// Messages per write at which the primary metric compares the two strategies: that of sync-ack in
+/// 2015, close to async-ack's.
 const PRINCIPAL_BATCH: u64 = 50;
 
-/// What all of them have in common; the points are those of request-reply.
+/// Common definition of these experiments; the points are those of request-reply.
 pub(super) static REQUEST_REPLY: Experiment = Experiment {
     id: "ack-request-reply",
     title: "Request and reply over TCP",
@@ -115,7 +115,8 @@ pub(super) static SYNC_OR_ASYNC: Experiment = Experiment {
     ..REQUEST_REPLY
 };
 
-/// One, two and four connections; the principal one takes the time of a sample, and the others half.
+/// Returns points with 1, 2 and 4 connections; the first, of the primary metric, takes the full
+/// time of a sample, the others half of it.
 fn ladder(batch: u64, start: u64) -> Vec<Point> {
     let rung = |(connections, share)| {
         let params = params([("connections", connections), ("batch", batch), ("size", SIZE)]);
@@ -144,24 +145,24 @@ fn either(profile: Profile) -> Vec<Point> {
     points
 }
 
-/// Two, or as many as there are.
+/// Returns 2, or the number of cores if the machine has fewer.
 fn most_cores() -> u64 {
     available_parallelism().map_or(1, |cores| cores.get() as u64).min(2)
 }
 
-/// Messages on each connection, by time.
+/// Messages per connection, set by calibration.
 fn messages(start: u64, share: f64) -> Scaled {
     Scaled { param: "messages", start, cap: MOST, share, stepped: false }
 }
 
-/// Whether the answer to these parameters is the principal figure of `ack-sync-or-async`.
+/// Returns whether these parameters give the primary metric of `ack-sync-or-async`.
 pub(crate) fn is_principal(params: &Params) -> bool {
     asked(params, "batch") == PRINCIPAL_BATCH
         && asked(params, "connections") == 1
         && asked(params, "cores") == most_cores()
 }
 
-/// The picture that a point of `ack-sync-or-async` belongs to.
+/// Returns the name of the graph a point of `ack-sync-or-async` belongs to.
 pub(crate) fn graph(params: &Params) -> String {
     let many = |name: &str, one: &str, more: &str| match asked(params, name) {
         1 => format!("1 {one}"),
@@ -172,7 +173,7 @@ pub(crate) fn graph(params: &Params) -> String {
     format!("{cores}, {connections}")
 }
 
-/// Everything was sent and answered, and the server says so too.
+/// Checks that all messages were sent and answered, by the counts of client and server.
 fn all_acknowledged(params: &Params, reply: &Reply) -> Result<(), Void> {
     let all = asked(params, "connections") * asked(params, "messages");
     conserved(reply, all, all)?;
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_point_is_principal_in_each_profile_and_no_two_stand_at_the_same_place() {
+    fn one_point_is_the_primary_metric_in_each_profile_and_all_points_are_distinct() {
         for profile in [Profile::Quick, Profile::Full] {
             let points = either(profile);
             assert_eq!(points.iter().filter(|point| is_principal(&point.params)).count(), 1);
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_named_after_cores_and_connections() {
+    fn graph_is_named_after_cores_and_connections() {
         let named =
             |cores, connections| graph(&params([("cores", cores), ("connections", connections)]));
         assert_eq!(named(1, 4), "1 core, 4 connections");
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_end_alone_has_seen_is_void() {
+    fn sample_is_invalid_if_the_ends_disagree_on_the_count() {
         let ask = params([("connections", 2), ("messages", 50)]);
         let reply = |ops: u64, received: u64, acknowledged: u64| {
             let raw = json!({

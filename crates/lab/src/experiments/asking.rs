@@ -1,4 +1,4 @@
-//! Calls, and mailboxes in which much waits: `call`, `call-deep`, `selective`.
+//! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `selective`.
 
 use super::checks::{asked, conserved, extra, in_order_if_told, reps};
 use super::points::{counted, evenly, params, repeated, sweep, timed};
@@ -6,13 +6,13 @@ use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, V
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// The messages that wait unmatched in `call-deep`.
+/// Number of unmatched messages queued in `call-deep`.
 const WAITING: u64 = 1_000_000;
 
 pub(super) static CALL: Experiment = Experiment {
     id: "call",
     title: "A call",
-    what: "One process calls another n times: a request and its reply, with a monitor and a timeout.",
+    what: "One process calls another n times: a request and its reply, under a timeout.",
     notes: &[
         "On the BEAM gen_server:call/3 with its default of five seconds, on purlin Pid::call.",
         "On ractor call_t!, on kameo ask with a reply timeout, on actix send with a timeout.",

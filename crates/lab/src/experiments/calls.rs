@@ -1,4 +1,4 @@
-//! What a call and what a send cost: `call-vs-send`, `tail-call`.
+//! Cost of a function call and of a send: `call-vs-send`, `tail-call`.
 
 use super::checks::{asked, conserved, extra, found, reps};
 use super::points::{evenly, params, repeated, sweep};
@@ -6,7 +6,7 @@ use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, S
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// A receiver's queue above this makes a sample void.
+/// Queue size of the receiver above which a sample is invalid.
 const QUEUE_LIMIT_BYTES: u64 = 1 << 30;
 
 pub(super) static CALL_VS_SEND: Experiment = Experiment {

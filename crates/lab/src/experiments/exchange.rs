@@ -1,4 +1,4 @@
-//! Two processes that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two processes that work and exchange messages: `exchange`, `message-size`, `bandwidth`.
 
 use super::checks::{asked, conserved, extra, reps};
 use super::points::{evenly, params, repeated, sweep};
@@ -6,8 +6,8 @@ use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, V
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// Steps of work in a piece: enough that there is something to interrupt,
-/// little enough that the messages make up most of the time.
+/// Steps per piece of work: enough that the messages interrupt work, few enough that the messages
+/// take most of the time.
 const WORK: u64 = 20;
 
 pub(super) static EXCHANGE: Experiment = Experiment {
@@ -109,7 +109,7 @@ fn check_payload(params: &Params, reply: &Reply) -> Result<(), Void> {
     extra(reply, "elements", messages * asked(params, "s"))
 }
 
-/// Where one process's work ends after so many steps.
+/// Returns the final state of one process's work after this number of steps.
 fn worked(steps: u64) -> u64 {
     (0..steps).fold(1, |x, _| (x * 1_103_515_245 + 12_345) % (1 << 31))
 }

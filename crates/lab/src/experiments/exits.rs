@@ -1,14 +1,13 @@
-//! Ends of processes that others are told of: `monitor-churn`, `link-churn`, `exit-cascade`,
-//! `restart`.
+//! Process exits and their notifications: `monitor-churn`, `link-churn`, `exit-cascade`, `restart`.
 
 use super::checks::{extra, one_each, reps};
 use super::points::{counted, params, repeated, timed};
 use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity};
 
-/// The processes that a sample of `exit-cascade` ends, however long its chains are.
+/// Processes that a sample of `exit-cascade` ends, whatever the length of its chains.
 const ENDED: u64 = 100_000;
 
-/// The restarts of one supervisor in `restart`.
+/// Restarts per supervisor in `restart`.
 const RESTARTS: u64 = 100;
 
 pub(super) static MONITOR_CHURN: Experiment = Experiment {
@@ -102,7 +101,7 @@ mod tests {
     use crate::profile::Profile;
 
     #[test]
-    fn chains_of_every_length_end_as_many_processes() {
+    fn chains_of_every_length_end_the_same_number_of_processes() {
         let points = (EXIT_CASCADE.points)(Profile::Quick);
         assert!(points.len() > 1);
         for Point { params, .. } in points {
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_which_one_lives_on_and_a_supervisor_without_its_child_are_void() {
+    fn surviving_process_and_missing_child_make_a_sample_invalid() {
         let ask = params([("n", 5), ("reps", 2)]);
         let reply = |received: u64, alive: u64| {
             let raw = json!({

@@ -1,4 +1,4 @@
-//! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
+//! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
 use super::checks::{asked, conserved, in_order_if_told, one_each};
 use super::points::{counted, params, timed};
@@ -125,13 +125,13 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     check: one_each,
 };
 
-/// n messages at both ends, and the times of single ones in order.
+/// Checks for n messages at both ends, and for ascending percentiles of single messages.
 fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Void> {
     one_each(params, reply)?;
     in_order_if_told(reply)
 }
 
-/// The quick profile sets n by time, the full one has its count.
+/// Returns parameters with n: calibrated in the quick profile, fixed in the full one.
 fn messages(
     profile: Profile,
     mut params: Params,

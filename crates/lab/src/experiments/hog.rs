@@ -1,4 +1,4 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other processes compute without yielding: `hog`.
 
 use std::thread::available_parallelism;
 
@@ -39,7 +39,7 @@ pub(super) static HOG: Experiment = Experiment {
     check: check_trips,
 };
 
-/// All trips that started are back, unless it starved.
+/// Checks that all started round trips completed, unless the contender starved.
 fn check_trips(params: &Params, reply: &Reply) -> Result<(), Void> {
     if params.get("loop").is_some_and(|pace| pace == "open") {
         same("sent", reply.sent, asked(params, "ms"))?;

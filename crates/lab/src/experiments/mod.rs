@@ -1,11 +1,11 @@
-//! The experiments: what each asks of a contender, and what an honest answer holds.
+//! The experiments: requests to contenders, and the conditions of a valid answer.
 //!
-//! One file per group, one [`Experiment`] each. Everything here is data and
-//! pure functions: nothing starts a program, reads a clock or rolls dice. Of
-//! the machine only `hog`, `signals` and `ack-sync-or-async` want to know something: how many cores it
-//! has.
-//! Sampling asks an experiment for its points, the results ask it for its
-//! figure, and both trust [`Experiment::check`] alone about what is void.
+//! Each file holds one group of [`Experiment`]s. All code here is data and pure functions: it starts no program, reads
+//! no clock and draws no random numbers. Only `hog`, `signals` and `ack-sync-or-async` depend on the machine, by its
+//! number of cores.
+//!
+//! Sampling takes the points from an experiment, the results take its figure, and [`Experiment::check`] alone decides
+//! which samples are invalid.
 
 pub(crate) mod acks;
 mod asking;
@@ -33,7 +33,7 @@ use crate::profile::{FEWEST, Profile};
 /// The parameters of one request, as they are sent.
 pub type Params = Map<String, Value>;
 
-/// Why a sample counts for nothing; one line.
+/// Reason why a sample is invalid; one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Void(pub String);
 
@@ -43,17 +43,17 @@ impl fmt::Display for Void {
     }
 }
 
-/// Which way a figure is to go.
+/// Direction in which a figure improves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Less is better: a time.
+    /// Lower is better: a time.
     Lower,
-    /// More is better: a rate.
+    /// Higher is better: a rate.
     Higher,
 }
 
 impl Better {
-    /// As it is written in results.
+    /// Returns the word used in results.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -63,70 +63,70 @@ impl Better {
     }
 }
 
-/// The axis of the swept value.
+/// The axis of the swept parameter.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
-    /// The parameter that is swept.
+    /// The swept parameter.
     pub param: &'static str,
-    /// What it means.
+    /// The axis label.
     pub label: &'static str,
     /// `linear` or `log`.
     pub scale: &'static str,
 }
 
-/// What is plotted against it.
+/// The plotted quantity.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity {
-    /// What it means.
+    /// The axis label.
     pub label: &'static str,
     /// The unit of the stored figures.
     pub unit: &'static str,
 }
 
-/// A parameter that is set by time, for each contender by itself.
+/// A parameter that calibration sets for each contender.
 #[derive(Debug, Clone, Copy)]
 pub struct Scaled {
-    /// Its name.
+    /// The parameter's name.
     pub param: &'static str,
-    /// The value of the first run.
+    /// The value of the first calibration run.
     pub start: u64,
-    /// The value it never passes.
+    /// The maximum value.
     pub cap: u64,
-    /// The share of a sample's time that this point is to take.
+    /// The share of a sample's duration that this point takes.
     pub share: f64,
-    /// Whether n is found in the recorded steps of `call-vs-send`.
+    /// Whether n is calibrated by the recorded steps of `call-vs-send`.
     pub stepped: bool,
 }
 
 /// One set of parameters that is sampled.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// The swept value, where the experiment sweeps and this is no baseline.
+    /// The swept value; `None` if the experiment has no sweep or the point is the baseline.
     pub x: Option<u64>,
-    /// What is asked; a scaled parameter is added when it is known.
+    /// The parameters; the calibrated one is added once its value is known.
     pub params: Params,
-    /// What is set by time.
+    /// The calibrated parameter, if any.
     pub scaled: Option<Scaled>,
 }
 
-/// How samples become the principal figure.
+/// How the primary metric is computed from samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// Time per operation in ns; in a sweep the one at this x.
+    /// Time per operation in ns; in a sweep, that at this x.
     PerOperation(Option<u64>),
-    /// Time of the whole in ms.
+    /// Total time in ms.
     Whole,
-    /// Operations per second; in a sweep those at this x.
+    /// Operations per second; in a sweep, those at this x.
     Rate(Option<u64>),
-    /// Slope of time against x in ns, over this parameter where there is one.
+    /// Slope of time against x in ns, divided by this parameter if given.
     Slope(Option<&'static str>),
-    /// Elements per second at the x where they are most.
+    /// Elements per second, at the x of their maximum.
     Bandwidth,
-    /// Time per remote operation above the local one in ns.
+    /// Time per remote operation minus that of a local one, in ns.
     Above,
-    /// Time per operation at the second point over that at the first.
+    /// Time per operation at the second point divided by that at the first.
     Over,
-    /// The median round trip of the open loop in µs.
+    /// Median round trip of the open loop in µs.
     Trips,
     /// Time per operation in µs.
     Micros,
@@ -134,41 +134,41 @@ pub enum Figure {
     Footprint,
     /// Throughput of `signals`, computed in two ways.
     Signals,
-    /// Operations per second at each point, in pictures by cores and connections.
+    /// Operations per second at each point, in one graph per number of cores and connections.
     SyncOrAsync,
 }
 
-/// How the samples are taken.
+/// Sampling mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// In every round, from the program that runs.
+    /// In every round, from the running program.
     Usual,
-    /// The same, from a program that has run nothing else. The most memory that it has in a sample
-    /// is read from outside, and stands beside the figure with the times of single messages.
+    /// Like `Usual`, from a program that has run no other experiment. The peak resident memory of a sample is read from
+    /// outside and stored next to the figure, with the latency of single messages.
     Watched,
-    /// The same in a few rounds: a sample takes long or differs little from the next.
+    /// Like `Usual`, in few rounds: samples take long or vary little.
     Few,
-    /// As few in the quick profile; three in the full one, as in the suite that it is made after.
+    /// Like `Few` in the quick profile; three rounds in the full one, as in the suite it reproduces.
     Thrice,
-    /// As few, each from a program that is started for it and ended after it. Its resident memory
-    /// is read from outside, before and after.
+    /// Like `Few`, each sample in a fresh process that ends after it. Its resident memory is read from outside, before
+    /// and after.
     Afresh,
-    /// As few, each from a server that the program starts for it, by the one client of all. How long
-    /// single messages waited stands beside the figure.
+    /// Like `Few`, each sample from a server that the contender starts for it; the load client sends. The latency of
+    /// single messages is stored next to the figure.
     Served,
-    /// In every round, from two nodes, of which the contender is the near one. How long single trips took
-    /// stands beside the figure.
+    /// In every round, from two nodes, of which the contender is the near one. The latency of single round trips is
+    /// stored next to the figure.
     Paired,
 }
 
 impl Manner {
-    /// Whether it takes the programs that all contenders meet, beside the contender's own.
+    /// Returns whether the mode needs the load client, which serves all contenders, in addition to the contender.
     #[must_use]
     pub fn meets(self) -> bool {
         matches!(self, Self::Served | Self::Paired)
     }
 
-    /// The rounds of an experiment in a run of so many.
+    /// Returns the number of rounds of an experiment, in a run of `of` rounds.
     #[must_use]
     pub fn rounds(self, of: usize, profile: Profile) -> usize {
         match (self, profile) {
@@ -179,40 +179,40 @@ impl Manner {
     }
 }
 
-/// One experiment.
+/// An experiment.
 #[derive(Debug)]
 pub struct Experiment {
-    /// The name it is asked for by.
+    /// The id users select it by.
     pub id: &'static str,
-    /// Its name in the report.
+    /// The title in the report.
     pub title: &'static str,
-    /// One line: what is done.
+    /// One line that describes the measurement.
     pub what: &'static str,
-    /// What was published, and what is done otherwise here.
+    /// Published results, and differences from the published method.
     pub notes: &'static [&'static str],
-    /// The principal metric.
+    /// The name of the primary metric.
     pub metric: &'static str,
-    /// Its unit.
+    /// The unit of the primary metric.
     pub unit: &'static str,
-    /// Its direction.
+    /// The direction of the primary metric.
     pub better: Better,
-    /// The swept value, if any.
+    /// The axis of the swept parameter, if any.
     pub x: Option<Axis>,
-    /// What is plotted.
+    /// The plotted quantity.
     pub y: Quantity,
-    /// How samples become figures.
+    /// How figures are computed from samples.
     pub figure: Figure,
     /// Whether a contender may run it in several variants.
     pub variants: bool,
-    /// How its samples are taken.
+    /// The sampling mode.
     pub manner: Manner,
-    /// What is sampled.
+    /// The sampled points.
     pub points: fn(Profile) -> Vec<Point>,
-    /// Whether what was sent was received.
+    /// The validity check, by conservation of messages and processes.
     pub check: fn(&Params, &Reply) -> Result<(), Void>,
 }
 
-/// Every experiment, in the order in which they are run.
+/// All experiments, in execution order.
 pub static ALL: [&Experiment; 34] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
@@ -250,11 +250,11 @@ pub static ALL: [&Experiment; 34] = [
     &nodes::DIST_ROUND_TRIP,
 ];
 
-/// The experiments of these names in the order of [`ALL`]; all of them if none is named.
+/// Returns the experiments of these names in the order of [`ALL`]; all of them if no name is given.
 ///
 /// # Errors
 ///
-/// The first name that is unknown, with the names there are.
+/// Returns one line with the first unknown name and the known names.
 pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, Problem> {
     for name in names {
         if !ALL.iter().any(|known| known.id == name) {
@@ -275,21 +275,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_names_there_are() {
+    fn unknown_name_is_refused_with_the_known_names() {
         let refused = select(&["ping-pong".into(), "pong".into()]).unwrap_err();
         assert!(refused.to_string().contains("\"pong\""));
         assert!(refused.to_string().contains("thread-ring"));
     }
 
     #[test]
-    fn names_are_run_in_the_order_of_the_list_and_once() {
+    fn selected_experiments_run_once_in_the_order_of_the_list() {
         let names = ["skynet", "ping-pong", "skynet"].map(String::from);
         let ids: Vec<_> = select(&names).unwrap().iter().map(|one| one.id).collect();
         assert_eq!(ids, ["ping-pong", "skynet"]);
     }
 
     #[test]
-    fn every_principal_x_is_one_of_the_points_in_both_profiles() {
+    fn x_of_the_primary_metric_is_sampled_in_both_profiles() {
         for profile in [Profile::Quick, Profile::Full] {
             for experiment in ALL {
                 let (Figure::PerOperation(Some(x)) | Figure::Rate(Some(x))) = experiment.figure
@@ -304,8 +304,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_takes_no_longer_than_one_sample_in_all() {
-        // What servers do every 5 ms would be most of what is timed in shorter ones.
+    fn points_of_a_sweep_take_the_time_of_one_sample_together() {
+        // The server's 5 ms timers would dominate shorter samples.
         let divided = |one: &&&Experiment| one.x.is_some() && one.manner != Manner::Served;
         for experiment in ALL.iter().filter(divided) {
             let points = (experiment.points)(Profile::Quick);

@@ -1,4 +1,4 @@
-//! Two nodes of a cluster on one machine: `dist-send`, `dist-round-trip`.
+//! Two distribution nodes on one machine: `dist-send`, `dist-round-trip`.
 
 use super::checks::{asked, conserved, extra, in_order_if_told};
 use super::points::{counted, timed};
@@ -44,7 +44,7 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
     ..DIST_SEND
 };
 
-/// Everything was sent, and came in order, as both nodes say.
+/// Checks that all messages were sent and arrived in order, by the counts of both nodes.
 fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Void> {
     let n = asked(params, "n");
     conserved(reply, n, messages * n)?;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_node_alone_has_seen_is_void() {
+    fn sample_is_invalid_if_the_nodes_disagree_on_the_count() {
         let ask = params([("n", 50)]);
         let reply = |received: u64, taken: u64| {
             let raw = json!({

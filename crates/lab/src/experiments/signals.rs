@@ -1,4 +1,4 @@
-//! Signals, many to one: `signals`.
+//! Signals from many senders to one receiver: `signals`.
 
 use std::thread::available_parallelism;
 
@@ -8,10 +8,10 @@ use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, V
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// The senders of the principal figure, in both profiles and on every machine.
+/// Senders of the primary metric, in both profiles and on every machine.
 pub(crate) const PRINCIPAL_SENDERS: u64 = 16;
 
-/// The bytes that signals under way may take.
+/// Maximum bytes of signals in flight.
 const ROOM_BYTES: u64 = 1 << 30;
 
 pub(super) static SIGNALS: Experiment = Experiment {
@@ -45,7 +45,7 @@ pub(super) static SIGNALS: Experiment = Experiment {
     check: check_signals,
 };
 
-/// What is drawn from, and how large it is.
+/// Mix of signal kinds, and their size.
 #[derive(Clone, Copy)]
 struct Scenario {
     exit_percent: u64,
@@ -53,7 +53,7 @@ struct Scenario {
     switch: u64,
 }
 
-/// How long the senders send and nobody does anything before, in ms.
+/// Duration of sending, and of the idle period before it, in ms.
 #[derive(Clone, Copy)]
 struct Times {
     ms: u64,
@@ -108,7 +108,7 @@ fn point(scenario: Scenario, mode: &str, senders: u64, times: Times) -> Point {
     Point { x: Some(senders), params, scaled: None }
 }
 
-/// Whether the answer to these parameters is the principal figure.
+/// Returns whether these parameters give the primary metric.
 pub(crate) fn is_principal(params: &Params) -> bool {
     let at = |name, due| asked(params, name) == due;
     receives(params)
@@ -118,13 +118,13 @@ pub(crate) fn is_principal(params: &Params) -> bool {
         && at("senders", PRINCIPAL_SENDERS)
 }
 
-/// Whether the clock ends with the last receipt.
+/// Returns whether the clock stops at the last receipt.
 pub(crate) fn receives(params: &Params) -> bool {
     params.get("mode").is_some_and(|mode| mode == "receive")
 }
 
-/// The picture that a point belongs to: the title that OTP's suite gives it, byte for byte, without
-/// the word before it and the options of the receiver behind it.
+/// Returns the name of the graph a point belongs to: the title OTP's suite gives it, byte for byte,
+/// without the leading word and without the receiver's options at the end.
 pub(crate) fn graph(params: &Params) -> String {
     let mode = if receives(params) { "Receive" } else { "Send" };
     let (ms, s) = (asked(params, "ms"), asked(params, "s"));
@@ -146,7 +146,7 @@ pub(crate) fn graph(params: &Params) -> String {
     format!("{mode} Throughput, send_duration={ms} ms,{}", drawn.collect::<Vec<_>>().join(","))
 }
 
-/// All that was sent has come, of the kinds that were asked for.
+/// Checks that every sent signal was received, and that only the requested kinds were.
 fn check_signals(params: &Params, reply: &Reply) -> Result<(), Void> {
     if reply.sent == 0 {
         return Err(Void("nothing was sent".to_owned()));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_those_of_the_suite() {
+    fn graph_titles_are_those_of_the_suite() {
         let title = |exit_percent, s, switch, mode, ms| {
             let scenario = Scenario { exit_percent, s, switch };
             graph(&point(scenario, mode, 1, Times { ms, rest_ms: 0 }).params)
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_profile_has_twelve_scenarios_in_both_modes_and_the_switching_one() {
+    fn full_profile_has_twelve_scenarios_in_both_modes_and_the_switching_scenario() {
         for (cores, senders) in [(2, 4), (4, 4), (16, 6), (64, 12)] {
             let points = full(cores);
             assert_eq!(points.len(), 12 * 2 * senders + 3, "{cores} cores");
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn one_point_is_principal_in_each_profile() {
+    fn one_point_is_the_primary_metric_in_each_profile() {
         for points in [quick(), full(2), full(64)] {
             assert_eq!(points.iter().filter(|point| is_principal(&point.params)).count(), 1);
         }
     }
 
     #[test]
-    fn signals_under_way_are_fewer_where_they_are_larger() {
+    fn limit_of_signals_in_flight_shrinks_with_their_size() {
         let room = |s| {
             let scenario = Scenario { exit_percent: 0, s, switch: 0 };
             asked(&point(scenario, "send", 1, Times { ms: 1, rest_ms: 0 }).params, "room")

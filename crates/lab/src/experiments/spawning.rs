@@ -1,4 +1,4 @@
-//! What a process costs: `spawn-chain`, `serial-spawn`.
+//! Cost of a process: `spawn-chain`, `serial-spawn`.
 
 use super::checks::{asked, conserved, one_each};
 use super::points::{evenly, params, repeated, sweep};

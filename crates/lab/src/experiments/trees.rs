@@ -1,4 +1,4 @@
-//! Many processes at once: `fork-join`, `skynet`.
+//! Large numbers of concurrent processes: `fork-join`, `skynet`.
 
 use super::checks::{asked, conserved, extra, one_each};
 use super::points::params;

@@ -1,11 +1,11 @@
-//! What only waits: `timers`, `idle-memory`.
+//! Idle timers and processes: `timers`, `idle-memory`.
 
 use super::checks::{asked, extra, one_each};
 use super::points::{counted, params, timed};
 use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void};
 use crate::profile::Profile;
 
-/// The other timers that are alive in `timers`.
+/// Number of other live timers in `timers`.
 const OTHERS: u64 = 10_000;
 
 pub(super) static TIMERS: Experiment = Experiment {

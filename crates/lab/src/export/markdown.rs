@@ -1,15 +1,15 @@
-//! The principal figures as a table of Markdown, with intervals and ratios. Pure.
+//! Exports the primary metrics as a Markdown table, with intervals and ratios. Pure.
 
 use crate::markdown::plain;
 use crate::results::{Ratio, ResultEntry, Verdict, ratios};
 use crate::stored::Figures;
 use crate::table::{NONE, digits, short, with_ends};
 
-/// The run in a line, then a row for each principal figure, and below it one for each other variant
-/// of a contender that is compared.
+/// Returns a line about the run, then one row per primary metric, each followed by rows for the
+/// contender's other variants that are compared.
 ///
-/// Where there is none, as in OTP's text, every figure has a row, in a table
-/// for each graph.
+/// If there is no primary metric, as in OTP's text, every figure gets a row, in one table per
+/// graph.
 #[must_use]
 pub fn markdown(figures: &Figures) -> String {
     let mut parts = vec![about(figures)];
@@ -22,7 +22,7 @@ pub fn markdown(figures: &Figures) -> String {
         }
     } else {
         let ratios = ratios(&figures.results, figures.seed);
-        // What is compared stands beside it in the contender's other variants too.
+        // The contender's other variants of a compared figure get rows, too.
         let beside = |one: &&'_ ResultEntry| ratios.iter().any(|ratio| ratio.is_of(one));
         let rows = principal.iter().flat_map(|one| {
             let others = one.in_other_variants(&figures.results).filter(beside);
@@ -35,7 +35,7 @@ pub fn markdown(figures: &Figures) -> String {
     parts.join("\n")
 }
 
-/// When it was measured, how, and on which machine, as far as that is known.
+/// Returns start time, profile and machine, as far as they are known.
 fn about(figures: &Figures) -> String {
     let machine = figures.host.as_ref().map(|host| {
         let cores = if host.cores == 1 { "core" } else { "cores" };
@@ -54,7 +54,7 @@ fn about(figures: &Figures) -> String {
     [told, versions].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The figures of each graph, in the order in which the graphs come first.
+/// Groups the figures by graph, in order of first occurrence.
 fn by_graph(results: &[ResultEntry]) -> Vec<(Option<&str>, Vec<&ResultEntry>)> {
     let mut groups: Vec<(Option<&str>, Vec<&ResultEntry>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -69,7 +69,7 @@ fn by_graph(results: &[ResultEntry]) -> Vec<(Option<&str>, Vec<&ResultEntry>)> {
     groups
 }
 
-/// A row for each; `headed` if their graph stands above already.
+/// Renders one row per figure; `headed` if the graph is already named in a heading above.
 fn table(results: &[&ResultEntry], ratios: &[Ratio], headed: bool) -> String {
     let against = ratios.first().map(|ratio| ratio.against.as_str());
     let (worse, rule) = match against {
@@ -98,13 +98,14 @@ fn table(results: &[&ResultEntry], ratios: &[Ratio], headed: bool) -> String {
     text
 }
 
-/// What the figure is and where it was taken.
+/// Returns the metric and the point at which it was taken.
 fn figure(result: &ResultEntry, headed: bool) -> String {
     let point = if headed { result.point() } else { result.point_and_graph() };
     if point.is_empty() { result.metric.clone() } else { format!("{}: {point}", result.metric) }
 }
 
-/// With the interval; than whom, where it is not the usual one; and the word where it may as well be 1.
+/// Returns the ratio with its interval, the reference if it is not the usual one, and the verdict
+/// if it is indistinguishable.
 fn worse_by(ratio: &Ratio, usual: &str) -> String {
     let times = with_ends([ratio.ratio, ratio.low, ratio.high], digits);
     let than = if ratio.against == usual {

@@ -1,7 +1,7 @@
-//! Stored results for other programs: every sample as CSV, principal figures as Markdown. Pure.
+//! Exports stored results: every sample as CSV, primary metrics as Markdown. Pure.
 //!
-//! `purlin lab export` calls it. JSON is what [`stored`](crate::stored) reads,
-//! and OTP's text is [`otp_text`](crate::otp_text)'s.
+//! `purlin lab export` calls this module. [`stored`](crate::stored) provides the JSON,
+//! [`otp_text`](crate::otp_text) the text of OTP.
 
 mod markdown;
 mod rows;

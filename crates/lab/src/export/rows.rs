@@ -1,11 +1,11 @@
-//! Every sample as a row of CSV (RFC 4180). Pure.
+//! Exports every sample as a CSV row (RFC 4180). Pure.
 
 use serde_json::Value;
 
 use crate::error::Problem;
 use crate::stored::Figures;
 
-/// The names of the columns, for others rely on them.
+/// Column names; a stable interface for other programs.
 const COLUMNS: [&str; 12] = [
     "experiment",
     "contender",
@@ -21,17 +21,17 @@ const COLUMNS: [&str; 12] = [
     "value",
 ];
 
-/// A row for each sample of each figure, under the names of the columns.
+/// Returns one row per sample of each figure, after a header row.
 ///
-/// A round is the place of a sample among those that count, from 1; the same
-/// round of two contenders was taken at about the same time unless samples of
-/// one are void. Numbers keep every digit they have in the results.
+/// `round` is the position of a sample among the valid ones, from 1. The same round of two
+/// contenders was taken at about the same time, unless samples of one of them are invalid. Numbers
+/// keep all digits of the results.
 ///
 /// # Errors
 ///
-/// One line, if a row cannot be put together.
+/// Returns one line if a row cannot be encoded.
 ///
-/// COST: the samples once as text, with all names on each row.
+/// COST: all samples in memory as text, with all names on each row.
 pub fn csv(figures: &Figures) -> Result<String, Problem> {
     let refused = |error: &dyn std::fmt::Display| {
         Problem::new(format!("the results cannot be written as CSV: {error}; choose JSON"))

@@ -1,8 +1,7 @@
-//! Whether the machine is fit to measure: what else it does, and what may hold it back.
+//! Fitness of the machine for measuring: other load, and limits on its performance.
 //!
-//! [`Fitness::look`] takes a fifth of a second and is for before the first
-//! sample. What cannot be known here is `None`, never guessed. What of it is to
-//! be warned of, [`Fitness::warnings`] says.
+//! [`Fitness::look`] takes 0.2 s and is called before the first sample. A value that cannot be read
+//! is `None`. [`Fitness::warnings`] derives the warnings.
 
 use std::path::Path;
 use std::{fs, thread};
@@ -14,69 +13,70 @@ use super::kernel::{Ticks, allowed, listed, mhz, pressure};
 use super::quota::{Quota, quota};
 use crate::warning::Warning;
 
-/// How many of the busiest programs are told.
+/// Number of busiest programs reported.
 const TOLD: usize = 3;
 
-/// The share of a core from which on a program is told.
+/// Share of a core from which a program is reported.
 const BUSY: f64 = 0.05;
 
-/// The percentage of the machine's time that may go to others in a look of a fifth of a second.
+/// Percentage of the machine's time that other programs may take during the 0.2 s snapshot.
 const OTHERS: f64 = 5.0;
 
-/// The percentage that may be stolen while it is measured, or waited for memory.
+/// Percentage of time that may be stolen during an experiment, or spent waiting for memory.
 const LITTLE: f64 = 1.0;
 
-/// The fewest stolen ticks of which a percentage is warned of: one alone may be the whole of it.
+/// Minimum number of stolen ticks for a warning about their percentage: a single tick can be a
+/// large share of a short period.
 const TICKS: u64 = 5;
 
-/// The machine's state, as it is stored.
+/// The state of the machine, as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fitness {
-    /// The average load of the last minute, five and fifteen.
+    /// Load average of the last 1, 5 and 15 minutes.
     pub load: Option<[f64; 3]>,
-    /// The percentage of all cores' time that something ran.
+    /// Percentage of all cores' time in which a program ran.
     pub busy_percent: Option<f64>,
-    /// What ran, the busiest first.
+    /// The busiest programs, in descending order.
     pub busiest: Vec<Busy>,
-    /// The percentage of the time that the hypervisor gave to others though there was work.
+    /// Percentage of time the hypervisor gave to other guests although this machine had work.
     pub steal_percent: Option<f64>,
-    /// The same while it was measured.
+    /// The same during the run.
     pub steal_percent_during: Option<f64>,
-    /// How the frequency is chosen, each way once.
+    /// The frequency governors, without duplicates.
     pub governors: Option<Vec<String>>,
-    /// Whether the frequency may rise above the nominal one.
+    /// Whether the frequency may exceed the nominal one.
     pub turbo: Option<bool>,
-    /// The frequency of the fastest core now, in MHz.
+    /// Current frequency of the fastest core, in MHz.
     pub mhz: Option<u32>,
-    /// The highest it can have.
+    /// Maximum frequency, in MHz.
     pub mhz_max: Option<u32>,
-    /// What the control group allows.
+    /// CPU limit of the control group.
     pub quota: Option<Quota>,
-    /// The cores that this program may use.
+    /// Number of cores this program may use.
     pub cores_allowed: Option<usize>,
-    /// The cores that run.
+    /// Number of online cores.
     pub cores_online: Option<usize>,
-    /// Memory on disc, in bytes.
+    /// Used swap, in bytes.
     pub swap_used_bytes: Option<u64>,
-    /// Memory that is to be had, in bytes.
+    /// Available memory, in bytes.
     pub memory_available_bytes: Option<u64>,
-    /// The percentage of the last ten seconds in which somebody waited for memory.
+    /// Percentage of the last 10 s in which some task waited for memory.
     pub memory_pressure_percent: Option<f64>,
-    /// The same for a core.
+    /// The same for CPU time.
     pub cpu_pressure_percent: Option<f64>,
 }
 
-/// A program that runs beside the lab.
+/// Another program that uses CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
-    /// Its name.
+    /// The program's name.
     pub name: String,
-    /// How many cores it keeps busy.
+    /// The number of cores it uses.
     pub cores: f64,
 }
 
 impl Fitness {
-    /// Looks for a fifth of a second.
+    /// Takes a snapshot of the machine, which takes 0.2 s.
     #[must_use]
     pub fn look() -> Self {
         let mut system = System::new();
@@ -116,7 +116,7 @@ impl Fitness {
         }
     }
 
-    /// What a reader of the figures must know of it.
+    /// Returns the warnings a reader of the figures needs.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
@@ -149,24 +149,24 @@ impl Fitness {
     }
 }
 
-/// Watches what the hypervisor takes, from one moment on.
+/// Measures steal time from its creation on.
 #[derive(Debug)]
 pub struct StealWatch(Option<Ticks>);
 
 impl StealWatch {
-    /// From now on.
+    /// Starts measuring.
     #[must_use]
     pub fn begin() -> Self {
         Self(Ticks::now())
     }
 
-    /// The percentage of the time since then.
+    /// Returns the percentage of time stolen since the start.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.stolen().map(|(_, percent)| tenths(percent))
     }
 
-    /// The processor time since then, of all cores together, in ms.
+    /// Returns the processor time stolen since the start, summed over all cores, in ms.
     #[must_use]
     pub fn stolen_ms(&self) -> Option<u64> {
         let ticks = Ticks::now()?.lost_since(self.0?);
@@ -177,7 +177,7 @@ impl StealWatch {
         Ticks::now()?.stolen_since(self.0?)
     }
 
-    /// The same, if it is worth a warning.
+    /// Returns a warning if the steal time exceeds its limits.
     #[must_use]
     pub fn warning(&self, experiment: &str) -> Option<Warning> {
         let much = |&(ticks, percent): &(u64, f64)| ticks >= TICKS && percent > LITTLE;
@@ -192,7 +192,7 @@ impl Ticks {
     }
 }
 
-/// How many of those that `/proc/stat` counts are a second: proc(5).
+/// Returns the number of ticks per second of `/proc/stat`, see proc(5).
 fn ticks_per_second() -> Option<u64> {
     #[cfg(unix)]
     let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
@@ -201,7 +201,7 @@ fn ticks_per_second() -> Option<u64> {
     ticks.and_then(|ticks: i64| u64::try_from(ticks).ok()).filter(|&ticks| ticks > 0)
 }
 
-/// The busiest programs but this one.
+/// Returns the busiest programs other than this one.
 fn busiest(system: &System) -> Vec<Busy> {
     let others = system.processes().iter().filter(|(pid, _)| pid.as_u32() != std::process::id());
     let mut all: Vec<Busy> = others
@@ -216,7 +216,7 @@ fn busiest(system: &System) -> Vec<Busy> {
     all
 }
 
-/// What the policies of the frequency say under this name, each thing once.
+/// Returns the values of this file over all cpufreq policies, without duplicates.
 fn in_policies(name: &str) -> Option<Vec<String>> {
     let policies = fs::read_dir("/sys/devices/system/cpu/cpufreq").ok()?;
     let texts =
@@ -227,7 +227,7 @@ fn in_policies(name: &str) -> Option<Vec<String>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// The largest of these numbers of kHz.
+/// Returns the largest of these values in kHz, converted to MHz.
 fn largest_mhz(texts: &[String]) -> Option<u32> {
     texts.iter().filter_map(|text| text.parse::<u32>().ok()).max().map(|khz| khz / 1000)
 }
@@ -246,7 +246,7 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// One digit behind the point: more would say too much.
+/// Rounds to one decimal; more would suggest a precision the value does not have.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_no_reason_to_warn() {
+    fn unknown_values_give_no_warning() {
         assert!(Fitness::default().warnings().is_empty());
     }
 
     #[test]
-    fn everything_that_disturbs_is_warned_of_by_its_name() {
+    fn every_disturbance_gives_its_own_warning() {
         let worst = Fitness {
             busy_percent: Some(50.0),
             busiest: vec![Busy { name: "rustc".into(), cores: 0.97 }],
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_at_rest_is_fit() {
+    fn idle_machine_gives_no_warning() {
         let fit = Fitness {
             busy_percent: Some(1.5),
             steal_percent: Some(0.0),
@@ -300,9 +300,9 @@ mod tests {
         assert!(Fitness { quota: Some(Quota::Cores(4.0)), ..fit }.warnings().is_empty());
     }
 
-    // CLOCK: the machine's own, for a fifth of a second.
+    // CLOCK: uses the real clock, for 0.2 s.
     #[test]
-    fn the_machine_at_hand_is_looked_at_and_read_again_as_it_was_stored() {
+    fn snapshot_of_this_machine_round_trips_through_json() {
         let found = Fitness::look();
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Fitness>(&text).unwrap(), found);

@@ -1,9 +1,9 @@
-//! What Linux tells of itself in small texts under `/proc` and `/sys`. Pure: text in, facts out.
+//! Parsers for Linux's text files under `/proc` and `/sys`. Pure.
 //!
-//! The formats are those of proc(5), of the kernel's `accounting/psi` and of its
-//! `admin-guide/cputopology`. What is not there, or is not as they say, is `None`.
+//! The formats are those of proc(5) and of the kernel's documents `accounting/psi` and
+//! `admin-guide/cputopology`. A value that is missing or malformed is `None`.
 
-/// The time of all cores since the machine started, in ticks.
+/// CPU time of all cores since boot, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticks {
     all: u64,
@@ -11,36 +11,37 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// From `/proc/stat`.
+    /// Parses `/proc/stat`.
     pub(super) fn read(stat: &str) -> Option<Self> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let fields = line.split_whitespace().map(str::parse);
         let fields: Vec<u64> = fields.collect::<Result<_, _>>().ok()?;
-        // WHY: what follows the eighth, the time of guests, is part of the first two.
+        // WHY: the fields after the eighth, guest time, are already included in the first two.
         Some(Self { all: fields.iter().take(8).sum(), stolen: *fields.get(7)? })
     }
 
-    /// In how many ticks since `earlier`, and in which percentage of all of them, the hypervisor
-    /// ran others though this machine had work. `None` where no time has passed.
+    /// Returns the ticks stolen since `earlier`, and their percentage of all ticks: time the
+    /// hypervisor gave to other guests although this machine had work. Returns `None` if no time
+    /// has passed.
     pub(super) fn stolen_since(self, earlier: Self) -> Option<(u64, f64)> {
         let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
         let stolen = self.lost_since(earlier);
         Some((stolen, 100.0 * stolen as f64 / all as f64))
     }
 
-    /// In how many ticks since `earlier` it did so, however short that is ago.
+    /// Returns the ticks stolen since `earlier`, even if no time has passed.
     pub(super) fn lost_since(self, earlier: Self) -> u64 {
         self.stolen.saturating_sub(earlier.stolen)
     }
 }
 
-/// From a file of `/proc/pressure`: the percentage of the last ten seconds in which somebody waited.
+/// Parses a file of `/proc/pressure`: the percentage of the last 10 s in which some task waited.
 pub(super) fn pressure(text: &str) -> Option<f64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?.parse().ok()
 }
 
-/// How many cores a list such as `0-3,8` names.
+/// Returns the number of cores in a list such as `0-3,8`.
 pub(super) fn listed(cores: &str) -> Option<usize> {
     let mut count = 0;
     for piece in cores.trim().split(',') {
@@ -51,12 +52,12 @@ pub(super) fn listed(cores: &str) -> Option<usize> {
     Some(count)
 }
 
-/// From `/proc/self/status`: how many cores this program may use.
+/// Parses `/proc/self/status`: the number of cores this program may use.
 pub(super) fn allowed(status: &str) -> Option<usize> {
     listed(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
 }
 
-/// From `/proc/cpuinfo`: the highest frequency of a core now, in MHz.
+/// Parses `/proc/cpuinfo`: the highest current frequency of a core, in MHz.
 pub(super) fn mhz(cpuinfo: &str) -> Option<u32> {
     let of_cores = cpuinfo.lines().filter(|line| line.starts_with("cpu MHz"));
     let values = of_cores.filter_map(|line| line.split_once(':')?.1.trim().parse::<f64>().ok());
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_hypervisor_took_is_told_between_two_readings() {
+    fn steal_time_is_the_difference_of_two_readings() {
         let stat = |user, stolen| {
             Ticks::read(&format!(
                 "cpu  {user} 2116507 992707 3327355 29651 0 6082 {stolen} 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 5\n"
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!((after.lost_since(before), before.lost_since(before)), (20, 0));
         assert_eq!(before.stolen_since(before), None);
         assert_eq!(before.stolen_since(after), None);
-        // Kernels before 2.6.11 did not know of it.
+        // Kernels before 2.6.11 have no steal field.
         assert_eq!(Ticks::read("cpu  1 2 3 4 5 6 7\n"), None);
         assert_eq!(Ticks::read("cpu0 1 2 3 4 5 6 7 8\n"), None);
     }
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_core_tells_the_frequency() {
+    fn frequency_is_that_of_the_fastest_core() {
         let text = "processor\t: 0\ncpu MHz\t\t: 2596.140\ncache size\t: 512 KB\n\nprocessor\t: 1\ncpu MHz\t\t: 3101.9\n";
         assert_eq!((mhz(text), mhz("Features : fp asimd\n")), (Some(3102), None));
     }

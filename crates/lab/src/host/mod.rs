@@ -1,6 +1,6 @@
-//! The machine that was measured on: what a reader must know to judge the figures.
+//! Description of the machine under test.
 //!
-//! Read once, before the first sample, because the load is to be that without the lab.
+//! Read once, before the first sample, so that the load average does not include the lab.
 
 mod fitness;
 mod kernel;
@@ -21,26 +21,26 @@ pub use quota::Quota;
 pub struct Host {
     /// The operating system.
     pub os: String,
-    /// Its kernel.
+    /// The kernel version.
     pub kernel: String,
-    /// The processor.
+    /// The processor model.
     pub cpu: String,
-    /// How many cores this program may use.
+    /// Number of cores this program may use.
     pub cores: usize,
     /// Memory in bytes.
     pub memory_bytes: u64,
-    /// The average load of the minute before; 0 where the system does not say.
+    /// Load average of the minute before the run; 0 where the system does not report it.
     pub load_before: f64,
-    /// Whether it is a virtual machine, where that can be told.
+    /// Whether it is a virtual machine; `None` if unknown.
     #[serde(rename = "virtual")]
     pub is_virtual: Option<bool>,
-    /// Whether it was fit to measure; none where nobody looked.
+    /// Fitness for measuring; `None` if it was not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<Fitness>,
 }
 
 impl Host {
-    /// Looks at this machine, though not at what it does.
+    /// Reads the description of this machine, without its fitness.
     #[must_use]
     pub fn look() -> Self {
         let mut system = System::new();
@@ -66,7 +66,7 @@ impl Host {
 }
 
 impl Host {
-    /// What differs between this machine and another, in words; empty if nothing does.
+    /// Returns the differences between two machines, in words; empty if they are equal.
     #[must_use]
     pub fn changes(&self, other: &Self) -> String {
         let (here, there) = (self.facts(), other.facts());
@@ -75,7 +75,7 @@ impl Host {
         told.collect::<Vec<_>>().join(", ")
     }
 
-    /// What is the machine's own; its load is not.
+    /// Returns the properties that identify a machine; its load is not one of them.
     fn facts(&self) -> [(&'static str, String); 6] {
         [
             ("cpu", self.cpu.clone()),
@@ -96,19 +96,19 @@ impl Host {
     }
 }
 
-/// Whether Linux' description of the processor has the flag that hypervisors set.
+/// Returns whether the processor flags in `/proc/cpuinfo` include `hypervisor`.
 fn hypervised(cpuinfo: &str) -> Option<bool> {
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"))?;
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Ticks of the time stamp counter in a nanosecond, where there is a steady one.
+/// Returns the ticks of the time stamp counter per nanosecond, if the machine has an invariant one.
 #[must_use]
 pub fn ticks_per_ns() -> Option<f64> {
     const TICKS: u64 = 1_000_000_000;
     let clock = quanta::Clock::new();
     let ns = clock.delta_as_nanos(0, TICKS);
-    // WHY: without a steady counter the clock counts nanoseconds instead.
+    // WHY: without an invariant counter the clock counts nanoseconds.
     (ns > 0 && ns != TICKS).then(|| TICKS as f64 / ns as f64)
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hypervisor_is_told_by_its_flag_and_not_guessed() {
+    fn virtual_machine_is_detected_by_the_hypervisor_flag() {
         assert_eq!(hypervised("flags\t: fpu hypervisor sse\n"), Some(true));
         assert_eq!(hypervised("flags\t: fpu sse\n"), Some(false));
         assert_eq!(hypervised("Features : fp asimd\n"), None);

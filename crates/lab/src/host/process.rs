@@ -1,26 +1,25 @@
-//! Whether the program that began a run still runs: its id, and when it was started, because ids
-//! are given again.
+//! Identity of a process: its id and start time, because process ids are reused.
 
 use serde::{Deserialize, Serialize};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
 
-/// A program of the operating system.
+/// A process of the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its id.
+    /// The process id.
     pub pid: u32,
-    /// When it was started, in seconds since 1970.
+    /// Start time, in seconds since 1970.
     pub started: u64,
 }
 
 impl Process {
-    /// This program; `None` where the operating system does not tell.
+    /// Returns the identity of this process; `None` where the operating system does not report it.
     #[must_use]
     pub fn own() -> Option<Self> {
         Self::of(std::process::id())
     }
 
-    /// Whether it still runs.
+    /// Returns whether the process is still running.
     #[must_use]
     pub fn runs(self) -> bool {
         Self::of(self.pid) == Some(self)
@@ -31,7 +30,7 @@ impl Process {
         let (one, what) = ([Pid::from_u32(pid)], ProcessRefreshKind::nothing());
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&one), true, what);
         let found = system.process(one[0])?;
-        // WHY: one that has ended stays in the list until its parent asks how.
+        // WHY: a process that has exited stays in the list until its parent collects its status.
         let ended = matches!(found.status(), ProcessStatus::Zombie | ProcessStatus::Dead);
         (!ended).then(|| Self { pid, started: found.start_time() })
     }
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_that_was_started_at_another_time_is_another_one() {
+    fn same_id_with_another_start_time_is_another_process() {
         let own = Process::own().unwrap();
         assert!(own.runs());
         assert!(!Process { started: own.started - 1, ..own }.runs());
@@ -51,7 +50,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn one_that_has_ended_does_not_run_though_nobody_asked_how() {
+    fn zombie_process_is_not_running() {
         let mut child = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -61,7 +60,7 @@ mod tests {
         drop(child.stdin.take());
         let mut output = child.stdout.take().unwrap();
         std::io::copy(&mut output, &mut std::io::sink()).unwrap();
-        // Its output is closed a moment before it has ended.
+        // The child's output closes before the child has exited.
         while running.runs() {
             std::thread::yield_now();
         }

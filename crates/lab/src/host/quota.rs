@@ -1,23 +1,23 @@
-//! How much of the processor a container's control group allows: cgroups(7), versions 1 and 2.
+//! CPU quota of a container's control group: cgroups(7), versions 1 and 2.
 //!
-//! Pure: who calls says how a file is read. A limit above the groups that are
-//! mounted here, outside of the container, cannot be seen from inside.
+//! Pure: the caller supplies the function that reads a file. A limit of a group above the mounted
+//! ones, outside of the container, is not visible from inside.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What a control group allows.
+/// CPU limit of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub enum Quota {
-    /// All there is.
+    /// No limit.
     Unlimited,
-    /// The time of so many cores; who has used it up waits for the next period.
+    /// Limit in cores; a group that has used up its time waits for the next period.
     Cores(f64),
 }
 
-/// As it is stored: `"none"`, or a number.
+/// Stored form: `"none"`, or a number.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Stored {
@@ -46,10 +46,10 @@ impl TryFrom<Stored> for Quota {
     }
 }
 
-/// The least that a group of this program, or one above it, allows.
+/// Returns the lowest limit of this program's group and of the groups above it.
 ///
-/// From `/proc/self/cgroup`, `/proc/self/mountinfo` and the files that `read`
-/// gives. `None` where no control group of the processor is mounted.
+/// Reads `/proc/self/cgroup`, `/proc/self/mountinfo` and the files that `read` returns. Returns
+/// `None` if no control group of the processor is mounted.
 pub(super) fn quota(
     groups: &str,
     mounts: &str,
@@ -66,18 +66,18 @@ pub(super) fn quota(
     least.map(|cores| if cores.is_finite() { Quota::Cores(cores) } else { Quota::Unlimited })
 }
 
-/// A hierarchy of groups that can limit the processor.
+/// A mounted cgroup hierarchy that can limit CPU time.
 struct Mount<'a> {
-    /// The group that its folder shows.
+    /// The group at the root of the mount.
     root: &'a str,
-    /// The folder.
+    /// The mount point.
     point: &'a Path,
-    /// Whether it is the one of version 2.
+    /// Whether the hierarchy is of version 2.
     unified: bool,
 }
 
 impl<'a> Mount<'a> {
-    /// From a line of `mountinfo`.
+    /// Parses a line of `mountinfo`.
     fn read(line: &'a str) -> Option<Self> {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -91,7 +91,7 @@ impl<'a> Mount<'a> {
         Some(Self { root, point, unified })
     }
 
-    /// The folder of this program's group.
+    /// Returns the folder of this program's group.
     fn group(&self, groups: &str) -> Option<PathBuf> {
         let own = groups.lines().find_map(|line| {
             let (_, rest) = line.split_once(':')?;
@@ -102,12 +102,12 @@ impl<'a> Mount<'a> {
             };
             mine.then_some(path)
         })?;
-        // WHY: in a container the folder may show a group that the path does not begin with.
+        // WHY: in a container the mount may show a group that is not a prefix of the path.
         let below = Path::new(own).strip_prefix(self.root).unwrap_or(Path::new(""));
         Some(self.point.join(below))
     }
 
-    /// The cores that one group allows, where it limits them.
+    /// Returns the limit of one group in cores, if it has one.
     fn limit(&self, folder: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
         let text = match self.unified {
             true => read(&folder.join("cpu.max"))?,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unified_hierarchy_limits_by_the_least_of_the_groups_above() {
+    fn version_2_quota_is_the_lowest_of_the_group_and_its_ancestors() {
         let files = [
             ("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"),
             ("/sys/fs/cgroup/a/cpu.max", "150000 100000\n"),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hierarchy_of_version_1_limits_by_two_files() {
+    fn version_1_quota_is_read_from_two_files() {
         let folder = "/sys/fs/cgroup/cpu,cpuacct/docker/x";
         let (time, period) =
             (format!("{folder}/cpu.cfs_quota_us"), format!("{folder}/cpu.cfs_period_us"));
@@ -162,7 +162,7 @@ mod tests {
         let files = |quota| [(time.as_str(), quota), (period.as_str(), "100000\n")];
         assert_eq!(found(groups, SPLIT, &files("50000\n")), Some(Quota::Cores(0.5)));
         assert_eq!(found(groups, SPLIT, &files("-1\n")), Some(Quota::Unlimited));
-        // In both, the lower of the two counts.
+        // If both hierarchies set a limit, the lower one applies.
         let mixed = [&files("50000\n")[..], &[("/sys/fs/cgroup/cpu.max", "25000 100000")]].concat();
         let both = format!("{SPLIT}{UNIFIED}");
         let groups = format!("{groups}0::/\n");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_sees_its_own_group_as_the_root() {
+    fn quota_is_found_if_the_mount_shows_the_containers_group_as_root() {
         let mounts = "40 39 0:26 /docker/x /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
         let files = [("/sys/fs/cgroup/cpu.max", "200000 100000\n")];
         for groups in ["0::/docker/x\n", "0::/\n", "0::/../y\n"] {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_mounted_nothing_is_known() {
+    fn quota_is_unknown_without_a_mounted_hierarchy() {
         assert_eq!(found("0::/\n", "", &[]), None);
         assert_eq!(found("", UNIFIED, &[]), None);
     }

@@ -1,4 +1,4 @@
-//! The lines of graphs that a document holds. Pure.
+//! Extraction of graph lines from a document. Pure.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use crate::stored::Figures;
 
 /// A line of a graph.
 pub(super) struct Line<'a> {
-    /// The name of the graph.
+    /// The graph's name.
     pub(super) graph: &'a str,
-    /// The spawn options; none where the runtime has no such thing.
+    /// The receiver's spawn options; `None` if the runtime has none.
     pub(super) options: Option<Cow<'a, str>>,
-    /// Which run of the same scenario in one text, from 1.
+    /// Number of the run, from 1, if one text has several runs of a scenario.
     pub(super) run: u64,
-    /// Fit to stand before semicolons.
+    /// The label, cleaned for use as the first field of a record.
     pub(super) label: String,
-    /// Number of senders and throughput, as they came, each number once.
+    /// Pairs of sender count and throughput, in document order, each sender count once.
     pub(super) points: Vec<(u64, f64)>,
 }
 
-/// A line before it is known which of its computations counts.
+/// A line for which both kinds of computed throughput are still collected.
 struct Draft<'a> {
     first: &'a ResultEntry,
     graph: &'a str,
@@ -31,7 +31,7 @@ struct Draft<'a> {
     as_otp: Vec<(u64, f64)>,
 }
 
-/// All lines of `signals`, in the order of the document.
+/// Returns all lines of `signals`, in document order.
 pub(super) fn lines(figures: &Figures) -> Vec<Line<'_>> {
     let labels: HashMap<&str, &str> =
         figures.contenders.iter().map(|one| (one.id.as_str(), one.label.as_str())).collect();
@@ -41,7 +41,7 @@ pub(super) fn lines(figures: &Figures) -> Vec<Line<'_>> {
         let (Some(graph), Some(x)) = (result.graph.as_deref(), result.x) else { continue };
         let plain = result.metric.strip_suffix(AS_OTP);
         let metric = plain.unwrap_or(&result.metric);
-        // WHY: other figures of the same run, such as its memory, are no throughput.
+        // WHY: other figures of the same run, such as its memory, are not throughput.
         let due = Measure::of(graph).map(Measure::metric);
         if due.is_some_and(|due| due != metric) || !metric.ends_with(" throughput") {
             continue;
@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// As they were written where that is known, or as the variant says.
+/// Returns the spawn options as written if they are stored, otherwise those the variant implies.
 fn options(result: &ResultEntry) -> Option<Cow<'_, str>> {
     let written = result.params.get(OPTIONS).and_then(|options| options.as_str());
     let meant = || result.variant.as_deref().and_then(options_of).map(Cow::Owned);
@@ -86,7 +86,7 @@ fn run(result: &ResultEntry) -> u64 {
     result.params.get(RUN).and_then(|run| run.as_u64()).unwrap_or(1)
 }
 
-/// A label that ends neither field nor record, and looks like neither comment nor title.
+/// Returns a label that cannot end a field or a record and cannot be read as a comment or a title.
 pub(super) fn fit(label: &str) -> String {
     let free = |letter: char| letter == ';' || letter == '$' || letter.is_control();
     let label: String = label.chars().map(|one| if free(one) { ' ' } else { one }).collect();
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_never_a_comment_a_title_or_more_than_one_field() {
+    fn label_is_never_a_comment_a_title_or_more_than_one_field() {
         for (label, due) in [
             ("beam:+sbwt none", "beam:+sbwt none"),
             ("a;b$\n", "a b"),

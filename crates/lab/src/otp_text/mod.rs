@@ -1,11 +1,11 @@
-//! The text of `parallel_messages_SUITE`, OTP's own benchmark of signals: read and written. Pure.
+//! Parser and writer for the text of `parallel_messages_SUITE`, OTP's own signal benchmark. Pure.
 //!
-//! The commands call [`is_text`] to tell such text from JSON, [`read`] to make
-//! of it a document of schema 1, and [`write()`] for the way back. Nothing here
-//! opens a file or believes what it reads: lines, records and points are
-//! bounded, and what is malformed is refused with the number of its line.
+//! The commands call [`is_text`] to distinguish such text from JSON, [`read`] to convert it to a
+//! document of schema 1, and [`write()`] for the reverse. This module opens no files and does not
+//! trust its input: lines, records and points are bounded, and malformed input is rejected with its
+//! line number.
 //!
-//! # The form
+//! # Format
 //!
 //! ```text
 //! #BENCHMARK STARTED$
@@ -16,18 +16,17 @@
 //! #BENCHMARK ENDED$
 //! ```
 //!
-//! A record ends with `$` at the end of a line. Lines that begin with `#` are
-//! comments, may stand within a record and hold any `$` they like. A scenario
-//! is its title, its numbers of senders, and a record for each line of the
-//! graph. Around all of it there may be what else a shell printed.
+//! A record ends with `$` at the end of a line. Lines that begin with `#` are comments; they may
+//! occur within a record and contain `$`. A scenario consists of its title, its sender counts, and
+//! one record per line of the graph. Other shell output may surround the whole.
 //!
 //! | module | role |
 //! |---|---|
-//! | `records` | lines without comments, put together to records |
-//! | `title` | what a title says, and what it is to merge by |
-//! | `read` | records to a document |
-//! | `lines` | the lines of graphs that a document holds |
-//! | `write` | lines to text |
+//! | `records` | removes comments, joins lines to records |
+//! | `title` | parses titles, and defines which scenarios merge |
+//! | `read` | converts records to a document |
+//! | `lines` | extracts the graph lines of a document |
+//! | `write` | converts lines to text |
 
 mod lines;
 mod read;
@@ -40,27 +39,27 @@ use records::trim;
 pub use read::read;
 pub use write::write;
 
-/// How each scenario begins.
+/// Prefix of a scenario's title.
 const SCENARIO: &str = "Scenario: ";
-/// The experiment that the suite's figures belong to.
+/// The experiment the suite's figures belong to.
 const EXPERIMENT: &str = "signals";
-/// Follows the metric of a figure that was computed as the suite does: by the time that was set.
+/// Suffix of the metric of a figure computed as the suite does: divided by the configured duration.
 const AS_OTP: &str = ", as OTP computes it";
-/// The parameter that keeps the spawn options of a scenario as they were written.
+/// Parameter that stores the spawn options of a scenario as written.
 const OPTIONS: &str = "spawn_options";
-/// The parameter that counts runs of the same scenario in one text, from 2.
+/// Parameter that numbers repeated runs of a scenario within one text, from 2.
 const RUN: &str = "run";
-/// The longest label, in characters.
+/// Maximum length of a label, in characters.
 const LABEL: usize = 200;
 
-/// Whether text is to be read as the suite's: it is not JSON, and has a scenario or a record.
+/// Returns whether the text is in the suite's format: not JSON, with a scenario or a record.
 #[must_use]
 pub fn is_text(text: &str) -> bool {
     let record = |line: &str| line.starts_with(SCENARIO) || line.ends_with('$');
     !trim(text).starts_with(['{', '[']) && text.lines().any(|line| record(trim(line)))
 }
 
-/// What precedes the label of a run that is not the first.
+/// Returns the label prefix of a run; empty for the first.
 fn version(run: u64) -> String {
     if run < 2 { String::new() } else { format!("Ver: {run} ") }
 }
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_told_from_json_by_what_is_in_it() {
+    fn text_is_distinguished_from_json_by_its_content() {
         for text in ["Scenario: x", "\u{feff}\r\n # x\r\n; 1; 2$\r\n", "1> run().\n25; 1.0$"] {
             assert!(is_text(text), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Records to a document of schema 1. Pure.
+//! Converts records to a document of schema 1. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,24 +12,25 @@ use crate::error::Problem;
 use crate::experiments::{Better, Params};
 use crate::results::{AboutContender, AboutExperiment, ResultEntry};
 
-/// The most numbers of senders of one scenario.
+/// Maximum number of sender counts per scenario.
 const SENDERS: usize = 1024;
-/// The most figures of a text.
+/// Maximum number of figures per text.
 const FIGURES: usize = 200_000;
-/// The unit of them all.
+/// Unit of all figures.
 const UNIT: &str = "signals/s";
 
-/// The document of a text: the figures of `signals`, one sample each, for nobody knows their spread.
+/// Converts a text to a document: the figures of `signals`, with one sample each, because the text
+/// does not contain their spread.
 ///
-/// Each label is a contender, each title a graph, and the message queue that it
-/// was spawned with the variant. A scenario that comes again with the same
-/// title and options is another run: its labels are preceded by `Ver: 2 `.
+/// Each label becomes a contender, each title a graph, and the receiver's message queue option the
+/// variant. A repeated scenario with equal title and options is another run, whose labels get the
+/// prefix `Ver: 2 `.
 ///
 /// # Errors
 ///
-/// One line that begins with the number of the line that is malformed.
+/// Returns one line that begins with the number of the malformed line.
 ///
-/// COST: one figure of about half a kilobyte for each number in the text.
+/// COST: one figure of about 0.5 kB for each number in the text.
 pub fn read(text: &str) -> Result<Value, Problem> {
     let mut reader = Reader::default();
     for record in records(text)? {
@@ -51,14 +52,14 @@ pub fn read(text: &str) -> Result<Value, Problem> {
     }))
 }
 
-/// A scenario whose lines are being read.
+/// A scenario that is being read.
 struct Scenario<'a> {
-    /// The line of its title.
+    /// The line number of the title.
     line: usize,
     title: Title<'a>,
     measure: Measure,
     run: u64,
-    /// The numbers of senders; empty until they are read.
+    /// The sender counts; empty until they are read.
     senders: Vec<u64>,
     lines: usize,
 }
@@ -66,11 +67,11 @@ struct Scenario<'a> {
 #[derive(Default)]
 struct Reader<'a> {
     current: Option<Scenario<'a>>,
-    /// How often each title came.
+    /// Number of occurrences of each title.
     titles: HashMap<Title<'a>, u64>,
-    /// Every line of a graph so far.
+    /// All graph lines so far.
     drawn: HashSet<(Title<'a>, String)>,
-    /// The labels in the order they came.
+    /// The labels, in order of first occurrence.
     labels: Vec<String>,
     known: HashSet<String>,
     results: Vec<ResultEntry>,
@@ -102,7 +103,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a line of the graph.
+    /// Reads a line of the graph.
     fn line(&mut self, line: usize, fields: &[Field<'_>]) -> Result<(), Problem> {
         let (Some(scenario), Some(((_, name), values))) = (&mut self.current, fields.split_first())
         else {
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Refuses a scenario that has no line yet.
+    /// Returns an error if the scenario has no line of values yet.
     fn complete(&self) -> Result<(), Problem> {
         self.current.as_ref().filter(|scenario| scenario.lines == 0).map_or(Ok(()), |scenario| {
             let what = "the scenario has no line of values";
@@ -195,7 +196,7 @@ fn senders(line: usize, fields: &[Field<'_>]) -> Result<Vec<u64>, Problem> {
     Ok(senders)
 }
 
-/// A number as `~f` prints it.
+/// Parses a number as printed by `~f`.
 fn throughput(line: usize, text: &str) -> Result<f64, Problem> {
     let digit = |letter: char| letter.is_ascii_digit();
     let plain = text.trim_start_matches('-').starts_with(digit)

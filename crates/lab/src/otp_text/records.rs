@@ -1,30 +1,30 @@
-//! Lines without comments, put together to records. Pure.
+//! Removes comments and joins lines to records. Pure.
 
 use super::SCENARIO;
 use crate::error::Problem;
 
-/// The longest line, in bytes; the suite's own are below 300.
+/// Maximum line length, in bytes; lines of the suite are below 300.
 const LINE: usize = 4096;
-/// The most lines of one record; the suite's own have one for each number of senders.
+/// Maximum number of lines per record; the suite prints one per sender count.
 const LINES: usize = 4096;
 
-/// What stands between two `$`.
+/// The text between two `$`.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
-    /// Its lines, with their numbers from 1; at least one.
+    /// The lines with their numbers, from 1; at least one.
     lines: Vec<(usize, &'a str)>,
 }
 
-/// A part of a record and the line it stands in.
+/// A field of a record with its line number.
 pub(super) type Field<'a> = (usize, &'a str);
 
 impl<'a> Record<'a> {
-    /// The number of its first line.
+    /// Returns the number of the first line.
     pub(super) fn line(&self) -> usize {
         self.lines.first().map_or(0, |(number, _)| *number)
     }
 
-    /// What follows `Scenario: `, if it is a title.
+    /// Returns the text after `Scenario: ` if the record is a title.
     pub(super) fn title(&self) -> Option<Result<&'a str, Problem>> {
         let (number, first) = self.lines.first()?;
         let title = first.strip_prefix(SCENARIO)?;
@@ -34,14 +34,14 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Its fields, between semicolons; none of them goes over two lines.
+    /// Returns the fields, separated by semicolons; a field must not span two lines.
     pub(super) fn fields(&self) -> Result<Vec<Field<'a>>, Problem> {
         let mut fields: Vec<Field<'a>> = Vec::new();
         for &(number, line) in &self.lines {
             for (place, part) in line.split(';').enumerate() {
                 let part = trim(part);
                 match fields.last_mut() {
-                    // A comment stood before this line: it goes on with the field of the last one.
+                    // A comment preceded this line, so its first part continues the last field.
                     Some(last) if place == 0 => match (last.1.is_empty(), part.is_empty()) {
                         (true, _) => *last = (number, part),
                         (false, true) => {}
@@ -58,7 +58,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The records of a text, in order. What stands around a benchmark is passed over.
+/// Returns the records of a text, in order. Text outside of a benchmark is skipped.
 pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Problem> {
     let mut records = Vec::new();
     let mut open: Vec<Field<'_>> = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Problem> {
     Ok(records)
 }
 
-/// Refuses a record that is still open in this line.
+/// Returns an error if a record is still open at this line.
 fn unbroken(open: &[Field<'_>], number: usize) -> Result<(), Problem> {
     open.first().map_or(Ok(()), |(begun, _)| {
         let what = format!("the record that begins in line {begun} breaks off before its $");
@@ -116,8 +116,8 @@ fn unbroken(open: &[Field<'_>], number: usize) -> Result<(), Problem> {
     })
 }
 
-/// Without what is blank at its ends: what a browser's script takes for blank too, so that the page
-/// reads the same.
+/// Removes whitespace at both ends, as defined by JavaScript's `trim`, so that the page reads the
+/// same.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(|letter: char| match letter {
         '\u{feff}' => true,
@@ -126,18 +126,18 @@ pub(super) fn trim(text: &str) -> &str {
     })
 }
 
-/// A number that is written in digits alone, as every language has it: nine of them at the most.
+/// Parses a number of at most nine ASCII digits.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
-/// A problem with its place.
+/// Returns a problem with its line number.
 pub(super) fn at(line: usize, what: &str) -> Problem {
     Problem::new(format!("line {line}: {what}"))
 }
 
-/// What somebody wrote, short and on one line.
+/// Quotes input text, truncated to 40 characters, on one line.
 pub(super) fn quoted(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     let more = if short.len() < text.len() { "…" } else { "" };

@@ -1,21 +1,21 @@
-//! What a title says, and what it is to merge by: every byte of it counts. Pure.
+//! Parser for scenario titles; titles merge only if they are equal byte for byte. Pure.
 
 use super::records::{trim, whole};
 
-/// Between a graph's name and the options of its receiver.
+/// Separates a graph's name from the receiver's options.
 const BEFORE_OPTIONS: &str = ", Spawn Options=";
 
 /// A title without `Scenario: `.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Title<'a> {
-    /// The name of the graph: all but the options.
+    /// The name of the graph: the title without the options.
     pub(super) graph: &'a str,
-    /// The options of the receiver, in brackets.
+    /// The receiver's options, in brackets.
     pub(super) options: &'a str,
 }
 
 impl<'a> Title<'a> {
-    /// Takes a title apart; none if it is not one of this suite's.
+    /// Parses a title; returns `None` if it is not one of this suite's.
     pub(super) fn parse(title: &'a str) -> Option<(Self, Measure)> {
         let (graph, options) = title.rsplit_once(BEFORE_OPTIONS)?;
         let bracketed = options.len() >= 2 && options.starts_with('[') && options.ends_with(']');
@@ -23,7 +23,8 @@ impl<'a> Title<'a> {
         bracketed.then_some((Self { graph, options }, measure))
     }
 
-    /// The variant: what is said of the message queue if that is all, else all that is said.
+    /// Returns the variant: the value of `message_queue_data` if that is the only option, otherwise
+    /// all options.
     pub(super) fn variant(&self) -> Option<&'a str> {
         let said = self.options.strip_prefix('[')?.strip_suffix(']')?;
         let queue =
@@ -33,28 +34,28 @@ impl<'a> Title<'a> {
         Some(word.unwrap_or(said)).filter(|variant| !variant.is_empty())
     }
 
-    /// As it is written.
+    /// Returns the title as it is written.
     pub(super) fn text(&self) -> String {
         format!("{}{BEFORE_OPTIONS}{}", self.graph, self.options)
     }
 }
 
-/// The options that a variant of the BEAM stands for; none if it is no such variant.
+/// Returns the options that a variant of the BEAM stands for; `None` for any other variant.
 pub(super) fn options_of(variant: &str) -> Option<String> {
     matches!(variant, "off_heap" | "on_heap").then(|| format!("[{{message_queue_data,{variant}}}]"))
 }
 
-/// What a graph is of.
+/// The measurement a graph shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measure {
     /// `send` or `receive`.
     pub(super) mode: &'static str,
-    /// For how long signals are sent.
+    /// Duration of sending, in ms.
     pub(super) ms: u64,
 }
 
 impl Measure {
-    /// From the name of a graph; none if it is not one of this suite's.
+    /// Parses the name of a graph; returns `None` if it is not one of this suite's.
     pub(super) fn of(graph: &str) -> Option<Self> {
         let (word, rest) = graph.split_once(" Throughput, send_duration=")?;
         let mode = match word {
@@ -68,7 +69,7 @@ impl Measure {
         Some(Self { mode, ms })
     }
 
-    /// The metric of its figures.
+    /// Returns the metric of the graph's figures.
     pub(super) fn metric(self) -> String {
         format!("{} throughput", self.mode)
     }
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_is_taken_apart_and_put_together_byte_for_byte() {
+    fn title_round_trips_byte_for_byte() {
         for (options, variant) in [
             ("[{message_queue_data,on_heap}]", Some("on_heap")),
             ("[]", None),
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_title_of_this_suite_is_none() {
+    fn other_titles_are_rejected() {
         for written in [
             "50.0% insert, 50.0% delete | 8 keys",
             "Send Throughput, send_duration=500 ms,  100% x",

@@ -1,4 +1,4 @@
-//! A document to text, byte for byte as the suite prints it. Pure.
+//! Converts a document to text, byte for byte as the suite prints it. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,23 +9,23 @@ use super::{EXPERIMENT, SCENARIO};
 use crate::error::Problem;
 use crate::stored::Figures;
 
-/// The variant of the suite's own receiver: that of a graph in which nobody has spawn options.
+/// The variant of the suite's own receiver; used for a graph in which no contender has spawn
+/// options.
 const USUAL: &str = "off_heap";
 
-/// The text of the figures of `signals` in a document.
+/// Returns the text of the figures of `signals` in a document.
 ///
-/// Of each the one that was computed as the suite does is taken, if there is
-/// one. A variant of the BEAM's message queue stands under its own spawn
-/// options; who has no such option stands under all that its graph has, and
-/// its label says which variant it is. A line at other numbers of senders than
-/// the first of its scenario gets the title once more.
+/// Of each figure, the one computed as the suite does is used if there is one. A variant of the
+/// BEAM's message queue is written under its own spawn options. A contender without such an option
+/// is written under every option of its graph, with its variant in the label. A line whose sender
+/// counts differ from those of the first line in its scenario is written under a repeated title.
 ///
 /// # Errors
 ///
-/// One line: there are no such figures, or the name of a graph cannot be a
-/// title of the suite's.
+/// Returns one line if there are no such figures, or if the name of a graph cannot be a title of
+/// the suite.
 ///
-/// COST: each label and number twice, once on the way.
+/// COST: every label and number is held in memory twice.
 pub fn write(figures: &Figures) -> Result<String, Problem> {
     let lines = lines(figures);
     if lines.is_empty() {
@@ -43,7 +43,7 @@ pub fn write(figures: &Figures) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// A scenario as it is printed: lines at the same numbers of senders.
+/// A scenario as it is printed: lines with equal sender counts.
 struct Block<'a> {
     title: Title<'a>,
     senders: Vec<u64>,
@@ -78,7 +78,7 @@ impl Block<'_> {
     }
 }
 
-/// The lines under the titles they belong to, in the order in which these come first.
+/// Groups the lines by title, in order of first occurrence.
 fn blocks<'a>(lines: &'a [Line<'a>], usual: &'a str) -> Vec<Block<'a>> {
     let homes = homes(lines);
     let mut blocks: Vec<Block<'a>> = Vec::new();
@@ -104,7 +104,7 @@ fn blocks<'a>(lines: &'a [Line<'a>], usual: &'a str) -> Vec<Block<'a>> {
     blocks
 }
 
-/// The options that each graph has, in the order they came.
+/// Returns the options of each graph, in order of first occurrence.
 fn homes<'a>(lines: &'a [Line<'a>]) -> HashMap<&'a str, Vec<&'a str>> {
     let mut homes: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut seen = HashSet::new();

@@ -1,22 +1,22 @@
 // @ts-check
-// A chart with its legend and its controls. It draws again from scratch at
-// every choice: the pictures are small. What was chosen is kept by `view`.
+// A chart with its legend and its controls. Every change of a setting redraws it from scratch,
+// because the charts are small. `view` stores the settings.
 
 const chart = (() => {
-  // Above this many marks one canvas is quicker than as many SVG elements.
+  // Above this number of marks a canvas is faster than SVG elements.
   const MANY = 5000;
-  // Figures further apart than this are shown on a logarithmic axis at first.
+  // Ratio of the largest to the smallest figure from which the axis is logarithmic by default.
   const APART = 100;
   const drawn = [];
 
-  // Whether a linear axis would press most of the lines onto zero.
+  // Returns whether a linear axis would compress most of the lines near zero.
   function apart(shown, figure) {
     const values = shown.flatMap((one) => one.points.map((point) => point.median));
     const [least, most] = parts.extent(values);
     return figure.swept && least > 0 && most / least > APART && !shown.some((one) => one.line);
   }
 
-  // What holds now: what was chosen, or the usual.
+  // Returns the effective state: the reader's settings, or the defaults.
   function stateOf(panel) {
     const { experiment } = panel;
     const choice = view.of(experiment.id);
@@ -148,7 +148,7 @@ const chart = (() => {
     box.dataset.chartReady = "true";
   }
 
-  // Gives the figure, or nothing where there is nothing to draw.
+  // Returns the figure element, or null if there is no data to draw.
   function figure(experiment, contenders) {
     const panel = { experiment, contenders, instance: null, key: null, shown: [] };
     panel.state = stateOf(panel);
@@ -190,7 +190,7 @@ const chart = (() => {
     return whole;
   }
 
-  // Charts measure their boxes, so they start once these are in the page.
+  // Charts measure their boxes, so they start once the boxes are in the page.
   function startAll() {
     for (const panel of drawn) panel.start();
   }
@@ -199,7 +199,7 @@ const chart = (() => {
     for (const panel of drawn) panel.draw();
   }
 
-  // Another view: the legends say again what is hidden.
+  // After a change of the settings, updates the legends as well.
   function reviewAll() {
     for (const panel of drawn) {
       panel.relist = true;
@@ -211,7 +211,7 @@ const chart = (() => {
     for (const panel of drawn) panel.instance.resize();
   }
 
-  // Before the page is put together anew.
+  // Disposes of all charts before the page is rebuilt.
   function endAll() {
     for (const panel of drawn.splice(0)) {
       panel.observer.disconnect();

@@ -1,10 +1,9 @@
 // @ts-check
-// The picture of a sweep, as lines or as bars: which values are shown, on which
-// axes, and what a point says under the pointer.
+// Chart of a sweep, as lines or as bars: visible points, axes and tooltip.
 
 const sweepPicture = (() => {
-  // The points as they are shown: in the unit of the axis, or as a percentage,
-  // without what cannot stand on a logarithmic axis or has no percentage.
+  // Returns the points to draw, in the unit of the axis or as percentages, without those that a
+  // logarithmic axis or a percentage cannot represent.
   function visible(shown, state, figure, unit) {
     const percent =
       state.mode &&
@@ -34,7 +33,7 @@ const sweepPicture = (() => {
       });
   }
 
-  // Where an x stands: at its value, or as one of equal steps.
+  // Returns the position of an x: its value, or its index with equal spacing.
   function xAxis(shown, state) {
     const xs = [...new Set(shown.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => a - b);
     const steps = new Map(xs.map((x, step) => [x, step]));
@@ -82,7 +81,7 @@ const sweepPicture = (() => {
     const label = { axisLabel: { ...parts.axis("value", "", ground).axisLabel, formatter: parts.tick } };
     const names = { data: axis.xs.map((x) => parts.tick(x)), splitLine: { show: false } };
     const xKind = state.same ? "category" : xLog ? "log" : "value";
-    // Bars need room beside the outermost groups.
+    // Bars need a margin outside of the outermost groups.
     const room = state.kind === "bars" && !state.same && !xLog ? { boundaryGap: ["4%", "4%"], scale: false } : {};
     return {
       dropped: drawn.reduce((sum, one) => sum + one.dropped, 0),

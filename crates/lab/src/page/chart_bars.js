@@ -1,16 +1,16 @@
 // @ts-check
-// The chart of an experiment without a sweep: a bar to each median, the
-// interval on it, and every sample as a dot, the best first.
+// Chart of an experiment without a sweep: one bar per median, with its interval and all samples as
+// dots, sorted from best to worst.
 
 const barsChart = (() => {
-  // Where a sample's dot stands across its bar: spread evenly by the golden
-  // ratio, so that the picture is the same each time.
+  // Returns the offset of a sample's dot across its bar: distributed by the golden ratio, which is
+  // deterministic.
   function spread(index) {
     return ((index * 0.618034) % 1) - 0.5;
   }
 
-  // The bars as they are shown, the best first: in the figure's own unit, or
-  // as percentages of the worst or the best of all of them.
+  // Returns the bars to draw, sorted from best to worst: in the figure's unit, or as percentages of
+  // the worst or the best.
   function rowsOf(shown, state, figure) {
     const percent =
       state.mode &&
@@ -37,7 +37,8 @@ const barsChart = (() => {
     return rows.sort((a, b) => sign * (a.bar.median - b.bar.median));
   }
 
-  // Two lines: the name, and under it the figure. Braces would be read as style.
+  // Two lines: the name, and below it the figure. Braces are removed because the library reads them
+  // as style.
   function rowLabel(row, figure, room) {
     const plain = (words) => {
       const clean = words.replace(/[{}|\n]/g, " ");
@@ -55,7 +56,7 @@ const barsChart = (() => {
     const kept = rowsOf(shown, state, figure);
     const rows = kept.filter((row) => row.median !== null && (!state.xLog || row.median > 0));
     const part = (value) => value / unit.divisor;
-    // Letters that fit into a third of the picture.
+    // Number of letters that fit into a third of the chart.
     const room = Math.max(8, Math.floor(state.width / 24));
     const range = state.xLog ? parts.decades(rows.flatMap((row) => [row.low, row.median, row.high, ...row.samples]).map(part)) : {};
     const colours = rows.map((row) => palette.colour(row.series.contender));
@@ -98,7 +99,7 @@ const barsChart = (() => {
         xAxis: valueAxis,
         yAxis: names,
         series: [
-          // A bar stands on zero, which a logarithmic axis does not have.
+          // A bar starts at zero, which a logarithmic axis does not have.
           state.xLog
             ? null
             : {
@@ -122,7 +123,7 @@ const barsChart = (() => {
       type: "custom",
       z: 2,
       silent: true,
-      // The extremes are there for the axis to reach them.
+      // The extremes are included so that the axis covers them.
       encode: { x: [0, 2, 3], y: 1 },
       data: rows.map((row, at) => [part(row.median), at, part(Math.max(row.high, parts.extent(row.samples)[1])), part(row.low)]),
       renderItem(_, api) {
@@ -135,13 +136,13 @@ const barsChart = (() => {
             const style = { fill: colours[api.value(1)], opacity: 0.55 };
             return { type: "circle", shape: { cx: x, cy: y + spread(index) * height, r: 2.25 }, style };
           });
-        // WHY: without the word a group that becomes empty keeps what it had.
+        // WHY: without this flag a group that becomes empty keeps its former elements.
         return { type: "group", $mergeChildren: false, children };
       },
     };
   }
 
-  // The median as a stroke across the bar, its interval as a whisker.
+  // The median as a stroke across the bar, and its interval as a whisker.
   function medians(rows, colours, part, state, floor) {
     return {
       type: "custom",

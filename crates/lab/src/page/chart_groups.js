@@ -1,12 +1,12 @@
 // @ts-check
-// The chart of a sweep as bars: a group at each x, in it a bar for each line.
+// Chart of a sweep as bars: one group per x, with one bar per line.
 
 const groupsChart = (() => {
-  // How much of the room between two groups their bars take.
+  // Share of the gap between two groups that the bars take.
   const SHARE = 0.8;
   const WIDEST = 40;
 
-  // Where the groups stand on the screen and how wide a bar can be.
+  // Returns the width of a bar, from the smallest gap between groups.
   function widthOf(axis, api, count) {
     const places = axis.xs.map((x) => api.coord([axis.place(x), 0])[0]).sort((a, b) => a - b);
     let gap = Infinity;

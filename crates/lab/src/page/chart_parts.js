@@ -1,5 +1,5 @@
 // @ts-check
-// What both kinds of chart are made of: axes, whiskers, tooltips.
+// Common parts of the charts: axes, whiskers, tooltips.
 
 const parts = (() => {
   const FONT_SIZE = 12;
@@ -15,7 +15,8 @@ const parts = (() => {
         fontSize: FONT_SIZE,
         fontFamily: ground.font,
         hideOverlap: true,
-        // The last number ends with its axis: a long one would be cut at the edge of the picture.
+        // Aligns the last number with the end of its axis: a long one would be clipped at the edge
+        // of the chart.
         alignMaxLabel: kind === "category" ? null : "right",
       },
       axisLine: { show: false, lineStyle: { color: ground.rule } },
@@ -27,13 +28,13 @@ const parts = (() => {
     };
   }
 
-  // Axis numbers are round already: digits would pad them with zeros.
+  // Axis numbers are round, so padding with zeros to three digits is avoided.
   function tick(value) {
     if (value !== 0 && Math.abs(value) < 1) return String(Number(value.toPrecision(3)));
     return Number.isInteger(value) ? format.whole(value) : String(Number(value.toPrecision(6)));
   }
 
-  // The least and the greatest of any number of values.
+  // Returns the smallest and the largest value.
   function extent(values) {
     let [least, most] = [Infinity, -Infinity];
     for (const value of values) {
@@ -43,8 +44,8 @@ const parts = (() => {
     return [least, most];
   }
 
-  // Rows of numbers for a series. WHY: the library copies whatever it is given,
-  // and many small arrays take it a second where one flat one takes no time.
+  // Returns rows of numbers for a series. WHY: the library copies its input, which takes about a
+  // second for many small arrays and no measurable time for one flat array.
   function rows(list, many, width) {
     if (!many) return { data: list };
     const data = new Float64Array(list.length * width);
@@ -52,21 +53,20 @@ const parts = (() => {
     return { data, dimensions: Array.from({ length: width }, (_, at) => `d${at}`) };
   }
 
-  // The unit in which an axis reads best; a percentage stays one.
+  // Returns the unit of an axis for values of this size; percentages are not scaled.
   function scaleOf(unit, values) {
     const [least, most] = extent(values);
     if (unit === "%") return { divisor: 1, label: "%" };
     return format.scale(unit, Math.max(Math.abs(least), Math.abs(most)));
   }
 
-  // What the axis of the figure is called.
+  // Returns the title of the value axis.
   function title(figure, state, unit) {
     if (state.mode) return relative.name(state.mode, figure.better);
     return unit.label ? `${figure.label} (${unit.label})` : figure.label;
   }
 
-  // The decades that hold every value of a logarithmic axis. A value at or
-  // below zero has no place on it.
+  // Returns the range of a logarithmic axis that covers all positive values.
   function decades(values) {
     const [least, most] = extent(values.filter((value) => value > 0));
     if (least > most) return { min: 1, max: 10 };
@@ -82,7 +82,7 @@ const parts = (() => {
     return min === max ? { min: min / 10, max: max * 10 } : { min, max };
   }
 
-  // An error bar between two points of the plane, with caps across it.
+  // An error bar between two points, with caps.
   function whisker(from, to, colour, cap, width) {
     const sideways = Math.abs(to[0] - from[0]) > Math.abs(to[1] - from[1]);
     const [dx, dy] = sideways ? [0, cap] : [cap, 0];
@@ -92,7 +92,7 @@ const parts = (() => {
     return { type: "group", children: [line(from, to), across(from), across(to)] };
   }
 
-  // A tooltip of elements, never of markup.
+  // A tooltip built from elements, not from markup.
   function tooltip(ground, describe) {
     return {
       trigger: "item",

@@ -1,15 +1,14 @@
 // @ts-check
-// The chart of a sweep as lines: a point for each x with the interval of its
-// median, and each contender's line of best fit through its points.
+// Chart of a sweep as lines: one point per x with the interval of its median, and each contender's
+// line of best fit.
 
 const sweepChart = (() => {
   const SEGMENTS = 64;
-  // With more points than this a picture shows no intervals, and lines only
-  // where they change.
+  // Above this number of points, a chart omits intervals, and thins its lines.
   const MANY = 5000;
 
-  // The line is straight in the measured units; on a logarithmic axis it bends,
-  // and where all steps are equally wide it has a corner at each x.
+  // Points of the line of best fit. It is straight on linear axes, curved on a logarithmic axis,
+  // and has a corner at each x with equal spacing.
   function fitted(one, axis, state, unit) {
     const { slope, intercept } = one.line.fit;
     const at = (x) => (slope * x + intercept) / unit.divisor;
@@ -35,7 +34,7 @@ const sweepChart = (() => {
     };
   }
 
-  // Every sample, faint, beside the column of its point.
+  // All samples, translucent, at the x of their point.
   function cloud(one, axis, state, many, colour) {
     return {
       type: "scatter",
@@ -85,7 +84,7 @@ const sweepChart = (() => {
     ];
   }
 
-  // A ring round the point whose figure stands for the whole line.
+  // A ring around the point of the primary metric.
   function ring(one, axis, colour, ground, experiment) {
     const point = one.points.find((each) => each.principal);
     if (!point) return null;

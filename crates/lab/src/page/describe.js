@@ -1,8 +1,8 @@
 // @ts-check
-// What a chart shows, in a sentence for who does not see it.
+// Text description of a chart, for screen readers.
 
 const describe = (() => {
-  // More than this many are told by the best and the worst.
+  // Above this number of lines, only the best and the worst are listed.
   const FEW = 6;
 
   function ranking(entries, better) {

@@ -1,6 +1,6 @@
 // @ts-check
-// Builds elements. Text always goes in as text nodes: nothing a result file
-// says can become markup.
+// Creates elements. Text is inserted as text nodes only, so data of a results file cannot become
+// markup.
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -17,7 +17,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-// An attribute whose value is a function is a listener for the event it names.
+// A function as the value of an attribute is a listener for the event of that name.
 function h(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -30,7 +30,7 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// The text that an element carries packed: gzip in base64, as packed.rs makes it.
+// Decompresses the text of an element: gzip in base64, as written by packed.rs.
 async function unpacked(id) {
   if (!("DecompressionStream" in window)) {
     throw new Error("this browser cannot unpack what the page carries; Chrome can since version 80, Firefox since 113, Safari since 16.4");
@@ -44,13 +44,13 @@ function plural(count, noun) {
   return `${format.whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-// A region that scrolls sideways must be reachable by keyboard.
+// A region that scrolls horizontally must be reachable by keyboard.
 function scroller(label, ...children) {
   return h("div", { class: "scroller", role: "region", "aria-label": label, tabindex: "0" }, ...children);
 }
 
-// Details whose content is built when they are first opened. `unfold` builds
-// it at once, for whoever opens them without waiting.
+// Details whose content is built when they are first opened. `unfold` builds the content
+// immediately.
 function fold(title, open, build) {
   const handle = h("summary", {}, title);
   const details = h("details", {}, handle);
@@ -58,7 +58,7 @@ function fold(title, open, build) {
     details.unfold = () => {};
     details.append(...[build()].flat());
   };
-  // The browser tells of the toggle a little after it; whoever opened it by hand sees all at once.
+  // The browser fires `toggle` with a delay; the click handler builds the content before.
   handle.addEventListener("click", () => details.unfold());
   details.addEventListener("toggle", () => {
     if (details.open) details.unfold();

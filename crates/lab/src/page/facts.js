@@ -1,6 +1,6 @@
 // @ts-check
-// What a file says of a machine or an instrument, in words: whatever is there,
-// named by its key, whose last part may be a unit.
+// Facts about a machine or an instrument: every entry of an object, named by its key, whose last
+// part may be a unit.
 
 const facts = (() => {
   const UNITS = { ns: "ns", us: "µs", ms: "ms", percent: "%", mhz: "MHz" };
@@ -25,7 +25,7 @@ const facts = (() => {
         .filter((words) => words !== "")
         .join(", ");
     if (said && typeof said === "object") {
-      // Names first, whatever the order of the file.
+      // Strings come first, independent of the order in the file.
       const known = Object.entries(said).filter(([, each]) => each !== null);
       known.sort(([, a], [, b]) => Number(typeof b === "string") - Number(typeof a === "string"));
       return known
@@ -39,7 +39,7 @@ const facts = (() => {
     return said === null || said === undefined ? "" : String(said);
   }
 
-  // A list of [name, words]; empty where there is no object.
+  // Returns a list of [name, words]; empty if the argument is not an object.
   function of(object) {
     if (!object || typeof object !== "object" || Array.isArray(object)) return [];
     return Object.entries(object)

@@ -1,9 +1,9 @@
 // @ts-check
-// Turns numbers into what a reader sees: three significant digits, thin
-// spaces between thousands, the unit that keeps the number short.
+// Formats numbers: three significant digits, thin spaces between thousands, and a unit that keeps
+// the number short.
 
 const format = (() => {
-  const THIN = "\u202f"; // narrow, and no line breaks at it
+  const THIN = "\u202f"; // narrow no-break space
   /** @type {[string, number][]} */
   const TIMES = [
     ["ns", 1],
@@ -31,7 +31,7 @@ const format = (() => {
     return Number(value.toPrecision(3));
   }
 
-  // Three significant digits.
+  // Formats with three significant digits.
   function digits(value) {
     if (!isNumber(value)) return "–";
     if (value === 0) return "0";
@@ -45,14 +45,14 @@ const format = (() => {
     return sign + (size >= 1000 ? grouped(size.toFixed(0)) : size.toPrecision(3));
   }
 
-  // A count or a parameter: nothing is rounded away.
+  // Formats a count or a parameter, without rounding.
   function whole(value) {
     if (!isNumber(value)) return "–";
     if (!Number.isInteger(value) || Math.abs(value) >= 1e21) return digits(value);
     return (value < 0 ? "−" : "") + grouped(String(Math.abs(value)));
   }
 
-  // Splits "ns per hop" into a time that may be scaled and its tail.
+  // Splits "ns per hop" into a scalable unit of time and its tail.
   function parseUnit(unit) {
     const found = /^(ns|us|µs|μs|ms|s)(?=$|[\s/])(.*)$/.exec(unit || "");
     if (!found) return { time: false, factor: 1, tail: unit || "" };
@@ -64,14 +64,14 @@ const format = (() => {
     return from === to || (parseUnit(from).time && parseUnit(to).time);
   }
 
-  // What to multiply a figure in `from` by to have it in `to`.
+  // Returns the factor that converts a figure from unit `from` to unit `to`.
   function conversion(from, to) {
     const [a, b] = [parseUnit(from), parseUnit(to)];
     return a.time && b.time ? a.factor / b.factor : 1;
   }
 
-  // The unit in which a figure of this size reads best.
-  // Dividing by `divisor` gives the number to print before `label`.
+  // Returns the unit for a figure of this size. The number to print before `label` is the figure
+  // divided by `divisor`.
   function scale(unit, size) {
     const parsed = parseUnit(unit);
     const base = isNumber(size) ? Math.abs(rounded(size * parsed.factor)) : 0;
@@ -92,14 +92,14 @@ const format = (() => {
     return joined(digits(figure / chosen.divisor), chosen.label);
   }
 
-  // Both ends in the unit that suits `reference`, named once.
+  // Formats both bounds in the unit that suits `reference`, with one label.
   function interval(low, high, unit, reference) {
     if (!isNumber(low) || !isNumber(high)) return "–";
     const chosen = scale(unit, isNumber(reference) ? reference : high);
     return joined(`${digits(low / chosen.divisor)}${THIN}–${THIN}${digits(high / chosen.divisor)}`, chosen.label);
   }
 
-  // R² and its like, where only the last digits differ.
+  // Formats values such as R², which may differ only in the last digits.
   function share(number) {
     return number > 0.999 && number < 1 ? `${Math.floor(number * 1e5) / 1e5}` : number.toFixed(3);
   }
@@ -126,7 +126,7 @@ const format = (() => {
     return `${rounded(count)}\u00a0${steps[step]}`;
   }
 
-  // "21 November 2026, 09:00 UTC"; what is no date comes back as it is.
+  // Formats "21 November 2026, 09:00 UTC"; returns text that is not a date unchanged.
   function moment(text) {
     const date = new Date(text);
     if (typeof text !== "string" || Number.isNaN(date.getTime())) return text ? String(text) : "";

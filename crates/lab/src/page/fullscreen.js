@@ -1,6 +1,6 @@
 // @ts-check
-// A figure that fills the screen: by the browser's own means, and where these
-// are missing or refused over the page. Escape leaves either way.
+// Full-screen view of a figure: by the browser's API or, if that is missing or refused, as an
+// overlay over the page. Escape leaves both.
 
 const fullScreen = (() => {
   let covering = null;
@@ -25,7 +25,7 @@ const fullScreen = (() => {
   document.addEventListener("keydown", (event) => {
     if (!covering) return;
     if (event.key === "Escape") uncover();
-    // What lies under the figure is out of sight, so the focus stays within.
+    // Elements below the overlay are invisible, so the focus stays within the figure.
     if (event.key === "Tab") {
       const stops = [...covering.figure.querySelectorAll("button:not(:disabled), select")].filter((stop) => stop.offsetParent);
       const [first, last] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];

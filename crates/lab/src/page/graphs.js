@@ -1,5 +1,5 @@
 // @ts-check
-// The graphs of an experiment that has several, and their titles in words.
+// Titles of an experiment's graphs, in words.
 
 const graphs = (() => {
   const OPERATION = /(\d+(?:\.\d+)?)% \{(message|exit_signal)_size,\s*(\d+)\}/g;
@@ -8,8 +8,8 @@ const graphs = (() => {
     return text.replace(/0+$/, "").replace(/\.$/, "");
   }
 
-  // "Send Throughput, send_duration=1000 ms,  50.000000% {message_size,1}, …"
-  // in words; a title of another form stays as it is.
+  // Converts "Send Throughput, send_duration=1000 ms,  50.000000% {message_size,1}, …" to words;
+  // returns other titles unchanged.
   function words(title) {
     const found = /^(Send|Receive) Throughput, send_duration=(\d+) ms,/.exec(title);
     const operations = [...title.matchAll(OPERATION)];

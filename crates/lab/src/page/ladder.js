@@ -1,10 +1,10 @@
 // @ts-check
-// The ladder of the servers that acknowledge, on one scale: what was published
-// in 2015, and what this run has found.
+// Chart of the acknowledging servers on one scale: figures published in 2015, and figures of this
+// run.
 
 const ladder = (() => {
   const RUNGS = ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"];
-  // Messages per second after David Beck, from and to where a range was published.
+  // Messages per second published by David Beck, as a range where one was published.
   /** @type {[string, ...number[][]][]} */
   const THEN = [
     ["laptop, 2015", [22e3], [90e3, 100e3], [250e3, 274e3], [2e6, 2.5e6], [2.7e6, 3.36e6]],
@@ -34,7 +34,7 @@ const ladder = (() => {
       secondary: variant !== "",
       steps: rungs.map((rung) => [model.compared(rung, contender, variant)].find((one) => one?.median > 0) || null),
     });
-    // A contender, and below it its other variants.
+    // A contender, followed by its other variants.
     const found = report.contenders.flatMap((contender) => {
       const own = rungs.flatMap((rung) => rung?.results || []).filter((one) => one.contender === contender && one.variant);
       return ["", ...new Set(own.map((one) => one.variant))].map((variant) => line(contender, variant));
@@ -99,7 +99,7 @@ const ladder = (() => {
     return one.then && step.low < step.high ? format.interval(step.low, step.high, "", step.median) : format.value(step.median, "");
   }
 
-  // Nothing where this run has none of these servers.
+  // Returns null if this run has none of these servers.
   function build(report) {
     const found = now(report);
     if (found.length === 0) return null;

@@ -1,8 +1,8 @@
 // @ts-check
-// Buttons that copy a link to the page as it is shown now.
+// Buttons that copy a link to the page in its current state.
 
 const links = (() => {
-  // Where the clipboard is refused the link is shown, selected, to be copied by hand.
+  // If the clipboard is refused, the link is shown and selected for copying by hand.
   async function copy(address, button) {
     try {
       await navigator.clipboard.writeText(address);
@@ -15,7 +15,7 @@ const links = (() => {
     }
   }
 
-  // The button says it, and the status line of the page says it aloud.
+  // Shows a message on the button, and announces it in the page's status line.
   function say(button, words) {
     const name = button.textContent;
     if (name === words) return;

@@ -1,5 +1,5 @@
 // @ts-check
-// Puts the page together and says when it is drawn.
+// Assembles the page, and marks it as ready when it is drawn.
 
 (async () => {
   const stored = JSON.parse(await unpacked("purlin-results"));
@@ -10,7 +10,7 @@
     return experiment ? h("a", { href: `#${experiment.anchor}` }, experiment.title) : fallback;
   }
 
-  // Anchors come from ids, which may hold anything and may collide.
+  // Anchors are derived from ids, which may contain any characters and may collide.
   function anchors() {
     report.experiments.forEach((experiment, at) => {
       const plain = experiment.id.toLowerCase().replace(/[^a-z0-9]+/g, "-");
@@ -19,7 +19,7 @@
     });
   }
 
-  // A part that fails is named in its place; the others are drawn all the same.
+  // If a part fails, a message replaces it and the other parts are drawn.
   function part(place, name, build) {
     try {
       const made = build();
@@ -49,7 +49,7 @@
     setTimeout(() => URL.revokeObjectURL(address), 0);
   }
 
-  // Everything that depends on the results, from nothing.
+  // Rebuilds everything that depends on the results.
   function build() {
     fullScreen.uncover();
     chart.endAll();
@@ -69,8 +69,7 @@
     chart.startAll();
   }
 
-  // The place of a link with choices is not an element's name, so the browser
-  // cannot find it by itself.
+  // The browser cannot resolve an anchor with settings, because no element has that name.
   function follow() {
     const anchor = view.read(location.hash);
     theme.take();
@@ -78,13 +77,13 @@
     if (location.hash.includes("?")) byId(anchor)?.scrollIntoView();
   }
 
-  // A link within the page names a place alone; the choices stay and are put behind it.
+  // A link within the page contains only an anchor; the settings are appended to it again.
   window.addEventListener("hashchange", () => {
     if (location.hash.includes("?")) follow();
     else view.keep();
   });
 
-  // Results of others are drawn with those of the page; nobody is sent elsewhere by it.
+  // Draws added results together with those of the page, and keeps the scroll position.
   function join(added) {
     const place = window.scrollY;
     report = model.read([...stored, ...added]);
@@ -99,7 +98,7 @@
   byId("download").addEventListener("click", download);
   byId("download").before(links.button("", "Copy link", "A link to this page as it is shown now"));
   printing.start();
-  // The browser looked for the place of the link, or where the reader was before, when neither was there.
+  // The browser resolved the anchor, or restored the scroll position, before the content existed.
   if (view.place()) window.scrollTo(0, view.place());
   else if (location.hash) byId(view.read(location.hash))?.scrollIntoView();
   document.addEventListener("scrollend", view.stay);

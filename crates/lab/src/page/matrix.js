@@ -1,10 +1,9 @@
 // @ts-check
-// All ratios at a glance: a row for each experiment, a column for each
-// contender, the deeper the colour the further apart. Below a contender's
-// ratio stand those of its other variants.
+// Overview of all ratios: one row per experiment, one column per contender, and a deeper colour for
+// ratios farther from 1. The ratios of a contender's other variants are listed below its own.
 
 const matrix = (() => {
-  // From this ratio on the colour is as deep as it gets.
+  // Ratio from which the colour has its full depth.
   const DEEPEST = 20;
 
   function cell(all) {
@@ -27,7 +26,7 @@ const matrix = (() => {
     return made;
   }
 
-  // Nothing where a table says no more than the list of ratios.
+  // Returns null if a table would add nothing to the list of ratios.
   function build(report, link) {
     const rows = report.experiments.filter((experiment) => report.ratios.some((ratio) => ratio.experiment === experiment));
     const columns = report.contenders.filter((contender) => report.ratios.some((ratio) => ratio.contender === contender));

@@ -1,29 +1,28 @@
-//! The report page: stored results in, one self-contained HTML file out.
+//! Report page: renders stored results as one self-contained HTML file.
 //!
-//! The commands that run experiments and draw stored ones again call [`render`].
-//! The page carries its data, its style, its script and the charting library,
-//! opens from disk and asks for nothing over a network. This module never reads
-//! or writes a file and never judges the results: what is missing or odd in
-//! them is the script's to leave out, so that a damaged file still gives a page.
+//! The commands that run experiments, and those that draw stored results, call [`render`]. The page
+//! embeds its data, style, script and charting library; it opens from disk and makes no network
+//! requests. This module neither reads nor writes files, and does not validate the results: the
+//! script omits missing or malformed data, so a damaged file still gives a page.
 //!
-//! # The files beside this one
+//! # Files of this folder
 //!
 //! | file | role |
 //! |---|---|
-//! | `page.html`, `page.css` | the frame and its look |
-//! | `packed.rs` | packs the library and the results |
-//! | `dom.js`, `format.js`, `palette.js` | elements and what they carry packed, numbers, colours and symbols |
-//! | `model.js`, `series.js`, `graphs.js` | results as read, made whole; their lines; their graphs |
-//! | `view.js`, `links.js`, `theme.js` | what the reader chose, and the link that keeps it |
-//! | `otp_records.js`, `otp_text.js`, `others.js` | text of OTP's suite; results that a reader adds |
-//! | `relative.js` | figures as shares of the worst and of the best |
-//! | `chart_parts.js`, `chart_sweep.js`, `chart_groups.js`, `chart_axes.js`, `chart_bars.js` | the pictures |
-//! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and its description |
-//! | `spread.js`, `facts.js`, `matrix.js` | samples as a strip, facts in words, all ratios at a glance |
-//! | `ladder.js` | servers that acknowledge, in 2015 and now |
-//! | `table.js`, `summary.js`, `section.js`, `printing.js`, `main.js` | the tables, the top, an experiment, paper, the whole |
+//! | `page.html`, `page.css` | frame and style |
+//! | `packed.rs` | compresses the library and the results |
+//! | `dom.js`, `format.js`, `palette.js` | elements and their compressed data, numbers, colours and symbols |
+//! | `model.js`, `series.js`, `graphs.js` | normalised results, their series, their graphs |
+//! | `view.js`, `links.js`, `theme.js` | the reader's settings, and the link that stores them |
+//! | `otp_records.js`, `otp_text.js`, `others.js` | text of OTP's suite; results added by the reader |
+//! | `relative.js` | figures relative to the worst and to the best |
+//! | `chart_parts.js`, `chart_sweep.js`, `chart_groups.js`, `chart_axes.js`, `chart_bars.js` | charts |
+//! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and text description |
+//! | `spread.js`, `facts.js`, `matrix.js` | strip plot of samples, facts in words, overview of all ratios |
+//! | `ladder.js` | acknowledging servers, published in 2015 and measured now |
+//! | `table.js`, `summary.js`, `section.js`, `printing.js`, `main.js` | tables, header, sections, printing, assembly |
 //!
-//! Apache ECharts comes out of the package `charming` by way of `build.rs`.
+//! `build.rs` takes Apache ECharts from the package `charming`.
 
 mod packed;
 
@@ -35,7 +34,7 @@ const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js.gz.base64"));
 
-/// The script's files in the order in which they need one another.
+/// The script's files, in dependency order.
 const SCRIPT: [&str; 31] = [
     include_str!("dom.js"),
     include_str!("format.js"),
@@ -72,21 +71,20 @@ const SCRIPT: [&str; 31] = [
 
 /// Renders the page for one or more stored results.
 ///
-/// With several runs each contender's name is preceded by the time of its run;
-/// the labels of OTP's text, which has none, stay as they are. Any JSON value is
-/// accepted: what does not follow the schema of a result is left out of the
-/// page, and none at all gives a page that says so.
+/// With several runs, each contender's name is preceded by the start time of its run; labels of
+/// OTP's text, which has no start time, are unchanged. Any JSON value is accepted: data that does
+/// not follow the result schema is omitted, and a page without results says so.
 ///
-/// COST: half a megabyte for the library and the script; the results as JSON, packed, and before that
-/// once as text.
+/// COST: 0.5 MB for library and script, plus the results as JSON, compressed; during rendering the
+/// results are also held once as text.
 #[must_use]
 pub fn render(results: &[Value]) -> String {
     let data = packed(&serde_json::to_vec(results).expect("values are JSON"));
     let mut page =
         String::with_capacity(FRAME.len() + STYLE.len() + LIBRARY.len() + data.len() + 65_536);
     let mut rest = FRAME;
-    // WHY: one pass over the frame alone. Replacing in the finished text would
-    // also find a mark that happens to stand in somebody's results.
+    // WHY: a single pass over the frame. Replacing in the finished text would also replace marks
+    // that occur in the results.
     while let Some((before, after)) = rest.split_once("{{") {
         page.push_str(before);
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
@@ -103,7 +101,7 @@ pub fn render(results: &[Value]) -> String {
     page
 }
 
-/// The script's files as one function, so that their names stay their own.
+/// Appends the script's files as one function, which keeps their names out of the global scope.
 fn push_script(page: &mut String) {
     page.push_str("(() => {\n\"use strict\";\n");
     for file in SCRIPT {
@@ -123,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// What the page's script will find in an element.
+    /// Returns the decompressed content of a script element.
     fn unpacked(page: &str, id: &str) -> String {
         let (_, after) = page.split_once(&format!(r#"id="{id}">"#)).expect("the page has it");
         let (text, _) = after.split_once("</script>").expect("the element ends");
@@ -133,13 +131,13 @@ mod tests {
         text
     }
 
-    /// What the page's script will parse.
+    /// Returns the results embedded in the page.
     fn data_of(page: &str) -> Value {
         serde_json::from_str(&unpacked(page, "purlin-results")).expect("the data are JSON")
     }
 
     #[test]
-    fn no_results_still_give_a_whole_page() {
+    fn page_without_results_is_complete() {
         let page = render(&[]);
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
         assert_eq!(data_of(&page), json!([]));
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mark_of_the_frame_is_replaced() {
+    fn all_marks_of_the_frame_are_replaced() {
         let page = render(&[]);
         for name in ["style", "results", "library", "script"] {
             assert!(FRAME.contains(&format!("{{{{{name}}}}}")), "{name} is in the frame");
@@ -156,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn several_results_come_back_as_they_went_in() {
+    fn several_results_round_trip() {
         let results = [json!({"schema": 1, "seed": 7}), json!({"schema": 1, "seed": 8})];
         assert_eq!(data_of(&render(&results)), json!(results));
     }
 
     #[test]
-    fn text_that_would_end_the_script_stays_text() {
+    fn results_cannot_end_the_script_element() {
         let hostile = json!({"contenders": [{"notes": ["</script><img src=x onerror=alert(1)><!--<script>"]}]});
         let page = render(std::slice::from_ref(&hostile));
         assert!(!page.contains("<img src=x"));
@@ -171,32 +169,32 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_in_the_results_is_not_replaced() {
+    fn mark_in_the_results_is_not_replaced() {
         let page = render(&[json!({"profile": "{{library}}"})]);
         assert_eq!(data_of(&page), json!([{"profile": "{{library}}"}]));
     }
 
     #[test]
-    fn nothing_in_the_page_is_loaded_from_elsewhere() {
+    fn page_references_no_external_resources() {
         let page = render(&[]);
         for reference in
             ["src=\"", "@import", "url(", "http://", "https://", "fetch(", "XMLHttpRequest"]
         {
-            // The name of the SVG language is an identifier that happens to look like an address.
+            // The namespace name of SVG is an identifier, not a reference.
             let found = page.replace("http://www.w3.org/2000/svg", "").contains(reference);
             assert!(!found, "{reference} is in the page");
         }
     }
 
     #[test]
-    fn the_library_is_whole_and_keeps_its_notice() {
+    fn library_is_complete_and_keeps_its_licence_notice() {
         let library = unpacked(&render(&[]), "purlin-library");
         assert!(library.trim_start().starts_with("/*") && library.len() > 1_000_000);
         assert!(library.contains("Licensed to the Apache Software Foundation"));
     }
 
     #[test]
-    fn a_page_with_ten_thousand_samples_stays_under_a_megabyte() {
+    fn page_with_ten_thousand_samples_is_smaller_than_a_megabyte() {
         let samples: Vec<f64> = (0..10_000).map(|at| f64::from(at * 7919 % 10_007) / 7.0).collect();
         let page = render(&[json!({"results": [{"experiment": "ping-pong", "samples": samples}]})]);
         assert!(page.len() < 1_000_000, "{} bytes", page.len());

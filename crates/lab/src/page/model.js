@@ -1,6 +1,6 @@
 // @ts-check
-// Reads the stored results into what the page draws. Whatever is missing or
-// odd is left out or filled in here, so that nothing after it has to ask.
+// Converts stored results to the data the page draws. Missing and malformed values are dropped or
+// replaced here, so that other files need no checks.
 
 const model = (() => {
   const list = (value) => (Array.isArray(value) ? value.filter((item) => item && typeof item === "object") : []);
@@ -23,8 +23,8 @@ const model = (() => {
     return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
 
-  // With several runs a contender of each is a contender of its own, named by
-  // the run's time. Texts of OTP's suite have none, and labels of their own.
+  // With several runs, the contenders of each run are separate and named by the run's start time.
+  // Texts of OTP's suite have no start time and keep their labels.
   function prefixes(files) {
     const dated = files.filter((file) => !undated(file));
     return files.map((file, index) => {
@@ -134,14 +134,14 @@ const model = (() => {
     return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
   }
 
-  // What an interval of a ratio says of the contender, where the file does not.
+  // Returns the verdict that the interval of a ratio implies, for files without a verdict.
   function seen(low, high) {
     if (low === null || high === null) return "";
     if (low <= 1 && high >= 1) return "indistinguishable";
     return low > 1 ? "worse" : "better";
   }
 
-  // The figure that a contender's stands for, or the same in another of its variants.
+  // Returns a contender's primary metric, or the same figure of another variant.
   function compared(experiment, whose, variant) {
     const principal = experiment?.results.find((result) => result.contender === whose && result.principal);
     if (!variant || !principal) return principal;
@@ -156,8 +156,8 @@ const model = (() => {
     );
   }
 
-  // A ratio above 1 always says that the other contender costs more. How a file
-  // turned its quotient is seen from its medians.
+  // A ratio above 1 means that the other contender costs more. The orientation of a file's quotient
+  // is derived from its medians.
   function readRatio(raw, index, find, experiments) {
     const experiment = experiments.find((known) => known.id === text(raw.experiment));
     const [contender, against] = [find(index, text(raw.contender)), find(index, text(raw.against))];

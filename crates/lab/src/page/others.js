@@ -1,12 +1,13 @@
 // @ts-check
-// Results of others beside those of the page: pasted, dropped or out of files.
-// They stay in this window, join the same charts and can be taken out again.
+// Results added by the reader: pasted, dropped or read from files. They are kept in this window,
+// are drawn in the same charts, and can be removed.
 
 const others = (() => {
   const sources = [];
   let pasted = 0;
 
-  // Whether text is no JSON however it went on: browsers tell that from an end too early.
+  // Returns whether no continuation could make the text valid JSON; browsers report that
+  // differently from an unexpected end.
   function broken(text) {
     try {
       JSON.parse(text);
@@ -16,7 +17,8 @@ const others = (() => {
     }
   }
 
-  // The first line after which nothing could be mended; the last, where the text breaks off.
+  // Returns the first line after which the text cannot become valid; the last line if the text is
+  // truncated.
   function lineOf(text) {
     const lines = text.split("\n");
     let [low, high] = [1, lines.length];
@@ -28,7 +30,7 @@ const others = (() => {
     return low;
   }
 
-  // Our results, one or a list of them.
+  // Parses results of the lab: one document or a list of them.
   function parsed(text) {
     let value;
     try {
@@ -43,7 +45,8 @@ const others = (() => {
     return documents;
   }
 
-  // All sources as documents. The texts are one, so that their runs are counted together.
+  // Parses all sources to documents. All OTP texts share one reader, so that their runs are
+  // numbered together.
   function documents(list) {
     const reader = otpText.reader();
     const found = [];
@@ -91,7 +94,7 @@ const others = (() => {
       byId("status").textContent = words;
     }
 
-    // A source that cannot be read is refused whole; the others are taken.
+    // A source that cannot be read is refused as a whole; the others are added.
     function add(given) {
       const refused = [];
       const taken = [];
@@ -131,7 +134,7 @@ const others = (() => {
 
   function dropping(addFiles, addText) {
     const mark = (on) => document.documentElement.classList.toggle("dropping", on);
-    // What is dragged from the page itself is nothing to add.
+    // Content dragged from the page itself is ignored.
     let own = false;
     document.addEventListener("dragstart", () => {
       own = true;
@@ -148,7 +151,7 @@ const others = (() => {
     document.addEventListener("drop", (event) => {
       mark(false);
       if (own) return;
-      // A field takes text that is dropped on it itself.
+      // Text dropped on a field is handled by the field.
       if (event.target instanceof Element && event.target.matches("textarea, input") && event.dataTransfer.files.length === 0) return;
       event.preventDefault();
       if (event.dataTransfer.files.length > 0) addFiles(event.dataTransfer.files);

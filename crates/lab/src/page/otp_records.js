@@ -1,15 +1,15 @@
 // @ts-check
-// Lines of OTP's text without comments, put together to records, in step with
+// Removes comments from OTP's text and joins its lines to records; must agree with
 // `otp_text/records.rs`.
 //
-// A record ends with `$` at the end of a line. Lines that begin with `#` are
-// comments, may stand within a record and hold any `$`. What a shell printed
-// around a benchmark is passed over. What is malformed is thrown as an Error
-// that begins with the number of its line.
+// A record ends with `$` at the end of a line. Lines that begin with `#` are comments; they may
+// occur within a record and contain `$`. Shell output around a benchmark is skipped. Malformed
+// input throws an Error that begins with the line number.
 
 const otpRecords = (() => {
   const SCENARIO = "Scenario: ";
-  // The longest line in bytes and the most lines of a record; the suite's own are far below.
+  // Maximum line length in bytes, and maximum number of lines per record; those of the suite are
+  // far below.
   const LINE = 4096;
   const LINES = 4096;
 
@@ -26,13 +26,13 @@ const otpRecords = (() => {
     return text.length > LINE ? text.length : new TextEncoder().encode(text).length;
   }
 
-  // Refuses a record that is still open in this line.
+  // Throws if a record is still open at this line.
   function unbroken(open, number) {
     if (open.length === 0) return;
     throw at(number, `the record that begins in line ${open[0].line} breaks off before its $; copy it again, or leave its scenario out`);
   }
 
-  // Gives records, each a list of { line, text }.
+  // Returns the records, each a list of { line, text }.
   function read(whole) {
     const records = [];
     let open = [];
@@ -71,7 +71,7 @@ const otpRecords = (() => {
     return records;
   }
 
-  // What stands between semicolons, as { line, text }; a field goes over no two lines.
+  // Returns the fields between semicolons as { line, text }; a field must not span two lines.
   function fields(record) {
     const found = [];
     for (const { line, text } of record) {

@@ -1,10 +1,9 @@
 // @ts-check
-// The text of OTP's parallel_messages_SUITE, read into results as ours are.
+// Converts the text of OTP's parallel_messages_SUITE to results in the lab's format.
 //
-// A scenario is its title, its numbers of senders and a record for each line of
-// its graph. A title that comes again with the same options is another run:
-// its labels are preceded by `Ver: 2 `. A reader keeps count over several texts.
-// What is read and what is refused, in which words, is the same as in `otp_text/read.rs`.
+// A scenario consists of its title, its sender counts and one record per line of its graph. A title
+// repeated with equal options is another run, whose labels get the prefix `Ver: 2 `. A reader
+// numbers runs across several texts. Results and error messages must agree with `otp_text/read.rs`.
 
 const otpText = (() => {
   const { at, quoted, SCENARIO } = otpRecords;
@@ -25,7 +24,7 @@ const otpText = (() => {
     y: { label: "throughput", unit: "signals/s" },
   };
 
-  // Whether text is to be read as the suite's.
+  // Returns whether the text is in the suite's format.
   function is(text) {
     return !/^\s*[[{]/.test(text) && text.split("\n").some((line) => line.trim().startsWith(SCENARIO) || line.trim().endsWith("$"));
   }
@@ -70,7 +69,7 @@ const otpText = (() => {
     return found;
   }
 
-  // Neither a comment nor a title, and fit to stand before semicolons.
+  // Returns whether a label cannot be read as a comment or a title, and is valid as a field.
   function isLabel(text) {
     const length = [...text].length;
     return length > 0 && length <= LABEL && !CONTROL.test(text) && !text.startsWith("#") && !`${text} `.startsWith(SCENARIO);
@@ -83,7 +82,7 @@ const otpText = (() => {
     return Number(text);
   }
 
-  // Reads one text after the other; `document()` is all of them.
+  // Reads several texts in sequence; `document()` returns all of them.
   function reader() {
     const runs = new Map();
     const drawn = new Set();

@@ -1,8 +1,8 @@
 // @ts-check
-// Which colour and which symbol stand for a contender: the same in every
-// chart, and for the contenders known by name in every report. The hues are Okabe and Ito's, told apart by the
-// colour-blind too; on a dark ground they are lightened. With more contenders
-// than hues the symbol tells two of the same hue apart.
+// Colour and symbol of a contender: equal in all charts, and for known contenders in all reports.
+// The hues are those of Okabe and Ito, which colour-blind readers can distinguish; on a dark
+// background they are lighter. With more contenders than hues, the symbol distinguishes two of the
+// same hue.
 
 const palette = (() => {
   const KNOWN = ["purlin", "beam", "tokio", "elixir", "ractor", "kameo", "actix", "go", "ergo", "threads"];
@@ -19,7 +19,7 @@ const palette = (() => {
     roundRect: "M -3 -4.5 H 3 L 4.5 -3 V 3 L 3 4.5 H -3 L -4.5 3 V -3 Z",
   };
 
-  // Contenders known by name keep their place; others take the places left over.
+  // Known contenders have fixed positions; others take the free ones.
   function assign(contenders) {
     const taken = new Set();
     const later = [];
@@ -55,13 +55,13 @@ const palette = (() => {
     return SYMBOLS[contender.place % SYMBOLS.length];
   }
 
-  // The library's own pin stands on its point, where the others lie on theirs.
+  // The library's pin is anchored at its tip, whereas the other symbols are centred.
   function symbol(contender) {
     const name = shape(contender);
     return name === "pin" ? `path://${OUTLINES.pin}` : name;
   }
 
-  // The small picture in front of a name; CSS colours it by the variable.
+  // The symbol in front of a name; CSS colours it through variables.
   function swatch(contender, secondary) {
     const mark = svg("path", {
       d: outline(contender),
@@ -83,7 +83,7 @@ const palette = (() => {
     return tint(picture, contender);
   }
 
-  // Gives an element of the class `swatch` the contender's colour, in light and dark.
+  // Sets the contender's colours, light and dark, on an element of class `swatch`.
   function tint(element, contender) {
     element.style.setProperty("--light", LIGHT[contender.place % LIGHT.length]);
     element.style.setProperty("--dark", DARK[contender.place % DARK.length]);
@@ -94,7 +94,7 @@ const palette = (() => {
     return OUTLINES[shape(contender)];
   }
 
-  // The colours of everything in a chart that is not a contender's.
+  // Returns the colours of chart elements that do not belong to a contender.
   function ground() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();

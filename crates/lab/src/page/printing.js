@@ -1,5 +1,5 @@
 // @ts-check
-// On paper everything is unfolded, dark on white, and as wide as the sheet.
+// Print layout: everything unfolded, light theme, charts as wide as the paper.
 
 const printing = (() => {
   function start() {

@@ -1,16 +1,14 @@
 // @ts-check
-// A figure as a share of the worst or of the best at the same x.
+// A figure relative to the worst or to the best at the same x.
 //
-// Where more is better, as in OTP's viewer: `worst` is (v / least − 1) · 100,
-// "% more than the worst", and `best` is (1 − v / most) · 100, "% less than the
-// best". Where less is better the worst is the most: `worst` is
-// (1 − v / most) · 100, "% less than the worst", and `best` is
-// (v / least − 1) · 100, "% more than the best". So either way the worst
-// stands at 0 in the first and the best at 0 in the second. All lines of the
-// graph count, hidden or not: hiding one moves no other.
+// If more is better, as in OTP's viewer, `worst` is (v / least − 1) · 100, "% more than the worst",
+// and `best` is (1 − v / most) · 100, "% less than the best". If less is better, the worst is the
+// largest: `worst` is (1 − v / most) · 100, "% less than the worst", and `best` is (v / least − 1)
+// · 100, "% more than the best". In both cases the worst is at 0 in the first and the best at 0 in
+// the second. All lines of the graph count, hidden or not: hiding a line does not move the others.
 
 const relative = (() => {
-  // Whether the figure is held against the least; otherwise against the most.
+  // Returns whether the figure is related to the smallest one; otherwise to the largest.
   function overLeast(mode, better) {
     return (mode === "worst") === (better !== "lower");
   }
@@ -28,7 +26,7 @@ const relative = (() => {
     } is better, so the worst is the ${better === "lower" ? "greatest" : "least"} figure.`;
   }
 
-  // The least and the greatest figure at each x.
+  // Returns the smallest and the largest figure at each x.
   function bounds(points) {
     const found = new Map();
     for (const point of points) {
@@ -38,8 +36,8 @@ const relative = (() => {
     return found;
   }
 
-  // Turns a figure at x into its percentage; null where there is none,
-  // because a share of nothing or of less says nothing.
+  // Returns a function that converts a figure at x to its percentage, or to null if the smallest
+  // figure is not positive.
   function converter(points, mode, better) {
     const found = bounds(points);
     const over = overLeast(mode, better);

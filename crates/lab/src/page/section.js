@@ -1,8 +1,8 @@
 // @ts-check
-// One experiment: what it is, how it was run, its chart and its figures.
+// Section of an experiment: description, parameters, chart and figures.
 
 const section = (() => {
-  // More rows than this start folded.
+  // Tables with more rows than this are folded at first.
   const FEW = 8;
   const EQUALS = "\u00a0=\u00a0";
 
@@ -47,7 +47,8 @@ const section = (() => {
     );
   }
 
-  // Who has no figure, though nothing went wrong: it starves, or does not offer the experiment.
+  // Contenders without a figure where that is not an error: they starve, or do not offer the
+  // experiment.
   function absences(experiment) {
     return experiment.absences.map((one) => h("p", { class: "hint" }, `${one.contender} ${one.message}.`));
   }

@@ -1,16 +1,16 @@
 // @ts-check
-// The lines of a sweep, or the bars of a plain experiment: one series for each
-// contender and variant, in one graph of the experiment and for one figure.
+// Series of a chart: one per contender and variant, for one graph of the experiment and one figure;
+// lines of a sweep, or bars without a sweep.
 
 const series = (() => {
-  // The results that belong to a picture; an experiment without graphs has one.
+  // Returns the results of a graph; an experiment without graphs has a single one.
   function inGraph(experiment, graph) {
     return graph ? experiment.results.filter((result) => result.graph === graph) : experiment.results;
   }
 
-  // The figures that can be drawn, as { name, unit, better, swept }, the usual
-  // one first: what is principal, or plotted by the experiment's own words. In
-  // a graph that others contribute to, the figure that most of them have.
+  // Returns the figures that can be drawn, as { name, unit, better, swept }, the default one first:
+  // the primary metric, or the quantity the experiment plots. In a named graph, the figure that
+  // most contenders have comes first.
   function figures(experiment, graph) {
     const results = inGraph(experiment, graph).filter((result) => !result.fit && result.median !== null);
     const swept = results.some((result) => result.x !== null);
@@ -35,7 +35,7 @@ const series = (() => {
     return sorted.map((figure, at) => named(figure, experiment, at === 0 && (!graph || figure.rank > 0)));
   }
 
-  // The usual figure of a sweep goes by the name and the unit of the axis.
+  // The default figure of a sweep takes the name and the unit of the axis.
   function named(figure, experiment, usual) {
     const axis = usual && figure.swept;
     return {
@@ -47,7 +47,7 @@ const series = (() => {
     };
   }
 
-  // The measured points of a line in the unit of its figure, one for each x.
+  // Returns the measured points of a line in the unit of its figure, one per x.
   function points(results, figure) {
     const byX = new Map();
     for (const result of results) {
@@ -81,8 +81,8 @@ const series = (() => {
     };
   }
 
-  // The first variant is the contender's natural one. Without a figure the
-  // series have neither points nor bars, only their results.
+  // Returns all series; the first variant of a contender is its natural one. Without a figure,
+  // series have neither points nor bars, only results.
   function of(experiment, contenders, graph, figure) {
     const all = [];
     const owned = new Map(contenders.map((contender) => [contender, []]));

@@ -1,10 +1,10 @@
 // @ts-check
-// The samples of a figure as a strip: a tick for each, a box over the middle
-// half, all relative to their median and to the same scale in a whole table.
+// Strip plot of a figure's samples: one tick per sample, a box over the interquartile range,
+// relative to the median, with one scale per table.
 
 const spread = (() => {
   const [WIDTH, HEIGHT] = [112, 18];
-  // The scale ends here at the latest; what lies beyond stands at the edge.
+  // Maximum of the scale; samples beyond it are drawn at the edge.
   const FURTHEST = 0.5;
 
   function quantile(sorted, share) {
@@ -13,7 +13,7 @@ const spread = (() => {
     return sorted[below] + (sorted[Math.min(below + 1, sorted.length - 1)] - sorted[below]) * (place - below);
   }
 
-  // What the samples are more or less than their median, as shares of it.
+  // Returns the relative deviations of the samples from their median.
   function deviations(result) {
     if (result.samples.length < 2 || !(result.median > 0)) return [];
     return result.samples.map((sample) => sample / result.median - 1).sort((a, b) => a - b);
@@ -24,7 +24,7 @@ const spread = (() => {
     return most - least;
   }
 
-  // Where the scale of a table ends, a round share; null where there is nothing to show.
+  // Returns the maximum of a table's scale, a round number; null if there is no spread to show.
   function reach(results) {
     let most = 0;
     for (const result of results) {

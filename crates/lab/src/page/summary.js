@@ -1,12 +1,11 @@
 // @ts-check
-// The top of the page: what was run and where, what went wrong, and the
-// table of ratios.
+// Top of the page: run and machine, problems, and the table of ratios.
 
 const summary = (() => {
-  // More ratios than this start folded under their picture.
+  // Above this number of ratios, their table is folded below the matrix.
   const FEW = 24;
 
-  // A dot and its interval on a logarithmic scale that all rows share.
+  // A ratio and its interval on a logarithmic scale shared by all rows.
   function forest(ratio, ends) {
     const width = 88;
     const [first, last] = ends.map(Math.log);
@@ -120,7 +119,7 @@ const summary = (() => {
     );
   }
 
-  // Those of one kind stand together, with their advice once; many of them are folded.
+  // Warnings of one kind are grouped, with their advice once; large groups are folded.
   const MANY = 4;
 
   function warnings(report, link) {
@@ -194,7 +193,7 @@ const summary = (() => {
     return h("div", { class: "machine" }, facts.list(said), how(file, host));
   }
 
-  // How it was run and what that was fit for, as far as the file says it.
+  // How the run was measured, and the fitness of the machine, as far as the file contains it.
   function how(file, host) {
     const groups = [
       ["The machine before and during the run", facts.of(host.fitness)],

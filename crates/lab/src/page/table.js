@@ -1,12 +1,12 @@
 // @ts-check
-// Tables that sort by their headings, and what stands in those of an experiment.
+// Sortable tables, and the table of an experiment's figures.
 
 const table = (() => {
-  // With more rows than this the rest is shown when it is asked for.
+  // Above this number of rows, the rest is shown on request.
   const MANY = 300;
 
-  // A column is { title, cell(row), sort(row), class }. Without `sort` its
-  // heading is plain text. Rows without a value go last either way round.
+  // A column is { title, cell(row), sort(row), class }. Without `sort` its heading is plain text.
+  // Rows without a value come last in both directions.
   function sortable(caption, columns, rows) {
     const body = h("tbody", {});
     const heads = columns.map((column, at) => {
@@ -78,8 +78,8 @@ const table = (() => {
     );
   }
 
-  // The heading can stick to the window only while the table fits its region;
-  // a wider one scrolls in the region, and the heading sticks to that.
+  // A heading can stick to the window only if the table fits its region; a wider table scrolls
+  // within the region, and its heading sticks to that.
   function sticky(region) {
     const inner = region.firstElementChild;
     new ResizeObserver(() => {
@@ -92,7 +92,7 @@ const table = (() => {
     return h("span", { class: "named" }, palette.swatch(one.contender, one.secondary), one.name);
   }
 
-  // What was measured, with the words among its parameters: "time per step (remote)".
+  // Returns the metric with the textual parameters: "time per step (remote)".
   function measured(result) {
     const words = Object.entries(result.params).filter(
       ([name, value]) =>
@@ -101,12 +101,12 @@ const table = (() => {
     return [result.metric, ...words.map(([, value]) => `(${value})`)].join(" ");
   }
 
-  // Times in one unit, so that they sort by size.
+  // Converts times to one unit, so that they sort by size.
   function size(value, unit) {
     return format.isNumber(value) ? value * format.conversion(unit, "ns") : null;
   }
 
-  // Everything that was measured in an experiment, a row for each result.
+  // Table of all figures of an experiment, one row per result.
   function figures(experiment, all, ratios) {
     const rows = all.flatMap((one) => one.results.map((result) => ({ one, result, figure: measured(result) })));
     const swept = rows.some(({ result }) => result.x !== null);
@@ -168,7 +168,7 @@ const table = (() => {
     return sortable(`Figures of ${experiment.title}`, columns, rows);
   }
 
-  // What a ratio says in words.
+  // Returns the verdict of a ratio in words.
   function words(ratio) {
     if (ratio.verdict === "") return "no interval";
     const joint = ratio.verdict === "indistinguishable" ? "from" : "than";
@@ -179,7 +179,7 @@ const table = (() => {
     return h("span", { class: ratio.verdict === "indistinguishable" ? "equal" : null }, words(ratio));
   }
 
-  // The lines of best fit of a sweep, or nothing where there are none.
+  // Table of the lines of best fit of a sweep; null if the experiment has no lines.
   function fits(experiment, all) {
     const rows = all.filter((one) => one.line);
     if (rows.length === 0) return null;

@@ -1,8 +1,8 @@
 // @ts-check
-// Dark or light: as the link says, as the reader chose, or as the system is.
+// Dark or light theme: from the link, from the reader's last choice, or from the system.
 
 const theme = (() => {
-  // A page from disk may be refused its storage; then the choice lasts as long as the page.
+  // A page opened from disk may have no storage; the choice then lasts as long as the page.
   function remembered(name) {
     try {
       if (name) localStorage.setItem("purlin-theme", name);
@@ -16,7 +16,7 @@ const theme = (() => {
     byId("theme").setAttribute("aria-pressed", String(palette.isDark()));
   }
 
-  // By the link, or else by what was chosen the last time.
+  // Applies the theme of the link, or else the stored choice.
   function take() {
     const chosen = view.theme() || remembered();
     if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;

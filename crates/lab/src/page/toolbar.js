@@ -1,9 +1,9 @@
 // @ts-check
-// The controls of a chart. Each is a real button or select with a name, shows
-// what holds, and hands what the reader wants to `change`.
+// Controls of a chart. Each is a named button or select element, shows the current setting, and
+// passes changes to `change`.
 
 const tools = (() => {
-  // A button that is pressed or not. `show(pressed, usable)` sets it.
+  // A toggle button. `show(pressed, usable)` sets its state.
   function toggle(name, title, change) {
     const button = h(
       "button",
@@ -23,8 +23,8 @@ const tools = (() => {
     return button;
   }
 
-  // A choice among several. `show(options, chosen)` fills it; one alone is hidden.
-  // Where the options say enough the name is for those who do not see them.
+  // A select element. `show(options, chosen)` sets its options; it is hidden if there is only one.
+  // If the options are self-explanatory, the name is for screen readers only.
   function select(name, change, quiet) {
     const box = h("select", { "aria-label": name, change: () => change(box.selectedIndex) });
     const label = h("label", { class: "choice" }, quiet ? null : h("span", { "aria-hidden": "true" }, name), box);
@@ -41,8 +41,8 @@ const tools = (() => {
     return h("button", { type: "button", class: "switch", title, click }, name);
   }
 
-  // The legend: a click hides a line or brings it back. A contender without a
-  // figure keeps its place, so that its absence is seen.
+  // The legend; a click hides or shows a line. A contender without a figure stays in the legend,
+  // marked as having no result.
   function legend(shown, contenders, hidden, change) {
     const items = shown.map((one) => {
       const item = toggle(one.name, `Show or hide ${one.name}`, (now) => {

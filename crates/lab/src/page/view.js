@@ -1,13 +1,13 @@
 // @ts-check
-// What the reader chose to see, and the link that keeps it.
+// The reader's settings, and the link that stores them.
 //
-// The part of the address behind # is `ANCHOR?CHOICES`. Choices stand between
-// & signs: `theme=dark`, or an experiment's id with its words, for example
-// `spawn-chain=worst,bars,-beam`. Only what differs from the usual is there.
-// What cannot be understood is left out, so an old link still opens the page.
+// The fragment of the address is `ANCHOR?CHOICES`. Choices are separated by &: `theme=dark`, or an
+// experiment's id with its words, for example `spawn-chain=worst,bars,-beam`. Only settings that
+// differ from the default are included. Unknown words are ignored, so an old link still opens the
+// page.
 
 const view = (() => {
-  // One word for each choice that is not a number or a name.
+  // The word for each setting that is not a number or a name.
   /** @type {Record<string, [string, any]>} */
   const WORDS = {
     worst: ["mode", "worst"],
@@ -24,7 +24,7 @@ const view = (() => {
   const choices = new Map();
   let theme = null;
 
-  // What was chosen for an experiment; without a name the usual holds.
+  // Returns the settings of an experiment; a missing entry means the default.
   function of(id) {
     if (!choices.has(id)) choices.set(id, { hidden: new Set() });
     return choices.get(id);
@@ -69,12 +69,12 @@ const view = (() => {
     return hash.replace(/^#/, "").split("?")[0];
   }
 
-  // The address follows the choices without a new entry in the history.
+  // Writes the settings to the address without a new history entry.
   function keep() {
     write(history.state, link(anchorOf(location.hash)));
   }
 
-  // Where the reader is stays with the entry in the history, for when the page is loaded again.
+  // Stores the scroll position in the history entry, for a reload of the page.
   function stay() {
     write(window.scrollY, location.hash);
   }
@@ -87,7 +87,7 @@ const view = (() => {
     try {
       history.replaceState(place, "", hash);
     } catch {
-      // WHY: a browser may refuse this to a file, or to whoever does it very often.
+      // WHY: a browser may refuse this for a file, or if it is called very often.
     }
   }
 
@@ -106,7 +106,7 @@ const view = (() => {
     }
   }
 
-  // Takes the choices of an address in place of those that hold.
+  // Replaces the current settings by those of an address.
   function read(hash) {
     choices.clear();
     theme = null;

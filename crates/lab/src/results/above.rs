@@ -1,11 +1,12 @@
-//! `call-vs-send`: what a send costs above a local call, and what goes with it.
+//! `call-vs-send`: cost of a send above a local call, and related figures.
 
 use super::figures::{Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::sampling::Taken;
 
-/// The principal difference, the ratio, both times, ticks and the queue's peak.
+/// Returns the difference, which is the primary metric, the ratio, both times, ticks and the peak
+/// queue length.
 pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<ResultEntry> {
     let mode = |wanted: &str| {
         let mut points = frame.lane.points.iter();
@@ -44,7 +45,7 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
     frame.costs(drafts)
 }
 
-/// The times per operation of the rounds in which both halves count.
+/// Returns the times per operation of the rounds in which both samples are valid.
 pub(super) fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
     let mut pairs = Vec::new();
     for (round, with) in &remote.replies {

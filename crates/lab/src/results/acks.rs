@@ -1,11 +1,11 @@
-//! `ack-sync-or-async`: messages per second, in pictures by cores and connections.
+//! `ack-sync-or-async`: messages per second, in one graph per number of cores and connections.
 
 use super::figures::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::experiments::acks::{graph, is_principal};
 
-/// A figure for each point; one of them all is principal.
+/// Returns one figure per point; one of all points is the primary metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let rates = frame.lane.points.iter().filter_map(|point| {
         let samples =

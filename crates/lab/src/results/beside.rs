@@ -1,14 +1,13 @@
-//! What stands beside a figure: how long single messages took, and the memory, of the same samples.
+//! Secondary figures from the same samples: latency of single messages and memory.
 //!
-//! Latency is told by the contender, which may leave it out, or by the client of its server; memory
-//! is read by the lab and lacks where the operating system does not tell. What is missing gives no
-//! result.
+//! The contender, or the load client for its server, may report latency. The lab reads memory,
+//! where the operating system reports it. A missing value gives no result.
 
 use super::figures::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 
-/// Which field of an answer becomes which figure, and how much of the field is one of its unit.
+/// Field of the answer, name of the figure, its unit, and the number of field units per unit.
 const FIGURES: [(&str, &str, &str, f64); 4] = [
     ("p50_ns", "latency p50", "µs", 1e3),
     ("p99_ns", "latency p99", "µs", 1e3),
@@ -16,7 +15,7 @@ const FIGURES: [(&str, &str, &str, f64); 4] = [
     ("resident_peak", "resident memory", "MB", 1e6),
 ];
 
-/// The figures of each point; none of them is principal.
+/// Returns the figures of each point; none of them is a primary metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let figures = frame.lane.points.iter().flat_map(|point| {
         FIGURES.iter().map(move |(name, metric, unit, size)| {

@@ -1,21 +1,20 @@
-//! What the samples themselves say against their figures: outliers, and drift over the rounds.
+//! Reasons to doubt figures that samples themselves show: outliers, and drift over the rounds.
 //!
-//! Nothing is dropped for it: a median and its interval stand as they are, and
-//! the reader is told. Only principal figures are looked at, and only those of
-//! enough samples.
+//! No sample is dropped: medians and intervals stay unchanged, and the reader is warned. Only
+//! primary metrics with enough samples are checked.
 
 use super::schema::ResultEntry;
 use crate::profile::FEWEST;
 use crate::stats;
 use crate::warning::{Apart, Warning};
 
-/// The share of chance among the drifts told.
+/// False discovery rate of the reported drifts.
 const CHANCE: f64 = 0.05;
 
-/// The least change over a run that is told: two runs of the same program differ by one percent.
+/// Minimum change over a run that is reported: two runs of the same program differ by 1 %.
 const LEAST: f64 = 0.02;
 
-/// The figures of one experiment some of whose samples lie apart.
+/// Returns a warning for the figures of one experiment that have outliers.
 #[must_use]
 pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
     let apart = judged(results).filter_map(|result| {
@@ -28,7 +27,8 @@ pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
     (!apart.is_empty()).then_some(Warning::Outliers { experiment, apart })
 }
 
-/// The figures of a run that drifted, as many as stand up to their number (Benjamini and Hochberg).
+/// Returns a warning for each figure of a run that drifted, controlling the false discovery rate
+/// (Benjamini and Hochberg).
 #[must_use]
 pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
     let trends: Vec<_> = judged(results)

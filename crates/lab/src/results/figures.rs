@@ -1,4 +1,4 @@
-//! The results of one lane: a contender, or a variant of one, in one experiment.
+//! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
 use super::schema::ResultEntry;
 use super::{above, acks, beside, over, signals, slope, trips};
@@ -7,13 +7,13 @@ use crate::experiments::{Better, Experiment, Figure, Manner, Params};
 use crate::sampling::{Lane, Taken};
 use crate::stats;
 
-/// What the figures of a lane have in common.
+/// Common context of the figures of a lane.
 pub(super) struct Frame<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) lane: &'a Lane,
 }
 
-/// One figure before its interval is known.
+/// A figure without its interval.
 pub(super) struct Draft<'a> {
     pub(super) metric: &'a str,
     pub(super) unit: &'a str,
@@ -25,8 +25,8 @@ pub(super) struct Draft<'a> {
 }
 
 impl Frame<'_> {
-    /// Results of which less is better, each with its unit, the point it belongs to and its samples;
-    /// the first of them is the principal one.
+    /// Returns results for which less is better, each from a metric, its unit, the point it belongs
+    /// to and its samples; the first is the primary metric.
     pub(super) fn costs<'p>(
         &self,
         drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
@@ -45,7 +45,7 @@ impl Frame<'_> {
         drafts.into_iter().enumerate().filter_map(result).collect()
     }
 
-    /// A result of these samples; nothing without any.
+    /// Returns a result of these samples; `None` for no samples.
     pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
         let interval = stats::median_interval(&draft.samples)?;
         Some(ResultEntry {
@@ -67,7 +67,7 @@ impl Frame<'_> {
         })
     }
 
-    /// A result at one point in the experiment's own metric.
+    /// Returns a result at one point in the experiment's own metric.
     fn at(
         &self,
         point: &Taken,
@@ -86,12 +86,12 @@ impl Frame<'_> {
     }
 }
 
-/// The results of a lane.
+/// Returns the results of a lane.
 ///
-/// Exactly one of a natural lane's is principal. Nothing at all if the principal
-/// figure cannot be had, because every sample it needs is void.
+/// Exactly one result of the natural variant's lane is the primary metric. Returns no results if it
+/// cannot be computed because every sample it needs is invalid.
 ///
-/// `ticks_per_ns` is the pace of the time stamp counter, where there is one.
+/// `ticks_per_ns` is the rate of the time stamp counter, if there is one.
 #[must_use]
 pub fn figures(
     experiment: &Experiment,
@@ -127,7 +127,7 @@ pub fn figures(
     if lane.natural && !results.iter().any(|result| result.principal) {
         return Vec::new();
     }
-    // WHY not in pictures: there each result has its own.
+    // WHY not for `SyncOrAsync`: its results belong to graphs, which secondary figures do not name.
     let told = matches!(experiment.manner, Manner::Watched | Manner::Served | Manner::Paired);
     if told && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
@@ -135,7 +135,7 @@ pub fn figures(
     results
 }
 
-/// n·s over the time that the messages add; the peak is principal.
+/// Returns n·s divided by the time the messages add; the peak is the primary metric.
 fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let lane = frame.lane;
     let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
@@ -153,7 +153,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
         .filter_map(|point| {
             let elements = (number(&point.params, "n") * number(&point.params, "s")) as f64;
             let added = |reply: &Reply| per_repetition(point, reply) - base;
-            // WHY: a sample no slower than the bare work says nothing about its messages.
+            // WHY: a sample no slower than the work alone carries no information on its messages.
             let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
             let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
             frame.result(Draft {
@@ -183,17 +183,17 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
     results
 }
 
-/// The time of one repetition in ns.
+/// Returns the time of one repetition, in ns.
 pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
     reply.elapsed_ns as f64 / number(&point.params, "reps").max(1) as f64
 }
 
-/// A parameter that is a number; 0 if it is none.
+/// Returns a numeric parameter; 0 if it is absent or not a number.
 pub(super) fn number(params: &Params, name: &str) -> u64 {
     params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
-/// What JSON can hold.
+/// Drops values that JSON cannot represent.
 pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.filter(|value| value.is_finite()).collect()
 }

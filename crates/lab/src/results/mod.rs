@@ -1,8 +1,8 @@
-//! From samples to figures: what is stored, drawn and printed.
+//! Computes figures from samples, for storage, charts and tables.
 //!
-//! [`figures`] makes the results of one contender in one experiment,
-//! [`ratios`] compares them, [`drifts`] and [`outliers`] say what is against them, [`Document`] is
-//! all of it as it is written. Pure: the seed of the ratios' intervals comes from the caller.
+//! [`figures`] computes the results of one contender in one experiment, [`ratios`] compares them,
+//! [`drifts`] and [`outliers`] return reasons to doubt them, and [`Document`] is the stored whole.
+//! Pure: the caller supplies the seed for the ratios' intervals.
 
 mod above;
 mod acks;

@@ -1,10 +1,10 @@
-//! `call-deep`: the time of an operation at the second point over that at the first.
+//! `call-deep`: time of an operation at the second point divided by that at the first.
 
 use super::above::{pairs, times};
 use super::figures::{Frame, finite};
 use super::schema::ResultEntry;
 
-/// The principal ratio, round by round, and both times.
+/// Returns the ratio per round, which is the primary metric, and both times.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let [plain, burdened] = frame.lane.points.as_slice() else { return Vec::new() };
     let ratios = finite(pairs(plain, burdened).iter().map(|(plain, burdened)| burdened / plain));

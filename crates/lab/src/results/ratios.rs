@@ -1,15 +1,15 @@
-//! How many times worse each contender is than purlin.
+//! Ratios of the contenders' primary metrics to purlin's.
 
 use super::schema::{Ratio, ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
-/// Compares the principal figures, experiment by experiment, and behind each the same figure in the
+/// Compares the primary metrics, experiment by experiment, each followed by the same figure in the
 /// contender's other variants.
 ///
-/// With purlin's principal figure; where it has none, with that of the first contender that has one.
-/// Above 1 always says that the one compared with is better, whichever way the
-/// metric goes. A figure that cannot be told from zero has no ratio. One whose
-/// interval holds 1 is *indistinguishable*: the samples do not say who is better.
+/// The reference is purlin's primary metric, or that of the first contender that has one. A ratio
+/// above 1 means that the reference is better, for either direction of the metric. A figure that
+/// cannot be distinguished from 0 has no ratio. A ratio whose interval contains 1 is
+/// *indistinguishable*: the samples do not show which contender is better.
 #[must_use]
 pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     let mut ratios = Vec::new();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_that_holds_one_tells_nobody_apart() {
+    fn interval_that_contains_one_is_indistinguishable() {
         let of = |low, high| verdict(Interval { value: 1.05, low, high });
         assert_eq!(of(1.01, 1.1), Verdict::Worse);
         assert_eq!(of(0.9, 0.99), Verdict::Better);

@@ -1,4 +1,4 @@
-//! The stored results, schema 1: the names are those of the file, for others rely on them.
+//! Stored results, schema 1. Field names are a stable file format that other programs read.
 
 use std::collections::BTreeMap;
 
@@ -11,48 +11,48 @@ use crate::instrument::Instrument;
 use crate::sampling::{Step, VoidSample};
 use crate::warning::StoredWarning;
 
-/// Everything about one run.
+/// All data of one run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
-    /// 1.
+    /// Schema version: 1.
     pub schema: u32,
-    /// What wrote it.
+    /// The program that wrote the results.
     pub tool: Tool,
-    /// When it began, RFC 3339 in UTC.
+    /// Start time, RFC 3339 in UTC.
     pub started: String,
-    /// Whether it was stopped before its end; these are the figures of what was complete.
+    /// Whether the run was interrupted; the figures are those of the completed part.
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
-    /// How long it took, interruptions left out.
+    /// Duration in seconds, excluding interruptions.
     pub seconds: f64,
-    /// What repeats its order.
+    /// Seed of the sample order.
     pub seed: u64,
-    /// Whether each round had programs of its own.
+    /// Whether every round started fresh programs.
     #[serde(skip_serializing_if = "is_false")]
     pub fresh: bool,
     /// `quick` or `full`.
     pub profile: String,
     /// The machine.
     pub host: Host,
-    /// What a reader must know before believing the figures.
+    /// Warnings about the validity of the figures.
     pub warnings: Vec<StoredWarning>,
-    /// Who was measured.
+    /// The contenders.
     pub contenders: Vec<AboutContender>,
-    /// In what.
+    /// The experiments.
     pub experiments: Vec<AboutExperiment>,
-    /// The figures; per experiment and contender exactly one is principal.
+    /// The figures; exactly one per experiment and contender is the primary metric.
     pub results: Vec<ResultEntry>,
-    /// What it was measured with.
+    /// Cost of measuring.
     pub instrument: Instrument,
-    /// The principal figures compared.
+    /// Comparisons of the primary metrics.
     pub ratios: Vec<Ratio>,
     /// The steps by which `call-vs-send` found its n.
     pub steps: Vec<Step>,
-    /// The samples that count for nothing.
+    /// The invalid samples.
     pub void: Vec<VoidSample>,
-    /// Who has no figure for an experiment, though nothing went wrong.
+    /// Contenders without a figure for an experiment, where that is not an error.
     pub absences: Vec<Absence>,
-    /// What went wrong besides.
+    /// Errors.
     pub problems: Vec<Trouble>,
 }
 
@@ -64,47 +64,47 @@ fn is_false(flag: &bool) -> bool {
 /// The program that wrote the results.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tool {
-    /// `purlin lab`.
+    /// The program's name, `purlin lab`.
     pub name: &'static str,
-    /// Its version.
+    /// The program's version.
     pub version: &'static str,
 }
 
-/// A contender as it presented itself.
+/// A contender as it described itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AboutContender {
-    /// The name the results use.
+    /// The name used in the results.
     pub id: String,
-    /// The name a reader sees.
+    /// The name shown to a reader.
     pub label: String,
-    /// The runtime's own version.
+    /// The version of the runtime under test.
     pub version: String,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// By experiment, its variants, the natural one first.
+    /// Variants by experiment, the natural one first.
     pub variants: BTreeMap<String, Vec<String>>,
 }
 
-/// An experiment for a reader.
+/// Description of an experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct AboutExperiment {
-    /// Its name.
+    /// The experiment's id.
     pub id: &'static str,
-    /// Its title.
+    /// The experiment's title.
     pub title: &'static str,
-    /// What is done.
+    /// Description of the measurement.
     pub what: &'static str,
-    /// What was published, and what is done otherwise here.
+    /// Published results, and differences from the published method.
     pub notes: Vec<&'static str>,
-    /// The principal metric.
+    /// The name of the primary metric.
     pub metric: &'static str,
-    /// Its unit.
+    /// The unit of the primary metric.
     pub unit: &'static str,
-    /// `lower` or `higher`.
+    /// The direction of the primary metric: `lower` or `higher`.
     pub better: &'static str,
-    /// The axis of the swept value, or null.
+    /// The axis of the swept parameter, or null.
     pub x: Value,
-    /// What is plotted; figures and lines are stored in this unit.
+    /// The plotted quantity; figures and fits are stored in its unit.
     pub y: Value,
 }
 
@@ -127,47 +127,47 @@ impl From<&Experiment> for AboutExperiment {
     }
 }
 
-/// One figure.
+/// A figure: one metric of one contender at one point.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultEntry {
     /// The experiment's id.
     pub experiment: String,
     /// The contender's id.
     pub contender: String,
-    /// The variant, where the contender has any.
+    /// The variant, if the contender has variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The picture it belongs to, where an experiment draws several.
+    /// The graph the figure belongs to, if the experiment has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<String>,
-    /// What was asked.
+    /// The parameters of the request.
     pub params: Params,
     /// The swept value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub x: Option<u64>,
-    /// What the figure is.
+    /// The metric's name.
     pub metric: String,
-    /// Its unit.
+    /// The metric's unit.
     pub unit: String,
     /// `lower` or `higher`.
     pub better: String,
-    /// One value per round that counts.
+    /// One value per valid round.
     pub samples: Vec<f64>,
-    /// Their median.
+    /// The median of the samples.
     pub median: f64,
-    /// The lower end of its 95 % interval.
+    /// Lower bound of the 95 % confidence interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub high: f64,
-    /// The line of best fit, of a sweep's line.
+    /// The line of best fit, for the result of a sweep's line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    /// Whether this is the contender's figure for the experiment.
+    /// Whether this is the contender's primary metric in the experiment.
     pub principal: bool,
 }
 
 impl ResultEntry {
-    /// Where in its picture the figure was taken.
+    /// Returns the point of the graph at which the figure was taken.
     #[must_use]
     pub fn point(&self) -> String {
         let variant = self.variant.iter().cloned();
@@ -176,7 +176,7 @@ impl ResultEntry {
         point.join(" ")
     }
 
-    /// The same with the picture, where an experiment draws several.
+    /// Like [`point`](Self::point), with the graph if the experiment has several.
     #[must_use]
     pub fn point_and_graph(&self) -> String {
         let graph = self.graph.iter().map(|graph| format!("in {graph}"));
@@ -184,61 +184,61 @@ impl ResultEntry {
         told.join(" ").trim_start().to_owned()
     }
 
-    /// The same figure at the same point in its contender's other variants.
+    /// Returns the same figure at the same point in the contender's other variants.
     pub fn in_other_variants<'a>(&'a self, results: &'a [Self]) -> impl Iterator<Item = &'a Self> {
         results.iter().filter(|one| one.place() == self.place() && one.variant != self.variant)
     }
 
-    /// Whose figure it is, and where it was taken. WHY not all parameters: what is set by time is
-    /// another number for each variant.
+    /// Returns the identity of the figure without its variant. WHY not all parameters: a calibrated
+    /// parameter differs between variants.
     fn place(&self) -> (&str, &str, &str, Option<&str>, Option<u64>) {
         (&self.experiment, &self.contender, &self.metric, self.graph.as_deref(), self.x)
     }
 }
 
-/// A line of best fit through all samples, in the unit of the points against x.
+/// A line of best fit through all samples against x, in the unit of the points.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Fit {
-    /// Its slope.
+    /// The slope.
     pub slope: f64,
-    /// The lower end of its 95 % interval.
+    /// Lower bound of its 95 % confidence interval.
     pub slope_low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub slope_high: f64,
-    /// Where it meets x = 0.
+    /// The value at x = 0.
     pub intercept: f64,
-    /// The lower end of its 95 % interval.
+    /// Lower bound of its 95 % confidence interval.
     pub intercept_low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub intercept_high: f64,
-    /// The share of the variance that it explains.
+    /// The coefficient of determination.
     pub r2: f64,
 }
 
-/// How many times worse one contender is than another.
+/// How many times worse one contender is than the reference.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ratio {
     /// The experiment's id.
     pub experiment: String,
     /// The contender.
     pub contender: String,
-    /// Its variant, where that is not its natural one.
+    /// The contender's variant, if it is not the natural one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The one it is compared with; above 1 this one is better.
+    /// The reference; above 1 the reference is better.
     pub against: String,
     /// The ratio of the medians.
     pub ratio: f64,
-    /// The lower end of its 95 % interval.
+    /// Lower bound of the 95 % confidence interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub high: f64,
-    /// What the interval says.
+    /// The verdict given by the interval.
     pub verdict: Verdict,
 }
 
 impl Ratio {
-    /// Whether it is this figure that is compared.
+    /// Returns whether this ratio compares the given result.
     #[must_use]
     pub fn is_of(&self, result: &ResultEntry) -> bool {
         let variant = result.variant.as_ref().filter(|_| !result.principal);
@@ -247,16 +247,15 @@ impl Ratio {
     }
 }
 
-/// What samples say of a figure against another: of a contender's against another's, or of a run's
-/// against that of the run before.
+/// Result of comparing two sets of samples: two contenders, or the same contender in two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is better.
+    /// Significantly better.
     Better,
-    /// It is worse.
+    /// Significantly worse.
     Worse,
-    /// What differs may be noise.
+    /// The difference may be noise.
     Indistinguishable,
 }
 
@@ -273,17 +272,17 @@ pub struct Absence {
     pub contender: String,
     /// `starves` or `not offered`.
     pub word: String,
-    /// The same in a few words more, to follow the contender's name.
+    /// A short explanation that follows the contender's name.
     pub message: String,
 }
 
-/// Something that went wrong.
+/// An error during the run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Trouble {
-    /// The experiment's id, or null where it concerns the whole run.
+    /// The experiment's id, or null if the error concerns the whole run.
     pub experiment: Option<String>,
     /// The contender's label.
     pub contender: String,
-    /// What happened; one line.
+    /// Description of the error; one line.
     pub message: String,
 }

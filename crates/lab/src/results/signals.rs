@@ -1,4 +1,4 @@
-//! `signals`: throughput, as measured here and as OTP's suite would have told it.
+//! `signals`: throughput, as measured here and as OTP's suite computes it.
 
 use super::figures::{Draft, Frame, finite, number};
 use super::schema::ResultEntry;
@@ -6,7 +6,7 @@ use crate::contender::Reply;
 use crate::experiments::signals::{graph, is_principal, receives};
 use crate::sampling::Taken;
 
-/// Two figures for each point; one of them all is principal.
+/// Returns two figures per point; one of all points is the primary metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let mut results = Vec::new();
     for point in &frame.lane.points {
@@ -42,8 +42,9 @@ fn at(
     Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
 }
 
-/// All that was sent over the time that was asked for, and in receive throughput the time from the
-/// last sender's account to the receiver's. Nothing where senders ended before the time was over.
+/// Returns the number of sent signals divided by the configured duration; for receive throughput,
+/// the time from the last sender's report to the receiver's is added. Returns `None` if senders
+/// ended early.
 fn as_otp(point: &Taken, reply: &Reply) -> Option<f64> {
     if reply.extra("cut") != Some(0) {
         return None;

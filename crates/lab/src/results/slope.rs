@@ -1,4 +1,4 @@
-//! Sweeps whose figure is the slope of their line of best fit.
+//! Sweeps whose primary metric is the slope of the line of best fit.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::experiments::{Better, Params};
 use crate::sampling::Lane;
 use crate::stats;
 
-/// One result per point, and one for the line.
+/// Returns one result per point, and one for the line.
 ///
-/// Each round has a line of its own; their slopes are the samples of the
-/// principal figure. The stored line is that through all points of all rounds.
+/// A line is fitted to each round; the slopes are the samples of the primary metric. The stored
+/// line is fitted to all points of all rounds.
 pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry> {
     let unit = frame.experiment.y.unit;
     let mut results = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry>
     results
 }
 
-/// The parameters that are the same at every point.
+/// Returns the parameters that are equal at every point.
 fn shared(lane: &Lane) -> Params {
     let Some((first, others)) = lane.points.split_first() else {
         return Params::new();

@@ -1,17 +1,17 @@
-//! `hog`: how long round trips took, by loop.
+//! `hog`: round-trip latency, by open and closed loop.
 
 use super::figures::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 
-/// What is told of each loop; one value per sample, in µs.
+/// Metrics of each loop; one value per sample, in µs.
 const FIGURES: [(&str, &str, &str); 3] = [
     ("p50_ns", "median round trip, open loop", "median round trip, closed loop"),
     ("p99_ns", "99th percentile, open loop", "99th percentile, closed loop"),
     ("max_ns", "longest of a sample, open loop", "longest of a sample, closed loop"),
 ];
 
-/// Three figures for each loop; the first of the open one is principal.
+/// Returns three figures per loop; the median of the open loop is the primary metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let mut results = Vec::new();
     for point in &frame.lane.points {

@@ -1,24 +1,22 @@
-//! How much is asked of the contenders, and in which order.
+//! Sampling: number and order of the samples.
 //!
-//! [`sample`] takes one experiment through its calibration and its rounds. It
-//! knows contenders by their place and an [`Executor`] that runs them, so that a
-//! test can put a made-up one in their stead; it never starts a program, writes
-//! a file or prints.
+//! [`sample`] takes one experiment through calibration and rounds. It addresses contenders by
+//! position and runs them through an [`Executor`], which tests replace by a simulated one. It
+//! starts no programs, writes no files and prints nothing.
 //!
-//! # The order of things
+//! # Order of samples
 //!
-//! 1. Calibration, contender by contender: a run or two at each point, which
-//!    warm it up and set what is set by time.
-//! 2. Rounds. Each runs every contender at every point once, in an order that
-//!    is shuffled anew from the seed: the machine drifts, and what drifts must
-//!    hit all of them alike.
+//! 1. Calibration, one contender after the other: one or more runs at each point, which warm the
+//!    contender up and set the calibrated parameters.
+//! 2. Rounds. Each round runs every contender once at every point. The order is shuffled for each
+//!    round from the seed, so that drift of the machine affects all contenders alike.
 //!
-//! A contender that fails, or says that it was starved, is not asked again in
-//! this experiment: the one would cost its limit each time, the other seconds.
-//! Where it did so in another way than its natural one, only that way is left out.
+//! A contender that fails or starves is not asked again in this experiment, because each further
+//! request would cost its time limit or several seconds. If a variant other than the natural one
+//! fails, only that variant is dropped.
 //!
-//! The order is fixed by the seed and the answers, so a run that was interrupted
-//! goes on by being told its answers again: see [`Replay`] and [`Retold`].
+//! The seed and the answers determine the order, so an interrupted run resumes by replaying its
+//! recorded answers: see [`Replay`] and [`Retold`].
 
 mod calibrate;
 mod replay;
@@ -37,62 +35,62 @@ use crate::profile::{Budget, Profile};
 pub use replay::{Past, Replay, Retold};
 use session::Session;
 
-/// One question to one contender.
+/// A request for one sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The experiment's id.
     pub experiment: &'a str,
-    /// Its parameters.
+    /// The parameters.
     pub params: &'a Params,
-    /// The same for all contenders of a round.
+    /// The seed; equal for all contenders in a round.
     pub seed: u64,
-    /// The round of a sample, from 1; none before them.
+    /// The round, from 1; `None` for calibration.
     pub round: Option<usize>,
-    /// From which program, and what is read of it from outside into the answer, in bytes:
-    /// `resident_before` and `resident_after` where the program is started afresh,
-    /// `resident_peak` where it is watched.
+    /// The sampling mode: which program takes the sample, and which memory figures are read from
+    /// outside and added to the answer, in bytes: `resident_before` and `resident_after` for a
+    /// fresh process, `resident_peak` for a watched one.
     pub manner: Manner,
 }
 
-/// Runs samples.
+/// Takes samples.
 pub trait Executor {
-    /// Runs one on the contender in this place.
+    /// Takes one sample from the contender at this position.
     ///
     /// # Errors
     ///
-    /// Why there is no answer.
+    /// Returns why there is no answer.
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure>;
 }
 
-/// One answer, or its absence, as it goes to disk.
+/// A record of one answer or failure, as it is stored.
 #[derive(Debug, Clone, Serialize)]
 pub struct Record<'a> {
-    /// `sample`, or `warm-up` and `step` before them.
+    /// `sample`; before the rounds, `warm-up` or `step`.
     pub kind: &'static str,
     /// The experiment's id.
     pub experiment: &'a str,
     /// The contender's label.
     pub contender: &'a str,
-    /// The round of a sample, from 1.
+    /// The round, from 1; absent for calibration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<usize>,
-    /// Its place in the order of that round, from 1.
+    /// Position in the order of the round, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<usize>,
-    /// Whether the program was started for it, or for its round.
+    /// Whether the program was started for this sample, or for its round.
     pub afresh: bool,
-    /// The time from the request to the answer as the lab saw it, in ns.
+    /// Time from request to answer as measured by the lab, in ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_ns: Option<u64>,
-    /// The processor time that the hypervisor gave to others meanwhile, in ms.
+    /// Processor time the hypervisor gave to other guests during the sample, in ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen_ms: Option<u64>,
-    /// What was asked.
+    /// The parameters of the request.
     pub params: &'a Params,
-    /// What was answered.
+    /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<&'a Map<String, Value>>,
-    /// Why it counts for nothing.
+    /// Why the sample is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<&'a str>,
     /// Why there is no answer.
@@ -100,67 +98,67 @@ pub struct Record<'a> {
     pub problem: Option<&'a str>,
 }
 
-/// Is told what happens, when it happens.
+/// Observer of the sampling.
 pub trait Watch {
-    /// Keeps one answer.
+    /// Stores one record.
     ///
     /// # Errors
     ///
-    /// One line, if it cannot be kept; the run ends then.
+    /// Returns one line if the record cannot be stored; the run ends then.
     fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem>;
 
-    /// Something worth a line.
+    /// Prints a message.
     fn say(&mut self, line: &str);
 
-    /// So many rounds of this experiment are done.
+    /// Reports the number of completed rounds of this experiment.
     fn round(&mut self, done: usize, of: usize);
 }
 
 /// A contender that takes part in an experiment.
 #[derive(Debug, Clone)]
 pub struct Entrant {
-    /// Its place with the executor.
+    /// Position of the contender in the executor.
     pub place: usize,
-    /// Its label.
+    /// The contender's label.
     pub label: String,
-    /// By experiment, the variants it runs, the natural one first.
+    /// Variants by experiment, the natural one first.
     pub variants: BTreeMap<String, Vec<String>>,
 }
 
-/// A contender, or a variant of one, with what it answered.
+/// A contender, or a variant of one, with its answers.
 #[derive(Debug, Clone)]
 pub struct Lane {
     /// The contender's label.
     pub label: String,
-    /// The variant, where the contender has several ways.
+    /// The variant, if the contender has several.
     pub variant: Option<String>,
-    /// Whether this is its natural way.
+    /// Whether this is the contender's natural variant.
     pub natural: bool,
-    /// What it answered at each point.
+    /// The samples at each point.
     pub points: Vec<Taken>,
 }
 
-/// The samples of a lane at a point.
+/// The samples of a lane at one point.
 #[derive(Debug, Clone)]
 pub struct Taken {
     /// The swept value.
     pub x: Option<u64>,
-    /// Everything that was asked.
+    /// The complete parameters.
     pub params: Params,
-    /// What counts, with its round.
+    /// The valid answers, each with its round.
     pub replies: Vec<(usize, Reply)>,
 }
 
-/// A sample that counts for nothing.
+/// An invalid sample.
 #[derive(Debug, Clone, Serialize)]
 pub struct VoidSample {
     /// The experiment's id.
     pub experiment: String,
     /// The contender's label.
     pub contender: String,
-    /// What was asked.
+    /// The parameters of the request.
     pub params: Params,
-    /// Why.
+    /// Why the sample is invalid.
     pub reason: String,
 }
 
@@ -173,51 +171,51 @@ pub struct Step {
     pub contender: String,
     /// `local` or `remote`.
     pub mode: String,
-    /// The time it was to take; none for the first.
+    /// The target duration; `None` for the first step.
     pub target_ns: Option<f64>,
-    /// The time it took.
+    /// The measured duration.
     pub elapsed_ns: u64,
-    /// Its calls.
+    /// The number of calls.
     pub n: u64,
-    /// Calls in a microsecond.
+    /// Calls per microsecond.
     pub calls_per_us: f64,
-    /// Microseconds for a call.
+    /// Microseconds per call.
     pub us_per_call: f64,
-    /// Whether it lies within 10 % of its target.
+    /// Whether the duration lies within 10 % of the target.
     pub hit: bool,
 }
 
-/// All that an experiment gave.
+/// The samples of an experiment.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// What was answered; a contender that failed or starves is not among them.
+    /// The lanes, without contenders that failed or starve.
     pub lanes: Vec<Lane>,
-    /// The samples that count for nothing.
+    /// The invalid samples.
     pub void: Vec<VoidSample>,
-    /// The contenders that failed, by label, each with why.
+    /// The contenders that failed, by label, each with the reason.
     pub lost: Vec<(String, String)>,
-    /// The contenders that starve, by label, each with what came back.
+    /// The contenders that starve, by label, each with the number of round trips completed.
     pub starved: Vec<(String, String)>,
     /// The steps of the calibration.
     pub steps: Vec<Step>,
 }
 
-/// Why an experiment did not come to its end.
+/// Why an experiment was not completed.
 #[derive(Debug, Clone)]
 pub enum Stop {
-    /// The user wants to stop. With what its whole rounds gave, if they are
-    /// [`FEWEST`](crate::profile::FEWEST) or more.
+    /// The user interrupted the run. Holds the outcome of the completed rounds, if there are at
+    /// least [`FEWEST`](crate::profile::FEWEST).
     Interrupted(Option<Box<Outcome>>),
-    /// The samples cannot be kept.
+    /// The samples cannot be stored.
     Problem(Problem),
 }
 
-/// Calibrates one experiment and samples it in rounds.
+/// Calibrates one experiment and takes its samples in rounds.
 ///
 /// # Errors
 ///
-/// An interruption, or samples that cannot be kept. A contender that fails is
-/// no error: it is among the lost.
+/// Returns an error on interruption, or if samples cannot be stored. A failing contender is not an
+/// error; it is listed in `lost`.
 pub fn sample(
     experiment: &'static Experiment,
     entrants: &[Entrant],

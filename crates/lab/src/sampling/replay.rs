@@ -1,14 +1,12 @@
-//! How a run that was interrupted goes on: what it was told before is told again.
+//! Resumption of an interrupted run by replaying its recorded answers.
 //!
-//! The order of the questions is fixed by the seed and by the answers. So the
-//! same session, given the same answers, comes to the question at which the run
-//! was interrupted, and asks it. [`Replay`] stands before the executor and
-//! answers from the record while it lasts; [`Retold`] stands before the watcher
-//! and makes sure that what is asked, answered and judged is what the record
-//! holds. A record that another program wrote, or that somebody changed, is
-//! refused at the first line that differs.
+//! The seed and the answers determine the order of requests. A session that receives the same
+//! answers therefore reaches the request at which the run was interrupted, and sends it. [`Replay`]
+//! wraps the executor and answers from the record as long as it lasts. [`Retold`] wraps the watcher
+//! and verifies that requests, answers and verdicts agree with the record. A record that was
+//! modified, or written by a different program, is rejected at the first line that differs.
 //!
-//! Pure: the text comes from the caller.
+//! Pure: the caller supplies the text.
 
 use std::collections::VecDeque;
 
@@ -18,27 +16,26 @@ use super::{Executor, Record, Request, Watch};
 use crate::contender::{Failure, Reply};
 use crate::error::Problem;
 
-/// When a sample was asked for; the clock's, and so no part of what must agree.
+/// Time of the request; depends on the clock, so it is excluded from the comparison.
 const AT: &str = "at_ms";
 
-/// What a run was told before it was interrupted, in order. COST: the answers, twice.
+/// The recorded answers of an interrupted run, in order. COST: holds the answers twice.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Past {
     answers: VecDeque<Result<Reply, Failure>>,
     records: VecDeque<Value>,
-    /// When the last of them was asked for.
+    /// Time of the last request.
     at_ms: u64,
 }
 
 impl Past {
-    /// Reads the lines of samples; gives also how many bytes of the text they fill.
+    /// Reads recorded samples; also returns the number of bytes they fill.
     ///
-    /// A last line that is not whole, because the machine stopped in its middle,
-    /// is not among them.
+    /// An incomplete last line, left by a crash during a write, is ignored.
     ///
     /// # Errors
     ///
-    /// The number of a line before the last that holds no sample.
+    /// Returns the number of a line before the last that holds no sample.
     pub fn read(text: &[u8]) -> Result<(Self, usize), String> {
         let mut past = Self::default();
         let mut whole = 0;
@@ -58,26 +55,26 @@ impl Past {
         Ok((past, whole))
     }
 
-    /// How many samples there are, warm-ups among them.
+    /// Returns the number of recorded samples, including warm-ups.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether the run was told nothing yet.
+    /// Returns whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// When the last sample was asked for, in ms since the run began.
+    /// Returns the time of the last request, in ms since the run began.
     #[must_use]
     pub fn at_ms(&self) -> u64 {
         self.at_ms
     }
 }
 
-/// The answer in a line, and the line.
+/// Parses a line; returns the answer and the whole record.
 fn sample(line: &[u8]) -> Option<(Result<Reply, Failure>, Value)> {
     let record: Value = serde_json::from_slice(line).ok()?;
     let answer = match (record.get("reply"), record.get("problem")) {
@@ -86,23 +83,23 @@ fn sample(line: &[u8]) -> Option<(Result<Reply, Failure>, Value)> {
             let stolen_ms = record.get("stolen_ms").and_then(Value::as_u64);
             Ok(Reply { wall_ns, stolen_ms, ..Reply::read(raw.clone()).ok()? })
         }
-        // Whatever the failure was, its line is what the run made of it.
+        // For any kind of failure, the run uses only its message.
         (None, Some(Value::String(problem))) => Err(Failure::Broken(problem.clone())),
         _ => return None,
     };
     Some((answer, record))
 }
 
-/// Answers from the record while it lasts, and asks from there on.
+/// Executor that answers from the record first, then from the wrapped executor.
 #[derive(Debug)]
 pub struct Replay<E> {
     past: VecDeque<Result<Reply, Failure>>,
-    /// Who is asked.
+    /// The wrapped executor.
     pub then: E,
 }
 
 impl<E> Replay<E> {
-    /// The answers of `past`, then those of `then`.
+    /// Creates an executor that returns the answers of `past`, then those of `then`.
     pub fn new(past: &Past, then: E) -> Self {
         Self { past: past.answers.clone(), then }
     }
@@ -114,26 +111,26 @@ impl<E: Executor> Executor for Replay<E> {
     }
 }
 
-/// Compares with the record while it lasts, and passes on what comes after.
+/// Watcher that compares with the record first, then passes records on.
 #[derive(Debug)]
 pub struct Retold<W> {
     past: VecDeque<Value>,
     line: usize,
-    /// Who is told.
+    /// The wrapped watcher.
     pub then: W,
 }
 
 impl<W> Retold<W> {
-    /// What `past` holds goes no further; the rest goes to `then`.
+    /// Creates a watcher that checks against `past` first and then forwards to `then`.
     pub fn new(past: &Past, then: W) -> Self {
         Self { past: past.records.clone(), line: 0, then }
     }
 
-    /// Whether the run, at its end, has come to the end of the record too.
+    /// Checks at the end of the run that the whole record was replayed.
     ///
     /// # Errors
     ///
-    /// One line, if there are samples that it never asked for.
+    /// Returns one line if the record holds samples the run did not request.
     pub fn is_told(&self) -> Result<(), Problem> {
         if self.past.is_empty() {
             return Ok(());
@@ -161,7 +158,7 @@ impl<W: Watch> Watch for Retold<W> {
         })
     }
 
-    /// What was said before is not said again.
+    /// Suppresses messages that were already printed before the interruption.
     fn say(&mut self, line: &str) {
         if self.past.is_empty() {
             self.then.say(line);
@@ -182,18 +179,18 @@ mod tests {
     const LINE: &str = r#"{"kind":"sample","wall_ns":9,"at_ms":7,"reply":{"elapsed_ns":5,"ops":1,"sent":2,"received":2}}"#;
 
     #[test]
-    fn a_last_line_that_is_not_whole_is_left_out() {
+    fn incomplete_last_line_is_ignored() {
         let torn = format!("{LINE}\n{LINE}\n{{\"kind\":\"sam");
         let (past, whole) = Past::read(torn.as_bytes()).unwrap();
         assert_eq!((past.len(), whole, past.at_ms()), (2, 2 * (LINE.len() + 1), 7));
-        // A disc that was promised the bytes and never got them gives zeros.
+        // A disk that acknowledged data without storing it returns zeros.
         let zeros = [LINE.as_bytes(), b"\n\0\0\0\n"].concat();
         assert_eq!(Past::read(&zeros).unwrap().0.len(), 1);
         assert!(Past::read(LINE.as_bytes()).unwrap().0.is_empty());
     }
 
     #[test]
-    fn what_was_stolen_is_read_where_it_was_written() {
+    fn stolen_time_is_read_if_present() {
         let told = LINE.replacen("\"wall_ns\":9", "\"wall_ns\":9,\"stolen_ms\":20", 1);
         let (past, _) = Past::read(format!("{LINE}\n{told}\n").as_bytes()).unwrap();
         let stolen = past.answers.iter().map(|answer| answer.as_ref().unwrap().stolen_ms);
@@ -201,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_the_middle_that_is_no_sample_is_named() {
+    fn invalid_line_in_the_middle_is_named() {
         let text = format!("{LINE}\nhello\n{LINE}\n");
         assert_eq!(Past::read(text.as_bytes()), Err("line 2 holds no sample".into()));
     }
 
     proptest! {
         #[test]
-        fn a_record_that_was_cut_anywhere_is_read_to_its_last_whole_line(
+        fn record_truncated_anywhere_is_read_to_its_last_complete_line(
             lines in 0usize..5, cut in any::<prop::sample::Index>()
         ) {
             let text = format!("{LINE}\n").repeat(lines);
@@ -219,7 +216,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_a_record_holds_is_read_or_refused(text: Vec<u8>) {
+        fn any_record_is_read_or_refused(text: Vec<u8>) {
             if let Err(refused) = Past::read(&text) {
                 prop_assert!(refused.starts_with("line "));
             }

@@ -1,4 +1,4 @@
-//! One experiment on its way: who is still in it, what was asked, what came back.
+//! Session: one experiment in progress, with its remaining lanes and their answers.
 
 use serde_json::Value;
 
@@ -20,18 +20,18 @@ pub(super) struct Session<'a> {
     watch: &'a mut dyn Watch,
     lanes: Vec<Runner>,
     outcome: Outcome,
-    /// How many rounds are whole, and how many samples were void when the last of them was.
+    /// Number of completed rounds, and of invalid samples at the end of the last one.
     whole: (usize, usize),
 }
 
-/// A lane with the place of its contender; one that is out is not asked again.
+/// A lane with its contender's position; a lane that is out receives no further requests.
 struct Runner {
     place: usize,
     out: bool,
     lane: Lane,
 }
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     WarmUp,
@@ -39,7 +39,7 @@ enum Purpose {
     Sample { round: usize, order: usize },
 }
 
-/// An answer, and whether it counts.
+/// An answer, and why it is invalid if it is.
 struct Answer {
     reply: Reply,
     void: Option<String>,
@@ -72,14 +72,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Warms every lane up at every point and sets what is set by time.
+    /// Warms up every lane at every point and sets the calibrated parameters.
     pub(super) fn calibrate(&mut self) -> Result<(), Stop> {
         for lane in order(self.lanes.len(), self.seed, self.experiment.id, 0) {
             for point in 0..self.points.len() {
                 match self.points[point].scaled {
                     Some(scaled) if scaled.stepped => self.find_by_steps(lane, point, scaled)?,
                     Some(scaled) => self.find_by_time(lane, point, scaled)?,
-                    // Each sample warms itself up.
+                    // In this mode each sample includes its own warm-up.
                     None if self.experiment.manner == Manner::Afresh => {}
                     None => drop(self.ask(lane, point, None, Purpose::WarmUp)?),
                 }
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs every lane at every point once per round.
+    /// Runs every lane once at every point per round.
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
         let rounds = self.experiment.manner.rounds(self.budget.rounds, self.profile);
@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What the whole rounds gave, if they are enough to be judged.
+    /// Returns the outcome of the completed rounds, if there are enough of them.
     pub(super) fn so_far(mut self) -> Option<Box<Outcome>> {
         let (rounds, void) = self.whole;
         self.outcome.void.truncate(void);
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
             let verdict = judge(&scaled, value, taken(&answer.reply), target);
             let (Verdict::Again(next) | Verdict::Settled(next)) = verdict;
             value = next;
-            // WHY: the first run is cold, and what it says is only a beginning.
+            // WHY: the first run is cold, so its duration is only a first estimate.
             if run > 1 && matches!(verdict, Verdict::Settled(_)) {
                 break;
             }
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// 10 calls, then as many as take each of the steps.
+    /// Runs 10 calls, then the number of calls that takes each of the step durations.
     fn find_by_steps(&mut self, lane: usize, point: usize, scaled: Scaled) -> Result<(), Stop> {
         let asked = Some((scaled.param, scaled.start));
         let Some(first) = self.ask(lane, point, asked, Purpose::Step)? else {
@@ -215,7 +215,7 @@ impl<'a> Session<'a> {
         self.outcome.steps.push(step);
     }
 
-    /// Asks once; nothing if the contender is out, now or before.
+    /// Sends one request; returns `None` if the lane is out, or is taken out by this answer.
     fn ask(
         &mut self,
         lane: usize,
@@ -239,13 +239,13 @@ impl<'a> Session<'a> {
         let request = Request {
             experiment: self.experiment.id,
             params: &params,
-            // WHY: the protocol's numbers end below 2^63.
+            // WHY: the protocol's numbers are below 2^63.
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
             round,
             manner: self.experiment.manner,
         };
         let answer = self.executor.run(runner.place, &request);
-        // WHY: no sample was taken, so there is nothing to keep.
+        // WHY: no sample was taken, so there is no record to store.
         if matches!(answer, Err(Failure::Interrupted)) {
             return Err(Stop::Interrupted(None));
         }
@@ -287,13 +287,13 @@ impl<'a> Session<'a> {
         if let Err(void) = (self.experiment.check)(params, reply) {
             return Some(void.0);
         }
-        // WHY: the first ten calls of a step may well take less than a tick.
+        // WHY: the first ten calls of a step can take less than a clock tick.
         let timed = matches!(purpose, Purpose::Sample { .. }) && reply.ops > 0;
         (timed && reply.elapsed_ns == 0).then(|| "no time has passed".to_owned())
     }
 
-    /// Takes a lane out of this experiment and says why, and with its contender's natural lane all of that
-    /// contender's. Gives its label and the reason as it was said.
+    /// Takes a lane out of this experiment and reports why; for the natural variant, all lanes of
+    /// the contender. Returns the label and the reason as reported.
     fn take_out(&mut self, lane: usize, why: &str) -> (String, String) {
         let Runner { place, lane: Lane { label, variant, natural, .. }, .. } = &self.lanes[lane];
         let (place, natural) = (*place, *natural);
@@ -310,7 +310,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// One lane, or one per variant that the contender has.
+/// Returns one lane, or one per variant of the contender.
 fn lanes_of(experiment: &Experiment, entrant: &Entrant, points: &[Point]) -> Vec<Runner> {
     let named = entrant.variants.get(experiment.id).filter(|_| experiment.variants);
     let variants: Vec<Option<&String>> = match named {

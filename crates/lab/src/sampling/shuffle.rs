@@ -1,8 +1,8 @@
-//! The order of a round, from the seed. Pure.
+//! Random order of a round, from the seed. Pure.
 
-/// The numbers below `count` in the order of this round of this experiment.
+/// Returns the numbers below `count` in the order of this round of this experiment.
 ///
-/// The same seed, experiment and round always give the same order.
+/// Deterministic in seed, experiment and round.
 pub(super) fn order(count: usize, seed: u64, experiment: &str, round: usize) -> Vec<usize> {
     let own =
         experiment.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_repeats_the_order_and_another_does_not() {
+    fn order_is_determined_by_the_seed() {
         let orders =
             |seed| -> Vec<_> { (0..11).map(|round| order(15, seed, "fan-in", round)).collect() };
         assert_eq!(orders(5), orders(5));
@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn every_round_holds_everything_once_and_rounds_differ() {
+    fn every_round_is_a_different_permutation() {
         let mut first = order(30, 1, "fan-in", 1);
         assert_ne!(first, order(30, 1, "fan-in", 2));
         first.sort_unstable();

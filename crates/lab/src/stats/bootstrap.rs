@@ -1,53 +1,53 @@
-//! Percentile bootstrap intervals: B. Efron and R. J. Tibshirani, *An Introduction
-//! to the Bootstrap*, Chapman & Hall 1993, chapter 13.
+//! Percentile bootstrap intervals: B. Efron and R. J. Tibshirani, *An Introduction to the
+//! Bootstrap*, Chapman & Hall 1993, chapter 13.
 //!
-//! A ratio of medians of a dozen timings each has no textbook distribution; resampling asks the
-//! samples themselves how far it wanders. It errs on the safe side: the intervals hold the true
-//! ratio in 96 or 97 of 100 cases (`crates/lab/tests/it/coverage.rs`).
+//! The ratio of two medians of a dozen timings each has no known distribution; resampling estimates
+//! it from the samples. The intervals are conservative: they contain the true ratio in 96 or 97 of
+//! 100 cases (`crates/lab/tests/it/coverage.rs`).
 
 use serde::Serialize;
 
-/// Resamples per interval: the ends are then the 50th from either side.
+/// Number of resamples per interval: its bounds are the 50th values from either end.
 const RESAMPLES: usize = 2000;
 
-/// A figure with the ends of its 95 % confidence interval.
+/// A figure with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// The figure itself.
+    /// The point estimate.
     pub value: f64,
-    /// The lower end.
+    /// Lower bound of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
 impl Interval {
-    /// The same, so many times as wide on a scale of ratios. Only for what is above zero.
+    /// Returns the interval widened by `factor` on a logarithmic scale. Only for positive values.
     #[must_use]
     pub fn widened(self, factor: f64) -> Self {
         let away = |end: f64| self.value * (end / self.value).powf(factor);
         Self { value: self.value, low: away(self.low), high: away(self.high) }
     }
 
-    /// The ratio the other way round. Only for what is above zero.
+    /// Returns the interval of the inverse ratio. Only for positive values.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
     }
 
-    /// Whether it leaves a value out.
+    /// Returns whether the value lies outside of the interval.
     #[must_use]
     pub fn excludes(self, value: f64) -> bool {
         value < self.low || self.high < value
     }
 }
 
-/// The median of `over` divided by that of `under`, with its interval.
+/// Returns the ratio of the median of `over` to that of `under`, with its confidence interval.
 ///
-/// `None` unless every resample of both is above zero: a figure that cannot be
-/// told from zero has no ratio.
+/// Returns `None` unless the median of every resample of both is positive: a figure that cannot be
+/// distinguished from 0 has no ratio.
 ///
-/// COST: 2000 resamples of each; none of them is sorted.
+/// COST: 2000 resamples of each set, without sorting.
 #[must_use]
 pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interval> {
     let value = super::median(over)? / super::median(under)?;
@@ -65,12 +65,12 @@ pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interv
     (value > 0.0 && value.is_finite()).then(|| bounded(value, ratios))
 }
 
-/// Values to draw from, again and again, each time as many as there are.
+/// A set of values for resampling with replacement.
 struct Urn {
     sorted: Vec<f64>,
-    /// Where each value came to lie when they were sorted.
+    /// Position of each value in the sorted order.
     places: Vec<usize>,
-    /// How often each of the sorted ones was drawn.
+    /// How many times each sorted value was drawn.
     drawn: Vec<usize>,
 }
 
@@ -84,14 +84,14 @@ impl Urn {
         Self { sorted, drawn: vec![0; places.len()], places }
     }
 
-    /// The median of as many values as there are, each drawn from all of them.
+    /// Returns the median of a resample of the same size, drawn with replacement.
     fn resampled_median(&mut self, dice: &mut fastrand::Rng) -> Option<f64> {
         let count = self.places.len();
         self.drawn.fill(0);
         for _ in 0..count {
             self.drawn[self.places[dice.usize(..count)]] += 1;
         }
-        // The one with half of all below it, and its neighbour where their number is even.
+        // The middle value; for an even number of values, the upper of the two.
         let upper = self.drawn_at(count / 2)?;
         if count % 2 == 1 {
             return Some(upper);
@@ -100,7 +100,7 @@ impl Urn {
         Some(lower + (upper - lower) / 2.0)
     }
 
-    /// The value in this place among those that were drawn.
+    /// Returns the drawn value at this position in sorted order.
     fn drawn_at(&self, place: usize) -> Option<f64> {
         let mut below = 0;
         for (value, times) in self.sorted.iter().zip(&self.drawn) {
@@ -118,7 +118,7 @@ fn bounded(value: f64, mut resamples: Vec<f64>) -> Interval {
     let cut = resamples.len() / 40;
     let low = resamples.get(cut).copied().unwrap_or(value);
     let high = resamples.iter().rev().nth(cut).copied().unwrap_or(value);
-    // WHY: with very few values the interval can miss the figure it is drawn for.
+    // WHY: with very few values the interval may not contain the point estimate.
     Interval { value, low: low.min(value), high: high.max(value) }
 }
 
@@ -129,21 +129,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_gives_the_same_interval() {
+    fn same_seed_gives_the_same_interval() {
         let values: Vec<f64> = (0..11).map(|step| 100.0 + f64::from(step * step % 7)).collect();
         let others = [3.0, 9.0, 1.0, 10.0, 4.0];
         assert_eq!(ratio_of_medians(&values, &others, 7), ratio_of_medians(&values, &others, 7));
     }
 
     #[test]
-    fn a_figure_that_cannot_be_told_from_zero_has_no_ratio() {
+    fn figure_that_may_be_zero_has_no_ratio() {
         assert_eq!(ratio_of_medians(&[3.0, 4.0, 5.0], &[-1.0, 0.5, 1.0], 1), None);
         assert_eq!(ratio_of_medians(&[3.0], &[0.0], 1), None);
         assert_eq!(ratio_of_medians(&[], &[1.0], 1), None);
     }
 
     #[test]
-    fn the_ratio_of_constants_is_exact() {
+    fn ratio_of_constants_is_exact() {
         let ratio = ratio_of_medians(&[6.0; 9], &[2.0; 9], 1).unwrap();
         assert_eq!((ratio.value, ratio.low, ratio.high), (3.0, 3.0, 3.0));
     }
@@ -152,7 +152,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn a_ratio_scales_with_what_is_measured(
+        fn ratio_scales_with_the_samples(
             values in prop::collection::vec(1.0f64..1e6, 3..20), factor in 0.1f64..10.0
         ) {
             let scaled: Vec<f64> = values.iter().map(|value| value * factor).collect();

@@ -1,5 +1,5 @@
-//! Least squares through points, with intervals: N. R. Draper and H. Smith,
-//! *Applied Regression Analysis*, 3rd ed., Wiley 1998, chapter 1.
+//! Least-squares fit of a line, with confidence intervals: N. R. Draper and H. Smith, *Applied
+//! Regression Analysis*, 3rd ed., Wiley 1998, chapter 1.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -8,18 +8,18 @@ use super::Interval;
 /// A line of best fit `y = slope · x + intercept`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
-    /// Its slope, with the 95 % interval from Student's t.
+    /// The slope, with its 95 % confidence interval from Student's t.
     pub slope: Interval,
-    /// Where it meets x = 0, with the same.
+    /// The value at x = 0, with its 95 % confidence interval.
     pub intercept: Interval,
-    /// The share of the variance that it explains.
+    /// The coefficient of determination.
     pub r2: f64,
 }
 
 /// Fits a line through points.
 ///
-/// `None` for fewer than three points (their intervals would be infinite) and
-/// for points above a single x.
+/// Returns `None` for fewer than three points, whose intervals would be infinite, and for points
+/// with a single x.
 #[must_use]
 pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.len() < 3 {
@@ -50,7 +50,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
             intercept,
             reach * (variance * (1.0 / count + mean_x * mean_x / xx)).sqrt(),
         ),
-        // WHY: points on a level line are explained wholly, not by 0/0.
+        // WHY: a constant line explains its points completely; 0/0 would be undefined.
         r2: if yy > 0.0 { (1.0 - residual / yy).max(0.0) } else { 1.0 },
     };
     line.is_finite().then_some(line)
@@ -81,9 +81,9 @@ mod tests {
         assert_eq!(fit(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
     }
 
-    /// Anscombe's first set (*The American Statistician* 27, 1973), whose line,
-    /// R² and standard errors are printed in every textbook: the slope's is
-    /// 0.1179, the intercept's 1.1247, and t(0.975, 9) = 2.2622.
+    /// Anscombe's first set (*The American Statistician* 27, 1973). Line, R² and standard errors
+    /// are published: that of the slope is 0.1179, that of the intercept 1.1247, and t(0.975, 9) =
+    /// 2.2622.
     #[test]
     fn anscombes_first_set_has_its_published_line() {
         let points = [
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn a_level_line_is_explained_wholly() {
+    fn constant_line_has_an_r2_of_one() {
         let line = fit(&[(1.0, 5.0), (2.0, 5.0), (3.0, 5.0)]).unwrap();
         assert_eq!((line.slope.value, line.r2), (0.0, 1.0));
     }
 
     proptest! {
         #[test]
-        fn points_on_a_line_give_it_back(
+        fn points_on_a_line_are_fitted_exactly(
             slope in -1e3f64..1e3, intercept in -1e3f64..1e3, count in 3u32..20
         ) {
             let points: Vec<_> = (0..count)
@@ -127,7 +127,7 @@ mod tests {
         }
 
         #[test]
-        fn the_line_goes_through_the_centre_and_explains_a_share(
+        fn line_goes_through_the_centroid_and_r2_is_a_fraction(
             points in prop::collection::vec((0.0f64..1e3, -1e3f64..1e3), 3..40)
         ) {
             if let Some(line) = fit(&points) {

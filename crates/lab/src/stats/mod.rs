@@ -1,10 +1,9 @@
-//! The statistics: means, medians and their intervals, ratios, lines of best fit, what differs,
-//! what drifts, what lies apart.
+//! Statistics: means, medians and confidence intervals, ratios, least-squares lines, tests for
+//! difference and trend, outliers.
 //!
-//! The results call these with figures in ns, ms or per second; nothing here
-//! knows which. Everything is pure: resampling takes its seed from the caller,
-//! so that the same samples always give the same interval. Nothing panics:
-//! what cannot be computed is `None`.
+//! The functions are independent of units. All are pure: resampling takes its seed from the caller,
+//! so that the same samples always give the same interval. None panics: a value that cannot be
+//! computed is `None`.
 
 mod bootstrap;
 mod line;

@@ -1,31 +1,32 @@
-//! Medians, and their intervals by order statistics: T. P. Hettmansperger and S. J. Sheather,
+//! Medians with confidence intervals by order statistics: T. P. Hettmansperger and S. J. Sheather,
 //! *Statistics & Probability Letters* 4, 1986.
 //!
-//! How many of the values lie below the true median is a matter of tossing coins, whatever the
-//! values are spread like. So the d-th from either side enclose it in a share of cases that can
-//! be counted; between the two d whose shares are next to 95 % the ends are interpolated. On noise
-//! that is normal, skewed or of two speeds it holds the median in 95 of 100 cases, where the
-//! percentiles of resampled medians hold it in 92 or 93 (`crates/lab/tests/it/coverage.rs`).
+//! The number of samples below the true median follows a binomial distribution with p = 1/2,
+//! whatever the distribution of the samples. The d-th values from either end therefore enclose the
+//! median with a known probability. The bounds are interpolated between the two d whose
+//! probabilities are next to 95 %. On noise that is normal, skewed or bimodal the interval contains
+//! the median in 95 of 100 cases, the percentiles of resampled medians in 92 or 93
+//! (`crates/lab/tests/it/coverage.rs`).
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Interval;
 
-/// The share of cases in which an interval may miss the figure, on one side.
+/// Probability that the interval misses the median on one side.
 const OUTSIDE: f64 = 0.025;
 
-/// The middle of the values, between the two middle ones where their number is even.
+/// Returns the median; for an even number of values, the mean of the two middle ones.
 ///
-/// `None` of no values. COST: a sorted copy.
+/// Returns `None` for no values. COST: a sorted copy.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
 
-/// The median with its 95 % interval; `None` of no values.
+/// Returns the median with its 95 % confidence interval; `None` for no values.
 ///
-/// Of fewer than six values not even their range holds the median in 95 of 100 cases; that is
-/// then the interval. COST: a sorted copy.
+/// For fewer than six values the interval is their range, which contains the median with less than
+/// 95 % probability. COST: a sorted copy.
 #[must_use]
 pub fn median_interval(values: &[f64]) -> Option<Interval> {
     let values = sorted(values);
@@ -46,9 +47,9 @@ pub fn median_interval(values: &[f64]) -> Option<Interval> {
     })
 }
 
-/// How far the ends lie from the values of this depth towards the next: 0 to 1.
+/// Returns how far the bounds lie from the values at this depth towards the next, from 0 to 1.
 fn inwards(coins: &Binomial, depth: usize) -> f64 {
-    // The share of cases in which the true median lies beyond the values of a depth, on one side.
+    // Probability that the true median lies beyond the values at a depth, on one side.
     let beyond = |depth: usize| coins.cdf(depth as u64 - 1);
     let (outer, inner) = (beyond(depth), beyond(depth + 1));
     let (n, d) = (coins.n() as f64, depth as f64);
@@ -65,7 +66,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The median of values in their order.
+/// Returns the median of sorted values.
 fn middle(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
@@ -83,21 +84,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_nothing_is_none() {
+    fn no_values_have_no_median() {
         assert_eq!(median(&[]), None);
         assert_eq!(median_interval(&[]), None);
     }
 
     #[test]
-    fn an_even_number_of_values_has_its_median_in_the_middle() {
+    fn median_of_an_even_number_of_values_is_the_mean_of_the_middle_two() {
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
         assert_eq!(median(&[9.0, 1.0, 3.0]), Some(3.0));
     }
 
-    /// Of eleven the second holds the median in 2024 of 2048 cases and the third in 1914; the paper's
-    /// formula puts the end 0.7998 of the way between them.
+    /// For 11 values, the second encloses the median in 2024 of 2048 cases and the third in 1914;
+    /// the paper's formula puts the bound at 0.7998 of the way between them.
     #[test]
-    fn eleven_values_have_their_ends_between_the_second_and_the_third() {
+    fn bounds_of_eleven_values_lie_between_the_second_and_the_third() {
         let values: Vec<f64> = (1..=11).map(f64::from).collect();
         let interval = median_interval(&values).unwrap();
         let share = (2024.0 / 2048.0 - 0.95) / (110.0 / 2048.0);
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_six_have_their_range() {
+    fn interval_of_fewer_than_six_values_is_their_range() {
         for count in 1..6 {
             let values: Vec<f64> = (1..=count).map(f64::from).collect();
             let interval = median_interval(&values).unwrap();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_values_have_a_narrow_one() {
+    fn interval_of_many_values_agrees_with_the_normal_approximation() {
         let values: Vec<f64> = (0..100_001).map(f64::from).collect();
         let interval = median_interval(&values).unwrap();
         let half = 1.96 * 100_001f64.sqrt() / 2.0;
@@ -135,14 +136,14 @@ mod tests {
         }
 
         #[test]
-        fn the_median_does_not_depend_on_the_order(mut values in prop::collection::vec(-1e9f64..1e9, 1..60)) {
+        fn median_does_not_depend_on_the_order(mut values in prop::collection::vec(-1e9f64..1e9, 1..60)) {
             let before = median_interval(&values);
             values.reverse();
             prop_assert_eq!(before, median_interval(&values));
         }
 
         #[test]
-        fn the_interval_lies_within_the_samples_and_holds_the_median(
+        fn interval_lies_within_the_samples_and_contains_the_median(
             values in prop::collection::vec(-1e9f64..1e9, 1..60)
         ) {
             let interval = median_interval(&values).unwrap();

@@ -1,23 +1,26 @@
-//! Values that lie apart: B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*,
-//! ASQC 1993, by distance from the median in medians of such distances.
+//! Outliers by modified z-score, the distance from the median relative to the median absolute
+//! deviation: B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, ASQC 1993.
 //!
-//! They are told of, never dropped: something else that ran in between is part of what a user meets.
+//! Outliers are reported, never dropped: interference by other programs is part of what a user
+//! experiences.
 
 use super::median;
 
-/// So many medians of distances make a standard deviation of what is normal.
+/// Ratio of the median absolute deviation to the standard deviation of a normal distribution.
 const OF_NORMAL: f64 = 0.6745;
 
-/// From so many of those on a value lies apart. Of two thousand normal ones it is one.
+/// Modified z-score above which a value is an outlier; exceeded by 1 of 2000 normally distributed
+/// values.
 const APART: f64 = 3.5;
 
-/// The places of the values that lie apart. COST: two sorts.
+/// Returns the indices of the outliers. COST: two sorts.
 #[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let Some(middle) = median(values) else { return Vec::new() };
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     let usual = median(&distances).unwrap_or(0.0);
-    // WHY: where more than half are the same, no distance is usual and none can be told apart.
+    // WHY: if more than half of the values are equal, the median absolute deviation is 0 and gives
+    // no scale.
     if usual <= 0.0 {
         return Vec::new();
     }
@@ -32,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_apart_is_told_by_its_place() {
+    fn outliers_are_reported_by_index() {
         assert_eq!(outliers(&[10.0, 10.2, 9.9, 30.0, 10.1, 9.8, 1.0]), [3, 6]);
         // Median 3, median distance 1: the score of 8.3 is 3.57, that of 8.1 is 3.44.
         assert_eq!(outliers(&[1.0, 2.0, 3.0, 4.0, 8.3]), [4]);
@@ -40,14 +43,14 @@ mod tests {
     }
 
     #[test]
-    fn where_most_are_the_same_or_there_are_none_nothing_lies_apart() {
+    fn mostly_equal_values_and_no_values_have_no_outliers() {
         assert!(outliers(&[5.0, 5.0, 5.0, 9.0]).is_empty());
         assert!(outliers(&[]).is_empty());
     }
 
     proptest! {
         #[test]
-        fn fewer_than_half_lie_apart_whatever_the_unit(
+        fn outliers_are_a_minority_and_independent_of_the_unit(
             samples in prop::collection::vec(-1e6f64..1e6, 1..40)
         ) {
             let apart = outliers(&samples);

@@ -1,23 +1,24 @@
-//! Whether two sets of samples differ: H. B. Mann and D. R. Whitney, *Annals of
-//! Mathematical Statistics* 18, 1947, with the usual corrections for ties and continuity.
+//! Rank-sum test for a difference between two sets of samples: H. B. Mann and D. R. Whitney,
+//! *Annals of Mathematical Statistics* 18, 1947, with the usual corrections for ties and
+//! continuity.
 //!
-//! Ranks do not mind how far away an outlier lies. They do mind drift: samples
-//! that resemble their neighbours say less than their number promises, so their
-//! variance is multiplied by [`persistence`]. Where many figures are compared,
-//! [`discoveries`] says which of them may be called different.
+//! Ranks are robust against outliers but not against drift: autocorrelated samples carry less
+//! information than their number suggests, so their variance is multiplied by [`persistence`]. If
+//! many figures are compared, [`discoveries`] selects those that may be called different.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// What neighbours have in common at most, so that a steady drift leaves something to say.
+/// Maximum autocorrelation used, so that a steady drift does not remove all evidence.
 const MOST: f64 = 0.9;
 
 /// The 95th percentile of the normal distribution.
 const ONE_SIDED: f64 = 1.645;
 
-/// How probable it is that two sets as far apart as these come from the same source.
+/// Returns the p-value of the rank-sum test: the probability of a difference at least as large if
+/// both sets have the same source.
 ///
-/// `inflation` is what the variance is multiplied by; 1 for independent samples.
-/// `None` where either is empty. COST: one sort.
+/// `inflation` multiplies the variance; 1 for independent samples. Returns `None` if either set is
+/// empty. COST: one sort.
 #[must_use]
 pub fn rank_sum(some: &[f64], others: &[f64], inflation: f64) -> Option<f64> {
     let (m, n) = (some.len() as f64, others.len() as f64);
@@ -37,13 +38,13 @@ pub fn rank_sum(some: &[f64], others: &[f64], inflation: f64) -> Option<f64> {
     Some(2.0 * normal.sf(away / (variance * inflation).sqrt()))
 }
 
-/// How many times the variance of a mean grows because neighbours resemble each other; at least 1.
+/// Returns the factor by which autocorrelation of neighbours inflates the variance of a mean; at
+/// least 1.
 ///
-/// From the correlation of the ranks of each series with the next in the same
-/// series, all together, corrected for the bias of short series (M. G. Kendall,
-/// *Biometrika* 41, 1954), as for a process of first order (M. S. Bartlett, 1946).
-/// Only what is more than chance counts: as much as one in twenty independent
-/// series would show is taken off it, or a dozen samples could tell little.
+/// Uses the lag-1 autocorrelation of the ranks, pooled over all series, corrected for the bias of
+/// short series (M. G. Kendall, *Biometrika* 41, 1954), for a first-order process (M. S. Bartlett,
+/// 1946). Only autocorrelation beyond chance counts: the amount that 1 in 20 independent series
+/// would show is subtracted, because otherwise a dozen samples could show hardly any difference.
 #[must_use]
 pub fn persistence(all: &[&[f64]]) -> f64 {
     let (mut with_next, mut with_itself) = (0.0, 0.0);
@@ -67,8 +68,8 @@ pub fn persistence(all: &[&[f64]]) -> f64 {
     1.0 + 2.0 * lags.sum::<f64>()
 }
 
-/// Which of these probabilities are so small that, of all that are picked, no more than
-/// this share is chance: Y. Benjamini and Y. Hochberg, *J. R. Statist. Soc. B* 57, 1995.
+/// Returns which hypotheses to reject at this false discovery rate: Y. Benjamini and Y. Hochberg,
+/// *J. R. Statist. Soc. B* 57, 1995.
 #[must_use]
 pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
     let mut sorted = probabilities.to_vec();
@@ -80,7 +81,8 @@ pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
     probabilities.iter().map(|&one| one <= limit).collect()
 }
 
-/// The rank of each value from 1, equal values sharing theirs, and the sum of t³ − t over the ties.
+/// Returns the rank of each value from 1, with mean ranks for ties, and the sum of t³ − t over the
+/// ties.
 fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -103,11 +105,11 @@ mod tests {
 
     use super::*;
 
-    /// The approximation lies near the exact probabilities, which can be counted:
-    /// of the C(12, 6) = 924 ways to place six among twelve, two are as extreme as
-    /// complete separation, and four as or more extreme than one exchange.
+    /// The approximation is close to the exact probabilities: of the C(12, 6) = 924 ways to place
+    /// six among twelve, two are as extreme as complete separation, and four as or more extreme
+    /// than one exchange.
     #[test]
-    fn separated_sets_have_about_the_probability_that_counting_gives() {
+    fn p_value_of_separated_sets_is_close_to_the_exact_one() {
         let low = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let high = [7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
         let apart = rank_sum(&low, &high, 1.0).unwrap();
@@ -119,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn constants_differ_where_they_are_not_the_same() {
+    fn constants_differ_only_if_unequal() {
         assert_eq!(rank_sum(&[5.0; 8], &[5.0; 8], 1.0), Some(1.0));
         assert!(rank_sum(&[5.0; 8], &[6.0; 8], 1.0).unwrap() < 0.001);
         assert_eq!(rank_sum(&[], &[1.0], 1.0), None);
     }
 
     #[test]
-    fn samples_that_drift_count_for_less_and_those_that_alternate_for_no_more() {
+    fn drift_inflates_the_variance_and_alternation_does_not_reduce_it() {
         let rising: Vec<f64> = (0..11).map(f64::from).collect();
         let shuffled = [3.0, 9.0, 1.0, 10.0, 4.0, 0.0, 7.0, 2.0, 8.0, 5.0, 6.0];
         let alternating: Vec<f64> = (0..11).map(|step| f64::from(step % 2)).collect();
@@ -138,10 +140,10 @@ mod tests {
         assert_eq!(persistence(&[&[4.0], &[]]), 1.0);
     }
 
-    /// The fifteen probabilities of Benjamini and Hochberg's own example, of which
-    /// their procedure picks four at 0.05 (and Bonferroni's three).
+    /// The fifteen p-values of Benjamini and Hochberg's own example, of which their procedure
+    /// rejects four at 0.05 (and Bonferroni's three).
     #[test]
-    fn the_example_of_the_paper_gives_its_four_discoveries() {
+    fn example_of_the_paper_gives_its_four_discoveries() {
         let probabilities = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
             0.5719, 0.6528, 0.7590, 1.0,
@@ -154,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_is_compared_with_whom_does_not_matter(
+        fn rank_sum_is_symmetric(
             some in prop::collection::vec(-9i8..9, 1..20), others in prop::collection::vec(-9i8..9, 1..20)
         ) {
             let [some, others] = [some, others].map(|set| set.into_iter().map(f64::from).collect::<Vec<_>>());

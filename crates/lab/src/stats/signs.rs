@@ -1,16 +1,17 @@
-//! Whether differences lie to one side of zero: the sign test, as old as J. Arbuthnot's of 1710, with
-//! the probability of what was found counted by half (H. O. Lancaster, *JASA* 56, 1961).
+//! Sign test for a median difference from 0: J. Arbuthnot, 1710, with the mid-p correction (H. O. Lancaster, *JASA* 56,
+//! 1961).
 //!
-//! It tosses the same coins as the interval of a median does, and so agrees with it. How far away an
-//! outlier lies is nothing to it, where a test by signed ranks gives the farthest the most to say:
-//! on machines that are late now and then that finds a sixth less.
+//! It is based on the same binomial distribution as the interval of a median, and so agrees with it. It ignores the
+//! size of an outlier, whereas the signed-rank test gives the farthest values the most weight and finds a sixth fewer
+//! changes on machines with occasional delays.
 
 use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Normal};
 
-/// How probable it is that differences lie as much to one side of zero as these, if neither is likelier.
+/// Returns the p-value of the sign test: the probability of at least this imbalance of signs if both signs are equally
+/// likely.
 ///
-/// Those that are zero say nothing and are left out. `inflation` is what the variance is multiplied
-/// by; 1 for independent differences. `None` of no differences.
+/// Zero differences are left out. `inflation` multiplies the variance; 1 for independent differences. Returns `None`
+/// for no differences.
 #[must_use]
 pub fn sign_test(differences: &[f64], inflation: f64) -> Option<f64> {
     if differences.is_empty() {
@@ -22,7 +23,7 @@ pub fn sign_test(differences: &[f64], inflation: f64) -> Option<f64> {
     let coins = Binomial::new(0.5, above + below).ok()?;
     let found = coins.cdf(fewer) - coins.pmf(fewer) / 2.0;
     let normal = Normal::new(0.0, 1.0).ok()?;
-    // WHY: as a normal deviate it can be drawn nearer to the middle for what resembles its neighbour.
+    // WHY: as a normal deviate the result can be scaled to account for autocorrelation.
     let away = -normal.inverse_cdf(found.min(0.5)) / inflation.sqrt();
     Some(2.0 * normal.sf(away))
 }
@@ -33,9 +34,9 @@ mod tests {
 
     use super::*;
 
-    /// Of 2^11 ways to give eleven differences their signs, one has none below zero, eleven have one.
+    /// Of the 2^11 sign patterns of eleven differences, one has no negative sign and eleven have one.
     #[test]
-    fn differences_to_one_side_have_the_probability_that_counting_gives() {
+    fn p_value_of_one_sided_differences_is_exact() {
         let mut differences: Vec<f64> = (1..=11).map(f64::from).collect();
         let all = sign_test(&differences, 1.0).unwrap();
         assert!((all / (2.0 * 0.5 / 2048.0) - 1.0).abs() < 1e-6, "{all}");
@@ -46,14 +47,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_differ_tells_nothing() {
+    fn zero_differences_give_no_evidence() {
         assert!((sign_test(&[0.0; 9], 1.0).unwrap() - 1.0).abs() < 1e-9);
         assert_eq!(sign_test(&[], 1.0), None);
     }
 
     proptest! {
         #[test]
-        fn to_which_side_does_not_matter(differences in prop::collection::vec(-9i8..9, 1..40)) {
+        fn sign_test_is_symmetric(differences in prop::collection::vec(-9i8..9, 1..40)) {
             let there: Vec<f64> = differences.iter().copied().map(f64::from).collect();
             let back: Vec<f64> = there.iter().map(|one| -one).collect();
             let probability = sign_test(&there, 1.0).unwrap();

@@ -1,27 +1,30 @@
-//! Whether samples drift: H. B. Mann, *Econometrica* 13, 1945, with M. G. Kendall's exact
-//! distribution (*Biometrika* 30, 1938); by how much: P. K. Sen, *J. Am. Stat. Assoc.* 63, 1968.
+//! Drift of samples: Mann-Kendall test (H. B. Mann, *Econometrica* 13, 1945) with M. G. Kendall's
+//! exact distribution (*Biometrika* 30, 1938), and slope by P. K. Sen, *J. Am. Stat. Assoc.* 63,
+//! 1968.
 //!
-//! Both look at which of two samples is larger, so neither minds an outlier.
+//! Both depend only on pairwise comparisons or their median, so both are robust against outliers.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::median;
 
-/// Up to so many samples the distribution is counted; beyond, and with ties, it is near the normal.
+/// Maximum number of samples for the exact distribution; beyond it, and with ties, the normal
+/// approximation is used.
 const COUNTED: usize = 50;
 
 /// A drift in a series of samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// How probable so steady a rise or fall is in samples whose order means nothing.
+    /// The p-value: the probability of so steady a rise or fall in samples without order.
     pub probability: f64,
-    /// The change from the first sample to the last, by the median slope, as a share of the median.
+    /// Change from the first sample to the last by the median slope, relative to the median.
     pub change: f64,
 }
 
-/// The trend of samples in their order; `None` of fewer than two, or if their median is zero.
+/// Returns the trend of samples in their order; `None` for fewer than two samples, or if their
+/// median is 0.
 ///
-/// COST: a slope for each pair of samples.
+/// COST: one slope per pair of samples.
 #[must_use]
 pub fn trend(samples: &[f64]) -> Option<Trend> {
     let middle = median(samples).filter(|&middle| middle != 0.0)?;
@@ -43,11 +46,12 @@ pub fn trend(samples: &[f64]) -> Option<Trend> {
     Some(Trend { probability, change })
 }
 
-/// The share of all orders of n samples in which rises and falls differ by as much or more.
+/// Returns the share of all orders of n samples with at least this difference between rises and
+/// falls.
 fn counted(n: usize, rises: i64) -> f64 {
     let pairs = n * (n - 1) / 2;
-    // The share of the orders with so many falls, for one sample more at each turn: the new one
-    // falls behind any number of those before it.
+    // Distribution of the number of falls, extended by one sample per iteration: the new sample
+    // falls below any number of the earlier ones.
     let mut shares = vec![1.0];
     for before in 1..n {
         let mut next = vec![0.0; shares.len() + before];
@@ -82,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    /// Of the 720 orders of six samples one only rises and one only falls; of the 120 of five,
-    /// four more have a single exchange of neighbours each way.
+    /// Of the 720 orders of six samples one only rises and one only falls; of the 120 orders of
+    /// five, four more in each direction have a single exchange of neighbours.
     #[test]
-    fn the_probabilities_are_those_of_counting() {
+    fn p_values_are_exact_for_few_samples() {
         let rising = trend(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         assert!((rising.probability - 2.0 / 720.0).abs() < 1e-12);
         let exchanged = trend(&[1.0, 3.0, 2.0, 4.0, 5.0]).unwrap();
@@ -95,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_takes_over_near_what_counting_gives() {
+    fn normal_approximation_is_close_to_the_exact_distribution() {
         let mut dice = fastrand::Rng::with_seed(1);
         for _ in 0..50 {
             let samples: Vec<f64> = (0..30).map(|_| 1.0 + dice.f64()).collect();
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_a_share_of_the_median_and_minds_no_outlier() {
+    fn change_is_relative_to_the_median_and_robust_against_outliers() {
         let mut steady: Vec<f64> = (0..11).map(|step| 100.0 + f64::from(step)).collect();
         assert!((trend(&steady).unwrap().change - 10.0 / 105.0).abs() < 1e-12);
         steady[5] = 1e6;
@@ -120,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_other_way_round_a_trend_is_the_same_with_another_sign(
+        fn reversed_samples_have_the_opposite_trend(
             samples in prop::collection::vec(1u8..20, 2..14)
         ) {
             let there: Vec<_> = samples.iter().copied().map(f64::from).collect();

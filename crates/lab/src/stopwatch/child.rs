@@ -1,8 +1,8 @@
-//! Runs a command once and waits for it: no shell, nothing on its input, its output thrown away.
+//! Runs a command once and waits for it, without a shell, with empty input and discarded output.
 //!
-//! The thread that times calls [`Child::run`]; a wish to stop, from any thread, kills what runs.
-//! What it says on standard error goes to a file without a name, which each run begins anew: a
-//! pipe would need a reader beside it, which would be timed too.
+//! The timing thread calls [`Child::run`]; an interrupt from any thread kills the running child.
+//! Standard error goes to an anonymous file, truncated for each run: a pipe would need a reader
+//! thread, whose work would be part of the measured time.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -15,28 +15,28 @@ use shared_child::SharedChild;
 use crate::error::Problem;
 use crate::interrupt::Interrupt;
 
-/// How much of what a command said is looked at for its last line.
+/// Number of bytes at the end of standard error searched for the last line.
 const TAIL: i64 = 2000;
 
-/// What is known of one run besides its time.
+/// Properties of one run other than its duration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// How long it computed, and how long the system did for it; where the system tells.
+    /// User and system CPU time, where the operating system reports them.
     pub cpu: Option<[Duration; 2]>,
-    /// What it ended with; none if a signal ended it.
+    /// The exit status; `None` if a signal ended the run.
     pub status: Option<i32>,
 }
 
-/// Why there is no further run.
+/// Why there are no further runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The user wants to stop.
+    /// The user interrupted the runs.
     Interrupted,
     /// The command cannot be started, or failed.
     Failed(Problem),
 }
 
-/// A command that can be run again and again.
+/// A command that can be run repeatedly.
 pub struct Child {
     program: String,
     arguments: Vec<String>,
@@ -47,11 +47,12 @@ pub struct Child {
 }
 
 impl Child {
-    /// The command of these words, the program first. With `ignore_failure` any end of it will do.
+    /// Creates a child from the program and its arguments. With `ignore_failure`, unsuccessful runs
+    /// count as well.
     ///
     /// # Errors
     ///
-    /// One line: there are no words, or no place for what it says.
+    /// Returns one line if there are no words, or if the file for standard error cannot be created.
     pub fn new(
         words: &[String],
         ignore_failure: bool,
@@ -67,7 +68,7 @@ impl Child {
         let stopped = Arc::clone(&running);
         interrupt.listen(move || {
             if let Some(child) = &*stopped.lock().unwrap_or_else(PoisonError::into_inner) {
-                // WHY: one that is gone already is what was wanted.
+                // WHY: a child that has already exited needs no signal.
                 let _ = child.kill();
             }
             true
@@ -77,11 +78,12 @@ impl Child {
         Ok(Self { program, arguments, said, ignore_failure, interrupt, running })
     }
 
-    /// Runs it once, to its end.
+    /// Runs the command once, to its end.
     ///
     /// # Errors
     ///
-    /// It cannot be started, did not end with status 0, or the user wants to stop.
+    /// Returns an error if the command cannot be started, exits with a status other than 0, or is
+    /// interrupted.
     pub fn run(&mut self) -> Result<Run, Stop> {
         if self.interrupt.is_raised() {
             return Err(Stop::Interrupted);
@@ -90,7 +92,7 @@ impl Child {
         let child = Arc::new(self.start().map_err(Stop::Failed)?);
         self.hold(Some(Arc::clone(&child)));
         if self.interrupt.is_raised() {
-            // WHY: whoever raised it before the child was held found nothing to kill.
+            // WHY: an interrupt raised before the child was stored found no child to kill.
             let _ = child.kill();
         }
         let ended = child.wait();
@@ -129,7 +131,7 @@ impl Child {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = child;
     }
 
-    /// How it failed, with the last line that it said.
+    /// Returns the exit status with the last line of standard error.
     fn failure(&mut self, status: ExitStatus) -> Problem {
         let last = self
             .last_line()
@@ -149,7 +151,7 @@ impl Child {
     }
 }
 
-/// What all children that ended have computed so far, and the system for them.
+/// Returns user and system CPU time of all children that have exited so far.
 #[cfg(unix)]
 fn cpu() -> Option<[Duration; 2]> {
     use nix::sys::resource::{UsageWho, getrusage};

@@ -1,7 +1,7 @@
-//! The time of a command: what its runs come to, and what a reader is to be warned of.
+//! Timing of a command: summary of its runs, and warnings.
 //!
-//! `child` runs the command once, `report` is what the runs came to, `text` shows it, `warning` says
-//! what is doubtful. Only `child` touches the system; the rest is pure.
+//! `child` runs the command once, `report` summarises the runs, `text` renders the summary,
+//! `warning` derives warnings. Only `child` performs I/O; the rest is pure.
 
 mod child;
 mod report;

@@ -1,4 +1,4 @@
-//! What the runs of a command came to. Pure.
+//! Summary of the runs of a command. Pure.
 
 use std::time::Duration;
 
@@ -8,48 +8,48 @@ use super::Run;
 use crate::host::Host;
 use crate::stats::{self, Moments};
 
-/// The figures of a command, as they are printed and written. Times are in seconds.
+/// Figures of a command, as printed and stored. Times are in seconds.
 ///
-/// The names are those of hyperfine's export, so that its scripts read this too; what that lacks
-/// comes after.
+/// The field names are those of hyperfine's JSON export, so that its scripts can read this too;
+/// fields that hyperfine lacks follow.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// The command as a shell would be given it.
+    /// The command, quoted for a shell.
     pub command: String,
-    /// The mean of the times.
+    /// Mean of the times.
     pub mean: f64,
-    /// Their sample standard deviation, of two runs or more.
+    /// Sample standard deviation of the times, for two runs or more.
     pub stddev: Option<f64>,
-    /// Their median.
+    /// Median of the times.
     pub median: f64,
-    /// How long a run computed, on average; where the system tells.
+    /// Mean user CPU time, where the operating system reports it.
     pub user: Option<f64>,
-    /// How long the system computed for it.
+    /// Mean system CPU time.
     pub system: Option<f64>,
     /// The shortest time.
     pub min: f64,
-    /// The longest.
+    /// The longest time.
     pub max: f64,
-    /// All of them, in their order.
+    /// All times, in order.
     pub times: Vec<f64>,
-    /// What each run ended with; null where a signal ended it.
+    /// Exit status of each run; null if a signal ended it.
     pub exit_codes: Vec<Option<i32>>,
-    /// The ends of the median's 95 % interval.
+    /// Lower bound of the median's 95 % confidence interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound of the interval.
     pub high: f64,
-    /// The places, from 0, of the times that lie apart.
+    /// Indices of the outliers, from 0.
     pub outliers: Vec<usize>,
-    /// The runs before the first that was timed.
+    /// Number of warm-up runs.
     pub warmup: u64,
-    /// Whether it was stopped before its time or number of runs.
+    /// Whether the runs were interrupted before their limit.
     pub interrupted: bool,
     /// The machine.
     pub host: Host,
 }
 
 impl Report {
-    /// Of these runs; nothing of none.
+    /// Returns the report on these runs; `None` for no runs.
     #[must_use]
     pub fn new(
         words: &[String],
@@ -85,7 +85,7 @@ impl Report {
         })
     }
 
-    /// How many runs ended with anything but 0.
+    /// Returns the number of runs with an exit status other than 0.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.exit_codes.iter().filter(|&&status| status != Some(0)).count()

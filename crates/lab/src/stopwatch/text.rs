@@ -1,11 +1,11 @@
-//! The time of a command for a terminal. Pure.
+//! Renders the timing of a command for a terminal. Pure.
 
 use std::fmt::Write;
 
 use super::{Report, Warning};
 use crate::profile::FEWEST;
 
-/// A few lines: the command, its figures in one unit, what is doubtful.
+/// Returns a few lines: the command, its figures in one unit, warnings.
 #[must_use]
 pub fn text(report: &Report) -> String {
     let in_unit = in_unit_of(report.mean);
@@ -14,7 +14,7 @@ pub fn text(report: &Report) -> String {
     let mut text = format!("{}\n", report.command);
     let spread = report.stddev.map_or_else(String::new, |spread| format!(" ± {}", in_unit(spread)));
     let (least, most) = (in_unit(report.min), in_unit(report.max));
-    // WHY: writing into a string cannot fail.
+    // WHY: writing to a `String` cannot fail.
     let _ = writeln!(text, "  mean    {}{spread}   of {count} run{plural}", in_unit(report.mean));
     let (low, high) = (in_unit(report.low), in_unit(report.high));
     let interval = if count < FEWEST { "range" } else { "95 % interval" };
@@ -32,12 +32,12 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-/// All figures of a report in the unit of its mean, to be compared at a glance.
+/// Returns a formatter that prints all figures of a report in the unit of its mean.
 fn in_unit_of(seconds: f64) -> impl Fn(f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
     let fits = |&&(size, _): &&(f64, &str)| seconds >= size;
     let (size, name) = units.iter().find(fits).copied().unwrap_or((1e-6, "µs"));
-    // WHY: four digits of the mean; a smaller figure beside it needs no more places than that has.
+    // WHY: four digits of the mean; smaller figures get the same number of decimals.
     let after = match seconds / size {
         of if of >= 100.0 => 1,
         of if of >= 10.0 => 2,
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_is_in_the_unit_of_the_mean() {
+    fn all_figures_are_in_the_unit_of_the_mean() {
         let expected = "\
 'a program' x
   mean    31.00 ms ± 0.89 ms   of 6 runs
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_doubtful_is_said_with_what_to_do() {
+    fn warnings_include_advice() {
         let warnings = |milliseconds: &[u64]| Warning::of(&report(milliseconds));
         assert_eq!(warnings(&[30]), [Warning::Few(1)]);
         assert_eq!(warnings(&[90, 30, 31, 29, 32, 30]), [Warning::SlowStart]);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn no_runs_come_to_nothing() {
+    fn no_runs_give_no_report() {
         assert!(Report::new(&["true".into()], &[], 0, host()).is_none());
     }
 }

@@ -1,30 +1,30 @@
-//! What is doubtful about the time of a command, each with what to do. Pure.
+//! Warnings about the timing of a command, each with advice. Pure.
 
 use std::fmt;
 
 use super::Report;
 use crate::profile::FEWEST;
 
-/// Below this a time is that of starting a program more than of what it does, in seconds.
+/// Duration below which the start of the program dominates, in seconds.
 const SHORT: f64 = 0.005;
 
-/// A reason to doubt.
+/// A reason to doubt the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
-    /// There are too few runs for an interval.
+    /// Too few runs for a confidence interval.
     Few(usize),
-    /// The first run took longest and lies apart.
+    /// The first run took longest and is an outlier.
     SlowStart,
-    /// So many runs of so many lie apart.
+    /// Number of outliers, and number of runs.
     Apart(usize, usize),
-    /// Starting the program may be most of it.
+    /// Starting the program may take most of the time.
     Short,
-    /// So many runs failed, which was to be ignored.
+    /// Number of failed runs, which were to be ignored.
     Failed(usize),
 }
 
 impl Warning {
-    /// All that hold of a report.
+    /// Returns all warnings that apply to a report.
     #[must_use]
     pub fn of(report: &Report) -> Vec<Self> {
         let runs = report.times.len();

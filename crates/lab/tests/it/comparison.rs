@@ -1,4 +1,4 @@
-//! Two runs compared: what is called a change, on noise as machines make it, and what is not compared.
+//! Comparison of two runs: error rates on simulated noise, and figures that are not compared.
 
 use crate::noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, run};
 use proptest::prelude::*;
@@ -11,7 +11,8 @@ fn compared<'a>(old: &'a Figures, new: &'a Figures) -> Comparison<'a> {
     compare(("old.json", old), ("new.json", new), true).expect("they have something in common")
 }
 
-/// Of so many pairs of runs with these true costs, how many figures of `contender` have this verdict.
+/// Returns how many figures of `contender` get this verdict in `pairs` pairs of runs with these
+/// true costs.
 fn told(
     verdict: Verdict,
     contender: &str,
@@ -32,7 +33,7 @@ fn told(
 }
 
 #[test]
-fn of_two_hundred_comparisons_of_the_same_at_most_sixteen_are_called_different() {
+fn false_positives_of_equal_runs_are_at_most_sixteen_of_two_hundred() {
     let same: &[Cost<'_>] = &[("ping-pong", "a", 100.0)];
     for machine in [QUIET, LOUD] {
         for rounds in [11, 15] {
@@ -43,7 +44,7 @@ fn of_two_hundred_comparisons_of_the_same_at_most_sixteen_are_called_different()
 }
 
 #[test]
-fn among_many_figures_that_did_not_move_hardly_any_is_called_different() {
+fn false_positives_are_rare_among_many_unchanged_figures() {
     let names: Vec<String> = (0..20).map(|number| format!("experiment {number}")).collect();
     let same: Vec<Cost<'_>> = names.iter().map(|name| (name.as_str(), "a", 100.0)).collect();
     let alike = told(Verdict::Indistinguishable, "a", &LOUD, (&same, &same), 11, 10);
@@ -51,7 +52,7 @@ fn among_many_figures_that_did_not_move_hardly_any_is_called_different() {
 }
 
 #[test]
-fn five_percent_are_found_in_nine_of_ten_pairs_of_full_runs_and_in_eight_of_quick_ones() {
+fn five_percent_slowdown_is_found_in_nine_of_ten_full_and_eight_of_ten_quick_runs() {
     let before: &[Cost<'_>] = &[("ping-pong", "a", 100.0), ("ping-pong", "b", 300.0)];
     let after: &[Cost<'_>] = &[("ping-pong", "a", 105.0), ("ping-pong", "b", 300.0)];
     for (rounds, pairs, due) in [(15, 100, 90), (11, 100, 80)] {
@@ -60,7 +61,7 @@ fn five_percent_are_found_in_nine_of_ten_pairs_of_full_runs_and_in_eight_of_quic
     }
 }
 
-/// Of so many runs with these two contenders, how many times the second is told to be so.
+/// Returns in how many runs with these two contenders the second gets this verdict.
 fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs: u64) -> usize {
     let mut dice = fastrand::Rng::with_seed(42);
     let all = (0..runs).map(|_| machine.run(costs, 15, &mut dice));
@@ -73,7 +74,7 @@ fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs:
 }
 
 #[test]
-fn of_two_hundred_runs_of_the_same_twice_at_most_sixteen_are_called_different_even_if_it_drifts() {
+fn false_positives_within_a_run_are_at_most_sixteen_of_two_hundred_even_with_drift() {
     let same = [("ping-pong", "a", 100.0), ("ping-pong", "b", 100.0)];
     for machine in [QUIET, LOUD, DRIFTING] {
         let alike = told_within(Verdict::Indistinguishable, &machine, &same, 200);
@@ -82,7 +83,7 @@ fn of_two_hundred_runs_of_the_same_twice_at_most_sixteen_are_called_different_ev
 }
 
 #[test]
-fn five_percent_within_a_run_are_found_in_nine_of_ten_even_if_it_drifts() {
+fn five_percent_slowdown_within_a_run_is_found_in_nine_of_ten_even_with_drift() {
     let slowed = [("ping-pong", "a", 100.0), ("ping-pong", "b", 105.0)];
     for machine in [QUIET, DRIFTING] {
         let found = told_within(Verdict::Worse, &machine, &slowed, 100);
@@ -91,7 +92,7 @@ fn five_percent_within_a_run_are_found_in_nine_of_ten_even_if_it_drifts() {
 }
 
 #[test]
-fn a_rate_that_fell_within_a_run_is_told_worse_and_one_that_is_missing_by_name() {
+fn lower_rate_within_a_run_is_slower_and_a_missing_contender_is_named() {
     let rate = |contender: &str, value: f64| ResultEntry {
         better: "higher".into(),
         unit: "processes/s".into(),
@@ -109,7 +110,7 @@ fn a_rate_that_fell_within_a_run_is_told_worse_and_one_that_is_missing_by_name()
 }
 
 #[test]
-fn a_machine_that_drifts_is_said_to() {
+fn drift_of_the_machine_is_noted() {
     let mut dice = fastrand::Rng::with_seed(3);
     let costs: Vec<Cost<'_>> = vec![("ping-pong", "a", 1.0), ("call", "a", 1.0)];
     let mut noted = |machine: Machine| {
@@ -121,7 +122,7 @@ fn a_machine_that_drifts_is_said_to() {
     assert!(drifting >= 10 && quiet <= 6, "{drifting} of 20 that drift, {quiet} that do not");
 }
 
-/// A figure with eleven samples about this value, with a spread of one percent.
+/// Returns a figure with eleven samples around this value, with a spread of 1 %.
 fn about(value: f64) -> ResultEntry {
     let samples = [3, -2, 5, 0, -5, 1, 4, -1, -3, 2, -4];
     let samples = samples.map(|step| value * (1.0 + f64::from(step) / 500.0)).to_vec();
@@ -136,7 +137,7 @@ fn verdict(old: ResultEntry, new: ResultEntry) -> (Verdict, &'static str) {
 }
 
 #[test]
-fn a_word_says_which_way_a_figure_went_and_only_of_speed_that_it_is_faster() {
+fn verdict_is_faster_or_slower_for_speeds_and_better_or_worse_otherwise() {
     let of = |unit: &str, better: &str, value: f64| ResultEntry {
         unit: unit.into(),
         better: better.into(),
@@ -150,7 +151,7 @@ fn a_word_says_which_way_a_figure_went_and_only_of_speed_that_it_is_faster() {
         ("bytes", "lower", 100.0, 110.0, "worse"),
         ("bytes", "lower", 110.0, 100.0, "better"),
         ("ns", "lower", 100.0, 100.3, "indistinguishable"),
-        // Two percent are needed even where the samples hardly differ.
+        // A change of less than 2 % is not reported, even if the samples hardly differ.
         ("bytes", "lower", 100.0, 101.5, "indistinguishable"),
     ] {
         let told = verdict(of(unit, better, old), of(unit, better, new)).1;
@@ -159,7 +160,7 @@ fn a_word_says_which_way_a_figure_went_and_only_of_speed_that_it_is_faster() {
 }
 
 #[test]
-fn a_figure_about_zero_has_no_ratio_and_is_judged_by_its_ranks() {
+fn figure_near_zero_has_no_ratio_and_is_judged_by_ranks() {
     let zero =
         ResultEntry { samples: vec![-2.0, 1.0, 0.0, -1.0, 2.0, 0.5, -0.5], ..entry("call", "a") };
     let far = ResultEntry { samples: (50..57).map(f64::from).collect(), ..entry("call", "a") };
@@ -173,7 +174,7 @@ fn a_figure_about_zero_has_no_ratio_and_is_judged_by_its_ranks() {
 }
 
 #[test]
-fn a_bound_is_passed_by_the_whole_interval_of_a_principal_figure() {
+fn threshold_applies_to_the_whole_interval_of_a_primary_metric() {
     let (old, new) = (run(vec![about(100.0)]), run(vec![about(110.0)]));
     let over = compared(&old, &new);
     let low = over.principal[0].moved.ratio.unwrap().low;
@@ -187,7 +188,7 @@ fn a_bound_is_passed_by_the_whole_interval_of_a_principal_figure() {
 }
 
 #[test]
-fn what_was_set_by_time_may_differ_and_all_else_that_was_asked_may_not() {
+fn only_calibrated_parameters_may_differ() {
     let with = |experiment: &str, params: serde_json::Value| {
         let params = params.as_object().cloned().unwrap_or_default();
         run(vec![ResultEntry { experiment: experiment.into(), params, ..about(100.0) }])
@@ -205,7 +206,7 @@ fn what_was_set_by_time_may_differ_and_all_else_that_was_asked_may_not() {
 }
 
 #[test]
-fn what_only_one_run_has_is_listed_and_another_version_is_noted() {
+fn unpaired_figures_are_listed_and_version_changes_are_noted() {
     let named = |experiment: &str| ResultEntry { experiment: experiment.into(), ..about(5.0) };
     let (mut old, mut new) =
         (run(vec![about(1.0), named("call"), named("call")]), run(vec![about(1.0), named("hog")]));
@@ -224,7 +225,7 @@ fn what_only_one_run_has_is_listed_and_another_version_is_noted() {
 }
 
 #[test]
-fn one_that_moved_though_it_is_the_same_casts_doubt_on_the_machine() {
+fn change_at_the_same_version_is_noted() {
     let same = json!([{"id": "a", "label": "a", "version": "1", "notes": [], "variants": {}}]);
     let with = |value| Figures {
         contenders: serde_json::from_value(same.clone()).unwrap(),
@@ -237,7 +238,7 @@ fn one_that_moved_though_it_is_the_same_casts_doubt_on_the_machine() {
 }
 
 #[test]
-fn the_text_keeps_within_a_hundred_columns_even_with_long_names() {
+fn text_is_at_most_a_hundred_columns_wide_even_with_long_names() {
     let long = "a-contender-with-a-very-long-name-of-more-than-forty-letters";
     let named =
         |value| run(vec![ResultEntry { contender: long.into(), ..about(value) }, about(value)]);
@@ -252,7 +253,7 @@ fn the_text_keeps_within_a_hundred_columns_even_with_long_names() {
 }
 
 #[test]
-fn markdown_keeps_its_columns_whatever_the_names_hold() {
+fn markdown_escapes_names() {
     let named = |value| {
         let contender = "beam:+sbwt none|x".into();
         run(vec![
@@ -297,7 +298,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_figures_are_they_are_compared_and_shown(
+    fn any_finite_figures_are_compared_and_rendered(
         some in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
         others in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
         word in "(lower|higher|.{0,4})"
@@ -313,7 +314,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_compared_with_itself_is_all_indistinguishable(figures in prop::collection::vec(samples(), 1..6)) {
+    fn run_compared_with_itself_is_indistinguishable(figures in prop::collection::vec(samples(), 1..6)) {
         let entries = figures.into_iter().enumerate();
         let results = entries.map(|(number, samples)| {
             ResultEntry { samples, x: Some(number as u64), ..entry("call", "a") }

@@ -1,25 +1,25 @@
-//! Whether a 95 % interval holds the truth in 95 of 100 cases: by simulation, with a fixed seed.
+//! Coverage of the 95 % confidence intervals, by simulation with a fixed seed.
 //!
-//! Of 2000 cases each of which is held with probability 0.95, all but one in a thousand such counts
-//! lie within 3.3 standard deviations, which is 0.016.
+//! With 2000 cases at a coverage of 0.95, all but 1 in 1000 observed coverages lie within 3.3
+//! standard deviations, which is 0.016.
 
 use purlin_lab::stats::{Interval, fit, median_interval, ratio_of_medians};
 
-/// How values are spread about their median.
+/// Distribution of values around their median.
 #[derive(Debug, Clone, Copy)]
 enum Spread {
-    /// Evenly to both sides.
+    /// Normal.
     Normal,
-    /// With a long tail.
+    /// Log-normal, with a long tail.
     LogNormal,
-    /// Three of ten a quarter above the others, as on a machine of two speeds.
+    /// Three of ten values a quarter above the others, as on a machine with two speeds.
     Bimodal,
 }
 
 const SPREADS: [Spread; 3] = [Spread::Normal, Spread::LogNormal, Spread::Bimodal];
 const COUNTS: [usize; 3] = [11, 15, 21];
 
-/// By Box and Muller.
+/// Draws a standard normal value (Box-Muller).
 fn gauss(dice: &mut fastrand::Rng) -> f64 {
     (-2.0 * (1.0 - dice.f64()).ln()).sqrt() * (std::f64::consts::TAU * dice.f64()).cos()
 }
@@ -40,8 +40,8 @@ impl Spread {
         (0..count).map(|_| self.draw(dice)).collect()
     }
 
-    /// Half of all values lie below it. Of the two speeds it is where 5/7 of the faster ones do, of
-    /// which the normal quantile is 0.565949.
+    /// Returns the true median. Of the bimodal distribution it is the 5/7 quantile of the faster
+    /// values, for which the normal quantile is 0.565949.
     fn median(self) -> f64 {
         match self {
             Self::Normal | Self::LogNormal => 100.0,
@@ -50,7 +50,7 @@ impl Spread {
     }
 }
 
-/// The share of cases in which an interval holds the truth.
+/// Returns the share of cases in which an interval contains the true value.
 fn share(cases: u32, truth: f64, mut interval: impl FnMut(u64) -> Option<Interval>) -> f64 {
     let held = (0..cases).filter(|&case| {
         let interval = interval(u64::from(case)).expect("there are values");
@@ -60,7 +60,7 @@ fn share(cases: u32, truth: f64, mut interval: impl FnMut(u64) -> Option<Interva
 }
 
 #[test]
-fn the_interval_of_a_median_holds_it_as_often_as_it_says() {
+fn interval_of_a_median_has_nominal_coverage() {
     let mut dice = fastrand::Rng::with_seed(1);
     for spread in SPREADS {
         for count in COUNTS {
@@ -71,11 +71,11 @@ fn the_interval_of_a_median_holds_it_as_often_as_it_says() {
     }
 }
 
-/// Resampling gives ratios somewhat more room than they need, and never less: 80 cases at 0.95
-/// spread by 0.081 at the same bound, and all 720 together by 0.027. At 0.97, which is what resampling
-/// gives, all together spread by 0.021.
+/// The bootstrap intervals of ratios are conservative. At a coverage of 0.95, 80 cases deviate by
+/// up to 0.081 at the same bound, and all 720 together by 0.027. At 0.97, the bootstrap's actual
+/// coverage, all together deviate by 0.021.
 #[test]
-fn the_interval_of_a_ratio_holds_it_at_least_as_often_as_it_says() {
+fn interval_of_a_ratio_has_at_least_nominal_coverage() {
     let mut dice = fastrand::Rng::with_seed(2);
     let mut shares = Vec::new();
     for spread in SPREADS {
@@ -92,12 +92,12 @@ fn the_interval_of_a_ratio_holds_it_at_least_as_often_as_it_says() {
     assert!((0.95 - 0.027..=0.97 + 0.021).contains(&all), "{all} of all");
 }
 
-/// Five points in each round, as a quick sweep has them; the slope of all of them together.
+/// Five points per round, as in a sweep of the quick profile; slope of all points together.
 #[test]
-fn the_interval_of_a_slope_holds_it_as_often_as_it_says() {
+fn interval_of_a_slope_has_nominal_coverage() {
     let mut dice = fastrand::Rng::with_seed(3);
     for spread in SPREADS {
-        // What is noise about a line has its mean, not its median, at zero.
+        // Residuals of a line have mean 0, not median 0.
         let mean = match spread {
             Spread::Normal => 100.0,
             Spread::LogNormal => 100.0 * (0.09f64 / 2.0).exp(),

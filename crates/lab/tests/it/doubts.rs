@@ -1,19 +1,19 @@
-//! What the samples say against their figures is told when it is there, and hardly ever when it is not.
+//! Warnings derived from samples: reported where they apply, with a low rate of false positives.
 
 use crate::noise::{Machine, QUIET, entry};
 use purlin_lab::results::{ResultEntry, drifts, outliers};
 use purlin_lab::warning::Warning;
 
-/// One whose samples have nothing in common with their neighbours.
+/// A machine without autocorrelation between rounds.
 const STEADY: Machine = Machine { drift: (0.0, 0.0), ..QUIET };
 
-/// A principal figure of these samples.
+/// Returns a primary metric with these samples.
 fn figure(contender: &str, samples: &[f64]) -> ResultEntry {
     ResultEntry { samples: samples.to_vec(), ..entry("call", contender) }
 }
 
 #[test]
-fn a_figure_that_rises_through_the_run_has_drifted_and_its_neighbour_has_not() {
+fn rising_figure_drifts_and_a_level_one_does_not() {
     let rising: Vec<f64> = (0..11).map(|round| 100.0 + f64::from(round)).collect();
     let level = [3.0, 9.0, 1.0, 10.0, 4.0, 0.0, 7.0, 2.0, 8.0, 5.0, 6.0].map(|part| 100.0 + part);
     let results = [figure("a", &rising), figure("b", &level)];
@@ -22,17 +22,17 @@ fn a_figure_that_rises_through_the_run_has_drifted_and_its_neighbour_has_not() {
     };
     assert_eq!((contender.as_str(), *rounds), ("a", 11));
     assert!((percent - 9.5).abs() < 0.1, "{percent}");
-    // One percent is what two runs of the same program differ by.
+    // A change of 1 % is within the difference of two runs of the same program.
     let little: Vec<f64> = rising.iter().map(|sample| 1000.0 + sample).collect();
     assert!(drifts(&[figure("a", &little)]).is_empty());
-    // Of five samples nothing is said.
+    // Five samples are too few for a warning.
     assert!(drifts(&[figure("a", &rising[..5])]).is_empty());
 }
 
-/// Of runs without drift about one in twenty at most is said to have any: with 200 runs of 24
-/// figures, 10 ± 2·3.1.
+/// The false discovery rate is 5 %: of 200 runs of 24 figures without drift, 10 ± 2·3.1 have a
+/// warning.
 #[test]
-fn a_steady_machine_is_hardly_ever_said_to_drift() {
+fn drift_is_rarely_reported_on_a_steady_machine() {
     let mut dice = fastrand::Rng::with_seed(7);
     let names: Vec<String> = (0..24).map(|number| number.to_string()).collect();
     let costs: Vec<_> = names.iter().map(|name| (name.as_str(), "a", 100.0)).collect();
@@ -43,7 +43,7 @@ fn a_steady_machine_is_hardly_ever_said_to_drift() {
 }
 
 #[test]
-fn samples_that_lie_apart_are_counted_by_contender_and_stay() {
+fn outliers_are_counted_by_contender_and_kept() {
     let some = [100.0, 101.0, 99.0, 100.5, 99.5, 150.0, 170.0];
     let none = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.8];
     let results = [figure("a", &some), figure("b", &none)];

@@ -1,11 +1,11 @@
-//! Figures made of samples whose true costs are known, on a made-up runtime.
+//! Figures computed from samples of a simulated runtime with known costs.
 
 use crate::support::{MadeUpRuntime, entrants, experiment, sampled};
 use purlin_lab::experiments::ALL;
 use purlin_lab::results::{ResultEntry, figures, ratios};
 use serde_json::json;
 
-/// The results of so many contenders; the k-th costs k times the base time.
+/// Returns the results of this number of contenders; the k-th costs k times the base time.
 fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {
     let (outcome, _) = sampled(id, &entrants(contenders), 1, &mut MadeUpRuntime::default());
     let lanes = outcome.lanes.iter();
@@ -21,7 +21,7 @@ fn near(found: f64, due: f64) -> bool {
 }
 
 #[test]
-fn every_experiment_gives_each_contender_exactly_one_principal_figure() {
+fn every_experiment_has_exactly_one_primary_metric_per_contender() {
     for experiment in ALL {
         let results = results(experiment.id, 2);
         for label in ["a", "b"] {
@@ -38,7 +38,7 @@ fn every_experiment_gives_each_contender_exactly_one_principal_figure() {
 }
 
 #[test]
-fn the_principal_figures_are_the_costs_that_went_in() {
+fn primary_metrics_equal_the_simulated_costs() {
     for (id, due) in [
         ("call-vs-send", 100.0),
         ("tail-call", 1.0),
@@ -78,7 +78,7 @@ fn the_principal_figures_are_the_costs_that_went_in() {
 }
 
 #[test]
-fn a_line_is_stored_in_the_unit_of_its_points() {
+fn line_is_stored_in_the_unit_of_its_points() {
     let results = results("message-size", 1);
     let line = principal(&results);
     let fit = line.fit.expect("there is a line");
@@ -98,17 +98,17 @@ fn a_line_is_stored_in_the_unit_of_its_points() {
 }
 
 #[test]
-fn bandwidth_is_highest_where_it_says() {
+fn bandwidth_is_highest_at_the_reported_x() {
     let results = results("bandwidth", 1);
     let peak = principal(&results);
-    // n·s / (n·(100 + s)) elements per nanosecond, highest for the largest s.
+    // n·s / (n·(100 + s)) elements per ns, highest for the largest s.
     assert_eq!(peak.x, Some(10_000));
     assert!(near(peak.median, 1e9 * 10_000.0 / 10_100.0), "{}", peak.median);
     assert!(results.iter().any(|result| result.metric == "time with no messages"));
 }
 
 #[test]
-fn what_goes_with_a_send_is_there_beside_it() {
+fn call_vs_send_has_its_secondary_figures() {
     let results = results("call-vs-send", 1);
     let value = |part: &str| {
         let found = results.iter().find(|result| result.metric.contains(part));
@@ -121,7 +121,7 @@ fn what_goes_with_a_send_is_there_beside_it() {
 }
 
 #[test]
-fn latency_and_memory_stand_beside_a_figure_at_each_of_its_points() {
+fn latency_and_memory_are_reported_at_each_point() {
     for id in ["ping-pong", "throughput", "fan-in", "call"] {
         let results = results(id, 2);
         for (metric, unit, due) in [
@@ -144,7 +144,7 @@ fn latency_and_memory_stand_beside_a_figure_at_each_of_its_points() {
 }
 
 #[test]
-fn who_tells_of_no_single_messages_has_its_figure_all_the_same() {
+fn latency_is_optional() {
     let mut silent = MadeUpRuntime::spoiling(|_, _, answer| {
         let answer = answer.as_object_mut().unwrap();
         answer.retain(|name, _| !name.ends_with("_ns") || name == "elapsed_ns");
@@ -157,7 +157,7 @@ fn who_tells_of_no_single_messages_has_its_figure_all_the_same() {
 }
 
 #[test]
-fn times_of_single_messages_that_are_not_in_order_make_a_sample_void() {
+fn percentiles_out_of_order_make_a_sample_invalid() {
     let mut odd = MadeUpRuntime::spoiling(|_, _, answer| {
         answer["p99_ns"] = 999.into();
         Ok(())
@@ -168,7 +168,7 @@ fn times_of_single_messages_that_are_not_in_order_make_a_sample_void() {
 }
 
 #[test]
-fn a_call_with_a_deep_mailbox_is_over_one_with_an_empty_one_in_the_same_round() {
+fn call_deep_is_a_ratio_per_round() {
     let results = results("call-deep", 2);
     let of_b = |part: &str| {
         let mut own = results.iter().filter(|result| result.contender == "b");
@@ -179,7 +179,7 @@ fn a_call_with_a_deep_mailbox_is_over_one_with_an_empty_one_in_the_same_round() 
 }
 
 #[test]
-fn round_trips_beside_hogs_have_three_figures_for_each_loop() {
+fn hog_has_three_figures_per_loop() {
     let results = results("hog", 1);
     let found: Vec<_> = results.iter().map(|one| (one.metric.as_str(), one.median)).collect();
     assert_eq!(
@@ -196,7 +196,7 @@ fn round_trips_beside_hogs_have_three_figures_for_each_loop() {
 }
 
 #[test]
-fn memory_that_shrank_is_no_panic_and_no_ratio() {
+fn shrinking_memory_has_no_ratio() {
     let mut runtime = MadeUpRuntime::spoiling(|_, place, answer| {
         if place == 1 {
             answer["resident_after"] = json!(5);
@@ -212,14 +212,14 @@ fn memory_that_shrank_is_no_panic_and_no_ratio() {
 }
 
 #[test]
-fn without_a_time_stamp_counter_there_are_no_ticks() {
+fn ticks_are_omitted_without_a_time_stamp_counter() {
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
     let results = figures(experiment("call-vs-send"), &outcome.lanes[0], None);
     assert!(results.iter().all(|result| result.unit != "ticks"));
 }
 
 #[test]
-fn a_ratio_above_one_says_that_the_other_is_better_whichever_way_the_metric_goes() {
+fn ratio_above_one_means_the_reference_is_better_in_either_direction() {
     for id in ["ping-pong", "serial-spawn", "spawn-chain", "restart"] {
         let ratios = ratios(&results(id, 2), 1);
         assert_eq!(ratios.len(), 1);
@@ -230,7 +230,7 @@ fn a_ratio_above_one_says_that_the_other_is_better_whichever_way_the_metric_goes
 }
 
 #[test]
-fn purlin_is_the_one_compared_with_wherever_it_stands() {
+fn purlin_is_the_reference_in_any_position() {
     let mut results = results("ping-pong", 2);
     for result in &mut results {
         if result.contender == "b" {
@@ -243,7 +243,7 @@ fn purlin_is_the_one_compared_with_wherever_it_stands() {
 }
 
 #[test]
-fn of_variants_only_the_natural_one_is_principal() {
+fn only_the_natural_variant_is_the_primary_metric() {
     let mut own = entrants(1);
     own[0].variants.insert("bandwidth".into(), vec!["moved".into(), "copied".into()]);
     let (outcome, _) = sampled("bandwidth", &own, 1, &mut MadeUpRuntime::default());
@@ -259,7 +259,7 @@ fn of_variants_only_the_natural_one_is_principal() {
 }
 
 #[test]
-fn other_variants_are_compared_behind_the_natural_one_and_those_of_purlin_with_nothing() {
+fn other_variants_are_compared_except_those_of_purlin() {
     let mut own = entrants(3);
     own[0].label = "purlin".into();
     for entrant in &mut own[..2] {
@@ -270,7 +270,7 @@ fn other_variants_are_compared_behind_the_natural_one_and_those_of_purlin_with_n
     let mut results: Vec<_> =
         lanes.flat_map(|lane| figures(experiment("ack-sync-ack"), lane, None)).collect();
     for (number, result) in results.iter_mut().enumerate() {
-        // What is set by time is another number in each of them.
+        // Calibrated parameters differ between variants.
         result.params.insert("messages".into(), number.into());
         if result.variant.as_deref() == Some("y") {
             result.samples.iter_mut().for_each(|sample| *sample *= 4.0);
@@ -286,7 +286,7 @@ fn other_variants_are_compared_behind_the_natural_one_and_those_of_purlin_with_n
 }
 
 #[test]
-fn without_its_principal_figure_an_experiment_gives_nothing() {
+fn experiment_without_its_primary_metric_gives_no_results() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         if answer["sent"] != json!(0) {
             answer["received"] = json!(0);
@@ -298,16 +298,16 @@ fn without_its_principal_figure_an_experiment_gives_nothing() {
 }
 
 #[test]
-fn signals_are_told_in_both_ways_and_each_point_in_the_picture_that_it_belongs_to() {
+fn signals_are_computed_in_both_ways_and_assigned_to_their_graphs() {
     let results = results("signals", 1);
-    // Two scenarios, two modes, four numbers of senders.
+    // Two scenarios, two modes, four sender counts.
     assert_eq!(results.len(), 2 * 2 * 2 * 4);
     let graph = |result: &ResultEntry| result.graph.clone().expect("it has one");
     for (metric, due) in [
         ("send throughput", 1e7),
         ("send throughput, as OTP computes it", 1e7),
         ("receive throughput", 1e7),
-        // The receiver was done as long after the senders as they took.
+        // The receiver finished after the senders by as much time as they took.
         ("receive throughput, as OTP computes it", 5e6),
     ] {
         let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
@@ -323,7 +323,7 @@ fn signals_are_told_in_both_ways_and_each_point_in_the_picture_that_it_belongs_t
 }
 
 #[test]
-fn where_senders_ended_early_nothing_is_told_as_otp_would() {
+fn figures_as_otp_computes_them_are_omitted_if_senders_ended_early() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         answer["cut"] = json!(1);
         Ok(())
@@ -335,7 +335,7 @@ fn where_senders_ended_early_nothing_is_told_as_otp_would() {
 }
 
 #[test]
-fn how_long_messages_waited_for_their_acks_stands_beside_the_rate() {
+fn ack_latency_is_reported_with_the_rate() {
     let results = results("ack-best", 1);
     for (metric, due) in [("latency p50", 1.0), ("latency p99", 2.0), ("latency max", 3.0)] {
         let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
@@ -345,7 +345,7 @@ fn how_long_messages_waited_for_their_acks_stands_beside_the_rate() {
 }
 
 #[test]
-fn sync_ack_and_async_ack_are_compared_in_a_picture_for_each_number_of_cores() {
+fn sync_or_async_has_one_graph_per_number_of_cores() {
     let results = results("ack-sync-or-async", 1);
     assert!(results.iter().all(|one| one.x.is_some() && one.unit == "messages/s"));
     let mut graphs: Vec<_> = results.iter().filter_map(|one| one.graph.as_deref()).collect();

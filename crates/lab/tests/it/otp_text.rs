@@ -1,4 +1,4 @@
-//! The text of OTP's parallel_messages_SUITE, read and written.
+//! Reader and writer for the text of OTP's parallel_messages_SUITE.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ fn of_json(document: &Value) -> Figures {
         .unwrap_or_else(|told| panic!("{told}"))
 }
 
-/// The records of a text: no comments, no blank lines, what comments interrupted put together.
+/// Returns the records of a text, without comments and blank lines, each joined to one line.
 fn records(text: &str) -> String {
     let kept = text.lines().scan(false, |inside, line| {
         *inside =
@@ -45,7 +45,7 @@ fn records(text: &str) -> String {
 }
 
 #[test]
-fn the_suites_own_records_come_back_byte_for_byte() {
+fn records_of_the_suite_round_trip_byte_for_byte() {
     for name in FIXTURES {
         let text = fixture(name);
         let written = write(&of_text(&text)).unwrap();
@@ -58,7 +58,7 @@ fn the_suites_own_records_come_back_byte_for_byte() {
     }
 }
 
-/// What Erlang prints for a seed. `None` if there is none and none may be installed.
+/// Returns what Erlang prints for a seed; `None` if Erlang is not installed and may not be.
 fn printed(seed: u32) -> Option<String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/otp_text/print.escript");
     let output = match Command::new("escript").arg(script).arg(seed.to_string()).output() {
@@ -76,7 +76,7 @@ fn printed(seed: u32) -> Option<String> {
 }
 
 #[test]
-fn what_erlang_itself_prints_comes_back_byte_for_byte() {
+fn text_printed_by_erlang_round_trips_byte_for_byte() {
     for seed in 1..=3 {
         let Some(text) = printed(seed) else { return };
         let written = write(&of_text(&text)).unwrap();
@@ -86,7 +86,7 @@ fn what_erlang_itself_prints_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn a_line_of_text_becomes_figures_of_signals() {
+fn line_becomes_figures_of_signals() {
     let document = read(&fixture("default.txt")).unwrap();
     assert_eq!((&document["schema"], &document["started"]), (&1.into(), &"".into()));
     assert_eq!(document["tool"]["name"], "parallel_messages_SUITE");
@@ -120,14 +120,14 @@ fn crlf_and_blank_lines_change_nothing() {
 }
 
 #[test]
-fn comments_within_records_are_no_part_of_them() {
+fn comments_within_records_are_ignored() {
     let text = fixture("large.txt");
     assert!(text.contains("costs 5 $\n"), "a $ that ends nothing");
     assert_eq!(of_text(&text).results.len(), 6 * 12);
 }
 
 #[test]
-fn the_same_scenario_again_is_another_run_and_a_scenario_of_one_run_keeps_its_label() {
+fn repeated_scenario_is_another_run_and_an_unrepeated_one_keeps_its_label() {
     let figures = of_text(&fixture("two_runs.txt"));
     let labels: Vec<_> = figures.contenders.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["25", "Ver: 2 26", "26"]);
@@ -138,7 +138,7 @@ fn the_same_scenario_again_is_another_run_and_a_scenario_of_one_run_keeps_its_la
     assert_eq!(lines("Ver: 2 26", "100.000000% {message_size,1}"), 2 * 4);
     assert_eq!((lines("26", "{exit_signal_size,10}"), lines("26", "")), (2 * 4, 2 * 4));
     assert_eq!(lines("25", "{exit_signal_size,3}"), 2 * 3);
-    // Three of a kind.
+    // Three runs of the same scenarios.
     let thrice = fixture("default.txt").repeat(3);
     let last = of_text(&thrice).contenders.last().unwrap().label.clone();
     assert_eq!(last, "Ver: 3 25");
@@ -154,7 +154,7 @@ fn both_modes_are_variants_of_the_same_graphs() {
     assert_eq!(figures.contenders.len(), 1, "and no other run");
 }
 
-/// A scenario of two lines, with a place to change.
+/// A scenario with two lines, which tests modify.
 const GOOD: [&str; 4] = [
     "Scenario: Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}, Spawn Options=[]$",
     "; 1; 2$",
@@ -162,7 +162,7 @@ const GOOD: [&str; 4] = [
     "26; 3.000000; 4.000000$",
 ];
 
-/// Malformed texts, and how the refusal of each begins.
+/// Malformed texts, each with the beginning of the expected error.
 fn malformed() -> Vec<(String, &'static str)> {
     let long = "7".repeat(5000);
     let spoiled = [
@@ -208,7 +208,7 @@ fn malformed() -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
+fn malformed_text_is_refused_with_line_number_and_advice() {
     assert_eq!(of_text(&GOOD.join("\n")).results.len(), 4);
     for (text, due) in malformed() {
         let refused = read(&text).expect_err(&text).to_string();
@@ -219,13 +219,13 @@ fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
 }
 
 #[test]
-fn what_a_shell_printed_around_a_benchmark_is_passed_over() {
+fn shell_output_around_a_benchmark_is_skipped() {
     let text =
         format!("1> x:y().\n{}\n#BENCHMARK ENDED$\nResult Location: /x\nok\n", GOOD.join("\n"));
     assert_eq!(of_text(&format!("\u{feff}{text}{text}")).results.len(), 8);
 }
 
-/// Figures of `signals` as a run of the lab stores them, both computations of each.
+/// Figures of `signals` as a run of the lab stores them, with both computations of each.
 fn ours() -> Value {
     let graph = |way: &str| {
         format!("{way} Throughput, send_duration=50 ms,  100.000000% {{message_size,1}}")
@@ -262,7 +262,7 @@ fn ours() -> Value {
 }
 
 #[test]
-fn a_variant_of_the_beam_stands_under_its_own_options_and_others_under_all() {
+fn beam_variant_is_written_under_its_options_and_others_under_all() {
     let written = write(&of_json(&ours())).unwrap();
     let scenario = |way: &str, mode: &str, lines: &str| {
         format!(
@@ -283,7 +283,7 @@ fn a_variant_of_the_beam_stands_under_its_own_options_and_others_under_all() {
 }
 
 #[test]
-fn without_the_beam_a_graph_has_the_suites_own_options() {
+fn graph_without_the_beam_has_the_suites_options() {
     let mut document = ours();
     let results = document["results"].as_array_mut().unwrap();
     results.retain(|result| result["contender"] == "purlin");
@@ -292,7 +292,7 @@ fn without_the_beam_a_graph_has_the_suites_own_options() {
 }
 
 #[test]
-fn where_only_our_own_computation_is_stored_it_is_taken() {
+fn labs_computation_is_written_if_it_is_the_only_one() {
     let mut document = ours();
     let results = document["results"].as_array_mut().unwrap();
     results.retain(|result| !result["metric"].as_str().unwrap().ends_with("OTP computes it"));
@@ -301,7 +301,7 @@ fn where_only_our_own_computation_is_stored_it_is_taken() {
 }
 
 #[test]
-fn a_line_at_other_numbers_of_senders_gets_the_title_once_more() {
+fn line_with_other_sender_counts_repeats_the_title() {
     let mut document = ours();
     let results = document["results"].as_array_mut().unwrap();
     results.retain(|result| result["contender"] != "tokio" || result["x"] == 1);
@@ -314,7 +314,7 @@ fn a_line_at_other_numbers_of_senders_gets_the_title_once_more() {
 }
 
 #[test]
-fn labels_of_other_runtimes_cannot_break_the_form() {
+fn labels_cannot_break_the_format() {
     let mut document = ours();
     for result in document["results"].as_array_mut().unwrap() {
         let label = match result["contender"].as_str().unwrap() {
@@ -332,7 +332,7 @@ fn labels_of_other_runtimes_cannot_break_the_form() {
 }
 
 #[test]
-fn without_signals_there_is_one_clear_line() {
+fn results_without_signals_are_refused_in_one_line() {
     let document =
         json!({"schema": 1, "started": "", "profile": "", "contenders": [], "results": []});
     let refused = write(&of_json(&document)).unwrap_err().to_string();
@@ -345,7 +345,7 @@ fn without_signals_there_is_one_clear_line() {
     assert!(refused.contains("\"messages$") && refused.lines().count() == 1, "{refused}");
 }
 
-/// Lines that are nearly right, in any order.
+/// Generates nearly valid lines in any order.
 fn nearly() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         8 => (0..4usize).prop_map(|place| GOOD[place].to_owned()),
@@ -358,7 +358,7 @@ fn nearly() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\r\n"))
 }
 
-/// What the page's reader makes of each text. `None` where browser tests are left out.
+/// Returns the page reader's result for each text; `None` if browser tests are skipped.
 fn read_on_page(texts: &[String]) -> Option<Vec<Value>> {
     if std::env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
         eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so the page's reader has read nothing");
@@ -377,7 +377,7 @@ fn read_on_page(texts: &[String]) -> Option<Vec<Value>> {
                  PURLIN_SKIP_BROWSER=1 to leave the tests of the page out"
             )
         });
-    // It reads all before it writes any.
+    // The script reads all input before it writes.
     serde_json::to_writer(node.stdin.take().expect("its input is a pipe"), texts)
         .expect("it reads");
     let output = node.wait_with_output().expect("it ends");
@@ -385,7 +385,7 @@ fn read_on_page(texts: &[String]) -> Option<Vec<Value>> {
     Some(serde_json::from_slice(&output.stdout).expect("it answers in JSON"))
 }
 
-/// With every number a float and without what is null, as which a script writes what is not there.
+/// Converts numbers to floats and drops null fields, which the script writes for absent values.
 fn plain(value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -399,7 +399,7 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// Compares both readers on these texts; how they quote an odd letter is their own.
+/// Checks that both readers agree on these texts, except for the quoting of unusual characters.
 fn same_on_page(texts: &[String]) {
     let Some(on_page) = read_on_page(texts) else { return };
     assert_eq!(on_page.len(), texts.len());
@@ -424,7 +424,7 @@ fn same_on_page(texts: &[String]) {
 }
 
 #[test]
-fn the_page_reads_and_refuses_every_text_as_the_lab_does_and_in_the_same_words() {
+fn page_and_lab_read_and_refuse_texts_alike() {
     let mut texts: Vec<String> = FIXTURES.map(fixture).into();
     texts.extend(malformed().into_iter().map(|(text, _)| text));
     let [title, senders, line, _] = GOOD;
@@ -468,19 +468,19 @@ fn the_page_reads_and_refuses_every_text_as_the_lab_does_and_in_the_same_words()
 
 proptest! {
     #[test]
-    fn any_text_is_refused_in_one_line_or_written_and_read_alike(text in nearly()) {
+    fn any_text_is_refused_in_one_line_or_round_trips(text in nearly()) {
         whole(&text)?;
     }
 
     #[test]
-    fn text_that_was_damaged_is_refused_in_one_line_or_written_and_read_alike(
+    fn damaged_text_is_refused_in_one_line_or_round_trips(
         name in prop::sample::select(&FIXTURES[..]), place in any::<prop::sample::Index>(), letter: char,
         kept in any::<prop::sample::Index>()
     ) {
         let mut letters: Vec<char> = fixture(name).chars().collect();
         let length = letters.len();
         letters[place.index(length)] = letter;
-        // Half of the texts break off too.
+        // Half of the texts are truncated as well.
         letters.truncate(if u32::from(letter) % 2 == 0 { length } else { kept.index(length) });
         whole(&letters.into_iter().collect::<String>())?;
     }
@@ -507,7 +507,8 @@ proptest! {
     }
 }
 
-/// Refused in one line that has a number, or what is written of it reads and writes the same.
+/// Checks that a text is refused in one line with a line number, or that its written form
+/// round-trips.
 fn whole(text: &str) -> Result<(), TestCaseError> {
     match read(text) {
         Err(refused) => {

@@ -1,14 +1,14 @@
-//! Opens the report page in a real Chromium and uses it.
+//! Opens the report page in Chromium and operates it.
 //!
-//! Rust renders the pages from the stored results beside this file; the scenarios in `page` open them from disk
-//! and check one thing each.
+//! The pages are rendered from the stored results in `page`; the scenarios in the same folder open
+//! them from disk and check one behaviour each.
 
 use purlin_browser::{Browser, nothing};
 use serde_json::{Value, json};
 
 const STORED: &str = include_str!("page/results.json");
 
-/// What the scenarios need, themselves among it.
+/// Files the scenarios need, including the scenarios themselves.
 const FILES: &[(&str, &str)] = &[
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
@@ -25,14 +25,15 @@ const FILES: &[(&str, &str)] = &[
     ("results.json", STORED),
 ];
 
-/// Text that runs or shows up as elements wherever it is taken for markup.
+/// Text that executes or creates elements if it is interpreted as markup.
 const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1"><!--<script>{a|b}"#;
 
 fn stored() -> Value {
     serde_json::from_str(STORED).expect("the stored results are JSON")
 }
 
-/// The stored results of these experiments alone: a page with few charts is drawn in a fraction of the time.
+/// Returns the stored results of these experiments only: a page with few charts renders much
+/// faster.
 fn only(experiments: &[&str]) -> Value {
     let mut results = stored();
     let kept = |id: &Value| id.as_str().is_some_and(|id| experiments.contains(&id));
@@ -44,7 +45,7 @@ fn only(experiments: &[&str]) -> Value {
     results
 }
 
-/// Renders the results and has a scenario judge the page.
+/// Renders the results and runs a scenario on the page.
 fn drive(scenario: &str, results: &[Value]) {
     static BROWSER: Browser = Browser::new(env!("CARGO_TARGET_TMPDIR"), "report-page", FILES);
     let page = BROWSER.write(&format!("{scenario}.html"), &purlin_lab::page::render(results));
@@ -52,7 +53,7 @@ fn drive(scenario: &str, results: &[Value]) {
     BROWSER.operate(scenario, page, &Value::Null, nothing);
 }
 
-/// Puts the hostile text in place of every string that a reader may see.
+/// Appends the hostile text to every string that a reader may see.
 fn poison(value: &mut Value) {
     match value {
         Value::String(text) => text.push_str(HOSTILE),
@@ -60,7 +61,7 @@ fn poison(value: &mut Value) {
         Value::Object(fields) => {
             let names: Vec<String> = fields.keys().cloned().collect();
             for name in names {
-                // Units, scales and directions have their meaning in their exact words.
+                // Scales, directions and times are parsed, so they are left unchanged.
                 if !matches!(name.as_str(), "scale" | "better" | "started") {
                     poison(&mut fields[name.as_str()]);
                 }
@@ -71,12 +72,12 @@ fn poison(value: &mut Value) {
 }
 
 #[test]
-fn every_chart_is_drawn_and_names_every_contender_in_its_legend() {
+fn every_chart_is_drawn_with_every_contender_in_its_legend() {
     drive("drawn", &[stored()]);
 }
 
 #[test]
-fn no_number_of_an_axis_is_cut_at_the_edge_of_its_chart() {
+fn axis_numbers_are_not_clipped_at_the_edge_of_a_chart() {
     let point = |experiment, x: Option<u32>, value: u32| {
         json!({"experiment": experiment, "contender": "beam", "params": {}, "x": x, "metric": "rate", "unit": "restarts/s",
                "better": "higher", "samples": [value], "median": value, "low": value, "high": value, "principal": false})
@@ -90,27 +91,27 @@ fn no_number_of_an_axis_is_cut_at_the_edge_of_its_chart() {
 }
 
 #[test]
-fn a_click_in_the_legend_hides_a_contender_and_another_brings_it_back() {
+fn legend_click_toggles_a_contender() {
     drive("legend", &[only(&["spawn-chain", "ping-pong", "fork-join"])]);
 }
 
 #[test]
-fn the_switches_make_the_axes_logarithmic_and_say_what_cannot_be_shown() {
+fn switches_make_axes_logarithmic_and_report_omitted_points() {
     drive("switches", &[only(&["spawn-chain", "exchange", "serial-spawn", "ping-pong"])]);
 }
 
 #[test]
-fn a_point_tells_its_figures_under_the_pointer() {
+fn tooltip_shows_the_figures_of_a_point() {
     drive("tooltip", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn the_keyboard_alone_reaches_and_sorts_the_table_of_ratios() {
+fn table_of_ratios_is_reached_and_sorted_by_keyboard() {
     drive("keyboard", &[stored()]);
 }
 
 #[test]
-fn problems_void_samples_and_equal_contenders_are_said_in_words() {
+fn problems_invalid_samples_and_indistinguishable_contenders_are_listed() {
     drive("words", &[stored()]);
 }
 
@@ -125,47 +126,47 @@ fn dark_and_light_differ_by_preference_and_by_switch() {
 }
 
 #[test]
-fn on_paper_everything_is_unfolded_and_light() {
+fn print_is_unfolded_and_light() {
     drive("paper", &[only(&["spawn-chain", "ping-pong"])]);
 }
 
 #[test]
-fn the_raw_results_can_be_saved_as_they_came() {
+fn raw_results_can_be_downloaded_unchanged() {
     drive("download", &[stored()]);
 }
 
 #[test]
-fn a_chart_fills_the_screen_and_comes_back() {
+fn chart_enters_and_leaves_full_screen() {
     drive("fullscreen", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn where_the_browser_cannot_fill_the_screen_the_page_is_covered_and_escape_leaves() {
+fn chart_covers_the_page_if_full_screen_is_unavailable_and_escape_leaves() {
     drive("covering", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn figures_are_shown_as_shares_of_the_worst_and_of_the_best_at_each_point() {
+fn figures_are_shown_relative_to_the_worst_and_the_best_at_each_point() {
     drive("percentages", &[only(&["serial-spawn", "spawn-chain", "ping-pong"])]);
 }
 
 #[test]
-fn a_sweep_is_drawn_as_lines_or_as_bars() {
+fn sweep_is_drawn_as_lines_or_as_bars() {
     drive("kinds", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn points_stand_at_their_x_or_in_equal_steps() {
+fn points_are_spaced_by_x_or_equally() {
     drive("spacing", &[only(&["serial-spawn"])]);
 }
 
 #[test]
-fn every_raw_sample_can_be_shown_as_a_dot() {
+fn raw_samples_can_be_shown_as_dots() {
     drive("samples", &[only(&["spawn-chain", "ping-pong"])]);
 }
 
 #[test]
-fn another_figure_of_the_same_run_can_be_drawn() {
+fn secondary_figure_of_a_run_can_be_drawn() {
     let mut results = only(&["serial-spawn"]);
     let list = results["results"].as_array_mut().expect("a list");
     list.extend([(1, 21), (10, 22)].map(|(x, p99)| {
@@ -176,22 +177,22 @@ fn another_figure_of_the_same_run_can_be_drawn() {
 }
 
 #[test]
-fn the_link_keeps_every_choice_and_only_the_choices() {
+fn link_stores_exactly_the_settings_changed() {
     drive("link", &[stored()]);
 }
 
 #[test]
-fn a_link_that_makes_no_sense_opens_the_usual_page() {
+fn invalid_link_opens_the_default_page() {
     drive("bad-links", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn a_link_leads_to_its_place_and_a_page_that_is_loaded_again_stays_where_it_was() {
+fn link_scrolls_to_its_anchor_and_reload_keeps_the_position() {
     drive("places", &[stored()]);
 }
 
 #[test]
-fn the_link_is_copied_or_shown_where_copying_is_refused() {
+fn link_is_copied_or_shown_if_the_clipboard_is_refused() {
     drive("copy", &[only(&["ping-pong"])]);
 }
 
@@ -201,20 +202,20 @@ fn every_column_of_every_table_sorts_by_click_and_by_key() {
 }
 
 #[test]
-fn the_samples_of_a_figure_are_seen_as_a_strip() {
+fn samples_of_a_figure_are_shown_as_a_strip() {
     drive("strips", &[only(&["ping-pong"])]);
 }
 
 #[test]
-fn all_ratios_are_seen_at_a_glance_with_their_verdicts() {
+fn matrix_shows_all_ratios_with_their_verdicts() {
     let mut results = stored();
-    // Where a file says the verdict, that holds, and not the interval.
+    // The verdict stored in a file takes precedence over the interval.
     results["ratios"][0]["verdict"] = json!("indistinguishable");
     drive("glance", &[results]);
 }
 
 #[test]
-fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
+fn warnings_machine_and_instrument_are_shown_at_the_top() {
     let mut results = stored();
     results["warnings"] = json!([
         {"kind": "machine-loaded", "experiment": null, "contender": null,
@@ -238,27 +239,27 @@ fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
 }
 
 #[test]
-fn a_screen_reader_is_told_what_each_chart_shows_and_the_name_of_each_control() {
+fn charts_and_controls_have_accessible_names() {
     drive("tree", &[stored()]);
 }
 
 #[test]
-fn the_tabulator_reaches_everything_once_and_the_focus_is_seen() {
+fn tab_key_reaches_every_control_once_with_visible_focus() {
     drive("keys", &[only(&["spawn-chain", "ping-pong"])]);
 }
 
 #[test]
-fn nothing_moves_by_itself() {
+fn page_has_no_animation() {
     drive("still", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn a_sheet_of_paper_holds_whole_figures_and_whole_rows_and_no_controls() {
+fn print_breaks_no_figure_or_row_and_has_no_controls() {
     drive("sheets", &[stored()]);
 }
 
 #[test]
-fn nine_thousand_points_are_thinned_on_one_canvas_and_their_table_shows_its_first_rows() {
+fn nine_thousand_points_are_thinned_on_one_canvas_and_the_table_is_truncated() {
     // WHY 3000 each: the scenario hides one line, and the chart thins from 5001 points on.
     let lines = [("purlin", 1), ("beam", 7), ("tokio", 2)];
     let results: Vec<Value> = lines
@@ -276,32 +277,32 @@ fn nine_thousand_points_are_thinned_on_one_canvas_and_their_table_shows_its_firs
 }
 
 #[test]
-fn pasted_text_of_otp_is_drawn_and_a_second_run_of_it_has_labels_of_its_own() {
+fn pasted_otp_text_is_drawn_and_a_second_run_gets_distinct_labels() {
     drive("paste", &[only(&["ping-pong", "throughput"])]);
 }
 
 #[test]
-fn comments_line_ends_and_blank_lines_change_nothing_in_a_pasted_text() {
+fn comments_line_endings_and_blank_lines_in_pasted_text_are_ignored() {
     drive("forms", &[only(&["ping-pong"])]);
 }
 
 #[test]
-fn malformed_text_is_refused_with_the_number_of_its_line() {
+fn malformed_pasted_text_is_refused_with_its_line_number() {
     drive("malformed", &[only(&["ping-pong"])]);
 }
 
 #[test]
-fn dropped_and_chosen_files_join_the_charts_and_can_be_removed_again() {
+fn dropped_and_chosen_files_are_added_to_the_charts_and_can_be_removed() {
     drive("files", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn a_file_that_is_dropped_on_a_covering_chart_uncovers_the_page() {
+fn file_dropped_on_a_covering_chart_uncovers_the_page() {
     drive("covered", &[only(&["spawn-chain"])]);
 }
 
 #[test]
-fn lines_of_otp_and_ours_share_a_graph_and_the_figure_that_both_have() {
+fn otp_and_lab_lines_share_a_graph_and_their_common_figure() {
     let graph = "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}";
     let mut results = only(&["ping-pong"]);
     let list = results["results"].as_array_mut().expect("a list");
@@ -318,7 +319,7 @@ fn lines_of_otp_and_ours_share_a_graph_and_the_figure_that_both_have() {
 
 // issue 6: the ladder from 22 thousand to 3 million, then and now
 #[test]
-fn servers_that_acknowledge_stand_on_one_ladder_with_those_of_2015() {
+fn ladder_shows_measured_servers_and_those_of_2015() {
     let mut results = only(&["ping-pong"]);
     let list = results["results"].as_array_mut().expect("a list");
     list.extend(
@@ -339,7 +340,7 @@ fn servers_that_acknowledge_stand_on_one_ladder_with_those_of_2015() {
 }
 
 #[test]
-fn a_variant_stands_beside_the_natural_one_wherever_contenders_are_compared() {
+fn variants_are_shown_wherever_contenders_are_compared() {
     let mut results = only(&["ping-pong"]);
     let list = results["results"].as_array_mut().expect("a list");
     list.extend(
@@ -371,7 +372,7 @@ fn hostile_text_in_the_results_stays_text() {
 }
 
 #[test]
-fn several_runs_share_the_charts_under_names_of_their_own() {
+fn several_runs_share_charts_under_distinct_names() {
     let first = only(&["spawn-chain"]);
     let mut second = first.clone();
     second["started"] = json!("2026-11-22T17:30:00Z");
@@ -407,7 +408,7 @@ fn results_without_purlin_or_with_one_contender_are_drawn_without_ratios() {
 }
 
 #[test]
-fn odd_and_missing_data_leave_the_rest_of_the_page_whole() {
+fn malformed_and_missing_data_do_not_affect_the_rest_of_the_page() {
     let odd = json!({
         "schema": 1, "started": "not a date", "host": null, "seconds": "long", "contenders": [null, {"id": "go"}],
         "experiments": [{"id": "known", "x": {"param": "n"}, "y": null}, 7, {"title": "without an id"}],

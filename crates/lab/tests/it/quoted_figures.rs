@@ -1,22 +1,22 @@
-//! The tables in README and COMPARE hold the medians of the stored run that they name by its id.
+//! Checks that the tables in README and COMPARE hold the medians of the stored run they name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The cells of a row of a Markdown table.
+/// Returns the cells of a row of a Markdown table.
 fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// Three significant digits, as the table of ratios prints figures; whole from a hundred on.
+/// Formats with three significant digits, like the table of ratios; as an integer from 100 on.
 fn shown(figure: f64) -> String {
     let digits = (2 - figure.log10().floor() as i32).max(0) as usize;
     format!("{figure:.digits$}")
 }
 
-/// What one of the unit is in units of the results.
+/// Returns the number of result units in one of this unit.
 fn scale(unit: &str) -> f64 {
     match unit.split_once(' ').map_or(unit, |(first, _)| first) {
         "thousand" => 1e3,
@@ -30,7 +30,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares the table of a document with the run that it links to; tells how many figures there were.
+/// Compares the table of a document with the run it links to; returns the number of figures
+/// compared.
 fn compare(document: &str) -> usize {
     let text = fs::read_to_string(root().join(document)).expect("the document");
     let (_, rest) = text.split_once("<!-- table: measured -->").expect("the table begins");

@@ -1,11 +1,11 @@
-//! The statistics against references that others have computed, to the digits that doubles allow.
+//! Statistics checked against published reference values, to the precision of doubles.
 
 mod lines;
 mod univariate;
 
 use purlin_lab::stats::{Interval, Moments, fit};
 
-/// The digits to which a value agrees with its reference; 15.95 is all that a double has.
+/// Returns the number of digits that agree with the reference; a double has 15.95.
 fn digits(found: f64, reference: f64) -> f64 {
     let off = (found - reference).abs();
     let scale = if reference == 0.0 { 1.0 } else { reference.abs() };
@@ -18,7 +18,7 @@ fn agree(what: &str, found: f64, reference: f64, least: f64) {
 }
 
 #[test]
-fn means_and_deviations_are_what_nist_certifies() {
+fn means_and_deviations_equal_nist_values() {
     for set in univariate::all() {
         let moments: Moments = set.values.iter().copied().collect();
         agree(set.name, moments.mean().unwrap(), set.mean, 14.0);
@@ -26,8 +26,9 @@ fn means_and_deviations_are_what_nist_certifies() {
     }
 }
 
-/// Student's t below which a share of 0.975 lies, from the sums of cosines that its distribution is
-/// for whole degrees of freedom: Abramowitz and Stegun, *Handbook of Mathematical Functions*, 26.7.3–4.
+/// Returns the 0.975 quantile of Student's t, from the cosine series of its distribution for
+/// integer degrees of freedom: Abramowitz and Stegun, *Handbook of Mathematical Functions*,
+/// 26.7.3–4.
 fn t(freedom: u32) -> f64 {
     let within = |t: f64| {
         let angle = (t / f64::from(freedom).sqrt()).atan();
@@ -51,13 +52,13 @@ fn t(freedom: u32) -> f64 {
     low
 }
 
-/// How far an interval reaches.
+/// Returns half the width of an interval.
 fn reach(interval: Interval) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
 #[test]
-fn norris_has_the_line_that_nist_certifies() {
+fn line_through_norris_equals_nist_values() {
     let line = fit(&lines::NORRIS).unwrap();
     for (name, found, (estimate, error)) in [
         ("slope", line.slope, lines::NORRIS_SLOPE),
@@ -73,7 +74,7 @@ fn norris_has_the_line_that_nist_certifies() {
 }
 
 #[test]
-fn lines_through_data_that_are_hard_for_a_line_are_right_too() {
+fn lines_through_ill_conditioned_data_are_exact() {
     let named = |name: &'static str, sets: Vec<Vec<(i128, i128)>>| {
         sets.into_iter().enumerate().map(move |(place, set)| (format!("{name} {}", place + 1), set))
     };
@@ -90,17 +91,17 @@ fn lines_through_data_that_are_hard_for_a_line_are_right_too() {
     }
 }
 
-/// Wampler's noise has the residual deviation that NIST certifies for his third set, so the data
-/// above are his.
+/// The noise has the residual deviation that NIST certifies for Wampler's third set, so the data
+/// above are correct.
 #[test]
-fn the_noise_of_wampler_is_his() {
+fn noise_of_wampler_has_the_certified_deviation() {
     let squares: i128 = lines::WAMPLER_NOISE.iter().map(|noise| noise * noise).sum();
     agree("Wampler3", (squares as f64 / 15.0).sqrt(), 2360.14502379268, 14.0);
 }
 
-/// W. S. Gosset's distribution as it is printed in tables of statistics: 0.975, two-sided 95 %.
+/// Quantiles of Student's t as printed in statistical tables: 0.975, two-sided 95 %.
 #[test]
-fn the_quantiles_of_t_are_those_of_the_printed_tables() {
+fn quantiles_of_t_equal_printed_tables() {
     for (freedom, printed) in [
         (1, 12.7062),
         (2, 4.3027),
@@ -115,7 +116,7 @@ fn the_quantiles_of_t_are_those_of_the_printed_tables() {
         (120, 1.9799),
     ] {
         assert!((t(freedom) - printed).abs() < 6e-5, "t({freedom}) = {}", t(freedom));
-        // Points about a level line, so many that this is what is left to them of freedom. The
+        // Points about a constant line, in a number that leaves these degrees of freedom. The
         // slope's standard error follows from the residuals alone.
         let count = freedom + 2;
         let points: Vec<_> = (0..count).map(|x| (f64::from(x), f64::from(x * x * 7 % 5))).collect();

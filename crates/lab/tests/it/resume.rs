@@ -1,4 +1,5 @@
-//! A run that is interrupted anywhere, as often as one likes, gives what it would have given.
+//! A run interrupted at any point, any number of times, gives the same result as an uninterrupted
+//! one.
 
 use crate::support::{MadeUpRuntime, Memory, budget, entrants, experiment};
 use proptest::prelude::*;
@@ -7,14 +8,14 @@ use purlin_lab::profile::Profile;
 use purlin_lab::sampling::{Outcome, Past, Replay, Retold, Stop, sample};
 use serde_json::{Value, json};
 
-/// The samples as they stand on disk.
+/// Returns the records as they are read from disk.
 fn on_disk(records: &[Value]) -> Past {
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
     Past::read(lines.as_bytes()).expect("what was written is read").0
 }
 
-/// A runtime whose third contender dies in its tenth request, and whose first loses a message now
-/// and then; the user wants to stop after so many requests.
+/// Returns a runtime whose third contender fails once n exceeds 100 000 and whose first contender
+/// loses a message in some samples; it is interrupted after `after` requests.
 fn runtime(after: usize) -> MadeUpRuntime {
     MadeUpRuntime::spoiling(move |before, place, answer| {
         if before >= after {
@@ -31,7 +32,7 @@ fn runtime(after: usize) -> MadeUpRuntime {
     })
 }
 
-/// Goes on behind these records until the user wants to stop, after so many requests more.
+/// Resumes after these records and continues until `after` further requests.
 fn sitting(id: &str, records: &mut Vec<Value>, after: usize) -> Result<Outcome, Stop> {
     let past = on_disk(records);
     let mut executor = Replay::new(&past, runtime(after));
@@ -52,7 +53,7 @@ fn sitting(id: &str, records: &mut Vec<Value>, after: usize) -> Result<Outcome, 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn interruptions_anywhere_change_nothing(
+    fn interruptions_do_not_change_the_result(
         id in prop::sample::select(vec!["fan-in", "ping-pong", "message-size", "call-vs-send", "hog"]),
         mut sittings in prop::collection::vec(0usize..60, 0..6),
     ) {
@@ -77,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn a_record_that_is_not_of_this_run_is_refused_with_its_line(
+    fn modified_record_is_refused_with_its_line(
         line in any::<prop::sample::Index>(), field in prop::sample::select(vec!["contender", "kind", "params"])
     ) {
         let mut records = Vec::new();
@@ -93,7 +94,7 @@ proptest! {
 }
 
 #[test]
-fn of_what_was_interrupted_only_whole_rounds_count_and_only_six_or_more_of_them() {
+fn interrupted_experiment_counts_only_complete_rounds_and_only_from_six_on() {
     use purlin_lab::profile::Budget;
     let budget = Budget::new(Profile::Quick, Some(11), None, None);
     let interrupted = |after: usize| {

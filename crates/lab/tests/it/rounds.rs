@@ -1,4 +1,4 @@
-//! The order in which contenders are asked, and how much, on a made-up runtime.
+//! Order and number of samples, on a simulated runtime.
 
 use crate::support;
 use crate::support::{MadeUpRuntime, entrants, sampled};
@@ -8,7 +8,7 @@ use purlin_lab::profile::{Budget, Profile};
 use purlin_lab::sampling::{Executor, Request, sample};
 use serde_json::{Value, json};
 
-/// The contenders of the rounds' samples, in the order in which they were asked.
+/// Returns round, contender and sender count of each sample, in the order of the requests.
 fn order(records: &[Value]) -> Vec<(u64, String, Value)> {
     let samples = records.iter().filter(|record| record["kind"] == "sample");
     let one = |record: &Value| {
@@ -20,7 +20,7 @@ fn order(records: &[Value]) -> Vec<(u64, String, Value)> {
 }
 
 #[test]
-fn every_round_asks_every_contender_at_every_point_once() {
+fn every_round_runs_every_contender_once_at_every_point() {
     let (_, memory) = sampled("fan-in", &entrants(3), 1, &mut MadeUpRuntime::default());
     let order = order(&memory.records);
     assert_eq!(order.len(), 5 * 3 * 5);
@@ -38,7 +38,7 @@ fn every_round_asks_every_contender_at_every_point_once() {
 }
 
 #[test]
-fn contenders_take_turns_and_the_turns_differ() {
+fn order_of_contenders_differs_between_rounds() {
     let (_, memory) = sampled("ping-pong", &entrants(3), 1, &mut MadeUpRuntime::default());
     let order: Vec<_> = order(&memory.records).into_iter().map(|sample| sample.1).collect();
     let rounds: Vec<_> = order.chunks(3).collect();
@@ -46,22 +46,22 @@ fn contenders_take_turns_and_the_turns_differ() {
 }
 
 #[test]
-fn the_same_seed_repeats_the_order_and_another_changes_it() {
+fn seed_determines_the_order() {
     let run = |seed| sampled("fan-in", &entrants(2), seed, &mut MadeUpRuntime::default()).1.records;
     assert_eq!(order(&run(7)), order(&run(7)));
     assert_ne!(order(&run(7)), order(&run(8)));
 }
 
 #[test]
-fn what_is_set_by_time_is_set_for_each_contender_by_itself() {
+fn parameters_are_calibrated_per_contender() {
     let (outcome, _) = sampled("ping-pong", &entrants(2), 1, &mut MadeUpRuntime::default());
     let n = |lane: usize| outcome.lanes[lane].points[0].params["n"].as_u64().unwrap();
-    // 100 ms at 100 and at 200 ns.
+    // 100 ms at 100 ns and at 200 ns per operation.
     assert_eq!((n(0), n(1)), (1_000_000, 500_000));
 }
 
 #[test]
-fn every_sample_of_a_sweep_takes_its_share_and_a_round_one_tenth_of_a_second() {
+fn round_of_a_sweep_takes_a_tenth_of_a_second() {
     for id in
         ["tail-call", "spawn-chain", "exchange", "fan-in", "message-size", "bandwidth", "selective"]
     {
@@ -73,7 +73,7 @@ fn every_sample_of_a_sweep_takes_its_share_and_a_round_one_tenth_of_a_second() {
 }
 
 #[test]
-fn the_steps_of_call_vs_send_hit_their_targets_and_are_told() {
+fn steps_of_call_vs_send_hit_their_targets_and_are_reported() {
     let (outcome, memory) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
     let remote: Vec<_> = outcome.steps.iter().filter(|step| step.mode == "remote").collect();
     let targets: Vec<_> = remote.iter().map(|step| step.target_ns.map(|ns| ns / 1e6)).collect();
@@ -85,8 +85,8 @@ fn the_steps_of_call_vs_send_hit_their_targets_and_are_told() {
 }
 
 #[test]
-fn a_step_that_misses_is_repeated_with_what_it_said() {
-    // The first calls are cold: 50 times as slow as they will be.
+fn step_that_misses_is_repeated_with_a_corrected_value() {
+    // The first calls are cold: 50 times slower than later ones.
     let mut runtime = MadeUpRuntime::spoiling(|before, _, answer| {
         if before < 3 {
             answer["elapsed_ns"] = json!(answer["elapsed_ns"].as_u64().unwrap() * 50);
@@ -98,7 +98,7 @@ fn a_step_that_misses_is_repeated_with_what_it_said() {
 }
 
 #[test]
-fn a_contender_that_fails_is_not_asked_again_and_the_others_lose_nothing() {
+fn failed_contender_is_not_asked_again_and_others_are_unaffected() {
     let mut failures = 0;
     let mut runtime = MadeUpRuntime::spoiling(move |before, place, _| {
         if place == 1 && before > 20 {
@@ -119,7 +119,7 @@ fn a_contender_that_fails_is_not_asked_again_and_the_others_lose_nothing() {
 }
 
 #[test]
-fn a_void_sample_is_kept_with_its_reason_and_counts_for_nothing() {
+fn invalid_sample_is_stored_with_its_reason_and_not_counted() {
     let mut calls = 0;
     let mut runtime = MadeUpRuntime::spoiling(move |_, _, answer| {
         calls += 1;
@@ -137,7 +137,7 @@ fn a_void_sample_is_kept_with_its_reason_and_counts_for_nothing() {
 }
 
 #[test]
-fn a_sample_in_which_no_time_passed_is_void() {
+fn sample_with_zero_duration_is_invalid() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         answer["elapsed_ns"] = json!(0);
         Ok(())
@@ -148,7 +148,7 @@ fn a_sample_in_which_no_time_passed_is_void() {
 }
 
 #[test]
-fn all_variants_of_a_contender_are_sampled_and_the_first_is_its_natural_one() {
+fn all_variants_are_sampled_and_the_first_is_natural() {
     let mut both = entrants(2);
     both[0].variants.insert("message-size".into(), vec!["moved".into(), "copied".into()]);
     let mut runtime = MadeUpRuntime::default();
@@ -165,7 +165,7 @@ fn all_variants_of_a_contender_are_sampled_and_the_first_is_its_natural_one() {
     assert_eq!(outcome.lanes[1].points[0].params["variant"], "copied");
 }
 
-/// Hangs when it is asked in this way.
+/// An executor that fails for this variant.
 struct Hanging(&'static str);
 
 impl Executor for Hanging {
@@ -178,7 +178,7 @@ impl Executor for Hanging {
 }
 
 #[test]
-fn a_contender_that_fails_in_one_of_its_ways_goes_on_in_its_natural_one() {
+fn failed_variant_does_not_affect_the_natural_one() {
     let mut both = entrants(1);
     both[0].variants.insert("message-size".into(), vec!["moved".into(), "copied".into()]);
     for (failing, left, how) in
@@ -191,10 +191,10 @@ fn a_contender_that_fails_in_one_of_its_ways_goes_on_in_its_natural_one() {
     }
 }
 
-/// Every figure of every honest answer that the protocol's table fixes is
-/// falsified in turn; each must make the sample void.
+/// Every field of a valid answer that the protocol's table defines is falsified in turn; each
+/// change must make the sample invalid.
 #[test]
-fn no_experiment_takes_an_answer_with_a_figure_that_is_off_by_one() {
+fn every_experiment_rejects_answers_off_by_one() {
     for experiment in ALL {
         for point in (experiment.points)(purlin_lab::profile::Profile::Full) {
             let mut params = point.params;
@@ -222,7 +222,7 @@ fn no_experiment_takes_an_answer_with_a_figure_that_is_off_by_one() {
 }
 
 #[test]
-fn a_queue_beyond_one_gibibyte_is_void_and_says_so() {
+fn queue_above_one_gibibyte_makes_a_sample_invalid() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         if answer.get("queue_peak_bytes").is_some() {
             answer["queue_peak_bytes"] = json!((1u64 << 30) + 1);
@@ -235,7 +235,7 @@ fn a_queue_beyond_one_gibibyte_is_void_and_says_so() {
 }
 
 #[test]
-fn a_contender_that_starves_is_not_asked_again_and_the_others_lose_nothing() {
+fn starving_contender_is_not_asked_again_and_others_are_unaffected() {
     let mut asked = 0;
     let mut runtime = MadeUpRuntime::spoiling(move |_, place, answer| {
         if place == 1 {
@@ -256,7 +256,7 @@ fn a_contender_that_starves_is_not_asked_again_and_the_others_lose_nothing() {
 }
 
 #[test]
-fn one_that_says_it_starved_while_every_trip_came_back_is_void() {
+fn starving_with_all_round_trips_completed_is_invalid() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         answer["starved"] = json!(1);
         Ok(())
@@ -267,7 +267,7 @@ fn one_that_says_it_starved_while_every_trip_came_back_is_void() {
 }
 
 #[test]
-fn trips_whose_times_are_out_of_order_are_void() {
+fn round_trip_percentiles_out_of_order_are_invalid() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         answer["p99_ns"] = json!(answer["p50_ns"].as_u64().unwrap() - 1);
         Ok(())
@@ -277,7 +277,7 @@ fn trips_whose_times_are_out_of_order_are_void() {
 }
 
 #[test]
-fn without_a_reading_of_its_memory_a_sample_is_void() {
+fn sample_without_memory_reading_is_invalid() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         answer.as_object_mut().unwrap().remove("resident_after");
         Ok(())
@@ -287,7 +287,7 @@ fn without_a_reading_of_its_memory_a_sample_is_void() {
 }
 
 #[test]
-fn what_takes_long_is_sampled_six_times_at_most() {
+fn slow_experiments_are_sampled_at_most_six_times() {
     let rounds = |id: &str, of| {
         let mut memory = support::Memory::default();
         let budget = Budget::new(Profile::Quick, Some(of), None, None);

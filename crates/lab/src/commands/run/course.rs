@@ -1,4 +1,4 @@
-//! A run under way: who takes part, experiment after experiment, and what becomes of it.
+//! A run in progress: its contenders, its experiments, and the results it stores.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,9 +27,9 @@ use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
 use crate::warning::{self, StoredWarning, Warning};
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Course {
-    /// What was asked, with what was warned of.
+    /// The request, with the warnings given so far.
     pub(super) plan: Plan,
     experiments: Vec<&'static Experiment>,
     profile: Profile,
@@ -40,13 +40,13 @@ pub(super) struct Course {
     asked: Replay<Fleet>,
     watch: Retold<Watcher>,
     document: Document,
-    /// What the samples themselves give reason to warn of.
+    /// Warnings derived from the samples.
     warnings: Vec<Warning>,
     losses: bool,
 }
 
 impl Course {
-    /// A run in which nobody takes part yet.
+    /// Creates a run without contenders.
     pub(super) fn begin(
         options: &RunOptions,
         plan: Plan,
@@ -105,18 +105,18 @@ impl Course {
         }
     }
 
-    /// Says something, whatever was said before.
+    /// Prints a line, whether or not an earlier part of the run printed it already.
     pub(super) fn say(&mut self, line: &str) {
         self.watch.then.say(line);
     }
 
-    /// Warns of what the samples will tell again if the run is interrupted.
+    /// Gives a warning that the samples reproduce when an interrupted run is resumed.
     fn warn(&mut self, warning: Warning) {
         self.watch.say(&format!("warning: {warning}"));
         self.warnings.push(warning);
     }
 
-    /// Warns of what nobody can tell later, and keeps that with what was asked.
+    /// Gives warnings that cannot be derived again later, and stores them in the plan.
     fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
         for warning in warnings {
             self.say(&format!("warning: {warning}"));
@@ -126,7 +126,7 @@ impl Course {
         self.watch.then.store.replace(PLAN, &text)
     }
 
-    /// Has a contender take part, or notes why it does not, and says so.
+    /// Starts a contender and adds it to the run; if that fails, records and prints why.
     pub(super) fn invite(
         &mut self,
         contender: &Contender,
@@ -162,13 +162,13 @@ impl Course {
         Ok(hello)
     }
 
-    /// Notes that a contender takes no part.
+    /// Records that a contender does not take part.
     pub(super) fn leave_out(&mut self, label: &str, message: String) {
         self.trouble(None, label, message);
         self.losses = true;
     }
 
-    /// Takes the run to its end, stores the results, draws the page and prints the table.
+    /// Completes the run: stores the results, writes the page and prints the table.
     pub(super) fn go(mut self, fitness: &Fitness, out: &mut dyn Write) -> Result<Ended, Problem> {
         self.warn_at_once(fitness.warnings())?;
         if self.entrants.is_empty() {
@@ -210,7 +210,7 @@ impl Course {
         self.watch.is_told()?;
         self.watch.then.progress.end();
         let page = self.store()?;
-        // WHY: a reader of the output that went away takes nothing from the stored run.
+        // WHY: a reader that closed the output does not affect the stored run.
         let _ = write!(
             out,
             "\n{}\n{}{}\n",
@@ -221,7 +221,7 @@ impl Course {
         Ok(if self.losses { Ended::WithLosses } else { Ended::Well })
     }
 
-    /// Says that the user stopped it, and how it goes on.
+    /// Prints that the run was interrupted and how to resume it.
     pub(super) fn broken_off(mut self) -> Ended {
         self.watch.then.progress.end();
         let folder = self.watch.then.store.path("");
@@ -235,9 +235,11 @@ impl Course {
         Ended::Interrupted
     }
 
-    /// Those that offer the experiment; it is said of the others that they do not, unless nobody asked
-    /// for both by name and they offer nothing of its kind: a server misses no experiment without one, and
-    /// one that is no node none with two.
+    /// Returns the contenders that offer the experiment, and reports those that do not.
+    ///
+    /// A contender that offers no experiment of this kind is not reported unless the user named
+    /// both experiments and contenders: a contender without servers misses no experiment with
+    /// servers, and one that is not a distribution node none with two nodes.
     fn entrants_of(&mut self, experiment: &Experiment) -> Vec<Entrant> {
         let offers = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
         let (able, unable): (Vec<_>, Vec<_>) =
@@ -257,7 +259,8 @@ impl Course {
                 experiment.id,
                 unable.join(", ")
             ));
-            // WHY: only who asked for both by name has not got what they asked for.
+            // WHY: a run counts as incomplete only if the user named both experiments and
+            // contenders.
             self.losses |= self.plan.named;
         }
         for label in unable {
@@ -267,7 +270,7 @@ impl Course {
         able
     }
 
-    /// Makes figures of the samples of one experiment.
+    /// Computes the figures of one experiment from its samples.
     fn conclude(&mut self, experiment: &'static Experiment, outcome: Outcome) {
         self.losses |= !outcome.lost.is_empty() || !outcome.void.is_empty();
         for (label, failure) in outcome.lost {
@@ -335,7 +338,7 @@ impl Course {
         self.plan.warnings.iter().cloned().chain(derived).collect()
     }
 
-    /// Stores the results and draws the page. Gives its place.
+    /// Stores the results and renders the page. Returns the page's path.
     fn store(&mut self) -> Result<PathBuf, Problem> {
         self.document.seconds = self.watch.then.elapsed_ms() as f64 / 1000.0;
         self.document.ratios = ratios(&self.document.results, self.document.seed);
@@ -355,13 +358,13 @@ impl Course {
         if let Some(json) = &self.json {
             store::write(json, &text)?;
         }
-        // WHY: last, because where the results are whole the run has come to its end.
+        // WHY: written last, because a complete results file marks a completed run.
         store.replace(RESULTS, &text)?;
         Ok(page)
     }
 }
 
-/// As it is stored.
+/// Serializes a value as it is stored.
 fn json(value: &impl serde::Serialize) -> Result<String, Problem> {
     let text = serde_json::to_string_pretty(value).map_err(|error| unwritten(&error))?;
     Ok(text + "\n")

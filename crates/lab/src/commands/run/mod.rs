@@ -1,7 +1,7 @@
-//! `purlin lab run`: chooses, samples, stores, draws; and goes on where it was interrupted.
+//! `purlin lab run`: selects, samples, stores and reports; resumes an interrupted run.
 //!
-//! [`run`] begins a run, [`resume`] goes on with one; both hand it to a
-//! [`Course`], which takes it to its end.
+//! [`run`] starts a run and [`resume`] continues one; both pass it to a [`Course`], the run in
+//! progress, which completes it.
 
 mod course;
 mod resume;
@@ -25,43 +25,43 @@ use crate::store::{self, Store};
 use course::Course;
 pub use resume::{ResumeOptions, resume};
 
-/// What `purlin lab run` was asked.
+/// Options of `purlin lab run`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
-    /// Experiments by id; all if empty.
+    /// Experiment ids; all experiments if empty.
     pub experiments: Vec<String>,
-    /// Contenders as they were written; all that can run here if empty.
+    /// Contenders as the user wrote them; all that can run here if empty.
     pub contenders: Vec<String>,
-    /// How thorough.
+    /// The profile: number of rounds and duration of samples.
     pub profile: Profile,
-    /// Repeats the order of the samples; from the clock if absent.
+    /// Seed of the sample order; taken from the clock if absent.
     pub seed: Option<u64>,
     /// The folder of the run.
     pub dir: Option<PathBuf>,
-    /// Where the results go besides.
+    /// An additional output file for the results.
     pub json: Option<PathBuf>,
-    /// Rounds, instead of the profile's.
+    /// Number of rounds, overriding the profile.
     pub samples: Option<usize>,
-    /// Milliseconds per sample, instead of the profile's.
+    /// Milliseconds per sample, overriding the profile.
     pub sample_ms: Option<f64>,
-    /// How long an answer may take, instead of the profile's.
+    /// Time limit per answer, overriding the profile.
     pub limit: Option<Duration>,
-    /// Whether each round has programs of its own.
+    /// Whether every round starts fresh programs.
     pub fresh: bool,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Everything that was asked for gave results.
+    /// Every requested measurement produced results.
     Well,
-    /// A contender failed or samples are void; the rest gave results.
+    /// A contender failed or samples are invalid; the rest produced results.
     WithLosses,
-    /// The user stopped it.
+    /// The user interrupted the run.
     Interrupted,
 }
 
-/// What is measured, and how it is started.
+/// The selected experiments and contenders, and the commands that start them.
 struct LineUp {
     experiments: Vec<&'static Experiment>,
     choice: Choice,
@@ -70,7 +70,7 @@ struct LineUp {
 }
 
 impl LineUp {
-    /// Finds everything that was asked for, and compiles what must be compiled.
+    /// Resolves the request, and compiles contenders that need compiling.
     fn find(options: &RunOptions, surroundings: &Surroundings) -> Result<Self, Problem> {
         let mut experiments = select(&options.experiments)?;
         let mut choice = choose(&options.contenders, surroundings)?;
@@ -100,12 +100,12 @@ impl LineUp {
     }
 }
 
-/// Runs, and prints the table and the path of the page to `out`.
+/// Runs the experiments; prints the table and the path of the page to `out`.
 ///
 /// # Errors
 ///
-/// One line, if what was asked cannot be done: an unknown name, a runtime that
-/// was asked for and is not there, a place that cannot be written.
+/// Returns one line if the request cannot be carried out: an unknown name, a requested runtime that
+/// is not installed, an output file that cannot be written.
 pub fn run(
     options: &RunOptions,
     surroundings: &Surroundings,
@@ -123,7 +123,7 @@ pub fn run(
         experiments: line_up.experiments.iter().map(|one| one.id.to_owned()).collect(),
         named: !options.experiments.is_empty() && !options.contenders.is_empty(),
         profile: options.profile.word().into(),
-        // WHY: 53 bits, which every reader of JSON keeps exactly.
+        // WHY: 53 bits, which every JSON reader represents exactly.
         seed: options.seed.unwrap_or(now.as_microsecond().unsigned_abs() & ((1 << 53) - 1)),
         samples: options.samples,
         sample_ms: options.sample_ms,

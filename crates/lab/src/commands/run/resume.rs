@@ -1,4 +1,4 @@
-//! `purlin lab run --resume DIR`: goes on with a run that was interrupted.
+//! `purlin lab run --resume DIR`: resumes an interrupted run.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use crate::plan::Resumption;
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::stored;
 
-/// What `purlin lab run --resume` was asked.
+/// Options of `purlin lab run --resume`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeOptions {
     /// The folder of the run.
     pub folder: PathBuf,
-    /// Where the results go besides, instead of where the run was to put them.
+    /// An additional output file for the results, overriding that of the run.
     pub json: Option<PathBuf>,
 }
 
-/// Goes on with a run, as [`run`](super::run) would have.
+/// Resumes a run and completes it as [`run`](super::run) would have.
 ///
-/// A run that came to its end is left as it is, and that is said.
+/// A completed run is left unchanged, and a line says so.
 ///
 /// # Errors
 ///
-/// One line, if there is nothing to go on with, or it is not the same any more:
-/// the program, the machine, a contender, or what the samples say of them.
+/// Returns one line if there is no run to resume, or if the program, the machine, a contender or
+/// its samples differ from the record.
 pub fn resume(
     asked: &ResumeOptions,
     surroundings: &Surroundings,
@@ -45,7 +45,7 @@ pub fn resume(
     let mut plan = store::plan(folder)?;
     if has_ended(folder)? {
         let page = folder.join(PAGE);
-        // WHY: a reader of the output that went away takes nothing from the stored run.
+        // WHY: a reader that closed the output does not affect the stored run.
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
@@ -55,7 +55,7 @@ pub fn resume(
     let line_up = LineUp::find(&options, surroundings)?;
     let (store, past) = Store::go_on(folder)?;
     let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
-    // WHY: one that came no further tells nothing.
+    // WHY: an earlier resumption without a new sample carries no information.
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
     plan.process = Process::own();
@@ -81,7 +81,7 @@ pub fn resume(
     course.go(&fitness, out)
 }
 
-/// Whether the run in a folder has all its results.
+/// Returns whether the folder holds the complete results of a run.
 fn has_ended(folder: &Path) -> Result<bool, Problem> {
     let results = folder.join(RESULTS);
     if !results.exists() {

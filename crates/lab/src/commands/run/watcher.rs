@@ -1,4 +1,4 @@
-//! Keeps samples on disk and shows how far the run is.
+//! Stores samples on disk and shows the progress of the run.
 
 use std::time::Instant;
 
@@ -9,27 +9,27 @@ use crate::progress::Progress;
 use crate::sampling::{Record, Watch};
 use crate::store::Store;
 
-/// Where a run's samples and words go.
+/// Destination of a run's samples and messages.
 pub(super) struct Watcher {
     pub(super) store: Store,
     pub(super) progress: Progress,
-    /// What the time before the interruption came to.
+    /// Time the run took before the interruption, in ms.
     pub(super) before_ms: u64,
-    /// When the run began, or went on.
+    /// When the run started or was resumed.
     pub(super) began: Instant,
 }
 
-/// A sample with its time.
+/// A sample with its timestamp.
 #[derive(Serialize)]
 struct Kept<'a> {
-    /// When it was asked for, in ms since the run began; interruptions left out.
+    /// When the sample was requested, in ms since the run began, excluding interruptions.
     at_ms: u64,
     #[serde(flatten)]
     record: &'a Record<'a>,
 }
 
 impl Watcher {
-    /// How long the run has taken, in ms; interruptions left out.
+    /// Returns the duration of the run so far, in ms, excluding interruptions.
     pub(super) fn elapsed_ms(&self) -> u64 {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.before_ms.saturating_add(now)

@@ -1,6 +1,6 @@
 // @ts-check
-// Reads texts with the page's own reader: a JSON list of texts comes in, and a
-// list goes out of what each became, {"document"} or {"refused"}. Run by otp_text.rs.
+// Runs the page's reader on a JSON list of texts, and writes the list of results, each {"document"}
+// or {"refused"}. Started by otp_text.rs.
 
 import { readFileSync } from "node:fs";
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env escript
 %% -*- erlang -*-
-%% Prints throughputs drawn by chance from the seed given, in the form of parallel_messages_SUITE,
-%% so that Erlang itself decides how a number, an operation and a list of options look.
+%% Prints random throughputs from the given seed in the format of parallel_messages_SUITE,
+%% so that Erlang formats the numbers, operations and options.
 
 main([Seed]) ->
     rand:seed(exsss, list_to_integer(Seed)),

@@ -1,5 +1,5 @@
 // @ts-check
-// Finds things on the page and says how they look; what it was drawn from.
+// Helpers that locate elements on the page and describe their appearance.
 
 import { readFile } from "node:fs/promises";
 
@@ -9,7 +9,7 @@ export const chartOf = (page, id) => page.locator(`.chart[data-experiment="${id}
 export const figureOf = (page, id) => page.locator("figure", { has: chartOf(page, id) });
 export const BEAM = "#d55e00";
 
-// How many shapes of a chart are painted in this colour and take up room.
+// Returns the number of visible shapes of a chart in this colour.
 export function painted(chart, colour) {
   return chart.evaluate((element, wanted) => {
     const swatch = document.createElement("i");
@@ -25,7 +25,7 @@ export function painted(chart, colour) {
   }, colour);
 }
 
-// A chart's elements as text; the names that the library counts up are left out.
+// Returns a chart's markup, without the ids that the library numbers.
 export const picture = (chart) => chart.evaluate((element) => element.innerHTML.replace(/zr\d+-/g, ""));
 
 export async function changed(page, chart, before) {
@@ -41,7 +41,7 @@ export async function widths(page) {
   return page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
 }
 
-// What the library was given to draw.
+// Returns the options passed to the charting library.
 export function optionOf(page, id) {
   return page.evaluate((wanted) => {
     const { instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === wanted);
@@ -60,7 +60,7 @@ export function optionOf(page, id) {
   }, id);
 }
 
-// The points of one line as [x, y].
+// Returns the points of one line as [x, y].
 export async function seriesOf(page, id, name) {
   const { series } = await optionOf(page, id);
   const found = series.find((one) => one.name === name && one.symbolSize === 10);

@@ -1,5 +1,5 @@
 // @ts-check
-// What a reader does with the page, one function for each test.
+// Basic interactions with the page, one function per test.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -31,8 +31,8 @@ async function drawn({ open }) {
     }
   }
   const fit = stored.results.find((result) => result.experiment === "spawn-chain" && result.contender === "purlin" && result.fit).fit;
-  // Each line of best fit is drawn from the first point's x to the last one's,
-  // where its slope and intercept put it. Slopes are per process, in µs.
+  // Each line of best fit is drawn from the first to the last x, according to its slope and
+  // intercept. Slopes are per process, in µs.
   const ends = await page.evaluate(({ slope, intercept }) => {
     const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === "spawn-chain");
     const lines = [...element.querySelectorAll("svg path[stroke-width='1.75']")].map((line) => ({
@@ -55,7 +55,7 @@ async function drawn({ open }) {
   assert.ok((await fits.first().textContent()).includes(`${(fit.slope * 1000).toPrecision(3)}\u00a0ns`), "the slope in ns");
 }
 
-// Every word of a chart lies within its picture.
+// All labels of a chart lie within its bounds.
 async function edges({ open }) {
   const page = await open();
   const cut = await page.evaluate(() =>
@@ -152,7 +152,7 @@ async function keyboard({ open }) {
   await page.keyboard.press("Enter");
   assert.deepEqual(await ratios(), [...up].reverse());
   assert.equal(await page.locator("#summary th[aria-sort='descending']").count(), 1);
-  // The heading stays in sight while the table goes by.
+  // The heading stays visible while the table scrolls.
   await page
     .locator("#summary .sortable tbody tr")
     .nth(12)
@@ -179,7 +179,7 @@ async function words({ open }) {
   assert.match(await row.textContent(), /indistinguishable/);
   const rows = await page.locator("#summary .sortable tbody tr").count();
   assert.equal(rows, stored.ratios.length);
-  // Where more is better, twice as many is still half the cost.
+  // If more is better, twice as many means half the cost.
   const serial = page.locator("#summary .sortable tbody tr", { hasText: "Chains side by side" }).first();
   assert.match(await serial.textContent(), /worse than purlin/);
   const facts = await page.locator("#machine").textContent();
@@ -294,7 +294,7 @@ async function empty({ open }) {
   assert.equal(await page.locator(".chart").count(), 0);
 }
 
-// Where the browser cannot unpack the page, or its text was cut, it says so and not nothing.
+// If the browser cannot decompress the page, or its text is truncated, the page shows a message.
 async function packed({ open }) {
   const told = async (script) => {
     const page = await open({ script });

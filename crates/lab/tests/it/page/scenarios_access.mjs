@@ -1,11 +1,10 @@
 // @ts-check
-// What a reader without a mouse, without eyes, with a sheet of paper or with
-// very many figures finds.
+// Accessibility: keyboard, screen reader, print, and very many points.
 
 import assert from "node:assert/strict";
 import { chartOf, figureOf, stored, widths } from "./look.mjs";
 
-// What a screen reader is told: the tree that the browser gives it.
+// The accessibility tree that the browser provides.
 async function tree({ open }) {
   const page = await open();
   await page.getByText("Add results of others").click();
@@ -33,14 +32,14 @@ async function tree({ open }) {
       );
   }
   for (const role of ["main", "navigation", "banner"]) assert.equal(named(role).length, 1, role);
-  // The name follows what is shown.
+  // The name follows the visible lines.
   await figureOf(page, "ping-pong").getByRole("button", { name: "beam" }).click();
   assert.ok(!(await chartOf(page, "ping-pong").getAttribute("aria-label")).includes("beam"));
 }
 
-// Tab goes through everything once and out again, and the focus is always seen.
+// Tab visits every control once and then leaves the page, and the focus is always visible.
 async function keys({ open }) {
-  // The keys of the keyboard alone work the controls.
+  // The controls work with the keyboard alone.
   const first = await open();
   const figure = figureOf(first, "spawn-chain");
   await figure.getByLabel("Shown as", { exact: true }).focus();
@@ -103,8 +102,8 @@ async function sheets({ open }) {
   assert.ok(inner <= outer);
 }
 
-// How much is drawn for very many points depends on the width of the picture and not on their number, and a choice
-// has it drawn once.
+// The number of shapes drawn for very many points depends on the width of the chart and not on their number, and a
+// change of a setting redraws the chart once.
 async function many({ open }) {
   const page = await open();
   const figure = figureOf(page, "many");
@@ -119,7 +118,7 @@ async function many({ open }) {
       draw(...given);
     };
   });
-  // Each line has between `due` and `most` corners. The library thins them in one of the next frames.
+  // Each line has between `due` and `most` corners. The library thins the lines in one of the next frames.
   const thinned = (lines, most) =>
     page.waitForFunction(
       ([due, limit]) => {
@@ -154,7 +153,7 @@ async function many({ open }) {
   await table.getByRole("button", { name: "Median" }).click();
   assert.equal(await table.locator("tbody tr").count(), 300, "still the first of them");
   assert.match(await table.getByRole("button", { name: /^Show all 9.000 rows/ }).textContent(), /first 300$/);
-  // A point still tells its figures.
+  // The tooltip still works.
   await figure.getByLabel("Shown as").selectOption({ index: 0 });
   await figure.getByRole("button", { name: "Same spacing" }).click();
   const at = await page.evaluate(() => {

@@ -1,5 +1,5 @@
 // @ts-check
-// What a reader does to see results of others beside those of the page.
+// Results added by the reader.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ async function paste(page, text) {
   await page.locator("#others").evaluate((details) => {
     details.open = true;
   });
-  // As a clipboard would: typing it could not carry a carriage return.
+  // Simulates a paste: typed text cannot contain a carriage return.
   await page.getByLabel("Text to add").evaluate((field, value) => {
     field.value = value;
   }, text);
@@ -51,7 +51,7 @@ async function pasted({ open }) {
   await graph(page, "Send throughput · exit signals of size 10 · 500\u00a0ms");
   assert.deepEqual(await lines(page, "signals"), ["26 · off_heap"], "only the second run has this one");
   assert.match(await page.evaluate(() => location.hash), /signals=g\d$/);
-  // The same text once more: every title has now come before.
+  // The same text again: every title is now a repetition.
   await paste(page, text);
   assert.deepEqual((await lines(page, "signals")).sort(), ["26 · off_heap", "Ver: 2 26 · off_heap"]);
   for (const name of ["Pasted text 1", "Pasted text 2"]) {

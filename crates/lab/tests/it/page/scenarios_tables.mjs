@@ -1,5 +1,5 @@
 // @ts-check
-// What a reader does with the tables, and what the top of the page says.
+// Tables, and the top of the page.
 
 import assert from "node:assert/strict";
 import { columnOf, stored } from "./look.mjs";
@@ -11,7 +11,7 @@ async function unfold(page) {
   await page.waitForFunction(() => document.querySelectorAll(".experiment details table").length > 3);
 }
 
-// A cell as a number in the smallest unit, so that "1.2 µs" comes after "900 ns".
+// Converts a cell to a number in the smallest unit, so that "1.2 µs" sorts after "900 ns".
 const UNITS = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9, M: 1e6, G: 1e9 };
 function size(text) {
   const found = /^(−?)([\d.\s\u202f]+)\u00a0?(ns|µs|ms|s|M|G)?/.exec(text);
@@ -19,8 +19,8 @@ function size(text) {
   return (found[1] ? -1 : 1) * number * (UNITS[found[3]] || 1);
 }
 
-// What stands in each column that sorts: before, after a click on its heading, and what all headings say after one
-// click and after two.
+// Returns the content of each sortable column before and after a click on its heading, and the
+// state of all headings after one click and after two.
 const sorted = (table) =>
   table.evaluate((element) => {
     const column = (at) => [...element.querySelectorAll(`tbody tr > :nth-child(${at + 1})`)].map((cell) => cell.textContent);
@@ -65,7 +65,7 @@ async function sorting({ open }) {
     }
   }
   assert.ok(medians > 5, "columns of numbers are among them");
-  // By keyboard, and the focus stays where it was.
+  // Sorting by keyboard keeps the focus on the heading.
   const column = (table, at) => table.locator(`tbody tr > :nth-child(${at + 1})`).allTextContents();
   const table = sectionOf(page, "serial-spawn").locator("table.sortable").last();
   const button = table.getByRole("button", { name: "Median" });
@@ -128,7 +128,7 @@ async function top({ open }) {
   assert.ok(!told.includes("Steal"), "what is not known is not told");
 }
 
-// Which steps the results have stands in page_in_browser.rs.
+// The steps of the results are defined in page_in_browser.rs.
 async function ladder({ open }) {
   const page = await open();
   const title = "Acknowledged messages, then and now";

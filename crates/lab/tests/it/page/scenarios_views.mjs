@@ -1,5 +1,5 @@
 // @ts-check
-// What a reader does with the controls of a chart and with the link that keeps them.
+// Controls of a chart, and the link that stores the settings.
 
 import assert from "node:assert/strict";
 import { BEAM, changed, chartOf, figureOf, optionOf, painted, picture, seriesOf, stored } from "./look.mjs";
@@ -7,7 +7,7 @@ import { BEAM, changed, chartOf, figureOf, optionOf, painted, picture, seriesOf,
 const choose = (page, id, name, label) => figureOf(page, id).getByLabel(name, { exact: true }).selectOption({ label });
 const press = (page, id, name) => figureOf(page, id).getByRole("button", { name, exact: true }).click();
 
-// The figures of one contender's points, by x, in the unit of the results.
+// Returns the figures of one contender by x, in the unit of the results.
 function stated(id, contender) {
   const own = stored.results.filter(
     (result) => result.experiment === id && result.contender === contender && result.x !== undefined && !result.fit,
@@ -15,7 +15,7 @@ function stated(id, contender) {
   return new Map(own.map((result) => [result.x, result.median]));
 }
 
-// What the viewer of OTP shows, and what it would if less were better.
+// Percentages as OTP's viewer computes them, and their counterpart if less is better.
 async function percentages({ open }) {
   const page = await open();
   for (const [id, better] of [
@@ -44,7 +44,7 @@ async function percentages({ open }) {
       for (const [x, y] of points) assert.ok(Math.abs(y - expected(x)) < 1e-6, `${id} ${label} at ${x}: ${y}, not ${expected(x)}`);
       assert.match(await figureOf(page, id).locator(".hint").textContent(), /in per cent: .*value ÷/);
       assert.ok((await chartOf(page, id).getAttribute("aria-label")).includes(label), "the description says it too");
-      // Hiding the best moves no other line.
+      // Hiding the best does not move the other lines.
       await press(page, id, "purlin");
       assert.deepEqual(await seriesOf(page, id, "beam"), points);
       await press(page, id, "purlin");
@@ -95,7 +95,7 @@ async function spacing({ open }) {
   assert.deepEqual(await at(), [1, 10, 100, 1000]);
 }
 
-// Raw samples: faint dots beside a sweep's points, or on a plain bar.
+// Raw samples: translucent dots at the points of a sweep, or on a bar.
 async function samples({ open }) {
   const page = await open();
   const count = async (id) =>
@@ -115,7 +115,7 @@ async function samples({ open }) {
   assert.ok((await painted(chartOf(page, "ping-pong"), BEAM)) <= before - 11, "the dots go");
 }
 
-// A second figure of the same run can be drawn instead.
+// A secondary figure of the same run can be drawn.
 async function figures({ open }) {
   const page = await open();
   const id = "serial-spawn";
@@ -130,7 +130,7 @@ async function figures({ open }) {
   assert.equal((await seriesOf(page, id, "purlin")).length, 4);
 }
 
-// Everything chosen is in the link, and a page opened by it looks the same.
+// The link contains all settings, and a page opened by it looks the same.
 async function link({ open, url }) {
   const page = await open();
   const hash = () => page.evaluate(() => location.hash);
@@ -152,7 +152,7 @@ async function link({ open, url }) {
   const top = await again.locator("#experiment-serial-spawn").evaluate((title) => title.getBoundingClientRect().top);
   assert.ok(top > -5 && top < 500, `the link leads to its place: ${top}`);
   assert.equal(await hash(), kept);
-  // Back to the usual, word by word.
+  // Resets all settings, one after the other.
   await choose(page, "spawn-chain", "Shown as", "time");
   await choose(page, "spawn-chain", "Drawn as", "Lines");
   await press(page, "spawn-chain", "Log y");
@@ -167,7 +167,7 @@ async function link({ open, url }) {
   await figureOf(page, "spawn-chain").locator("button[aria-pressed='false']", { hasText: "tokio" }).waitFor();
 }
 
-// A link that names a place alone leads to it, and who loads the page again is where he was.
+// A link with only an anchor scrolls to it, and a reload restores the scroll position.
 async function places({ open, url }) {
   const page = await open({ url: `${url}#experiment-serial-spawn` });
   const top = () => page.locator("#experiment-serial-spawn").evaluate((title) => title.getBoundingClientRect().top);
@@ -179,7 +179,7 @@ async function places({ open, url }) {
   await page.evaluate(() => document.getElementById("theme").click());
   await page.reload();
   await page.waitForSelector("html[data-ready='true']", { state: "attached" });
-  // Charts that come into sight move what is below them by a line or two.
+  // Charts that come into view shift the content below them by one or two lines.
   await page.waitForFunction((place) => Math.abs(window.scrollY - place) < 100, before);
 }
 
@@ -203,7 +203,7 @@ async function copy({ open }) {
   await page.getByRole("status").filter({ hasText: "Link copied" }).waitFor({ state: "attached" });
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(copied.startsWith("file://") && copied.endsWith("#experiment-ping-pong?ping-pong=best"), copied);
-  // Where the clipboard is refused the link is there to be taken by hand.
+  // If the clipboard is refused, the link is shown for copying by hand.
   const poor = await open();
   await poor.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));

@@ -1,9 +1,9 @@
-//! Data for lines out of the Statistical Reference Datasets of the National Institute of Standards and
-//! Technology (NIST StRD, linear regression).
+//! Data for line fits from the Statistical Reference Datasets of the National Institute of Standards and Technology
+//! (NIST StRD, linear regression).
 //!
-//! Norris has certified values of a straight line. The others are certified for other models (no
-//! intercept, six predictors, polynomials); their data are hard for a line too, and as they are whole
-//! numbers the line's true values can be had exactly: see [`exact`].
+//! Norris has certified values for a straight line. The others are certified for other models (no intercept, six
+//! predictors, polynomials). Their data are ill-conditioned for a line too, and because they are integers the line's
+//! true values can be computed exactly: see [`exact`].
 
 /// Norris: calibration of ozone monitors, (x, y).
 pub(crate) const NORRIS: [(f64, f64); 36] = [
@@ -45,9 +45,9 @@ pub(crate) const NORRIS: [(f64, f64); 36] = [
     (0.5, 0.2),
 ];
 
-/// What NIST certifies of Norris: an estimate and its standard deviation.
+/// Certified slope of Norris: estimate and standard deviation.
 pub(crate) const NORRIS_SLOPE: (f64, f64) = (1.00211681802045, 0.429796848199937e-3);
-/// The same of the intercept.
+/// Certified intercept of Norris.
 pub(crate) const NORRIS_INTERCEPT: (f64, f64) = (-0.262323073774029, 0.232818234301152);
 /// The certified R².
 pub(crate) const NORRIS_R2: f64 = 0.999993745883712;
@@ -109,13 +109,13 @@ pub(crate) fn longley() -> Vec<Vec<(i128, i128)>> {
     LONGLEY_X.iter().map(|column| column.iter().copied().zip(LONGLEY_Y).collect()).collect()
 }
 
-/// What is added to the polynomial of Wampler3; a hundredfold in Wampler4, and that again in Wampler5.
+/// Noise added to the polynomial of Wampler3; times 100 in Wampler4, times 10 000 in Wampler5.
 pub(crate) const WAMPLER_NOISE: [i128; 21] = [
     759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048, -2048, 1838, -2048, 2048,
     -2048, 2523, -2048, 2048, -2048, 759,
 ];
 
-/// Wampler1, 2 (a hundred-thousandfold), 3, 4 and 5: polynomials of the fifth degree at 0 … 20.
+/// Wampler1, 2 (times 100 000), 3, 4 and 5: polynomials of the fifth degree at 0 … 20.
 pub(crate) fn wampler() -> [Vec<(i128, i128)>; 5] {
     let set = |y: &dyn Fn(i128) -> i128| (0..21).map(|x| (x, y(x))).collect();
     let ones = |x: i128| (0..6).map(|power| x.pow(power)).sum::<i128>();
@@ -129,9 +129,9 @@ pub(crate) fn wampler() -> [Vec<(i128, i128)>; 5] {
     ]
 }
 
-/// Slope, intercept and R² of whole numbers, rounded once, at the end.
+/// Returns slope, intercept and R² of integer data, rounded only at the end.
 ///
-/// The normal equations in whole numbers: nothing is lost on the way, however ill the data.
+/// The normal equations are computed in integers, without loss of precision even for ill-conditioned data.
 pub(crate) fn exact(points: &[(i128, i128)]) -> (f64, f64, f64) {
     let sum = |of: &dyn Fn(i128, i128) -> i128| points.iter().map(|&(x, y)| of(x, y)).sum::<i128>();
     let n = points.len() as i128;

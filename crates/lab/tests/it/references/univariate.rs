@@ -3,19 +3,20 @@
 
 /// A data set with its certified mean and standard deviation.
 pub(crate) struct Univariate {
-    /// As NIST calls it.
+    /// The name NIST uses.
     pub(crate) name: &'static str,
-    /// Its values.
+    /// The values.
     pub(crate) values: Vec<f64>,
     /// The certified mean.
     pub(crate) mean: f64,
     /// The certified sample standard deviation.
     pub(crate) deviation: f64,
-    /// The digits of it that doubles can give: the values themselves are rounded to doubles.
+    /// The number of correct digits that doubles allow: the values themselves are rounded to
+    /// doubles.
     pub(crate) digits: f64,
 }
 
-/// All of them.
+/// Returns all data sets.
 pub(crate) fn all() -> [Univariate; 7] {
     let set = |name, values: &[f64], mean, deviation, digits| Univariate {
         name,
@@ -41,12 +42,12 @@ pub(crate) fn all() -> [Univariate; 7] {
     ]
 }
 
-/// One value, and five hundred pairs of two others.
+/// Returns one value, followed by 500 pairs of two others.
 fn alternating(first: f64, low: f64, high: f64) -> Vec<f64> {
     std::iter::once(first).chain((0..500).flat_map(|_| [low, high])).collect()
 }
 
-/// The numbers of the lottery of the state of Maryland, 1989.
+/// Numbers of the Maryland state lottery, 1989.
 const LOTTERY: [f64; 218] = [
     162.0, 671.0, 933.0, 414.0, 788.0, 730.0, 817.0, 33.0, 536.0, 875.0, 670.0, 236.0, 473.0,
     167.0, 877.0, 980.0, 316.0, 950.0, 456.0, 92.0, 517.0, 557.0, 956.0, 954.0, 104.0, 178.0,

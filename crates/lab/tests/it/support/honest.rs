@@ -1,13 +1,13 @@
-//! What an honest contender answers: the table of the protocol as arithmetic.
+//! Answers of a valid contender: the protocol's table as arithmetic.
 //!
-//! The times are made up, at so many nanoseconds for each thing done, so that a
-//! test knows what the lab must find out.
+//! Times are simulated with a fixed number of nanoseconds per operation, so that tests know the
+//! expected figures.
 
 #![allow(dead_code, reason = "each includer uses its own part")]
 
 use serde_json::{Map, Value, json};
 
-/// The experiments of the protocol without a server.
+/// Experiments without a server.
 pub(crate) const EXPERIMENTS: [&str; 25] = [
     "call-vs-send",
     "tail-call",
@@ -36,7 +36,7 @@ pub(crate) const EXPERIMENTS: [&str; 25] = [
     "signals",
 ];
 
-/// Those with a server.
+/// Experiments with a server.
 pub(crate) const SERVED: [&str; 7] = [
     "ack-request-reply",
     "ack-throttle",
@@ -47,28 +47,28 @@ pub(crate) const SERVED: [&str; 7] = [
     "ack-sync-or-async",
 ];
 
-/// Those with two nodes.
+/// Experiments with two nodes.
 pub(crate) const PAIRED: [&str; 2] = ["dist-send", "dist-round-trip"];
 
-/// The base of what an idle process takes.
+/// Base memory of an idle process, in bytes.
 pub(crate) const IDLE_BYTES: u64 = 100;
 
-/// The answer to one request, where everything takes `cost` times its base time.
+/// Returns the answer to a request; every operation takes `cost` times its base time.
 ///
-/// | what | base time in ns |
+/// | operation | base time in ns |
 /// |---|---|
-/// | a call, a step of work, an element | 1 |
-/// | a signal | 100, and it takes as long as was asked, so many times |
+/// | a function call, a step of work, an element | 1 |
+/// | a signal | 100, sent for the requested duration |
 /// | a message, a process, a round trip, a call, a timer, a restart | 100 |
-/// | a run of a sweep besides | 5000 |
-/// | passing over a message | 1 |
-/// | a call with an empty mailbox, whatever the cost | 100 |
-/// | a round trip beside hogs | 12 000, 20 000, 30 000 |
-/// | a single message or round trip | 1000, 2000, 3000 |
+/// | fixed cost of a run of a sweep | 5000 |
+/// | skipping a message | 1 |
+/// | a call with an empty mailbox, for any `cost` | 100 |
+/// | a round trip in `hog` (p50, p99, max) | 12 000, 20 000, 30 000 |
+/// | latency of a message or round trip (p50, p99, max) | 1000, 2000, 3000 |
 ///
-/// A server has acknowledged what was sent, and a far node taken it, as the lab would ask it.
-/// An idle process takes so many times [`IDLE_BYTES`], and a program that is watched so many times
-/// 5 MB, as the lab would read it from outside.
+/// The answer includes the fields that the lab adds: `acknowledged` for a server and `taken` for a
+/// far node, equal to what was sent; memory of `cost` times [`IDLE_BYTES`] per idle process, and a
+/// peak of `cost` times 5 MB for a watched program.
 pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -> Value {
     let asked = |name: &str| params.get(name).and_then(Value::as_u64);
     let n = asked("n").unwrap_or(0);
@@ -100,7 +100,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         }
         "call-deep" => {
             let waiting = asked("waiting").unwrap_or(0);
-            // What follows multiplies it again.
+            // The result is multiplied by `cost` below.
             let each = if waiting == 0 { 100 / cost } else { 100 };
             (n, 2 * n, each * n, json!({"waiting": waiting}))
         }
@@ -154,7 +154,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
     answer
 }
 
-/// What stands beside the time of all messages.
+/// Returns latency and memory figures.
 fn beside(cost: u64) -> Value {
     let [p50, p99, max] = [1000, 2000, 3000].map(|ns| ns * cost);
     json!({"p50_ns": p50, "p99_ns": p99, "max_ns": max, "resident_peak": 5_000_000 * cost})

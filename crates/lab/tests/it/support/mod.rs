@@ -1,4 +1,4 @@
-//! A made-up runtime in the place of real programs, and a watcher that remembers.
+//! Simulated runtime that replaces real programs, and a watcher that records.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -13,20 +13,20 @@ use purlin_lab::profile::{Budget, Profile};
 use purlin_lab::sampling::{Entrant, Executor, Outcome, Record, Request, Watch, sample};
 use serde_json::Value;
 
-/// Answers by arithmetic; the contender in place k costs k + 1 times the base time.
+/// Runtime that answers by arithmetic; the contender at position k costs k + 1 times the base time.
 #[derive(Default)]
 pub(crate) struct MadeUpRuntime {
-    /// Every request: the place and what was asked.
+    /// All requests, as position and parameters.
     pub(crate) asked: Vec<(usize, Params)>,
-    /// Is given each honest answer before it is given back.
+    /// Applied to each valid answer before it is returned.
     pub(crate) spoil: Option<Spoil>,
 }
 
-/// Changes an answer, or refuses it: (how many were asked before, place, answer).
+/// Modifies or refuses an answer; arguments: number of earlier requests, position, answer.
 pub(crate) type Spoil = Box<dyn FnMut(usize, usize, &mut Value) -> Result<(), Failure>>;
 
 impl MadeUpRuntime {
-    /// One whose honest answers go through `spoil` first.
+    /// Creates a runtime whose valid answers pass through `spoil`.
     pub(crate) fn spoiling(
         spoil: impl FnMut(usize, usize, &mut Value) -> Result<(), Failure> + 'static,
     ) -> Self {
@@ -47,14 +47,14 @@ impl Executor for MadeUpRuntime {
     }
 }
 
-/// Remembers what it was told.
+/// Watcher that records its calls.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// Every record as it would stand on disk.
+    /// The records, as they are stored on disk.
     pub(crate) records: Vec<Value>,
-    /// Every line.
+    /// The messages.
     pub(crate) lines: Vec<String>,
-    /// The rounds that were done.
+    /// The completed rounds.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -73,12 +73,12 @@ impl Watch for Memory {
     }
 }
 
-/// The experiment of this name.
+/// Returns the experiment with this id.
 pub(crate) fn experiment(id: &str) -> &'static Experiment {
     select(&[id.to_owned()]).expect("it is known")[0]
 }
 
-/// Contenders `a`, `b`, … without variants.
+/// Returns contenders `a`, `b`, … without variants.
 pub(crate) fn entrants(count: usize) -> Vec<Entrant> {
     let labels = ["a", "b", "c", "d"];
     let entrant = |(place, label): (usize, &&str)| Entrant {
@@ -89,12 +89,12 @@ pub(crate) fn entrants(count: usize) -> Vec<Entrant> {
     labels.iter().take(count).enumerate().map(entrant).collect()
 }
 
-/// A quick run of five rounds.
+/// Returns the budget of a quick run with five rounds.
 pub(crate) fn budget() -> Budget {
     Budget::new(Profile::Quick, Some(5), None, None)
 }
 
-/// Samples an experiment on the made-up runtime.
+/// Samples an experiment on a runtime.
 pub(crate) fn sampled(
     id: &str,
     entrants: &[Entrant],

@@ -1,4 +1,4 @@
-//! Runs made up of noise as machines make it, with a fixed seed.
+//! Simulated runs with realistic noise, with a fixed seed.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -6,36 +6,36 @@ use purlin_lab::host::Host;
 use purlin_lab::results::ResultEntry;
 use purlin_lab::stored::Figures;
 
-/// How a machine disturbs what it measures.
+/// Noise model of a machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {
-    /// The spread of each sample by itself.
+    /// Standard deviation of independent noise per sample.
     pub(crate) spread: f64,
-    /// How often something else runs in between, and how long that takes on average.
+    /// Probability and mean duration of interference by other programs.
     pub(crate) tail: (f64, f64),
-    /// How far it drifts, and how much of that is left in the next round.
+    /// Size of the drift, and its autocorrelation from round to round.
     pub(crate) drift: (f64, f64),
-    /// How often a sample falls into a slower mode, and by how much that is slower.
+    /// Probability of the slower mode, and its slowdown.
     pub(crate) modes: (f64, f64),
 }
 
-/// One that does little else.
+/// A mostly idle machine.
 pub(crate) const QUIET: Machine =
     Machine { spread: 0.01, tail: (0.1, 0.2), drift: (0.0075, 0.8), modes: (0.0, 0.0) };
 
-/// A shared one, as virtual machines are: two speeds, long tails.
+/// A shared virtual machine: two speeds, long tails.
 pub(crate) const LOUD: Machine =
     Machine { spread: 0.08, tail: (0.15, 0.5), drift: (0.05, 0.8), modes: (0.4, 0.25) };
 
-/// One that gets slower and faster for minutes.
+/// A machine whose speed drifts over minutes.
 pub(crate) const DRIFTING: Machine =
     Machine { spread: 0.005, tail: (0.1, 0.2), drift: (0.05, 0.95), modes: (0.0, 0.0) };
 
-/// A figure that is to be made up: its experiment, its contender, its true cost.
+/// A figure to simulate: experiment, contender, true cost.
 pub(crate) type Cost<'a> = (&'a str, &'a str, f64);
 
 impl Machine {
-    /// A run of so many rounds; every contender meets the same drift, as in rounds that interleave.
+    /// Simulates a run; all contenders share the drift, as in interleaved rounds.
     pub(crate) fn run(
         &self,
         costs: &[Cost<'_>],
@@ -63,12 +63,12 @@ impl Machine {
     }
 }
 
-/// By Box and Muller.
+/// Draws a standard normal value (Box-Muller).
 fn gauss(dice: &mut fastrand::Rng) -> f64 {
     (-2.0 * (1.0 - dice.f64()).ln()).sqrt() * (std::f64::consts::TAU * dice.f64()).cos()
 }
 
-/// A principal figure in ns without samples.
+/// Returns a primary metric in ns without samples.
 pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
     ResultEntry {
         experiment: experiment.into(),
@@ -89,7 +89,7 @@ pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
     }
 }
 
-/// A run of these figures.
+/// Returns a run with these figures.
 pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
     Figures {
         started: "2026-11-21T09:00:00Z".into(),
