@@ -1,28 +1,28 @@
-%% The programs of the differential test on the real BEAM: reads them from the standard input,
-%% runs each to its rest, and writes what was seen.
+%% Runs the programs of the differential test on the real BEAM: reads them from standard input, runs
+%% each until it is at rest, and writes the outcome.
 %%
-%% It needs a virtual machine with one scheduler, because rest is told by priorities: programs run
-%% at high, so that this process, which runs at normal, is not chosen while any of them can go on,
-%% handle a signal or finish its end. So a yield that returns says that the program rests; nothing
-%% is polled and nothing waited for.
+%% The virtual machine must have one scheduler, because rest is detected by priority: programs run
+%% at high, so this process, which runs at normal, is not scheduled while any of them can run,
+%% handle a signal or finish exiting. A yield that returns therefore means that the program is at
+%% rest, without polling or waiting.
 -module(differential).
 -export([main/0, prepare/0]).
 
-%% A packet is a batch: programs, each after its length. So is the answer.
+%% A packet is a batch of programs, each prefixed with its length. So is the answer.
 main() ->
     prepare(),
     Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
     serve(Port).
 
-%% Crashes are what is tested; nobody wants to read of each.
+%% Crashes are part of the test, so logging is off.
 prepare() ->
     ok = logger:set_primary_config(level, none),
     Libraries = [Modules || Library <- [kernel, stdlib], {ok, Modules} <- [application:get_key(Library, modules)]],
     Own = [differential_code, differential_log, differential_process, differential_tree],
     lists:foreach(fun prepare/1, lists:append([Own | Libraries])).
 
-%% Loading a module asks a process that runs at normal. The first time that a module asks whether to
-%% log it waits too, since the answer is kept where only the whole machine can change it.
+%% Loading a module calls a process that runs at normal. The first log check of a module waits too,
+%% because its result is cached in a persistent term.
 prepare(Module) ->
     {module, _} = code:ensure_loaded(Module),
     logger:allow(error, Module).
@@ -44,8 +44,8 @@ answer(Kind, Program) ->
         end,
     [<<(iolist_size(Answer)):32>>, Answer].
 
-%% A program: a seed for where its processes yield, how many of them are there from the beginning,
-%% and the scripts.
+%% A program: the seed for the yields of its processes, the number of base processes, and the
+%% scripts.
 run(<<Seed:32, Bases, _, Coded/binary>>) ->
     Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
     Log = differential_log:start(),
@@ -64,8 +64,8 @@ base(I, Scripts, Log, Seed) ->
     Log ! {pid, I, Pid, self()},
     receive {watched, Pid} -> Pid end.
 
-%% Lets the program come to its rest, and of those that wait a while lets the first go on, until
-%% nobody waits so.
+%% Lets the program come to rest, and then times out the first waiting receive (`After::Idle`),
+%% until no process waits in one.
 rest(Log) ->
     erlang:yield(),
     Seen = differential_log:look(Log),

@@ -1,6 +1,6 @@
-%% The codes of names, reasons and truth, of programs and of trees.
+%% Codes of names, exit reasons and booleans, for programs and trees.
 %%
-%% Its other half is src/code.rs, where a reason is known by its place.
+%% The counterpart is src/code.rs, where the code of a reason is its index.
 -module(differential_code).
 -export([name/1, code_of_name/1, reason/1, code_of_reason/1, bool/1]).
 
@@ -29,13 +29,13 @@ code_of_reason(boom) -> 6;
 code_of_reason(bang) -> 7;
 code_of_reason({crash, [_ | _]}) -> 8;
 code_of_reason(noconnection) -> 9;
-%% Of processes of purlin's, as it tells reasons of its own.
+%% From processes of purlin, with its representation of reasons.
 code_of_reason({shutdown, <<"x">>}) -> 2;
 code_of_reason(<<"boom">>) -> 6;
 code_of_reason(<<"bang">>) -> 7;
 code_of_reason({panic, <<"crash">>, _}) -> 8;
 code_of_reason(Other) ->
-    %% No program has it; the code says so to whoever reads it.
+    %% No program has this reason; the code makes the outcome invalid.
     io:format(standard_error, "differential: an unknown reason ~p~n", [Other]),
     10.
 

@@ -1,7 +1,6 @@
-%% The log of one program: what its processes tell, how they end, and both in the code of an
-%% outcome.
+%% The log of one program: what its processes report and how they end, encoded as an outcome.
 %%
-%% Its process runs at the highest priority, before any process of the program can go on.
+%% Its process runs at priority max, before any process of the program.
 -module(differential_log).
 -export([start/0, look/1, first_idle/1, idle/1, pids/1, outcome/2, outcome/3, clear/2]).
 
@@ -39,23 +38,23 @@ look(Log) ->
     Log ! {look, self()},
     receive {log, Log, Seen} -> Seen end.
 
-%% Of the processes that wait a while the one with the lowest number.
+%% Of the processes in a receive with an idle timeout, the one with the lowest number.
 first_idle(#log{idle = []}) -> none;
 first_idle(#log{idle = [First | _], pids = Pids}) -> maps:get(First, Pids).
 
-%% The numbers of all of them.
+%% The numbers of all processes in a receive with an idle timeout.
 idle(#log{idle = Idle}) -> Idle.
 
-%% The processes that were spawned.
+%% The spawned processes.
 pids(#log{pids = Pids}) -> maps:to_list(Pids).
 
-%% Ends what is left of the program, so that its names are free for the next.
+%% Kills the remaining processes of the program, so that its names are free for the next.
 clear(Log, #log{pids = Pids}) ->
     maps:foreach(fun(_, Pid) -> exit(Pid, kill) end, Pids),
     exit(Log, kill),
     erlang:yield().
 
-%% With the numbers of processes of another node.
+%% The outcome, including the numbers of processes of another node.
 outcome(#log{numbers = Numbers} = Log, Processes, Others) ->
     Known = maps:from_list([{Pid, I} || {I, Pid} <- Others]),
     outcome(Log#log{numbers = maps:merge(Numbers, Known)}, Processes).
@@ -88,7 +87,7 @@ item({'DOWN', Ref, process, {Name, _}, Reason}, Log) ->
 item({'EXIT', Pid, Reason}, Log) ->
     <<5, (number(Pid, Log)), (code_of_reason(Reason)), 0>>;
 item(Other, _) ->
-    %% No such message can be meant; the code says so to whoever reads it.
+    %% No program sends this message; the code makes the outcome invalid.
     io:format(standard_error, "differential: an unknown message ~p~n", [Other]),
     <<255, 0, 0, 0>>.
 

@@ -1,11 +1,11 @@
-%% One process of a program: carries out its script, and tells the log what it sees.
+%% One process of a program: executes its script and reports to the log.
 -module(differential_process).
 -export([run/5, run/6]).
 
 -import(differential_code, [reason/1]).
 
-%% Whom it knows, its monitors, the calls it owes an answer, and where it yields; in a program that is
-%% spread over two nodes, the other one, and the port over which a cut of the wire is asked for.
+%% Pids and monitors by number, calls without a reply yet, and the seed for yields; in a spread
+%% program also the other node and the port over which a cut of the wire is requested.
 -record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed, spread}).
 
 run(I, Scripts, Pids, Log, Seed) ->
@@ -20,8 +20,8 @@ steps(<<>>, _) ->
 steps(<<Op, A, B, C, Rest/binary>>, Me) ->
     steps(Rest, step(Op, A, B, C, yield(Me))).
 
-%% WHY: with one scheduler processes take turns only where they wait or yield; so they yield
-%% before one step in three.
+%% WHY: with one scheduler processes switch only where they wait or yield; so they yield before one
+%% step in three.
 yield(#me{seed = Seed} = Me) ->
     Next = (Seed * 1103515245 + 12345) band 16#7fffffff,
     case (Next bsr 16) rem 3 of
@@ -44,7 +44,7 @@ step(1, Child, How, Slot, Me) ->
             {Pid_, _} -> Pid_;
             Pid_ -> Pid_
         end,
-    %% Whoever sends the child a signal from now on comes after the log's monitor.
+    %% Every later signal to the child comes after the log's monitor.
     Log ! {pid, Child, Pid, self()},
     receive {watched, Pid} -> ok end,
     Knows = Me#me{pids = Pids#{Child => Pid}},
@@ -67,7 +67,8 @@ step(4, Pattern, Argument, 2, Me) ->
     Me#me.log ! {idle, Me#me.i, false},
     Taken;
 step(5, To, _, _, Me) ->
-    %% Where the end is known already this raises in who does not trap; the signal would end it.
+    %% If the end is already known, link raises in a process that does not trap; the signal would
+    %% end it.
     try link(pid(To, Me)) catch error:noproc -> exit(noproc) end,
     Me;
 step(6, To, _, _, Me) ->
@@ -99,7 +100,7 @@ step(15, Name, _, _, Me) ->
 step(16, Name, _, _, Me) ->
     see({whereis, whereis(name(Name, Me))}, Me);
 step(17, To, Tag, _, Me) ->
-    %% What gen_server:call does, with the reason alone.
+    %% Like gen_server:call, but fails with the bare reason.
     Answer =
         try gen:call(pid(To, Me), '$gen_call', Tag, infinity) of
             {ok, Value} -> {answer, Value}
@@ -113,7 +114,7 @@ step(18, Value, _, _, #me{owed = [Oldest | Others]} = Me) ->
     gen:reply(Oldest, Value),
     Me#me{owed = Others};
 step(19, _, _, _, _) ->
-    %% Asleep, not in a receive that takes nothing, for which the compiler has a word to say.
+    %% Asleep in a receive that matches; the compiler would warn about a receive without clauses.
     receive never -> never end;
 step(20, 0, _, _, #me{spread = {_, Port}} = Me) ->
     port_command(Port, <<0>>),
@@ -122,7 +123,7 @@ step(20, 1, _, _, #me{spread = {Node, _}} = Me) ->
     erlang:disconnect_node(Node),
     Me.
 
-%% `idle` comes from the driver, when the program rests.
+%% `idle` comes from the driver when the program is at rest.
 take(Pattern, Argument, Time, Me) ->
     Wanted =
         case Pattern of
@@ -159,6 +160,6 @@ succeeds(Does) ->
 pid(Who, Me) ->
     maps:get(Who, Me#me.pids).
 
-%% In a program that is spread the first name belongs to the other node.
+%% In a spread program the first name belongs to the other node.
 name(0, #me{spread = {Node, _}}) -> {differential_code:name(0), Node};
 name(Name, _) -> differential_code:name(Name).

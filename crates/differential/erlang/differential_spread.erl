@@ -1,9 +1,9 @@
-%% The half of a spread program that is on the BEAM. The other half is on a node of purlin's; see src/spread.rs.
+%% The half of a spread program that is on the BEAM. The other half is on a node of purlin; see src/spread.rs.
 %%
-%% What to do comes over the standard input, a term in each packet. What goes out is a zero, which asks for
-%% the wire to be cut, or a one and the answer. That the programs here rest is told as in differential.erl:
-%% whoever runs at normal is not chosen while any of them can go on. So an answer to the other node's
-%% question, which comes behind all that it had said before, is sent when all of that was dealt with.
+%% Commands come over standard input, one term per packet. A packet that goes out is a zero, which requests a cut of the
+%% wire, or a one followed by the answer. Rest of the programs here is detected as in differential.erl: a process at
+%% priority normal is not scheduled while any of them can run. So the answer to a question of the other node, which
+%% follows all signals that node sent before, is sent after all of these were handled.
 -module(differential_spread).
 -export([main/0]).
 
@@ -26,7 +26,7 @@ serve(Port, Run) ->
             halt(0)
     end.
 
-%% Which of the bases are here is told by a bit for each.
+%% `Here` has a bit for each base process that is on this node.
 do({start, <<Seed:32, Bases, _, Coded/binary>>, Here, Node}, none, Port) ->
     Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
     Log = differential_log:start(),

@@ -1,9 +1,9 @@
-%% A tree of supervisors on the real BEAM: OTP's own `supervisor`, with orders that are given one at a
-%% time, each when the tree rests.
+%% A tree of supervisors on the real BEAM: OTP's `supervisor`, with orders that are given one at a
+%% time, each when the tree is at rest.
 %%
-%% Every process of the tree runs at high priority from its beginning, so that a yield of this one,
-%% which runs at normal, returns when the tree rests (see differential.erl). The table of the run
-%% holds the events by number, and who lives by id.
+%% Every process of the tree runs at high priority from its start, so that a yield of this process,
+%% which runs at normal, returns when the tree is at rest (see differential.erl). The table of the
+%% run holds the events by number and the live processes by id.
 -module(differential_tree).
 -behaviour(supervisor).
 -export([run/1, init/1, start_supervisor/3, start_worker/2, worker/2]).
@@ -11,7 +11,7 @@
 -import(differential_code, [bool/1, code_of_reason/1, reason/1]).
 
 -define(TOP, 0).
-%% Longer than any run, in seconds.
+%% In seconds; longer than any run.
 -define(PERIOD, 1000000).
 
 run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
@@ -23,7 +23,7 @@ run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
         {error, _} -> ok
     end,
     case alive(Table, ?TOP) of
-        %% This process is its parent.
+        %% This process is the supervisor's parent.
         {ok, Pid} -> exit(Pid, shutdown);
         nobody -> ok
     end,
@@ -33,7 +33,7 @@ run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
     ets:delete(Table),
     Seen.
 
-%% One after the other, for as long as the tree lives.
+%% Gives the orders one after the other, as long as the top supervisor is alive.
 give(<<>>, _) ->
     ok;
 give(<<Order, A, B, C, Orders/binary>>, Table) ->
@@ -83,7 +83,7 @@ alive(Table, Id) ->
         [] -> nobody
     end.
 
-%% The children as the supervisors tell of them.
+%% Reports the children as listed by the supervisors.
 children(Supervisor, Table) ->
     lists:foreach(
         fun({Id, Child, Type, _}) ->
@@ -122,7 +122,7 @@ spec({Id, Restart, Shutdown, Significant, Kind}, Table) ->
         _ -> Common#{start => {?MODULE, start_supervisor, [Table, Id, Kind]}, type => supervisor}
     end.
 
-%% What supervisor:start_link does, with a priority.
+%% Like supervisor:start_link, with a priority.
 start_supervisor(Table, Id, Supervisor) ->
     Arguments = {self, ?MODULE, {Table, Id, Supervisor}},
     gen_server:start_link(supervisor, Arguments, [{spawn_opt, [{priority, high}]}]).
@@ -155,7 +155,7 @@ worker(Table, Id) ->
             exit(Reason)
     end.
 
-%% A supervisor whose first children do not start says which of them, and why.
+%% The reason of a supervisor whose first children fail to start contains the child and its reason.
 code_of_end({shutdown, {failed_to_start_child, _, _}}) -> code_of_reason({shutdown, x});
 code_of_end(Reason) -> code_of_reason(Reason).
 

@@ -1,7 +1,8 @@
-//! The real BEAM: compiles the interpreter, starts it, and runs programs on it in batches.
+//! Driver of the real BEAM: compiles the interpreter, starts a virtual machine, and runs programs
+//! in batches.
 //!
-//! One virtual machine serves one [`Beam`], until it is dropped. A batch goes in one packet and
-//! comes back in one; the BEAM works while the caller waits.
+//! A [`Beam`] owns one virtual machine and stops it when dropped. A batch is sent in one packet and
+//! answered in one; the caller blocks while the BEAM works.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -24,18 +25,18 @@ const SOURCES: [(&str, &str); 6] = [
     ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
 ];
 
-/// What a batch is of, as the interpreter is told.
+/// Kind of the programs in a batch; the interpreter knows these codes.
 const PROCESSES: u8 = 0;
 const TREES: u8 = 1;
 
 /// A virtual machine that runs programs.
 pub(crate) struct Beam {
     machine: Child,
-    /// Taken at the end, which tells the machine to stop.
+    /// Standard input of the machine. Closing it stops the machine.
     input: Option<ChildStdin>,
-    /// Taken by whoever listens to the machine itself.
+    /// Standard output of the machine, unless [`Beam::output`] has taken it.
     output: Option<ChildStdout>,
-    /// Holds the compiled modules as long as the machine may want them.
+    /// Holds the compiled modules as long as the machine may load them.
     _code: TempDir,
 }
 
@@ -44,12 +45,12 @@ impl Beam {
     ///
     /// # Errors
     ///
-    /// `erlc` or `erl` is not there, or the compiler refuses.
+    /// Returns an error if `erlc` or `erl` cannot be started, or the compilation fails.
     pub(crate) fn start() -> io::Result<Self> {
         Self::run_with("differential", &[], &[])
     }
 
-    /// The same with another door, more options and more of an environment.
+    /// Like [`Beam::start`], with another start module and more options and environment variables.
     pub(crate) fn run_with(
         door: &str,
         options: &[&str],
@@ -58,7 +59,7 @@ impl Beam {
         let code = tempfile::tempdir()?;
         compile(code.path())?;
         let mut machine = Command::new("erl")
-            // WHY: one scheduler, because rest is told by priorities (see differential.erl).
+            // WHY: one scheduler, because rest is detected by priority (see differential.erl).
             .args(["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "+sbwt", "none"])
             .args(["-noinput", "-boot", "start_clean", "-pa"])
             .arg(code.path())
@@ -75,11 +76,12 @@ impl Beam {
         Ok(Self { machine, input, output, _code: code })
     }
 
-    /// Runs the programs one after the other, each with the seed of its yields.
+    /// Runs the programs one after the other, each with the seed for its yields.
     ///
     /// # Errors
     ///
-    /// The machine ended, or answered what is no outcome; the first such program is named.
+    /// Returns an error if the machine has ended, or if an answer is not a valid outcome; the error
+    /// has the first such program.
     pub(crate) fn run(&mut self, programs: &[(Program, u32)]) -> io::Result<Vec<Outcome>> {
         let codes: Vec<_> =
             programs.iter().map(|(program, seed)| code::encode(program, *seed)).collect();
@@ -90,11 +92,11 @@ impl Beam {
         decoded.collect()
     }
 
-    /// Does to each tree what it is ordered.
+    /// Runs the orders of each tree.
     ///
     /// # Errors
     ///
-    /// As [`Beam::run`].
+    /// The same as for [`Beam::run`].
     pub(crate) fn run_trees(&mut self, trees: &[Tree]) -> io::Result<Vec<Vec<Event>>> {
         let codes: Vec<_> = trees.iter().map(tree::code::encode).collect();
         let answers = self.batch(TREES, &codes)?;
@@ -115,7 +117,7 @@ impl Beam {
         self.write(&batch)?;
         let output = self.output.as_mut().ok_or_else(|| io::Error::other("erl has no output"))?;
         let mut packet = packet(output)?.into_iter();
-        // What follows is in memory already; only the machine itself could have cut it short.
+        // The packet is in memory; it can be short only if the machine wrote a short one.
         let mut answers = Vec::with_capacity(codes.len());
         for _ in codes {
             let size = packet.by_ref().take(4).fold(0, |size, byte| size << 8 | usize::from(byte));
@@ -132,7 +134,7 @@ impl Beam {
         input.flush()
     }
 
-    /// Where its packets are to be read by somebody else.
+    /// Takes the output of the machine, for callers that read packets themselves.
     pub(crate) fn output(&mut self) -> Option<ChildStdout> {
         self.output.take()
     }
@@ -149,7 +151,7 @@ pub(crate) fn packet(output: &mut impl Read) -> io::Result<Vec<u8>> {
 
 impl Drop for Beam {
     fn drop(&mut self) {
-        // The machine stops when its input ends.
+        // The machine stops when its input is closed.
         drop(self.input.take());
         let _ = self.machine.wait();
     }

@@ -1,4 +1,5 @@
-//! A run of many programs: each on both runtimes, judged, counted, and made smaller if it differs.
+//! A campaign runs many programs on both runtimes, judges and counts the outcomes, and shrinks
+//! differences.
 
 use std::io;
 use std::slice;
@@ -15,14 +16,14 @@ use crate::report::{Difference, Place, Report};
 use crate::shrink::shrink;
 use crate::tree::{self, Event, Tree};
 
-/// How many programs run side by side.
+/// Number of programs that run concurrently.
 const BATCH: u64 = 64;
-/// How often a program is tried while it is made smaller; where it yields is different each time.
+/// Number of tries per program while it is shrunk; the yields differ for each try.
 const TRIES: u32 = 100;
-/// After so many differences there is no need for more.
+/// Number of differences after which the campaign stops.
 const MOST_DIFFERENCES: usize = 5;
 
-/// Every fourth program is a tree of supervisors.
+/// Returns `true` for every fourth program, which is a tree of supervisors.
 fn is_tree(seed: &u64) -> bool {
     seed.is_multiple_of(4)
 }
@@ -33,7 +34,7 @@ pub struct Campaign {
     native: Native,
 }
 
-/// The program of this number, as text.
+/// Returns the program with this number as text.
 #[must_use]
 pub fn show(seed: u64) -> String {
     if is_tree(&seed) {
@@ -43,31 +44,31 @@ pub fn show(seed: u64) -> String {
     }
 }
 
-/// How long to go on.
+/// Length of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// So many programs have run.
+    /// Stop after this number of programs.
     Programs(u64),
-    /// So much time has passed.
+    /// Stop after this time.
     Time(Duration),
 }
 
 impl Campaign {
-    /// Starts a BEAM, and a node with so many workers.
+    /// Starts a BEAM and a node with the given number of workers.
     ///
     /// # Errors
     ///
-    /// One of them cannot be started.
+    /// Returns an error if one of them cannot be started.
     pub fn start(workers: usize) -> io::Result<Self> {
         let native = Native::start(workers).map_err(io::Error::other)?;
         Ok(Self { beam: Beam::start()?, native })
     }
 
-    /// Runs the programs from that number on.
+    /// Runs the programs from number `first` on.
     ///
     /// # Errors
     ///
-    /// The BEAM ended, or saw what cannot be.
+    /// Returns an error if the BEAM has ended or returned an invalid outcome.
     pub fn run(&mut self, first: u64, until: Until) -> io::Result<Report> {
         let began = Instant::now();
         let mut report = Report::default();
@@ -174,7 +175,8 @@ impl Campaign {
         Ok(())
     }
 
-    /// The smallest program that still differs, and what is seen of it, if this one does so again.
+    /// Returns the smallest program that still differs and its outcome, if this program differs
+    /// again.
     fn explain(
         &mut self,
         program: &Program,
@@ -200,8 +202,8 @@ impl Campaign {
         trouble.map_or(Ok(found), Err)
     }
 
-    /// What is seen of a program on a runtime, if it is refused at any of several tries, the first of
-    /// which is that of the campaign.
+    /// Runs a program several times on one runtime and returns the first refused outcome, if any.
+    /// The first try has the seed of the campaign.
     fn refused(
         &mut self,
         program: &Program,

@@ -1,17 +1,16 @@
-//! The code in which programs go to the BEAM and outcomes come back: four bytes for a step, four
-//! for what was seen.
+//! Binary encoding of programs sent to the BEAM and of outcomes sent back: four bytes per step,
+//! four per observation.
 //!
-//! Its other half is `erlang/differential_process.erl`, `erlang/differential_log.erl` and
-//! `erlang/differential_code.erl`.
-//! Whatever bytes come, decoding them ends with an outcome or with `None`.
+//! The counterparts are `erlang/differential_process.erl`, `erlang/differential_log.erl` and
+//! `erlang/differential_code.erl`. Decoding arbitrary bytes returns an outcome or `None`.
 
 use crate::language::{After, By, How, Op, Pattern, Program, Reason};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
-/// Nobody, where a process is expected.
+/// Code for "no process", where a process is expected.
 const NOBODY: u8 = u8::MAX;
 
-/// The code of a program; `seed` says where its processes yield.
+/// Encodes a program; `seed` decides where its processes yield.
 pub(crate) fn encode(program: &Program, seed: u32) -> Vec<u8> {
     let mut bytes = seed.to_be_bytes().to_vec();
     bytes.extend([program.bases, program.scripts.len() as u8]);
@@ -65,7 +64,8 @@ fn step(op: &Op) -> [u8; 4] {
     }
 }
 
-/// The outcome of a program of so many processes; `None` if the bytes are no such outcome.
+/// Decodes the outcome of a program with this number of processes; returns `None` if `bytes` is not
+/// a valid encoding.
 pub fn decode(bytes: &[u8], processes: usize) -> Option<Outcome> {
     let mut reader = Reader(bytes);
     let traces = (0..processes).map(|_| reader.trace()).collect::<Option<_>>()?;
@@ -124,7 +124,7 @@ fn item(bytes: [u8; 4]) -> Option<Item> {
     })
 }
 
-/// The reason of this code.
+/// Returns the reason with this code.
 pub(crate) fn reason(code: u8) -> Option<Reason> {
     Reason::ALL.get(usize::from(code)).copied()
 }
@@ -134,14 +134,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_of_reasons_are_their_places() {
+    fn the_code_of_a_reason_is_its_index() {
         for (code, known) in Reason::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(known as u8), code);
         }
     }
 
     #[test]
-    fn an_outcome_is_read_back_as_erlang_writes_it() {
+    fn an_outcome_encoded_by_erlang_is_decoded() {
         let bytes = [0, 1, 5, 1, 6, 0, 1, 0, 0, 0, 2, 0, 1, 1, 0, 2, 0];
         let log = vec![Seen::Got(Item::Exit(1, Reason::Boom))];
         let ended = Trace { log, end: End::Ended(Reason::Normal) };
@@ -151,7 +151,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_bytes_come_decoding_them_ends(bytes: Vec<u8>, processes in 0..6_usize) {
+        fn decoding_arbitrary_bytes_does_not_panic(bytes: Vec<u8>, processes in 0..6_usize) {
             let _ = decode(&bytes, processes);
         }
     }

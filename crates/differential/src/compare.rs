@@ -1,4 +1,4 @@
-//! Judges what was seen: is it among what the clauses allow?
+//! Judges whether the clauses allow an observed outcome.
 
 use rustc_hash::FxHashMap;
 
@@ -6,44 +6,44 @@ use crate::language::Program;
 use crate::model::{Reached, Runtime, TooMany, allows, outcomes};
 use crate::outcome::Outcome;
 
-/// How many states the model looks at for all outcomes of a program.
+/// Limit of states visited to list all outcomes of a program.
 const MOST_FOR_ALL: usize = 1_000;
-/// How many it looks at for one that was seen.
+/// Limit of states visited to check one observed outcome.
 const MOST_FOR_ONE: usize = 20_000;
 
-/// What a program may come to.
+/// Allowed outcomes of a program.
 pub struct Legal<'a> {
     program: &'a Program,
     runtime: Runtime,
-    /// All of it, unless it is too much to list.
+    /// All allowed outcomes, or `None` if there are too many states to list them.
     all: Option<FxHashMap<Outcome, Reached>>,
 }
 
-/// What is to be said of an outcome.
+/// Verdict on an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The clauses allow it; so many steps of each script were taken.
+    /// The clauses allow it. Contains the number of steps executed per script.
     Allowed(Reached),
-    /// They do not.
+    /// The clauses do not allow it.
     Refused,
-    /// Nobody can say: the model has too many states.
+    /// Undecided: the model has too many states.
     Unknown,
 }
 
 impl<'a> Legal<'a> {
-    /// What the program may come to on that runtime.
+    /// Computes the allowed outcomes of a program on a runtime.
     #[must_use]
     pub fn of(program: &'a Program, runtime: Runtime) -> Self {
         Self { program, runtime, all: outcomes(program, runtime, MOST_FOR_ALL) }
     }
 
-    /// How many outcomes are allowed; `None` if they are too many to list.
+    /// Returns the number of allowed outcomes, or `None` if there are too many states to list them.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         self.all.as_ref().map(FxHashMap::len)
     }
 
-    /// Some of what is allowed, as text.
+    /// Returns up to three allowed outcomes as text.
     #[must_use]
     pub fn examples(&self) -> String {
         let Some(all) = &self.all else { return "more than can be listed".to_string() };
@@ -56,7 +56,7 @@ impl<'a> Legal<'a> {
         some.join("or\n") + &more
     }
 
-    /// Is this allowed?
+    /// Judges an outcome.
     #[must_use]
     pub fn judge(&self, seen: &Outcome) -> Verdict {
         let way = match &self.all {

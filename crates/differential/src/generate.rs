@@ -1,7 +1,7 @@
-//! Random programs: the same number gives the same program for ever.
+//! Generator of random programs: the same seed always gives the same program.
 //!
-//! Each program has a theme, which makes some operations likelier than others: what goes wrong
-//! between links and their undoing needs several of both in one program.
+//! Each program has a theme, which makes some operations more likely than others: a bug between links and unlinks needs
+//! several of both in one program.
 
 use fastrand::Rng;
 
@@ -10,7 +10,7 @@ use crate::language::{
     TAGS, Tag, Who,
 };
 
-/// The operations that are drawn, in the order of the columns below.
+/// Operations to draw from, in the order of the columns below.
 #[derive(Clone, Copy)]
 enum Draw {
     Spawn,
@@ -48,7 +48,7 @@ const DRAWS: [Draw; 15] = [
     Draw::Cut,
 ];
 
-/// How likely each operation is, theme by theme.
+/// Weight of each operation, by theme.
 const THEMES: [[u32; DRAWS.len()]; 6] = [
     // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
     [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0],
@@ -59,7 +59,7 @@ const THEMES: [[u32; DRAWS.len()]; 6] = [
     [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2, 0],
 ];
 
-/// The same for programs that are spread over two nodes, whose processes cannot call each other.
+/// Weights for spread programs, in which processes cannot call each other.
 const SPREAD_THEMES: [[u32; DRAWS.len()]; 6] = [
     // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
     [3, 14, 14, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 3],
@@ -70,7 +70,7 @@ const SPREAD_THEMES: [[u32; DRAWS.len()]; 6] = [
     [4, 6, 8, 6, 4, 5, 3, 3, 3, 4, 2, 3, 0, 0, 0],
 ];
 
-/// The program of this number.
+/// Returns the program with this number.
 #[must_use]
 pub fn generate(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
@@ -78,7 +78,7 @@ pub fn generate(seed: u64) -> Program {
     author(rng, bases, &THEMES, None)
 }
 
-/// The program of this number that is spread over two nodes, with a process on each at least.
+/// Returns the spread program with this number; each node has at least one of its processes.
 #[must_use]
 pub fn generate_spread(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
@@ -109,9 +109,9 @@ fn author(
 struct Author {
     rng: Rng,
     weights: &'static [u32; DRAWS.len()],
-    /// How many children may still be spawned.
+    /// Number of children that may still be spawned.
     children: usize,
-    /// How often the connection may still be cut.
+    /// Number of cuts that may still be made.
     cuts: usize,
     program: Program,
 }
@@ -129,7 +129,7 @@ impl Author {
                 return;
             }
         }
-        // A process that waits shows its mailbox and can still be hit.
+        // A parked process shows its mailbox and can still receive signals.
         if self.rng.u32(..100) < 65 {
             self.script(who).push(Op::Park);
         }
@@ -147,13 +147,13 @@ impl Author {
                 self.cuts -= 1;
                 Op::Cut(if self.rng.u8(..3) == 0 { By::Node } else { By::Wire })
             }
-            // All children have been spawned, all cuts made.
+            // All children have been spawned or all cuts made.
             Draw::Spawn | Draw::Cut | Draw::Send => Op::Send(self.other(who, known), tag),
             Draw::Receive => self.receive(*slots),
             Draw::Link => Op::Link(self.other(who, known)),
             Draw::Unlink => Op::Unlink(self.other(who, known)),
             Draw::Demonitor if *slots > 0 => Op::Demonitor(self.rng.u8(..*slots), self.rng.bool()),
-            // There is none to take back yet.
+            // There is no monitor to remove yet.
             Draw::Monitor | Draw::Demonitor => {
                 *slots += 1;
                 Op::Monitor(self.other(who, known), *slots - 1)
@@ -189,7 +189,7 @@ impl Author {
         self.children -= 1;
         let child = self.program.scripts.len() as Who;
         self.program.scripts.push(Vec::new());
-        // A child is where its parent is.
+        // A child is on its parent's node.
         if let Some(abroad) = &mut self.program.abroad {
             *abroad |= (*abroad >> who & 1) << child;
         }
@@ -228,7 +228,7 @@ impl Author {
         self.program.side(who) == self.program.side(other)
     }
 
-    /// A name that the process can give and take.
+    /// Returns a name that the process can register and unregister.
     fn own_name(&mut self, who: Who) -> Name {
         match (self.program.abroad, self.program.side(who)) {
             (None, _) => self.rng.u8(..NAMES),
@@ -253,7 +253,7 @@ impl Author {
         }
     }
 
-    /// Mostly somebody else, and more often elsewhere.
+    /// Returns usually another process, in a spread program more often one on the other node.
     fn other(&mut self, who: Who, known: &[Who]) -> Who {
         if self.program.abroad.is_some() && self.rng.u8(..3) > 0 {
             let far = known.iter().copied().filter(|one| !self.is_near(who, *one));
@@ -292,7 +292,7 @@ mod tests {
     use super::{generate, generate_spread};
 
     #[test]
-    fn every_program_is_valid_and_its_number_gives_it_again() {
+    fn every_program_is_valid_and_reproducible() {
         for seed in 0..5000 {
             let program = generate(seed);
             assert!(program.is_valid(), "seed {seed}:\n{program}");

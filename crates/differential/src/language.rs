@@ -1,15 +1,16 @@
-//! The language of the programs: what a process can do, and with what.
+//! The language of the test programs: operations of a process and their operands.
 //!
-//! Values only; nothing runs here. Processes, messages, names and monitors are small numbers, so
-//! that the same program means the same to every interpreter.
+//! Data types only; nothing runs here. Processes, messages, names and monitors are small numbers,
+//! so that every interpreter gives a program the same meaning.
 //!
-//! A program has *bases*, which are all there and know each other before any of them begins, and
-//! *children*, which are spawned by the scripts. A child knows whom its parent knew when it was
-//! spawned, its parent and itself; nobody else knows it but its parent and its own descendants.
-//! A script that comes to its end returns.
+//! A program has *base processes*, which all exist and know each other before any of them starts,
+//! and *children*, which are spawned by the scripts. A child knows itself, its parent and the
+//! processes that its parent knew at the spawn; only its parent and its own descendants know it. A
+//! process whose script is finished returns.
 //!
-//! A program may be spread over two nodes, one of purlin's and one of the BEAM's. A child is where its
-//! parent is. Each name then belongs to a node: the first to purlin's, the second to the BEAM's.
+//! A program may be spread over two nodes, one of purlin and one of the BEAM. A child is on its
+//! parent's node. Each name then belongs to a node: the first to purlin's, the second to the
+//! BEAM's.
 
 mod show;
 
@@ -17,21 +18,21 @@ use std::fmt;
 
 /// A process, by its number in the program.
 pub type Who = u8;
-/// What a message says.
+/// Content of a message.
 pub type Tag = u8;
 /// A name that can be registered.
 pub type Name = u8;
 /// A monitor, by a number that is unique in its script.
 pub type Slot = u8;
 
-/// How many processes a program may have.
+/// Maximum number of processes in a program.
 pub const MOST_PROCESSES: usize = 5;
-/// How many names there are.
+/// Number of names.
 pub const NAMES: u8 = 2;
-/// How many tags there are.
+/// Number of tags.
 pub const TAGS: u8 = 3;
 
-/// Why a process ends, or is told to.
+/// Exit reason of a process or an exit signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     /// `normal`.
@@ -40,26 +41,27 @@ pub enum Reason {
     Shutdown,
     /// `{shutdown, x}`.
     ShutdownWith,
-    /// `kill`, which kills as a signal and is only a word as a reason of one's own.
+    /// `kill`, which cannot be trapped as a signal and is an ordinary reason if a process exits
+    /// with it.
     Kill,
     /// `killed`.
     Killed,
     /// `noproc`.
     NoProcess,
-    /// A word of the user's.
+    /// A user-defined reason.
     Boom,
-    /// Another word of the user's.
+    /// Another user-defined reason.
     Bang,
-    /// An error or panic, whatever it says.
+    /// An error or panic with any message.
     Crash,
     /// `noconnection`.
     NoConnection,
-    /// None of these. No program has it, so an outcome in which it appears is never allowed.
+    /// Any other reason. No program has it, so an outcome that contains it is never allowed.
     Other,
 }
 
 impl Reason {
-    /// All of them, in the order of their codes.
+    /// All reasons, in the order of their codes.
     pub const ALL: [Self; 11] = [
         Self::Normal,
         Self::Shutdown,
@@ -93,14 +95,14 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a receive takes.
+/// Pattern of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// Anything.
+    /// Any message.
     Any,
     /// A message with this tag.
     Tag(Tag),
-    /// A request of a call.
+    /// A call request.
     Request,
     /// The down message of any monitor.
     Down,
@@ -110,15 +112,15 @@ pub enum Pattern {
     Exit,
 }
 
-/// How long a receive waits.
+/// Timeout of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum After {
-    /// For ever.
+    /// Waits forever.
     Never,
-    /// Not at all.
+    /// Does not wait.
     Zero,
-    /// Until nothing else in the whole program can go on; of several that wait so, the process
-    /// with the lowest number goes on first.
+    /// Waits until the whole program is at rest; of several processes that wait this way, the one
+    /// with the lowest number times out first.
     Idle,
 }
 
@@ -136,93 +138,93 @@ pub enum How {
 /// One step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Spawns a child that nothing else spawns.
+    /// Spawns a child; each child is spawned by one operation only.
     Spawn(Who, How),
     /// Sends a message.
     Send(Who, Tag),
     /// Sends a message to a name.
     SendName(Name, Tag),
-    /// Receives.
+    /// Receives a message.
     Receive(Pattern, After),
-    /// Links.
+    /// Links to a process.
     Link(Who),
-    /// Unlinks.
+    /// Removes a link.
     Unlink(Who),
-    /// Monitors.
+    /// Monitors a process.
     Monitor(Who, Slot),
-    /// Monitors whoever has a name.
+    /// Monitors the process registered under a name.
     MonitorName(Name, Slot),
-    /// Takes a monitor back; with `true` its message too.
+    /// Removes a monitor; with `true` also its message (flush).
     Demonitor(Slot, bool),
-    /// Ends with a reason of one's own.
+    /// Exits with a reason.
     ExitSelf(Reason),
-    /// Ends by an error or a panic.
+    /// Exits by an error or a panic.
     Crash,
     /// Sends an exit signal.
     Exit(Who, Reason),
-    /// Sets whether exit signals become messages.
+    /// Sets whether exit signals are trapped.
     Trap(bool),
-    /// Gives a process a name.
+    /// Registers a process under a name.
     Register(Name, Who),
-    /// Frees a name.
+    /// Unregisters a name.
     Unregister(Name),
     /// Looks up a name.
     Whereis(Name),
-    /// Calls, and waits for ever for the answer.
+    /// Calls a process and waits forever for the reply.
     Call(Who, Tag),
-    /// Answers the oldest call that was received and not answered; without one, nothing.
+    /// Replies to the oldest received call without a reply; does nothing if there is no such call.
     Reply(Tag),
-    /// Waits for ever and receives nothing; the mailbox can be seen at the end.
+    /// Waits forever without receiving; the mailbox is visible at the end.
     Park,
-    /// Has the connection between the two nodes cut.
+    /// Cuts the connection between the two nodes.
     Cut(By),
 }
 
-/// Who cuts a connection.
+/// Origin of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
-    /// The wire breaks; neither node has asked for it.
+    /// The wire breaks; neither node has requested it.
     Wire,
-    /// The node of the process disconnects itself.
+    /// The node of the process disconnects.
     Node,
 }
 
-/// A node that a program is spread over.
+/// A node of a spread program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// purlin's.
+    /// purlin's node.
     Purlin,
-    /// The BEAM's.
+    /// The BEAM's node.
     Beam,
 }
 
 impl Side {
-    /// Both.
+    /// Both nodes.
     pub const ALL: [Self; 2] = [Self::Purlin, Self::Beam];
 
-    /// The node that a name belongs to in a program that is spread.
+    /// Returns the node that a name belongs to in a spread program.
     #[must_use]
     pub fn of_name(name: Name) -> Self {
         Self::ALL[usize::from(name % 2)]
     }
 }
 
-/// What one process does, step by step.
+/// The operations of one process, in order.
 pub type Script = Vec<Op>;
 
-/// Processes with their scripts.
+/// A program: processes with their scripts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// How many of the processes are there from the beginning.
+    /// Number of base processes.
     pub bases: u8,
-    /// Their scripts, the bases' first.
+    /// All scripts, those of the base processes first.
     pub scripts: Vec<Script>,
-    /// If it is spread over two nodes, the processes that are on the BEAM's: a bit for each.
+    /// In a spread program, a bit mask of the processes on the BEAM's node.
     pub abroad: Option<u8>,
 }
 
 impl Op {
-    /// What the operation is called where operations are counted.
+    /// Returns the label under which the operation is counted.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -258,13 +260,13 @@ impl Op {
         }
     }
 
-    /// Does the process surely not get past this?
+    /// Returns `true` if the process never gets past this operation.
     #[must_use]
     pub fn is_last(&self) -> bool {
         matches!(self, Self::ExitSelf(_) | Self::Crash | Self::Park)
     }
 
-    /// The process that the operation names, unless it spawns it.
+    /// Returns the process that the operation refers to, except for a spawn.
     fn names(&self) -> Option<Who> {
         match *self {
             Self::Send(who, _)
@@ -278,7 +280,7 @@ impl Op {
         }
     }
 
-    /// The monitor that the operation makes.
+    /// Returns the monitor that the operation creates.
     fn makes(&self) -> Option<Slot> {
         match *self {
             Self::Monitor(_, slot)
@@ -288,7 +290,7 @@ impl Op {
         }
     }
 
-    /// The monitor that the operation needs.
+    /// Returns the monitor that the operation needs.
     fn needs(&self) -> Option<Slot> {
         match *self {
             Self::Demonitor(slot, _) | Self::Receive(Pattern::DownOf(slot), _) => Some(slot),
@@ -298,13 +300,13 @@ impl Op {
 }
 
 impl Program {
-    /// Where a process is, in a program that is spread.
+    /// Returns the node of a process in a spread program.
     #[must_use]
     pub fn side(&self, who: Who) -> Side {
         Side::ALL[usize::from(self.abroad.unwrap_or(0) >> who & 1)]
     }
 
-    /// Can a process do that where it is?
+    /// Returns whether a process can execute an operation on its node.
     fn is_possible(&self, who: Who, op: &Op) -> bool {
         let here = self.side(who);
         match *op {
@@ -313,14 +315,14 @@ impl Program {
             Op::Spawn(child, _) => self.side(child) == here,
             Op::Register(name, of) => Side::of_name(name) == here && self.side(of) == here,
             Op::Unregister(name) | Op::Whereis(name) => Side::of_name(name) == here,
-            // The two runtimes call their own by protocols of their own.
+            // The two runtimes use different call protocols.
             Op::Call(..) | Op::Reply(_) => false,
             _ => true,
         }
     }
 
-    /// Does every process know whom it names, is every child spawned once, and does every monitor
-    /// exist before it is used?
+    /// Returns whether every process knows the processes it refers to, every child is spawned once,
+    /// and every monitor is created before it is used.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         let mut spawned = vec![false; self.scripts.len()];
@@ -329,7 +331,8 @@ impl Program {
             && self.scripts.len() <= MOST_PROCESSES
             && usize::from(self.bases) <= self.scripts.len()
             && bases.iter().all(|base| self.is_valid_script(*base, bases.clone(), &mut spawned))
-            // What nobody spawns does nothing, so that there is one way to write each program.
+            // A child that is never spawned has an empty script, so that each program has one
+            // representation.
             && (usize::from(self.bases)..self.scripts.len())
                 .all(|child| spawned[child] || self.scripts[child].is_empty())
     }

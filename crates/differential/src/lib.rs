@@ -1,15 +1,14 @@
-//! The differential test: random programs of processes and messages, run on the real BEAM and on
-//! purlin, and judged by a model of the clauses.
+//! The differential test: random programs of processes and messages run on the real BEAM and on purlin, and a model of
+//! the clauses judges the outcomes.
 //!
-//! A [program](language) is a handful of processes, each with a short script. A
-//! [generator](generate) makes one from a number; the same program runs on the BEAM (`beam.rs`) and
-//! on [purlin](native), and the [model] says which [outcomes](outcome) the clauses allow. An outcome
-//! that is not among them is a [difference](compare); its program is made smaller (`shrink.rs`) and
-//! [printed](report) with the line that runs it again. A [campaign] does so with as many programs as
-//! it is told. Every fourth program is a [tree] of supervisors. A program can also be [spread] over a node
-//! of purlin's and one of the BEAM's, whose connection is cut meanwhile.
+//! A [program](language) is up to five processes, each with a short script. A [generator](generate) derives it from a
+//! seed; the same program runs on the BEAM (`beam.rs`) and on [purlin](native), and the [model] computes the
+//! [outcomes](outcome) that the clauses allow. Any other outcome is a [difference](compare); its program is shrunk
+//! (`shrink.rs`) and [printed](report) with the command that repeats it. A [campaign] does this for a given number of
+//! programs. Every fourth program is a [tree] of supervisors. A program can also be [spread] over a node of purlin and
+//! one of the BEAM, whose connection is cut during the run.
 //!
-//! Nothing here is part of purlin: it is a test that is too large for a file of tests.
+//! This crate is not part of purlin: it is a test that is too large for a test file.
 
 mod beam;
 pub mod campaign;

@@ -1,7 +1,7 @@
-//! The `differential` command: runs random programs on the BEAM and on purlin, and says where they
-//! come to what the clauses do not allow.
+//! The `differential` command: runs random programs on the BEAM and on purlin, and reports outcomes
+//! that the clauses do not allow.
 //!
-//! Ends with status 0 if nothing differed, 1 if something did, and 2 if it could not run.
+//! Exit status: 0 if there is no difference, 1 if there is one, 2 if the programs could not be run.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use clap::Parser;
 use purlin_differential::campaign::{self, Campaign, Until};
 use purlin_differential::spread::{self, Spread};
 
-/// Random process programs on the BEAM and on purlin, judged by a model of the clauses.
+/// Run random process programs on the BEAM and on purlin and judge them by a model of the clauses
 #[derive(Parser)]
 struct Options {
-    /// How many programs to run
+    /// Number of programs to run
     #[arg(long, default_value_t = 3000)]
     programs: u32,
-    /// Run for so many seconds instead
+    /// Run for this many seconds instead of a number of programs
     #[arg(long)]
     seconds: Option<u64>,
-    /// The number of the first program; chosen at random unless told
+    /// Number of the first program; random if not given
     #[arg(long)]
     seed: Option<u32>,
-    /// How many workers the node has
+    /// Number of worker threads of the purlin node
     #[arg(long, default_value_t = 2)]
     workers: usize,
-    /// Spread each program over a node of purlin's and one of the BEAM's
+    /// Spread each program over a purlin node and a BEAM node
     #[arg(long)]
     spread: bool,
-    /// Print the programs and run none
+    /// Print the programs without running them
     #[arg(long)]
     show: bool,
 }

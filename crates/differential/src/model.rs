@@ -1,14 +1,14 @@
-//! The clauses as a machine, and a search through everything that they allow.
+//! State machine of the clauses, and a search through all outcomes that they allow.
 //!
-//! A program is at every moment in a state: where each process is, what its mailbox and its links
-//! hold, and what is under way between each two. It goes on by one move at a time: a process takes
-//! a step of its script, or the oldest signal between two processes arrives and is dealt with.
-//! Any move that can be made may be the next one. So what one process sends to another arrives in
-//! order (M2), nothing is promised between different senders (M3), and no signal is lost: a
-//! program has come to rest only when no step is left and nothing is under way.
+//! A state of a program is the position of each process, the contents of its mailbox and its links,
+//! and the signals in flight between each pair of processes. Each transition is one move: a process
+//! executes a step of its script, or the oldest signal between two processes arrives and is
+//! handled. Any enabled move may be the next one. So the signals of one process to another arrive
+//! in order (M2), there is no order between different senders (M3), and no signal is lost: a
+//! program is at rest only when no step can be taken and no signal is in flight.
 //!
-//! [`outcomes`] makes every choice in turn. Programs for which that takes too long are judged by
-//! [`allows`], which follows only the choices that agree with an outcome that was seen.
+//! [`outcomes`] explores every choice. Programs with too many states are judged by [`allows`],
+//! which explores only the choices that agree with an observed outcome.
 
 mod ahead;
 mod crossing;
@@ -25,22 +25,22 @@ use self::step::{give_up, is_ready, waits_a_while};
 use crate::language::{Op, Program, Side, Who};
 use crate::outcome::{End, Outcome};
 
-/// How many steps of each script were taken on the way to an outcome.
+/// Number of steps executed of each script on the path to an outcome.
 pub type Reached = Vec<usize>;
 
-/// Whose outcomes are asked for: the two differ where SEMANTICS says so beside the clause.
+/// Runtime whose rules apply: the two differ where SEMANTICS says so after the clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Runtime {
     /// The BEAM.
     Beam,
     /// purlin.
     Purlin,
-    /// One node of each, with the processes of the program spread over them.
+    /// A node of each, with the processes of the program spread over them.
     Both,
 }
 
 impl Runtime {
-    /// Does the program do anything that may end differently on the two?
+    /// Returns whether the program has an operation whose outcomes may differ between the runtimes.
     #[must_use]
     pub fn differ_on(program: &Program) -> bool {
         (0..).zip(&program.scripts).any(|(who, script)| {
@@ -53,8 +53,8 @@ impl Runtime {
     }
 }
 
-/// Every outcome that the clauses allow, or `None` where more than so many states would have to be
-/// looked at.
+/// Returns every outcome that the clauses allow, or `None` if the search would visit more than
+/// `most_states` states.
 #[must_use]
 pub fn outcomes(
     program: &Program,
@@ -69,12 +69,12 @@ pub fn outcomes(
     all.then_some(found)
 }
 
-/// How many steps were taken on the way to this outcome if the clauses allow it; `None` if they do
-/// not. An error where more than so many states would have to be looked at.
+/// Returns the number of steps on a path to this outcome if the clauses allow it, or `None` if they
+/// do not.
 ///
 /// # Errors
 ///
-/// [`TooMany`], if neither was found by then.
+/// Returns [`TooMany`] if the search is undecided after `most_states` states.
 pub fn allows(
     program: &Program,
     runtime: Runtime,
@@ -93,12 +93,12 @@ pub fn allows(
     if way.is_some() || all { Ok(way) } else { Err(TooMany) }
 }
 
-/// The search was given up.
+/// The search exceeded its limit of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany;
 
-/// Visits the states that can be reached through states that are `wanted`, and hands those at rest
-/// to `rest`, which says whether to go on. Says whether it saw all there was to see.
+/// Visits the states reachable through states that are `wanted`, and passes those at rest to
+/// `rest`, which returns whether to continue. Returns whether the search was complete.
 fn search(
     program: &Program,
     runtime: Runtime,
@@ -128,7 +128,7 @@ fn search(
     true
 }
 
-/// What can happen next.
+/// A transition of the model.
 #[derive(Clone, Copy)]
 enum Move {
     Step(Who),
@@ -137,7 +137,8 @@ enum Move {
     Lose(Side),
 }
 
-/// Every move there is, or one that does for all; none if the program has come to rest.
+/// Returns all enabled moves, or one that represents them all; an empty list means that the program
+/// is at rest.
 fn moves(program: &Program, ahead: &Ahead, state: &State) -> Vec<Move> {
     let mut moves = Vec::new();
     for who in state.all() {
@@ -186,7 +187,7 @@ fn made(program: &Program, state: &State, one: Move) -> Vec<State> {
     }
 }
 
-/// Can this state still come to what was seen?
+/// Returns whether this state may still lead to the observed outcome.
 fn agrees(state: &State, seen: &Outcome) -> bool {
     state.processes.iter().zip(&seen.0).all(|(process, trace)| {
         trace.log.starts_with(&process.log)

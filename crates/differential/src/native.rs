@@ -1,11 +1,11 @@
-//! The programs on purlin: side by side on a node with threads, or each alone on a simulated node,
-//! whose choices its seed repeats.
+//! The interpreter on purlin: concurrently on a node with threads, or each program alone on a
+//! simulated node whose decisions are repeated by its seed.
 //!
-//! Driven from a plain thread. With threads, a process counts its turns, and one that sleeps has
-//! nothing in its inbox. So if every process of a program is seen to sleep, or to be over, and
-//! afterwards every one is seen so again and has had no turn in between, then there was a moment at
-//! which all slept and nothing was under way: the program rests. A simulated node says itself when
-//! nobody is ready. No time is waited for.
+//! A plain thread drives the programs. With threads, a process counts its turns, and one that
+//! sleeps has an empty inbox. So if every process of a program is seen asleep or ended, and is seen
+//! so again later without a turn in between, then there was a moment at which all slept and no
+//! signal was in flight: the program is at rest. A simulated node reports when no process is
+//! runnable. No clock is involved.
 
 mod abroad;
 mod process;
@@ -36,38 +36,38 @@ use crate::outcome::Outcome;
 /// A node with threads that runs programs.
 pub struct Native {
     node: Node,
-    /// How many programs have begun, which tells their names apart.
+    /// Number of programs started, which makes their names unique.
     begun: u64,
 }
 
-/// What a process was seen at: how many turns it has had, or that it is over.
+/// Observation of a process: asleep with its number of turns, or ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Glance {
     Asleep(u64),
     Over,
 }
 
-/// A program that runs.
+/// A running program.
 struct Run {
     world: Arc<World>,
-    /// What the last look saw, if all slept.
+    /// Previous observation, if all processes slept.
     last: Option<Vec<Glance>>,
-    /// The waiting have been told to show their mailboxes.
+    /// The waiting processes have been asked to show their mailboxes.
     finishing: bool,
 }
 
 impl Native {
-    /// Starts a node with so many workers.
+    /// Starts a node with the given number of workers.
     ///
     /// # Errors
     ///
-    /// As [`purlin::Builder::build`].
+    /// The same as for [`purlin::Builder::build`].
     pub fn start(workers: usize) -> Result<Self, BuildError> {
         let node = Node::builder().name("differential").workers(workers).build()?;
         Ok(Self { node, begun: 0 })
     }
 
-    /// Runs the programs side by side, each with the seed of its yields.
+    /// Runs the programs concurrently, each with the seed for its yields.
     pub fn run(&mut self, programs: &[(Program, u32)]) -> Vec<Outcome> {
         let begin = |(number, (program, seed)): (u64, &(Program, u32))| {
             Run::begin(&self.node, program, number, *seed)
@@ -83,12 +83,12 @@ impl Native {
     }
 }
 
-/// Runs a program alone on a simulated node; the seed is that of its yields and of every choice of
+/// Runs a program alone on a simulated node; the seed determines its yields and every decision of
 /// the node.
 ///
 /// # Panics
 ///
-/// If the operating system refuses what the node needs.
+/// Panics if the operating system refuses a resource that the node needs.
 #[must_use]
 pub fn simulate(program: &Program, seed: u32) -> Outcome {
     let mut simulation = Simulation::new(seed.into());
@@ -109,7 +109,8 @@ impl Run {
         Self { world, last: None, finishing: false }
     }
 
-    /// Looks once.
+    /// Observes all processes once; returns whether two equal observations in a row show that the
+    /// program is at rest.
     fn is_at_rest(&mut self) -> bool {
         let look: Option<Vec<Glance>> = self.world.pids().iter().map(glance).collect();
         let rests = look.is_some() && look == self.last;
@@ -117,8 +118,8 @@ impl Run {
         rests
     }
 
-    /// A program that rests goes on where it waited for that, or shows what is left; after that it is
-    /// at its end.
+    /// Continues a program at rest: times out the first idle receive, or asks for the mailboxes.
+    /// Returns `true` when the program is finished.
     fn goes_no_further(&mut self) -> bool {
         if self.finishing {
             self.world.pids().iter().for_each(|pid| pid.exit(ExitReason::Kill));
@@ -135,12 +136,12 @@ impl Run {
     }
 }
 
-/// `None` while the process is at work.
+/// Observes a process; returns `None` while it is runnable or still ending.
 fn glance(pid: &Pid<Msg>) -> Option<Glance> {
     let info = pid.info();
     match info.state {
         ProcessState::Receiving | ProcessState::Waiting => Some(Glance::Asleep(info.reductions)),
-        // An end is over when all have been told of it.
+        // An ended process counts as over when its end has been reported.
         ProcessState::Ended => {
             let over = pin!(pid.ended()).poll(&mut Context::from_waker(Waker::noop()));
             over.is_ready().then_some(Glance::Over)

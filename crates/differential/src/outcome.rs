@@ -1,10 +1,10 @@
-//! What can be seen of a program that has come to rest: each process's log, and how it was left.
+//! Outcome of a program at rest: the log of each process and how it ended.
 
 use std::fmt;
 
 use crate::language::{Name, Reason, Slot, Tag, Who};
 
-/// What a monitor watched, as its down message says.
+/// Target of a monitor, as in its down message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Watched {
     /// A process.
@@ -13,7 +13,7 @@ pub enum Watched {
     Name(Name),
 }
 
-/// What lies in a mailbox.
+/// An item of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Item {
     /// A message.
@@ -26,24 +26,24 @@ pub enum Item {
     Exit(Who, Reason),
 }
 
-/// What a process saw.
+/// An observation in the log of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Seen {
-    /// A receive took this.
+    /// A receive took this item.
     Got(Item),
-    /// A receive gave up.
+    /// A receive timed out.
     Nothing,
-    /// Whether `register` took the name.
+    /// Whether `register` succeeded.
     Registered(bool),
     /// Whether `unregister` found the name.
     Unregistered(bool),
-    /// Whom `whereis` found.
+    /// Process found by `whereis`.
     Whereis(Option<Who>),
-    /// Whether there was somebody of the name to send to.
+    /// Whether a process was registered under the name that was sent to.
     SentByName(bool),
-    /// Whether the monitor was there to be taken back.
+    /// Whether `demonitor` found an active monitor.
     Demonitored(bool),
-    /// A call was answered.
+    /// A call returned this reply.
     Answer(Tag),
     /// A call failed.
     Failed(Reason),
@@ -51,27 +51,27 @@ pub enum Seen {
     Refused,
 }
 
-/// How a process was left.
+/// Final state of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum End {
-    /// Nobody spawned it.
+    /// The process was never spawned.
     Unborn,
-    /// It ended.
+    /// The process ended.
     Ended(Reason),
-    /// It waits for ever, with this in its mailbox.
+    /// The process waits forever, with these items in its mailbox.
     Waits(Vec<Item>),
 }
 
-/// One process.
+/// Observations and final state of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Trace {
-    /// What it saw, in order.
+    /// Observations, in order.
     pub log: Vec<Seen>,
-    /// How it was left.
+    /// Final state.
     pub end: End,
 }
 
-/// A whole program.
+/// Outcome of a program: a trace for each process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome(pub Vec<Trace>);
 

@@ -1,4 +1,4 @@
-//! What a run of many programs came to.
+//! Report of a campaign.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,40 +9,40 @@ use crate::language::{Op, Program};
 use crate::model::Runtime;
 use crate::tree::Tree;
 
-/// What was counted, and what differed.
+/// Counters and differences of a campaign.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Programs that ran.
+    /// Programs that were run.
     pub programs: u64,
-    /// Of these, those that were trees of supervisors.
+    /// Programs that were trees of supervisors.
     pub trees: u64,
-    /// Those whose outcomes nobody could judge.
+    /// Programs excluded because the model has too many states.
     pub excluded: u64,
-    /// Of those compared, the ones with one outcome only.
+    /// Compared programs with exactly one allowed outcome.
     pub determined: u64,
-    /// The ones with several, all of them listed.
+    /// Compared programs with several allowed outcomes, all of which were listed.
     pub listed: u64,
-    /// In how many compared programs each operation was carried out.
+    /// Number of compared programs that executed each operation.
     pub operations: BTreeMap<&'static str, u64>,
-    /// What is not allowed.
+    /// Outcomes that the clauses do not allow.
     pub differences: Vec<Difference>,
-    /// How long it took.
+    /// Duration of the campaign.
     pub took: Duration,
 }
 
-/// Where programs run.
+/// Place where a program ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The real BEAM.
     Beam,
-    /// A node of purlin's with threads.
+    /// A purlin node with threads.
     Purlin,
-    /// A simulated node of purlin's.
+    /// A simulated purlin node.
     Simulated,
 }
 
 impl Place {
-    /// Whose rules hold there.
+    /// Returns the runtime whose rules apply.
     #[must_use]
     pub fn runtime(self) -> Runtime {
         match self {
@@ -62,23 +62,23 @@ impl fmt::Display for Place {
     }
 }
 
-/// A program that came to what the clauses do not allow.
+/// A program with an outcome that the clauses do not allow.
 #[derive(Debug)]
 pub struct Difference {
-    /// The number of the program that it was found with.
+    /// Number of the program with which the difference was found.
     pub seed: u64,
-    /// Where.
+    /// Place of the outcome.
     pub place: Place,
-    /// The program, as small as it could be made.
+    /// The shrunk program.
     pub program: String,
-    /// What was seen.
+    /// The observed outcome.
     pub seen: String,
-    /// What is allowed, or some of it.
+    /// Allowed outcomes, up to three.
     pub allowed: String,
 }
 
 impl Report {
-    /// Counts a program, with how many outcomes it has if they could be listed.
+    /// Counts a program; `outcomes` is the number of its allowed outcomes, if they could be listed.
     pub fn count(&mut self, program: &Program, outcomes: Option<usize>, verdicts: &[Verdict]) {
         self.programs += 1;
         if verdicts.contains(&Verdict::Unknown) {
@@ -100,7 +100,7 @@ impl Report {
         self.did(done);
     }
 
-    /// Counts a tree, of which there is one outcome always.
+    /// Counts a tree, which always has exactly one outcome.
     pub fn count_tree(&mut self, tree: &Tree) {
         self.programs += 1;
         self.trees += 1;
@@ -116,7 +116,7 @@ impl Report {
         }
     }
 
-    /// Programs that were judged.
+    /// Returns the number of compared programs.
     #[must_use]
     pub fn compared(&self) -> u64 {
         self.programs - self.excluded

@@ -1,9 +1,9 @@
-//! Makes what fails smaller, as long as it fails.
+//! Shrinks a failing program as long as it fails.
 
 use crate::language::{Op, Program};
 use crate::tree::Tree;
 
-/// The smallest that still fails and is made of this one by leaving things out.
+/// Returns a smallest failing value obtained from this one by removing parts.
 pub(crate) fn shrink<T: Smaller>(failing: T, fails: &mut dyn FnMut(&T) -> bool) -> T {
     let mut smallest = failing;
     while let Some(smaller) = smallest.smaller().into_iter().find(|one| fails(one)) {
@@ -12,9 +12,9 @@ pub(crate) fn shrink<T: Smaller>(failing: T, fails: &mut dyn FnMut(&T) -> bool) 
     smallest
 }
 
-/// What can be made smaller.
+/// A value that can be shrunk.
 pub(crate) trait Smaller: Sized {
-    /// Everything valid that is this with something left out, the boldest cuts first.
+    /// Returns every valid value that is this one with a part removed, largest parts first.
     fn smaller(&self) -> Vec<Self>;
 }
 
@@ -56,7 +56,7 @@ fn without(program: &Program, who: usize, steps: std::ops::Range<usize>) -> Prog
     for op in smaller.scripts[who].drain(steps).collect::<Vec<_>>() {
         forget(&mut smaller, op);
     }
-    // The last ones are not missed if they do nothing and nobody names them.
+    // Trailing processes are dropped if they have no script and are not referred to.
     while let Some([]) = smaller.scripts.last().map(Vec::as_slice) {
         let mut shorter = smaller.clone();
         shorter.scripts.pop();
@@ -69,7 +69,7 @@ fn without(program: &Program, who: usize, steps: std::ops::Range<usize>) -> Prog
     smaller
 }
 
-/// A child that is not spawned does nothing, and neither do its children.
+/// Clears the script of a child that is no longer spawned, and those of its children.
 fn forget(program: &mut Program, op: Op) {
     if let Op::Spawn(child, _) = op {
         for op in std::mem::take(&mut program.scripts[usize::from(child)]) {
@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_by_two_links_is_two_links_in_the_end() {
+    fn a_program_that_fails_with_two_links_is_shrunk_to_two_links() {
         let program = (0..).map(generate).find(|program| links(program) > 3).unwrap();
         let small = shrink(program, &mut |program| links(program) >= 2);
         assert_eq!((links(&small), length(&small)), (2, 2), "{small}");
     }
 
     #[test]
-    fn a_tree_that_fails_by_an_order_has_one_order_and_no_children_in_the_end() {
+    fn a_tree_that_fails_with_an_order_is_shrunk_to_one_order_without_children() {
         let tree = (0..).map(tree::generate::generate).find(|tree| tree.orders.len() > 4).unwrap();
         let small = shrink(tree, &mut |tree| !tree.orders.is_empty());
         assert_eq!((small.orders.len(), small.top.children.len()), (1, 0), "{small}");
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_is_valid_and_still_fails(seed: u64, least in 1..6_usize) {
+        fn a_shrunk_program_is_valid_and_still_fails(seed: u64, least in 1..6_usize) {
             let program = generate(seed);
             prop_assume!(length(&program) >= least);
             let small = shrink(program, &mut |program| length(program) >= least);

@@ -1,9 +1,9 @@
-//! Programs whose processes are spread over a node of purlin's and one of the BEAM's, with the connection
-//! between the two cut at moments that the programs choose, and made again by whoever has something to say.
+//! Programs whose processes are spread over a purlin node and a BEAM node. The programs decide when the connection
+//! between the two is cut; the next signal to the other node connects again.
 //!
-//! Each node finds the other by an epmd of its own, which names a port of a `wire` that can be cut.
-//! One program runs at a time. It is over when both nodes `rest`; what was seen on either is one outcome,
-//! judged by the same [model](crate::model) as the others.
+//! Each node finds the other through a separate epmd, which gives a port of a `wire` that can be cut. One program runs
+//! at a time. It is finished when both nodes are at rest; the observations on both are one outcome, judged by the same
+//! [model](crate::model) as the others.
 
 mod machine;
 mod report;
@@ -37,25 +37,25 @@ use crate::shrink::shrink;
 const COOKIE: &str = "differential";
 const OURS: &str = "purlin";
 const THEIRS: &str = "beam";
-/// How many states the model looks at for what was seen.
+/// Limit of states that the model visits for an observed outcome.
 const MOST_STATES: usize = 50_000;
-/// Number of looks after which a program counts as never at rest.
+/// Number of observations after which a program counts as never at rest.
 ///
-/// WHY this large: a look takes microseconds while a process is running, and a preempted worker counts as
+/// WHY this large: an observation takes microseconds while a process is running, and a preempted worker counts as
 /// running. A program comes to rest long before this number on a machine of any speed.
 const MOST_LOOKS: usize = 10_000_000;
-/// How often a program is tried while it is made smaller.
+/// Number of tries per program while it is shrunk.
 const TRIES: u32 = 30;
-/// After so many differences there is no need for more.
+/// Number of differences after which the campaign stops.
 const MOST_DIFFERENCES: usize = 5;
 
-/// The program of this number, as text.
+/// Returns the program with this number as text.
 #[must_use]
 pub fn show(seed: u64) -> String {
     generate_spread(seed).to_string()
 }
 
-/// Two nodes that are connected.
+/// Two connected nodes.
 pub struct Spread {
     machine: Machine,
     prober: Prober,
@@ -64,7 +64,7 @@ pub struct Spread {
     other: NodeName,
     wire: Wire,
     _found: (Server, Server, Registration, Registration),
-    // Last, as the others need it.
+    // Dropped last, as the other fields need it.
     _runtime: Runtime,
 }
 
@@ -73,11 +73,11 @@ fn full(alive: &str) -> String {
 }
 
 impl Spread {
-    /// Starts both nodes, ours with so many workers.
+    /// Starts both nodes, purlin's with the given number of workers.
     ///
     /// # Errors
     ///
-    /// One of them cannot be started.
+    /// Returns an error if one of them cannot be started.
     pub fn start(workers: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let node = Node::builder().name("differential").workers(workers).build();
@@ -92,11 +92,11 @@ impl Spread {
         Ok(Self { machine, prober, cluster, node, other, wire, _found: found, _runtime: runtime })
     }
 
-    /// Runs programs, beginning with the one of this number.
+    /// Runs programs, beginning with number `first`.
     ///
     /// # Errors
     ///
-    /// The BEAM has ended, or answered what cannot be.
+    /// Returns an error if the BEAM has ended or returned an invalid outcome.
     pub fn run(&mut self, first: u64, until: Until) -> io::Result<Report> {
         let began = Instant::now();
         let mut report = Report::default();
@@ -132,7 +132,7 @@ impl Spread {
         Ok(())
     }
 
-    /// The smallest program that still differs, and what is seen of it, if it does so again.
+    /// Returns the smallest program that still differs, and its outcome if the program differs again.
     fn explain(
         &mut self,
         program: &Program,
@@ -215,7 +215,7 @@ impl Spread {
         ours.into_iter().map(pid).collect()
     }
 
-    /// Waits until the program rests; gives back which process of the BEAM waits a while.
+    /// Waits until the program is at rest; returns the first BEAM process in a receive with an idle timeout.
     fn rest(&mut self, program: &Program) -> io::Result<Option<Who>> {
         loop {
             let cuts = self.wire.cuts();
@@ -224,7 +224,7 @@ impl Spread {
                     "a program does not come to rest:\n{program}"
                 )));
             }
-            // Behind what the BEAM's processes have asked for: if that was a cut, it is done now.
+            // This answer comes after the cut requests of the BEAM's processes, so their cuts are done.
             let idle = self.machine.idle()?;
             if self.wire.cuts() == cuts {
                 return Ok(idle);
@@ -237,7 +237,7 @@ fn no_room() -> io::Error {
     io::Error::other("there is no room for a process of the other node")
 }
 
-/// Starts the BEAM, and joins.
+/// Starts the BEAM and joins its node.
 async fn connect(
     node: &Node,
     wire: &Wire,
@@ -250,7 +250,7 @@ async fn connect(
     let wired = wire.clone();
     let starts = move || Machine::start(&full(THEIRS), COOKIE, port, wired);
     let machine = tokio::task::spawn_blocking(starts).await.map_err(io::Error::other)??;
-    // Each finds the other behind the wire.
+    // Each node finds the other behind the wire.
     let their_view = introduce(&ours, &theirs, OURS, wire).await?;
     let our_view = introduce(&theirs, &ours, THEIRS, wire).await?;
     Ok((cluster, machine, (ours, theirs, their_view, our_view)))
@@ -260,7 +260,7 @@ async fn start_epmd() -> io::Result<Server> {
     Server::start((Ipv4Addr::LOCALHOST, 0)).await
 }
 
-/// Makes a node that one epmd knows known to another one, behind the wire.
+/// Registers a node of one epmd with the other epmd, at a port of the wire.
 async fn introduce(
     known_by: &Server,
     to: &Server,
@@ -269,7 +269,7 @@ async fn introduce(
 ) -> io::Result<Registration> {
     let epmd = Epmd::at(known_by.address());
     let found = loop {
-        // A node that was just started is not there yet.
+        // A node that was just started may not be registered yet.
         match epmd.find(alive).await.map_err(io::Error::other)? {
             Some(found) => break found,
             None => tokio::task::yield_now().await,

@@ -1,8 +1,8 @@
 //! Programs of the second kind: a tree of supervisors, and orders that are given one at a time.
 //!
-//! After each order the tree comes to rest before the next. So nothing depends on chance, and such a
-//! program has one outcome: what was started and stopped in which order, what each order was
-//! answered, and how the tree looks after it.
+//! The tree comes to rest after each order, before the next one. So nothing depends on scheduling,
+//! and such a program has exactly one outcome: the order of starts and stops, the answer to each
+//! order, and the children of the tree after it.
 
 pub mod code;
 pub mod generate;
@@ -16,78 +16,78 @@ use crate::language::Reason;
 /// A child or a supervisor, by its number in the tree.
 pub type Id = u8;
 
-/// The supervisor at the top.
+/// The top supervisor.
 pub const TOP: Id = 0;
 
-/// Which children the end of one concerns.
+/// Restart strategy: the children that are restarted when one ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// It alone.
+    /// Only the child that ended.
     OneForOne,
-    /// All.
+    /// All children.
     OneForAll,
-    /// It, and those that were started after it.
+    /// The child that ended, and those that were started after it.
     RestForOne,
 }
 
-/// Whether a child is restarted.
+/// Restart type of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// Always.
+    /// Always restarted.
     Permanent,
-    /// Unless it ended in an orderly way.
+    /// Restarted unless its exit reason is `normal`, `shutdown` or `{shutdown, _}`.
     Transient,
-    /// Never.
+    /// Never restarted.
     Temporary,
 }
 
-/// Whether a supervisor ends with its significant children.
+/// Whether a supervisor shuts down when significant children end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoShutdown {
-    /// No.
+    /// It does not.
     Never,
-    /// With the first of them.
+    /// When the first of them ends.
     Any,
-    /// With the last of them.
+    /// When the last of them ends.
     All,
 }
 
 /// A supervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervisor {
-    /// What it does when a child ends.
+    /// Restart strategy.
     pub strategy: Strategy,
-    /// How many restarts it does, in a period that is longer than any run.
+    /// Maximum number of restarts, in a period that is longer than any run.
     pub intensity: u8,
-    /// Whether it ends by itself.
+    /// Automatic shutdown.
     pub auto_shutdown: AutoShutdown,
-    /// Its first children, in the order of their start.
+    /// Initial children, in the order of their start.
     pub children: Vec<Child>,
 }
 
 /// A child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// Its number, which no other has.
+    /// Unique number.
     pub id: Id,
-    /// Whether it is restarted.
+    /// Restart type.
     pub restart: Restart,
-    /// It is killed rather than asked.
+    /// Whether the shutdown is `brutal_kill`.
     pub brutal: bool,
-    /// Its end may be that of its supervisor.
+    /// Whether the child is significant.
     pub significant: bool,
-    /// What it supervises, if it does.
+    /// The supervisor, if the child is one.
     pub supervises: Option<Supervisor>,
 }
 
-/// What the tree is made to do.
+/// An order to the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// A worker ends with that reason.
+    /// A worker ends with this reason.
     End(Id, Reason),
     /// A worker is killed.
     Kill(Id),
-    /// The next so many starts of a worker fail.
+    /// The given number of further starts of a worker fail.
     Fail(Id, u8),
     /// `terminate_child`.
     Terminate(Id, Id),
@@ -95,44 +95,44 @@ pub enum Order {
     Restart(Id, Id),
     /// `delete_child`.
     Delete(Id, Id),
-    /// `start_child`, of a worker that is stopped by asking.
+    /// `start_child` with a worker whose shutdown is `infinity`.
     Start(Id, Id, Restart),
-    /// A stranger sends the supervisor `shutdown`.
+    /// A process other than the parent sends the supervisor `shutdown`.
     Stranger(Id),
 }
 
-/// A tree, and what is done to it.
+/// A tree and the orders to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// The supervisor at the top.
+    /// The top supervisor.
     pub top: Supervisor,
-    /// What is done, one after the other; in the end the top's parent tells it to stop.
+    /// Orders, given one after the other; then the parent of the top supervisor stops it.
     pub orders: Vec<Order>,
 }
 
-/// What an order is answered.
+/// Answer to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Done.
+    /// The order was executed.
     Done,
     /// There is no such child.
     NotFound,
-    /// The child runs.
+    /// The child is running.
     Running,
-    /// There is such a child, which does not run.
+    /// The child exists and is not running.
     AlreadyPresent,
-    /// There is such a child, and it runs.
+    /// The child exists and is running.
     AlreadyStarted,
     /// The start failed.
     Failed,
     /// The child is being restarted.
     Restarting,
-    /// Whoever is meant does not live.
+    /// The addressed process is not alive.
     Nobody,
 }
 
 impl Answer {
-    /// All of them, in the order of their codes.
+    /// All answers, in the order of their codes.
     pub const ALL: [Self; 8] = [
         Self::Done,
         Self::NotFound,
@@ -145,27 +145,27 @@ impl Answer {
     ];
 }
 
-/// What is seen of a tree.
+/// An observation of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A worker has started.
     Started(Id),
     /// A worker has refused to start.
     Refused(Id),
-    /// A worker was told to stop, with that reason, and does.
+    /// A worker got an exit signal with this reason and ends.
     Stopped(Id, Reason),
-    /// A worker ends as it was ordered.
+    /// A worker ends because of an order.
     Ended(Id, Reason),
     /// The answer to the order.
     Answered(Answer),
-    /// A child, as its supervisor tells of it after the order, and whether it runs.
+    /// A child as listed by its supervisor after the order, and whether it is running.
     Child(Id, bool),
-    /// The supervisor at the top has ended.
+    /// The top supervisor has ended.
     Over(Reason),
 }
 
 impl Order {
-    /// What the order is called where operations are counted.
+    /// Returns the label under which the order is counted.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -182,7 +182,7 @@ impl Order {
 }
 
 impl Strategy {
-    /// What it is called where operations are counted.
+    /// Returns the label under which the strategy is counted.
     #[must_use]
     pub fn kind(self) -> &'static str {
         match self {
@@ -194,7 +194,7 @@ impl Strategy {
 }
 
 impl Tree {
-    /// What it does, by the names of what is counted.
+    /// Returns the labels under which the tree is counted.
     #[must_use]
     pub fn kinds(&self) -> Vec<&'static str> {
         let orders = self.orders.iter().map(Order::kind);

@@ -1,4 +1,4 @@
-//! What the model says of small programs: as many outcomes as the clauses leave, and which.
+//! Unit tests of the model: the number of allowed outcomes of small programs, and their contents.
 
 use purlin_differential::language::{After, By, How, Op, Pattern, Program, Reason, Script};
 use purlin_differential::model::{Runtime, allows, outcomes};
@@ -13,7 +13,8 @@ fn program(bases: u8, scripts: &[&[Op]]) -> Program {
     program
 }
 
-/// The same with those of this set on the BEAM, and all that it may come to.
+/// Returns all outcomes of a spread program with the processes of the bit mask `abroad` on the
+/// BEAM.
 fn spread(abroad: u8, scripts: &[&[Op]]) -> Vec<Outcome> {
     let scripts: Vec<Script> = scripts.iter().map(|script| script.to_vec()).collect();
     let program = Program { bases: scripts.len() as u8, scripts, abroad: Some(abroad) };
@@ -27,14 +28,14 @@ fn all(program: &Program) -> Vec<Outcome> {
     found.into_keys().collect()
 }
 
-/// The one outcome of a program that leaves no choice.
+/// Returns the outcome of a program that has exactly one.
 fn only(program: &Program) -> Outcome {
     let mut all = all(program);
     assert_eq!(all.len(), 1, "{program}");
     all.remove(0)
 }
 
-// M2, D4: between two processes everything comes in the order in which it was sent, the end last
+// M2, D4: signals between two processes arrive in the order sent, the end last
 #[test]
 fn messages_of_one_sender_and_its_end_come_in_order() {
     let sends: &[Op] = &[Op::Send(0, 0), Op::Send(0, 1), Op::ExitSelf(Reason::Boom)];
@@ -44,9 +45,9 @@ fn messages_of_one_sender_and_its_end_come_in_order() {
     assert_eq!(outcome.0[0].end, End::Waits(vec![down]));
 }
 
-// M3: what goes by way of another may be overtaken
+// M3: a message that is relayed by another process may be overtaken
 #[test]
-fn nothing_is_promised_between_two_senders() {
+fn two_senders_have_no_order() {
     let triangle = program(
         3,
         &[&[Op::Send(2, 0), Op::Send(1, 1), Op::Park], &[ANY, Op::Send(2, 2)], &[ANY, ANY]],
@@ -54,17 +55,18 @@ fn nothing_is_promised_between_two_senders() {
     assert_eq!(all(&triangle).len(), 2);
 }
 
-// R3: `after 0` sees what is there, and what one has sent oneself is
+// R3: `after 0` sees the messages in the mailbox, including those sent to oneself
 #[test]
-fn what_one_sends_oneself_is_there_at_once() {
+fn a_message_to_oneself_is_in_the_mailbox_immediately() {
     let looks = Op::Receive(Pattern::Any, After::Zero);
     let outcome = only(&program(1, &[&[Op::Send(0, 1), looks]]));
     assert_eq!(outcome.0[0].log, [Seen::Got(Item::Message(0, 1))]);
 }
 
-// M2, L3: what has come before one's own message stays before it, also if one traps exits only then
+// M2, L3: a signal that arrived before a message to oneself stays before it, even if exits are
+// trapped only later
 #[test]
-fn a_signal_that_waits_is_before_what_one_sends_oneself_later() {
+fn a_queued_signal_comes_before_a_later_message_to_oneself() {
     let steps = [Op::Link(0), Op::Send(1, 0), Op::Trap(true), Op::Park];
     let exit = Item::Exit(0, Reason::NoProcess);
     let before = End::Waits(vec![exit, Item::Message(1, 0)]);
@@ -72,18 +74,18 @@ fn a_signal_that_waits_is_before_what_one_sends_oneself_later() {
     assert!(outcomes.iter().any(|outcome| outcome.0[1].end == before));
 }
 
-// L3, L4: normal from another is nothing, kill cannot be trapped
+// L3, L4: `normal` from another process is ignored, `kill` cannot be trapped
 #[test]
-fn a_signal_that_ends_nobody_leaves_no_choice() {
+fn normal_and_kill_have_one_outcome() {
     let ignored = program(2, &[&[Op::Exit(1, Reason::Normal)], &[Op::Park]]);
     assert_eq!(only(&ignored).0[1].end, End::Waits(vec![]));
     let killed = program(2, &[&[Op::Exit(1, Reason::Kill)], &[Op::Trap(true), Op::Park]]);
     assert_eq!(only(&killed).0[1].end, End::Ended(Reason::Killed));
 }
 
-// L5: after unlink the end of the other is no harm; the link that was made anew counts again
+// L5: after unlink the end of the other process has no effect; a link made again works again
 #[test]
-fn a_link_that_was_taken_back_and_made_again_is_a_link() {
+fn a_link_can_be_made_again_after_unlink() {
     let ends = |steps: &[Op]| {
         let script = [&[Op::Spawn(1, How::Link)], steps, &[Op::Send(1, 0), Op::Park]].concat();
         only(&program(1, &[&script, &[ANY, Op::ExitSelf(Reason::Bang)]])).0[0].end.clone()
@@ -92,16 +94,16 @@ fn a_link_that_was_taken_back_and_made_again_is_a_link() {
     assert_eq!(ends(&[Op::Unlink(1), Op::Link(1)]), End::Ended(Reason::Bang));
 }
 
-// L6, D2: whoever comes too late is told noproc
+// L6, D2: a late link or monitor gives noproc
 #[test]
-fn links_and_monitors_of_the_dead_say_noproc() {
+fn late_links_and_monitors_give_noproc() {
     let late: &[Op] = &[Op::Receive(Pattern::Any, After::Idle), Op::Link(0), Op::Park];
     assert_eq!(only(&program(2, &[&[], late])).0[1].end, End::Ended(Reason::NoProcess));
 }
 
-// C1, C3: a call ends with the answer, with the reason of the server's end, or at once for oneself
+// C1, C3: a call ends with the reply, with the server's exit reason, or immediately for oneself
 #[test]
-fn a_call_ends_in_one_way() {
+fn a_call_has_one_outcome() {
     let serve: &[Op] = &[Op::Receive(Pattern::Request, After::Never), Op::Reply(2)];
     let answered = only(&program(2, &[&[Op::Call(1, 0)], serve]));
     assert_eq!(answered.0[0].log, [Seen::Answer(2)]);
@@ -114,7 +116,7 @@ fn a_call_ends_in_one_way() {
 
 // N1: a name has one owner
 #[test]
-fn of_two_that_want_a_name_one_gets_it() {
+fn one_of_two_processes_gets_a_name() {
     let wants: &[Op] = &[Op::Register(0, 0), Op::Park];
     let also: &[Op] = &[Op::Register(0, 1), Op::Park];
     for outcome in all(&program(2, &[wants, also])) {
@@ -144,7 +146,7 @@ fn the_search_for_one_outcome_agrees_with_the_list_of_all() {
     );
 }
 
-// L2, D1: `noconnection` comes of a cut alone, and once
+// L2, D1: `noconnection` is caused only by a cut, and comes once
 #[test]
 fn links_and_monitors_across_nodes_fire_when_the_connection_is_cut() {
     let watches: &[Op] = &[Op::Trap(true), Op::Link(1), Op::Monitor(1, 0), Op::Park];
@@ -172,9 +174,9 @@ fn links_and_monitors_across_nodes_fire_when_the_connection_is_cut() {
     }
 }
 
-// M2: what is lost with a connection is lost in one piece, and the rest comes in order
+// M2: signals lost with a connection are contiguous, and the others arrive in order
 #[test]
-fn of_what_is_sent_while_a_connection_is_cut_one_piece_is_lost() {
+fn messages_lost_in_a_cut_are_contiguous() {
     let sends: &[Op] = &[Op::Send(1, 0), Op::Send(1, 1), Op::Send(1, 2)];
     for abroad in [0b101, 0b110] {
         let all = spread(abroad, &[sends, &[Op::Park], &[Op::Cut(By::Wire)]]);
@@ -193,9 +195,9 @@ fn of_what_is_sent_while_a_connection_is_cut_one_piece_is_lost() {
     }
 }
 
-// M2: a name is another address, for which nothing is promised beside the pid
+// M2: a name is a separate address, without an order relative to the pid
 #[test]
-fn what_goes_to_a_name_elsewhere_is_looked_up_there() {
+fn a_remote_name_is_looked_up_on_arrival() {
     let sends: &[Op] = &[Op::SendName(1, 0), Op::MonitorName(1, 0), Op::Park];
     let outcomes = spread(0b10, &[sends, &[Op::Register(1, 1), Op::Park]]);
     let no_such = Item::Down(0, Watched::Name(1), Reason::NoProcess);

@@ -1,4 +1,4 @@
-//! Programs on purlin, judged by the model; the BEAM takes part in `make differential`.
+//! Programs on purlin, judged by the model; `make differential` also runs them on the BEAM.
 
 use purlin_differential::compare::{Legal, Verdict};
 use purlin_differential::generate::generate;
@@ -8,9 +8,9 @@ use purlin_differential::native::{Native, simulate, simulate_tree};
 use purlin_differential::outcome::Outcome;
 use purlin_differential::tree;
 
-// M2, R1, L2, L5, D1, D4, N1, C1: whatever the order of turns, nothing is seen that the clauses forbid
+// M2, R1, L2, L5, D1, D4, N1, C1: for any scheduling, only allowed outcomes are observed
 #[test]
-fn some_hundred_programs_come_to_what_the_clauses_allow() {
+fn random_programs_have_allowed_outcomes() {
     let mut native = Native::start(2).expect("a node starts");
     let programs: Vec<_> = (0..150).map(|seed| (generate(seed), seed as u32)).collect();
     let seen = native.run(&programs);
@@ -22,16 +22,18 @@ fn some_hundred_programs_come_to_what_the_clauses_allow() {
     assert!(judged > 100, "{judged} of 150 programs have few enough states to be judged");
 }
 
-/// Demands that the clauses allow what was seen; `false` if the model has too many states to say.
+/// Asserts that the clauses allow the outcome; returns `false` if the model has too many states to
+/// decide.
 fn is_judged(seed: u64, program: &Program, seen: &Outcome) -> bool {
     let verdict = Legal::of(program, Runtime::Purlin).judge(seen);
     assert_ne!(verdict, Verdict::Refused, "program {seed}:\n{program}{seen}");
     verdict != Verdict::Unknown
 }
 
-// M2, R1, L2, L5, D1, D4, N1, C1: the same on a simulated node, whose every choice the seed repeats
+// M2, R1, L2, L5, D1, D4, N1, C1: the same on a simulated node, whose decisions are repeated by the
+// seed
 #[test]
-fn a_seed_repeats_what_is_seen_and_that_is_allowed() {
+fn a_seed_repeats_an_allowed_outcome() {
     let mut judged = 0;
     for seed in 150..250 {
         let program = generate(seed);
@@ -42,9 +44,9 @@ fn a_seed_repeats_what_is_seen_and_that_is_allowed() {
     assert!(judged > 50, "{judged} of 100 programs have few enough states to be judged");
 }
 
-// G2: what is started and stopped, in which order, and when a supervisor gives up
+// G2: the order of starts and stops, and the restart limit of a supervisor
 #[test]
-fn some_hundred_trees_do_what_the_rules_of_otp_say() {
+fn random_trees_follow_the_rules_of_otp() {
     for seed in 0..150 {
         let tree = tree::generate::generate(seed);
         let (seen, must) = (simulate_tree(&tree, seed as u32), tree::model::events(&tree));

@@ -1,4 +1,4 @@
-//! Programs as text, near to what Erlang's users would write.
+//! Text form of programs, close to Erlang's syntax.
 
 use std::fmt;
 

@@ -1,10 +1,9 @@
-//! What can still come: which moves need no other order than the first.
+//! Partial-order reduction: moves for which a single order is enough.
 //!
-//! Two moves that neither disturb nor feed each other lead to the same state in both orders, so one
-//! order is enough. Here it is told of a single move that nothing which can still happen, in any
-//! order, makes a difference to it; then the search follows that move alone. The look ahead is by
-//! the scripts that are left, whether they will be carried out or not, so it errs only towards
-//! searching more.
+//! Two independent moves lead to the same state in both orders, so one order is enough. This module
+//! decides whether a move is independent of everything that can still happen, in any order; then
+//! the search follows that move alone. The decision looks ahead at the remaining scripts, whether
+//! or not they will be executed, so it errs only towards searching more.
 
 use super::Runtime;
 use super::crossing::may_be_lost;
@@ -13,31 +12,31 @@ use super::step::{found, next};
 use crate::language::{After, How, Op, Program, Who};
 use crate::outcome::Item;
 
-/// A set of processes, a bit for each.
+/// A set of processes, one bit each.
 type Set = u8;
 
 fn only(who: Who) -> Set {
     1 << who
 }
 
-/// What the rest of a script may do to whom.
+/// Possible effects of the rest of a script.
 #[derive(Clone, Copy, Default)]
 struct Rest {
-    /// To whom an exit signal or a link may go.
+    /// Processes that may be sent an exit signal or a link.
     hits: Set,
-    /// For whom it makes a difference that they have not ended.
+    /// Processes for which it matters that they have not ended.
     minds: Set,
-    /// To whose mailbox something may go.
+    /// Processes whose mailbox may get something.
     sends: Set,
-    /// From whom something may come to its own mailbox in consequence.
+    /// Processes that may send something to this process's mailbox in response.
     asks: Set,
-    /// It may look into the mailbox without waiting, or put something there itself.
+    /// It may examine the mailbox without waiting, or send to itself.
     looks: bool,
     /// It may send by name.
     names: bool,
 }
 
-/// What is left of every script from every place on.
+/// Effects of the rest of every script, from every position.
 pub(super) struct Ahead(Vec<Vec<Rest>>);
 
 impl Ahead {
@@ -57,7 +56,7 @@ impl Ahead {
             .map(|other| (other, self.rest(state, other)))
     }
 
-    /// Can an exit signal of any reason still come from somebody else before its next step?
+    /// Returns whether an exit signal of another process may still arrive before the next step.
     fn can_be_hit(&self, state: &State, who: Who) -> bool {
         !state.get(who).links.is_empty()
             || self.others(state, who).any(|(_, rest)| rest.hits & only(who) != 0)
@@ -66,7 +65,7 @@ impl Ahead {
             })
     }
 
-    /// Can anybody tell whether it ends now or later?
+    /// Returns whether any process may observe the time at which this process ends.
     fn end_is_seen(&self, state: &State, who: Who) -> bool {
         state.name_of(who).is_some()
             || self.others(state, who).any(|(_, rest)| rest.minds & only(who) != 0)
@@ -75,7 +74,8 @@ impl Ahead {
             })
     }
 
-    /// Can anything but what is on the way from `from` come into this mailbox?
+    /// Returns whether anything other than the signals in flight from `from` may enter this
+    /// mailbox.
     fn others_send(&self, state: &State, from: Who, to: Who) -> bool {
         let process = state.get(to);
         let own = self.rest(state, to);
@@ -84,7 +84,7 @@ impl Ahead {
             || process.links.iter().any(|(peer, _)| *peer != from)
             || process.monitors.iter().any(|(_, target)| *target != from)
             || self.others(state, to).any(|(other, rest)| {
-                // What goes to a name elsewhere may come before what was sent to the pid.
+                // A signal to a remote name may arrive before one sent to the pid.
                 let overtakes = rest.names && state.crossing.is_spread();
                 (other != from || overtakes) && rest.sends & only(to) != 0
             })
@@ -100,7 +100,7 @@ impl Ahead {
             })
     }
 
-    /// Is it the same for the next step whether a connection is lost before it?
+    /// Returns whether the next step is the same with and without a connection loss before it.
     fn is_calm(&self, program: &Program, state: &State, who: Who) -> bool {
         let inward = || match next(program, state, who) {
             Some(Op::Receive(pattern, _)) => found(state, who, *pattern).is_some(),
@@ -111,7 +111,8 @@ impl Ahead {
         !state.crossing.is_spread() || !may_be_lost(program, state) || inward()
     }
 
-    /// Is the next step of a process that is ready the same whatever happens before it?
+    /// Returns whether the next step of a ready process is independent of everything that may
+    /// happen before it.
     pub(super) fn step_is_safe(&self, program: &Program, state: &State, who: Who) -> bool {
         if self.can_be_hit(state, who) || !self.is_calm(program, state, who) {
             return false;
@@ -126,9 +127,9 @@ impl Ahead {
             Some(Op::Demonitor(slot, _)) => {
                 !state.get(who).monitors.iter().any(|(own, _)| own == slot)
             }
-            // On purlin it makes a difference whether the end of the other is known.
+            // On purlin it matters whether the end of the called process is known.
             Some(Op::Call(to, _)) => state.runtime(who) == Runtime::Beam || state.has_ended(*to),
-            // Names belong to all.
+            // Names are shared by all processes.
             Some(
                 Op::SendName(..)
                 | Op::MonitorName(..)
@@ -140,7 +141,8 @@ impl Ahead {
         }
     }
 
-    /// Does the oldest signal on this wire do the same whatever happens before it arrives?
+    /// Returns whether the oldest signal on this wire has the same effect whatever happens before
+    /// it arrives.
     pub(super) fn arrival_is_safe(
         &self,
         program: &Program,
@@ -159,7 +161,7 @@ impl Ahead {
         match state.wire(from, to).next() {
             Some(Signal::Answer(_)) => true,
             Some(Signal::Down(slot, ..)) if process.phase == Phase::Calling(*slot) => true,
-            // What was taken back stays so.
+            // A removed monitor stays removed.
             Some(Signal::Down(slot, ..)) => !process.monitors.iter().any(|(own, _)| own == slot),
             Some(Signal::UnlinkAck(number)) => {
                 !process.links.contains(&(from, Tie::TakenBack(*number)))
@@ -172,7 +174,8 @@ impl Ahead {
     }
 }
 
-/// Also what goes to a name, which may turn out to be that process's.
+/// Returns the signals in flight to a process, including those to a remote name, which may belong
+/// to it.
 fn on_the_way(state: &State, to: Who) -> impl Iterator<Item = (Who, &Signal)> {
     state.wires.iter().flat_map(move |wire| {
         let is_name = state.crossing.name_of_end(wire.to).is_some();

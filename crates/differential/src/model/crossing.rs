@@ -1,21 +1,20 @@
-//! Two nodes: what crosses the connection between them, and what is lost with it.
+//! Connection model of two nodes: signals that cross the connection, and their loss.
 //!
-//! Each node loses its connections one after the other, and never more of them than were cut. What is said
-//! to the other node is said on one of them, by its number, and arrives only where the other node has that
-//! one too. When a node loses one, of what was on its way to each of its processes some has arrived, the
-//! oldest first; the rest is lost, and behind what has arrived stands `noconnection` for each link and
-//! each monitor that crossed it. So what is lost between two processes is lost in one piece, nothing comes
-//! twice or in another order, and `noconnection` comes of a cut alone.
+//! Each node loses its connections one after the other, and never more of them than were cut. A signal to the other
+//! node is sent on one connection, identified by its number, and arrives only if the other node is on the same one.
+//! When a node loses a connection, a prefix of the signals in flight to each of its processes has arrived; the rest is
+//! lost, and the prefix is followed by `noconnection` for each link and each monitor that crossed the connection. So
+//! the lost signals between two processes are contiguous, nothing is duplicated or reordered, and `noconnection` is
+//! caused only by a cut.
 //!
-//! Before anything was cut, and when the program has rested, the nodes are connected; so the next cut counts.
-//! Another one after it may be in vain, as it may come while there is no connection.
+//! Before the first cut, and when the program is at rest, the nodes are connected; so the next cut takes effect.
+//! Another cut after it may have no effect, as there may be no connection at that time.
 //!
-//! A process of purlin's is not held up by a connection that is not there yet: what it has sent last may be
-//! said on the next one.
+//! A process of purlin does not wait for a connection: its latest signals may be sent on the next one.
 //!
-//! Who stands at the ends of a wire, with N processes: `0..N` are the processes; `N..2N` are the same where
-//! they were found by a name, for which nothing is promised of the order beside what goes to a pid; from
-//! `2N` on are the names themselves, which their node looks up when a signal arrives.
+//! The ends of a wire, with N processes: `0..N` are the processes; `N..2N` are the same processes addressed by a name,
+//! for which there is no order relative to signals to the pid; from `2N` on are the names themselves, which their node
+//! looks up when a signal arrives.
 
 use std::collections::VecDeque;
 
@@ -24,26 +23,26 @@ use super::state::{Signal, State, Tie};
 use crate::language::{Name, Op, Program, Reason, Side, Who};
 use crate::outcome::Watched;
 
-/// On which connection a signal was said.
+/// Connection on which a signal was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Said {
-    /// It is on the node of its receiver: it was from the beginning, or has arrived there.
+    /// The signal is on the node of its receiver: it was local from the start, or it has arrived.
     Here,
-    /// On the connection of that number.
+    /// The signal is on the connection with this number.
     On(u8),
 }
 
-/// What is known of the connection.
+/// State of the connection between the nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Crossing {
     processes: Who,
-    /// `None` if there is one node only.
+    /// Bit mask of the processes on the BEAM's node; `None` if there is only one node.
     abroad: Option<u8>,
-    /// How many connections each node has lost.
+    /// Number of connections that each node has lost.
     lost: [u8; 2],
-    /// How often one was cut.
+    /// Number of cuts.
     cuts: u8,
-    /// The nodes are connected, and both know.
+    /// The nodes are connected, and both know it.
     is_steady: bool,
 }
 
@@ -57,22 +56,22 @@ impl Crossing {
         self.abroad.is_some()
     }
 
-    /// The end of a wire that stands for a name of the other node.
+    /// Returns the wire end of a name of the other node.
     pub(super) fn end_of_name(&self, name: Name) -> Who {
         2 * self.processes + name
     }
 
-    /// The name that an end of a wire stands for.
+    /// Returns the name of a wire end, if it is one.
     pub(super) fn name_of_end(&self, end: Who) -> Option<Name> {
         end.checked_sub(2 * self.processes)
     }
 
-    /// The end that stands for a sender where its receiver was found by a name.
+    /// Returns the wire end of a sender whose receiver was addressed by a name.
     pub(super) fn by_name(&self, from: Who) -> Who {
         self.processes + from
     }
 
-    /// The process that is at the beginning of a wire.
+    /// Returns the process at the sending end of a wire.
     pub(super) fn sender(&self, end: Who) -> Who {
         if end < 2 * self.processes { end % self.processes } else { end }
     }
@@ -84,12 +83,12 @@ impl Crossing {
         }
     }
 
-    /// Is that between two nodes?
+    /// Returns whether the two ends are on different nodes.
     pub(super) fn is_between(&self, from: Who, to: Who) -> bool {
         self.is_spread() && self.side(from) != self.side(to)
     }
 
-    /// Is a name of the other node meant?
+    /// Returns whether the name belongs to the other node.
     pub(super) fn is_far(&self, who: Who, name: Name) -> bool {
         self.is_spread() && self.side(who) != Side::of_name(name)
     }
@@ -103,22 +102,22 @@ impl Crossing {
         if far { Said::On(self.lost(self.side(from))) } else { Said::Here }
     }
 
-    /// Is it known what becomes of this, and can it be dealt with now?
+    /// Returns whether it is decided if the signal arrives, so that it can be handled now.
     pub(super) fn is_due(&self, said: Said, from: Who, to: Who) -> bool {
         let lost = |end| self.lost(self.side(end));
         match said {
             Said::Here => true,
-            // WHY both: a sender that has not lost the connection may find that this was not said on it.
+            // WHY both: a sender that has not lost the connection yet may find that the signal was not sent on it.
             Said::On(number) => number == lost(to) || number < lost(to).min(lost(from)),
         }
     }
 
-    /// Is this lost, as its node has lost that connection?
+    /// Returns whether the signal is lost, because its receiver's node has lost the connection.
     pub(super) fn is_lost(&self, said: Said, to: Who) -> bool {
         matches!(said, Said::On(number) if number < self.lost(self.side(to)))
     }
 
-    /// A connection is cut, if there is one: soon after another cut there may be none to be cut, or none yet.
+    /// Cuts the connection. Returns the state without the cut if there may be no connection, soon after another cut.
     pub(super) fn cut(&mut self) -> Option<Self> {
         let in_vain = (!self.is_steady).then(|| self.clone());
         self.cuts += 1;
@@ -126,24 +125,24 @@ impl Crossing {
         in_vain
     }
 
-    /// Was a connection cut since the program last rested?
+    /// Returns whether a connection was cut since the program was last at rest.
     pub(super) fn was_cut(&self) -> bool {
         !self.is_steady
     }
 
-    /// The program rests, and for that the nodes are connected.
+    /// The program is at rest, which implies that the nodes are connected.
     pub(super) fn rests(&mut self) {
         self.is_steady = true;
     }
 
-    /// The nodes that have still to find out that a connection was cut.
+    /// Returns the nodes that have not noticed all cuts yet.
     pub(super) fn losers(&self) -> impl Iterator<Item = Side> + use<> {
         let (lost, cuts) = (self.lost, self.cuts);
         Side::ALL.into_iter().filter(move |side| lost[*side as usize] < cuts)
     }
 }
 
-/// Can a connection still be lost?
+/// Returns whether a connection may still be lost.
 pub(super) fn may_be_lost(program: &Program, state: &State) -> bool {
     state.crossing.losers().next().is_some()
         || state.all().any(|who| {
@@ -152,14 +151,14 @@ pub(super) fn may_be_lost(program: &Program, state: &State) -> bool {
         })
 }
 
-/// A signal to a name has come to its node: the states that may follow.
+/// Handles the arrival of a signal to a name at its node; returns the possible next states.
 pub(super) fn look_up(mut state: State, from: Who, name: Name, signal: Signal) -> Vec<State> {
     match (state.names[usize::from(name)], signal) {
         (Some(owner), signal) => {
             let by_name = state.crossing.by_name(from);
             state.rewire(by_name, owner, |signals| signals.push_back((Said::Here, signal)));
         }
-        // D2: nobody has the name.
+        // D2: the name is not registered.
         (None, Signal::Monitor(slot, watched)) => {
             let nobody = state.crossing.end_of_name(name);
             state.put(nobody, from, Signal::Down(slot, watched, Reason::NoProcess));
@@ -169,11 +168,11 @@ pub(super) fn look_up(mut state: State, from: Who, name: Name, signal: Signal) -
     vec![state]
 }
 
-/// A node finds out that it has lost its connection: the states that may follow.
+/// A node notices the loss of its connection; returns the possible next states.
 pub(super) fn lose(state: State, side: Side) -> Vec<State> {
     let number = state.crossing.lost(side);
     let mut states = vec![state];
-    // What purlin has not said yet it says on the next one.
+    // Signals that purlin has not sent yet go out on the next connection.
     let ends = |state: &State, out: bool| -> Vec<(Who, Who)> {
         let crossing = &state.crossing;
         let far = |from, to| crossing.is_between(from, to);
@@ -196,7 +195,7 @@ pub(super) fn lose(state: State, side: Side) -> Vec<State> {
     states
 }
 
-/// Some of what was sent last is said on the next connection.
+/// Moves any number of the latest signals to the next connection; returns a state for each number.
 fn unsaid(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
     let next = |mut state: State, count: usize| {
         state.rewire(from, to, |signals| {
@@ -209,7 +208,7 @@ fn unsaid(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
     (0..=count).map(|count| next(state.clone(), count)).collect()
 }
 
-/// Some of what was on its way has arrived, and the rest never will.
+/// Marks any prefix of the signals in flight as arrived, the rest is lost; returns a state for each prefix.
 fn arrived(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
     let next = |mut state: State, count: usize| {
         state.rewire(from, to, |signals| {
@@ -218,7 +217,7 @@ fn arrived(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
         });
         state
     };
-    // What goes to a name is with its owner when it has arrived.
+    // A signal to a name that has arrived is already on the wire of the name's owner.
     let is_name = state.crossing.name_of_end(to).is_some();
     let count = if is_name { 0 } else { count(&state, from, to, number) };
     (0..=count).map(|count| next(state.clone(), count)).collect()
@@ -230,7 +229,7 @@ fn count(state: &State, from: Who, to: Who, number: u8) -> usize {
     signals.filter(|(said, _)| *said == Said::On(number)).count()
 }
 
-/// `noconnection` for all that crosses it.
+/// Adds `noconnection` for every link and monitor that crosses the connection.
 fn told(mut state: State, side: Side, number: u8) -> Vec<State> {
     let mut tell: Vec<(Who, Who, Vec<Signal>)> = Vec::new();
     let mut add = |from, to, signal| match tell.iter_mut().find(|(f, t, _)| (*f, *t) == (from, to))
@@ -250,7 +249,7 @@ fn told(mut state: State, side: Side, number: u8) -> Vec<State> {
                     add(peer, who, Signal::LinkExit(Reason::NoConnection));
                     state.change(who).links[at].1 = Tie::Lost;
                 }
-                // Whoever would say that it knows is gone.
+                // The process that would acknowledge the unlink is unreachable.
                 Tie::TakenBack(id) if !unsaid(|signal| matches!(signal, Signal::Unlink(_))) => {
                     add(peer, who, Signal::UnlinkAck(id));
                 }
@@ -292,7 +291,7 @@ fn is_unsaid(
     signals.any(|(said, signal)| *said > Said::On(number) && what(signal))
 }
 
-/// Puts signals behind all that has arrived.
+/// Inserts signals after all that have arrived.
 fn behind(state: &State, from: Who, to: Who, more: &[Signal]) -> State {
     let mut state = state.clone();
     state.rewire(from, to, |signals| {

@@ -1,12 +1,12 @@
-//! How a process ends, and what goes out when it does.
+//! The end of a process and the signals that it sends.
 
 use super::state::{Phase, Process, Signal, State, Tie};
 use crate::language::{Reason, Who};
 
-/// Ends a process. N1: its name is free before anybody can hear of the end.
+/// Ends a process. N1: its name is free before any process can observe the end.
 ///
-/// L2, D1: whoever is linked and whoever monitors is told. Nothing says in which order the signals
-/// of one end to one process arrive, so there is a state for each order.
+/// L2, D1: linked and monitoring processes get a signal. The order in which several signals of one
+/// end arrive at one process is not defined, so there is a state for each order.
 pub(super) fn end(mut state: State, who: Who, reason: Reason) -> Vec<State> {
     if let Some(name) = state.name_of(who) {
         state.names[usize::from(name)] = None;
@@ -17,7 +17,7 @@ pub(super) fn end(mut state: State, who: Who, reason: Reason) -> Vec<State> {
     let gone = std::mem::replace(process, ended);
     let mut states = vec![state];
     for to in states[0].all() {
-        // L5: a link that was taken back from here carries nothing any more.
+        // L5: a link that this process has removed carries no signal.
         let linked = gone.links.contains(&(to, Tie::Up)).then_some(Signal::LinkExit(reason));
         let downs = gone.watchers.iter().filter(|(watcher, ..)| *watcher == to);
         let downs = downs.map(|(_, slot, watched)| Signal::Down(*slot, *watched, reason));
@@ -40,7 +40,7 @@ fn with(state: &State, from: Who, to: Who, signals: &[Signal]) -> State {
     state
 }
 
-/// Every order in which these can stand.
+/// Returns every permutation of the signals.
 pub(super) fn orders(signals: &[Signal]) -> Vec<Vec<Signal>> {
     if signals.len() < 2 {
         return vec![signals.to_vec()];

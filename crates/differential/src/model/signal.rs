@@ -1,4 +1,4 @@
-//! What a signal does to the process that it arrives at.
+//! Effect of a signal on its receiver.
 
 use super::Runtime;
 use super::end::end;
@@ -6,7 +6,7 @@ use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{Reason, Tag, Who};
 use crate::outcome::{Item, Seen};
 
-/// The states in which the program can be once `to` has dealt with `signal`.
+/// Returns the possible states after `to` has handled `signal`.
 pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
     if state.has_ended(to) {
         return answer_for_the_dead(state, from, to, signal);
@@ -14,8 +14,8 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
     match signal {
         Signal::Item(item) => state.change(to).mailbox.push(item),
         Signal::Answer(tag) => answer(&mut state, from, to, tag),
-        // A link that is being taken back here has its taking back under way, which will
-        // meet this one at the other end and undo it; so it is undone here too.
+        // The pair is linked already, or an unlink of this side is in flight, which will remove the
+        // link at the other end; so the signal has no effect here.
         Signal::Link if state.get(to).links.iter().any(|(peer, _)| *peer == from) => {}
         Signal::Link => {
             state.change(to).links.push((from, Tie::Up));
@@ -29,7 +29,7 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
             state.change(to).links.retain(|link| *link != (from, Tie::TakenBack(number)));
         }
         Signal::LinkExit(reason) => {
-            // L5: a signal of a link that is no more is nothing.
+            // L5: an exit signal of a removed link is ignored.
             let is_it = |(peer, tie): &LinkEnd| *peer == from && !matches!(tie, Tie::TakenBack(_));
             let Some(at) = state.get(to).links.iter().position(is_it) else {
                 return vec![state];
@@ -37,7 +37,7 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
             state.change(to).links.remove(at);
             return exit(state, from, to, reason);
         }
-        // L4: only the signal of `exit` kills, and it is seen as `killed`.
+        // L4: only a signal sent by `exit` kills, and its reason is seen as `killed`.
         Signal::Exit(Reason::Kill) => return end(state, to, Reason::Killed),
         Signal::Exit(reason) => return exit(state, from, to, reason),
         Signal::Monitor(slot, watched) => {
@@ -49,7 +49,7 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
             state.change(to).watchers.retain(|(who, own, _)| (*who, *own) != (from, slot));
         }
         Signal::Down(slot, watched, reason) => {
-            // D1, D3: a monitor fires once, and not at all when it was taken back.
+            // D1, D3: a monitor fires once, and not at all after it was removed.
             let process = state.change(to);
             let Some(at) = process.monitors.iter().position(|(own, _)| *own == slot) else {
                 return vec![state];
@@ -65,10 +65,11 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
     vec![state]
 }
 
-/// L3: an exit signal is a message to who traps, nothing if it is `normal`, and an end to others.
+/// L3: an exit signal becomes a message if the receiver traps, is ignored if it is `normal`, and
+/// ends others.
 ///
-/// L4: `normal` from oneself is an end too. On the BEAM it was dealt with when it was sent, so one
-/// that comes later is from who trapped exits then; it is nothing.
+/// L4: `normal` sent to oneself also ends the process. On the BEAM it was handled when it was sent,
+/// so a later one was sent by a process that trapped exits at that time; it is ignored.
 fn exit(mut state: State, from: Who, to: Who, reason: Reason) -> Vec<State> {
     if state.get(to).trap {
         state.change(to).mailbox.push(Item::Exit(from, reason));
@@ -93,8 +94,8 @@ fn answer_for_the_dead(mut state: State, from: Who, to: Who, signal: Signal) -> 
         Signal::Monitor(slot, watched) => {
             let mut states =
                 state.clone().put_late(to, from, Signal::Down(slot, watched, Reason::NoProcess));
-            // C1: on purlin a call that was sent to a process before it had ended may be told its
-            // reason, even if what ended the process was sent before the call.
+            // C1: on purlin a call that was sent to a process before it had ended may return its
+            // exit reason, even if the signal that ended the process was sent before the call.
             if let (Runtime::Purlin, Phase::Ended(reason)) =
                 (state.runtime(from), state.get(to).phase)
                 && state.get(from).phase == Phase::Calling(slot)

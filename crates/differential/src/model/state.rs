@@ -1,4 +1,4 @@
-//! One moment of a program: every process, every signal under way, every name.
+//! State of a program: processes, signals in flight and names.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -8,90 +8,90 @@ use super::crossing::{Crossing, Said};
 use crate::language::{NAMES, Name, Program, Reason, Side, Slot, Tag, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
-/// What goes from one process to another.
+/// A signal from one process to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Signal {
-    /// For the mailbox: a message or a request.
+    /// A message or a call request, for the mailbox.
     Item(Item),
-    /// The answer of a call.
+    /// The reply of a call.
     Answer(Tag),
-    /// A link is made.
+    /// Creates a link.
     Link,
-    /// A link is taken back; the number comes back in the acknowledgement.
+    /// Removes a link; the number is repeated in the acknowledgement.
     Unlink(u8),
-    /// The taking back is known at the other end.
+    /// Acknowledges an unlink.
     UnlinkAck(u8),
-    /// Somebody linked has ended.
+    /// A linked process has ended.
     LinkExit(Reason),
     /// `exit(pid, reason)`.
     Exit(Reason),
-    /// A monitor begins.
+    /// Starts a monitor.
     Monitor(Slot, Watched),
-    /// A monitor is taken back.
+    /// Removes a monitor.
     Demonitor(Slot),
     /// A monitor fires.
     Down(Slot, Watched, Reason),
 }
 
 impl Signal {
-    /// Does it tell of an end?
+    /// Returns whether the signal reports an end.
     fn is_of_an_end(&self) -> bool {
         matches!(self, Self::LinkExit(_) | Self::Down(..))
     }
 }
 
-/// Where a process is in its life.
+/// Phase of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     Unborn,
     Running,
-    /// In a call, until an answer or the down signal of this monitor.
+    /// In a call, until the reply or the down signal of this monitor.
     Calling(Slot),
-    /// The call is over, with this to see.
+    /// The call is over, with this result.
     Called(Seen),
     Ended(Reason),
 }
 
-/// What is between two that are linked, or were.
+/// State of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Tie {
-    /// They are linked.
+    /// Linked.
     Up,
-    /// They were, until a connection was lost, and this one has not been told.
+    /// The connection was lost, and this process has not handled the exit signal yet.
     Lost,
-    /// The link was taken back, and the other end has not yet said that it knows.
+    /// The link was removed, and the other process has not acknowledged it yet.
     TakenBack(u8),
 }
 
-/// The end of a link.
+/// One end of a link: the other process and the state.
 pub(super) type LinkEnd = (Who, Tie);
 
-/// One process.
+/// State of one process.
 ///
-/// INVARIANT: an ended process has only its phase, its place and its log, so that lives that end
-/// alike are the same state.
+/// INVARIANT: an ended process has only its phase, its position and its log, so that different
+/// histories with the same end are the same state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Process {
     pub(super) phase: Phase,
-    /// How many steps of its script are done.
+    /// Number of steps executed.
     pub(super) at: u8,
     pub(super) trap: bool,
     pub(super) mailbox: Vec<Item>,
-    /// Kept in order, as are the monitors.
+    /// Sorted, like the monitors.
     pub(super) links: Vec<LinkEnd>,
-    /// How often it unlinked.
+    /// Number of unlinks so far.
     pub(super) unlinks: u8,
-    /// Its own monitors that may still fire, and whom they watch.
+    /// Monitors of this process that may still fire, with their targets.
     pub(super) monitors: Vec<(Slot, Who)>,
-    /// Who monitors it.
+    /// Monitors on this process.
     pub(super) watchers: Vec<(Who, Slot, Watched)>,
-    /// Whose calls it has received and not answered, the oldest first.
+    /// Callers whose requests were received and not answered, the oldest first.
     pub(super) owed: Vec<Who>,
     pub(super) log: Vec<Seen>,
 }
 
 impl Process {
-    /// One that has done nothing.
+    /// Returns a process that has executed nothing.
     pub(super) fn new(phase: Phase) -> Self {
         Self {
             phase,
@@ -108,20 +108,20 @@ impl Process {
     }
 }
 
-/// A program at one moment.
+/// State of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
     pub(super) runtime: Runtime,
-    /// Shared with the states they are copied from, until they change.
+    /// Copy-on-write: shared with the state this one was cloned from, until it changes.
     pub(super) processes: Vec<Rc<Process>>,
-    /// What is under way from each to each, where there is anything; in order.
+    /// Wires that have signals in flight, sorted.
     pub(super) wires: Vec<Wire>,
     pub(super) names: [Option<Who>; NAMES as usize],
     pub(super) crossing: Crossing,
 }
 
-/// What is under way from one to another, the oldest first. Both are processes, or what stands for them in
-/// programs that are spread: see `crossing.rs`.
+/// Signals in flight from one end to another, the oldest first. An end is a process, or a name in a
+/// spread program: see `crossing.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wire {
     pub(super) from: Who,
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    /// Whose rules hold for a process.
+    /// Returns the runtime whose rules apply to a process.
     pub(super) fn runtime(&self, who: Who) -> Runtime {
         match (self.runtime, self.crossing.side(who)) {
             (Runtime::Both, Side::Purlin) => Runtime::Purlin,
@@ -174,13 +174,13 @@ impl State {
         self.wires.binary_search_by_key(&(from, to), |wire| (wire.from, wire.to))
     }
 
-    /// What is under way from one process to another, the oldest first.
+    /// Returns the signals in flight from one process to another, the oldest first.
     pub(super) fn wire(&self, from: Who, to: Who) -> impl DoubleEndedIterator<Item = &Signal> {
         let there = self.place(from, to).ok().map(|at| &self.wires[at].signals);
         there.into_iter().flatten().map(|(_, signal)| signal)
     }
 
-    /// Changes what is under way.
+    /// Modifies the signals in flight on a wire.
     pub(super) fn rewire<R>(
         &mut self,
         from: Who,
@@ -198,15 +198,16 @@ impl State {
         result
     }
 
-    /// Puts a signal to another process on its way.
+    /// Sends a signal to a process.
     pub(super) fn put(&mut self, from: Who, to: Who, signal: Signal) {
         let said = self.crossing.said(from, to);
         self.rewire(from, to, |signals| signals.push_back((said, signal)));
     }
 
-    /// Puts the answer to a link or a monitor that came too late on its way, in every place that it
-    /// can have. It comes after all that the process sent while it lived, but who gives it may know
-    /// of the end before all others have been told, so among those signals it is in no order.
+    /// Sends the `noproc` answer to a late link or monitor; returns a state for every position that
+    /// it can have. It comes after all that the process sent while it lived, but the runtime may
+    /// answer before all other processes have been notified of the end, so it has no order among
+    /// those signals.
     pub(super) fn put_late(self, from: Who, to: Who, signal: Signal) -> Vec<Self> {
         let late = self.wire(from, to).rev().take_while(|earlier| earlier.is_of_an_end()).count();
         let first = self.wire(from, to).count() - late;
@@ -219,7 +220,7 @@ impl State {
         (first..=first + late).map(at).collect()
     }
 
-    /// Takes the oldest signal off a wire.
+    /// Removes the oldest signal of a wire.
     pub(super) fn take(&mut self, from: Who, to: Who) -> Option<(Said, Signal)> {
         self.rewire(from, to, VecDeque::pop_front)
     }
@@ -232,7 +233,7 @@ impl State {
         self.names.iter().position(|owner| *owner == Some(who)).map(|name| name as Name)
     }
 
-    /// What can be seen of it now.
+    /// Returns the outcome that is visible in this state.
     pub(super) fn outcome(&self) -> Outcome {
         let trace = |process: &Rc<Process>| Trace {
             log: process.log.clone(),

@@ -1,4 +1,4 @@
-//! What one step of a script does.
+//! Effect of one step of a script.
 
 use super::Runtime;
 use super::end::end;
@@ -6,15 +6,15 @@ use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{After, How, Name, Op, Pattern, Program, Reason, Slot, Who};
 use crate::outcome::{Item, Seen, Watched};
 
-/// The first of the numbers that the monitors of calls have, by the place of the call.
+/// First of the slots used for the monitors of calls; the position of the call is added.
 const CALLS: Slot = 128;
 
-/// The operation that a running process comes to next; `None` at the end of its script.
+/// Returns the next operation of a running process, or `None` at the end of its script.
 pub(super) fn next<'a>(program: &'a Program, state: &State, who: Who) -> Option<&'a Op> {
     program.scripts[usize::from(who)].get(usize::from(state.get(who).at))
 }
 
-/// Can the process take a step now? One that waits for time to pass cannot.
+/// Returns whether the process can take a step now. A process in a receive with an idle timeout cannot.
 pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
     match state.get(who).phase {
         Phase::Running => match next(program, state, who) {
@@ -30,19 +30,19 @@ pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
     }
 }
 
-/// Is there a message on its way from the process to itself? It has arrived when it is sent, so whoever
-/// looks finds it; but what stands before it may not have been dealt with before.
+/// Returns whether a message from the process to itself is in flight. It counts as arrived when it is sent, so a
+/// receive finds it; but signals before it may not have been handled yet.
 fn has_sent_itself(state: &State, who: Who) -> bool {
     state.wire(who, who).any(|signal| matches!(signal, Signal::Item(_)))
 }
 
-/// Does the process wait until nothing else goes on?
+/// Returns whether the process is in a receive with an idle timeout (`After::Idle`).
 pub(super) fn waits_a_while(program: &Program, state: &State, who: Who) -> bool {
     state.get(who).phase == Phase::Running
         && matches!(next(program, state, who), Some(Op::Receive(_, After::Idle)))
 }
 
-/// The receive of a process that waits a while gives up.
+/// The receive of a process with an idle timeout times out.
 pub(super) fn give_up(mut state: State, who: Who) -> State {
     state.change(who).at += 1;
     state.see(who, Seen::Nothing);
@@ -50,7 +50,7 @@ pub(super) fn give_up(mut state: State, who: Who) -> State {
     state
 }
 
-/// R1: where in the mailbox the oldest message lies that matches.
+/// R1: returns the position of the oldest matching message.
 pub(super) fn found(state: &State, who: Who, pattern: Pattern) -> Option<usize> {
     state.get(who).mailbox.iter().position(|item| match (pattern, item) {
         (Pattern::Any, _)
@@ -63,7 +63,7 @@ pub(super) fn found(state: &State, who: Who, pattern: Pattern) -> Option<usize> 
     })
 }
 
-/// The states in which the program can be once a process that is ready has taken its step.
+/// Returns the possible states after the next step of a ready process.
 pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> {
     if let Phase::Called(seen) = state.get(who).phase {
         state.change(who).phase = Phase::Running;
@@ -91,7 +91,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::Receive(pattern, _) => receive(&mut state, who, pattern),
         Op::Link(to) if to != who => link(&mut state, who, to),
         Op::Unlink(to) if to != who => unlink(&mut state, who, to),
-        // L1: a link to oneself is nothing.
+        // L1: linking to oneself has no effect.
         Op::Link(_) | Op::Unlink(_) => {}
         Op::Monitor(to, slot) => monitor(&mut state, who, to, slot, Watched::Process(to)),
         Op::MonitorName(name, slot) if state.crossing.is_far(who, name) => {
@@ -101,7 +101,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::MonitorName(name, slot) => match owner(&state, name) {
             Some(to) => monitor(&mut state, who, to, slot, Watched::Name(name)),
             None => {
-                // D2: the answer comes with nothing more needed, but not before anything else.
+                // D2: the down signal depends on no other process, but does not overtake earlier signals.
                 let watched = Watched::Name(name);
                 state.change(who).monitors.push((slot, who));
                 state.put(who, who, Signal::Down(slot, watched, Reason::NoProcess));
@@ -125,7 +125,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::Exit(to, reason) => state.put(who, to, Signal::Exit(reason)),
         Op::Trap(on) => state.change(who).trap = on,
         Op::Register(name, of) => {
-            // N1: one owner for a name, one name for a process, and the owner lives.
+            // N1: a name has one owner, a process has one name, and the owner is alive.
             let free = owner(&state, name).is_none()
                 && state.name_of(of).is_none()
                 && !state.has_ended(of);
@@ -142,12 +142,12 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
             let owner = owner(&state, name);
             state.see(who, Seen::Whereis(owner));
         }
-        // C3
+        // C3: a call to oneself is refused.
         Op::Call(to, _) if to == who => state.see(who, Seen::Refused),
         Op::Call(to, tag) => {
             let slot = CALLS + at;
-            // C1, L7: on purlin whoever calls one that has ended already need not look into its inbox,
-            // where signals of that process may wait.
+            // C1, L7: on purlin a caller of a process that has ended already need not examine its own inbox, where
+            // signals of that process may be queued.
             let known = (state.runtime(who) == Runtime::Purlin && state.has_ended(to)).then(|| {
                 let mut state = state.clone();
                 state.see(who, Seen::Failed(Reason::NoProcess));
@@ -177,8 +177,8 @@ fn owner(state: &State, name: Name) -> Option<Who> {
     state.names[usize::from(name)]
 }
 
-/// L4, L7: on the BEAM an exit signal to oneself ends the process at once, unless it traps exits; then
-/// the signal takes its time, as it does on purlin in either case.
+/// L4, L7: on the BEAM an exit signal to oneself ends the process immediately, unless it traps exits; then the signal
+/// is asynchronous, as it always is on purlin.
 fn exit_itself(mut state: State, who: Who, reason: Reason) -> Vec<State> {
     if state.runtime(who) == Runtime::Beam && !state.get(who).trap {
         return end(state, who, if reason == Reason::Kill { Reason::Killed } else { reason });
@@ -191,7 +191,7 @@ fn spawn(state: &mut State, who: Who, child: Who, how: How) {
     state.change(child).phase = Phase::Running;
     match how {
         How::Plain => {}
-        // L8: both ends are there at once.
+        // L8: both ends of the link exist from the start.
         How::Link => {
             state.change(child).links.push((who, Tie::Up));
             state.change(who).links.push((child, Tie::Up));
@@ -220,7 +220,7 @@ fn receive(state: &mut State, who: Who, pattern: Pattern) {
 fn link(state: &mut State, who: Who, to: Who) {
     let links = &mut state.change(who).links;
     match links.iter_mut().find(|(peer, _)| *peer == to) {
-        // L1: there is one at most.
+        // L1: there is at most one link.
         Some((_, Tie::Up | Tie::Lost)) => return,
         Some((_, taken_back)) => *taken_back = Tie::Up,
         None => links.push((to, Tie::Up)),
@@ -240,15 +240,15 @@ fn unlink(state: &mut State, who: Who, to: Who) {
 }
 
 fn monitor(state: &mut State, who: Who, to: Who, slot: Slot, watched: Watched) {
-    // D1: a monitor of oneself is nothing.
+    // D1: a monitor of oneself has no effect.
     if to != who {
         state.change(who).monitors.push((slot, to));
         state.put(who, to, Signal::Monitor(slot, watched));
     }
 }
 
-/// On the BEAM a monitor of a process elsewhere is taken back with `false` where there is no connection, also
-/// if it has not fired, and then it does not fire any more.
+/// Returns whether `demonitor` may return `false`: on the BEAM, while there is no connection, it does so for a remote
+/// process even if the monitor has not fired, and the monitor does not fire afterwards.
 fn unsure(state: &State, who: Who, slot: Slot) -> bool {
     let far = |(own, to): &(Slot, Who)| *own == slot && state.crossing.is_between(who, *to);
     state.runtime(who) == Runtime::Beam
@@ -265,7 +265,7 @@ fn demonitor(state: &mut State, who: Who, slot: Slot, flush: bool) {
     }
     if let Some(at) = at {
         let (_, to) = process.monitors.remove(at);
-        // WHY not to a name elsewhere: nobody can tell whether it was said, as the monitor fires no more.
+        // WHY not to a remote name: it cannot be observed whether the signal was sent, as the monitor no longer fires.
         if state.crossing.name_of_end(to).is_none() {
             state.put(who, to, Signal::Demonitor(slot));
         }

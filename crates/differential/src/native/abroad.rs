@@ -1,8 +1,8 @@
-//! The processes of a program that are on the BEAM, as its processes on purlin know them.
+//! The processes on the BEAM as addressed by the processes on purlin.
 //!
-//! Half of them know another one as a process that receives terms, half as one that receives a type that
-//! becomes terms; so both kinds of address meet in one program. Who is linked to by another one knows it
-//! as a process that receives terms, for that is whose link it is here.
+//! Half of them address another process with the message type `Term`, half with a type that is converted to terms; so
+//! one program uses both kinds of proxy. A process that is the target of a link from another process addresses that
+//! process as `Term`, because the proxy of this type holds the link.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,15 +14,15 @@ use purlin_term::{Atom, Term};
 use super::process::Msg;
 use crate::language::{By, NAMES, Name, Op, Program, Script, Side, Tag, Who};
 
-/// What a message is elsewhere: `{message, Who, Tag}`.
+/// Type of a message to a remote process: `{message, Who, Tag}`.
 type Tuple = (Atom, Who, Tag);
 
-/// A name of a program that is spread, as both nodes know it.
+/// Returns the registered name of a name in a spread program; it is the same on both nodes.
 pub(super) fn name(name: Name) -> String {
     format!("differential_name_{name}")
 }
 
-/// Somebody whom a process knows.
+/// A process known to another process.
 pub(super) enum Peer {
     Here(Pid<Msg>),
     Term(Pid<Term>),
@@ -70,14 +70,14 @@ impl Peer {
     }
 }
 
-/// One that is there, by both kinds of address.
+/// A remote process with both kinds of proxy.
 struct There {
     who: Who,
     term: Pid<Term>,
     tuple: Pid<Tuple>,
 }
 
-/// The other node, as a program sees it.
+/// The other node, as seen by a program.
 pub(crate) struct Abroad {
     cluster: Cluster,
     seed: u32,
@@ -106,14 +106,14 @@ impl Abroad {
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One of its processes is this one; `None` if there is no room to know it.
+    /// Adds a process of the other node; returns `None` if no proxy can be created.
     pub(crate) fn knows(&self, who: Who, pid: &purlin_term::Pid) -> Option<()> {
         let there = There { who, term: self.cluster.pid(pid)?, tuple: self.cluster.pid(pid)? };
         self.there().push(there);
         Some(())
     }
 
-    /// Somebody there, as one of ours always knows it.
+    /// Returns the proxy for `who` that the local process `of` always uses.
     pub(super) fn peer(&self, of: Who, who: Who) -> Option<Peer> {
         let there = self.there();
         let there = there.iter().find(|there| there.who == who)?;

@@ -1,4 +1,4 @@
-//! One process of a program on purlin: carries out its script, and tells what it sees.
+//! Interpreter of one process on purlin: executes its script and logs what it observes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use super::world::{Raw, World};
 use crate::language::{After, How, Op, Pattern, Reason, Slot, Tag, Who};
 use crate::outcome::{Item, Seen};
 
-/// What the processes send each other.
+/// Message type of the processes.
 #[derive(Debug, purlin::Message)]
 pub(super) enum Msg {
     Message(Who, Tag),
@@ -29,10 +29,10 @@ pub(super) enum Msg {
 /// Longer than any run.
 const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 
-/// WHY boxed: what a process spawns runs the same function, whose type would contain itself.
+/// WHY boxed: a spawned child runs the same function, whose type would contain itself.
 type Life = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// One that is there from the beginning: it waits until all are.
+/// Returns the function of a base process, which waits until all base processes exist.
 pub(super) fn base(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Send {
     move |me| {
         Box::pin(async move {
@@ -46,14 +46,14 @@ fn child(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Sen
     move |me| Box::pin(Player::new(world, who, me).play())
 }
 
-/// A process with its handle on itself.
+/// A process with its handle.
 struct Player {
     me: Process<Msg>,
     who: Who,
     world: Arc<World>,
-    /// Its monitors, by their slots.
+    /// Monitors by slot.
     monitors: Vec<(Slot, MonitorRef)>,
-    /// The calls it has received and not answered, the oldest first.
+    /// Received calls that were not answered, the oldest first.
     owed: Vec<Reply<Tag>>,
     chance: fastrand::Rng,
 }
@@ -67,7 +67,7 @@ impl Player {
     async fn play(mut self) {
         let script = self.world.scripts[usize::from(self.who)].clone();
         for op in script {
-            // WHY: signals are dealt with between turns; so there are turns of one step and of many.
+            // WHY: signals are handled between turns; so there are turns of one step and turns of many.
             if self.chance.u8(..3) == 0 {
                 yield_now().await;
             }
@@ -114,7 +114,7 @@ impl Player {
                 self.see(Seen::Demonitored(there));
             }
             Op::ExitSelf(reason) => exit(reason_of(reason)),
-            // WHY not `panic!`: thousands of them would each print a line.
+            // WHY not `panic!`: thousands of panics would each print a line.
             Op::Crash => std::panic::resume_unwind(Box::new("crash")),
             Op::Exit(to, reason) => self.world.peer(self.who, to).exit(reason_of(reason)),
             Op::Trap(on) => {
@@ -235,15 +235,15 @@ impl Player {
         self.see(seen);
     }
 
-    /// Waits for ever.
+    /// Waits forever.
     async fn rest(&mut self) {
         self.world.nudged(self.who).await;
         self.show().await;
     }
 
-    /// The program rests: shows the mailbox, and does no more.
+    /// Shows the mailbox when the program is at rest, and then waits forever.
     async fn show(&mut self) {
-        // WHY kept: a call whose right to reply is dropped ends, and its caller has not been asked yet.
+        // WHY kept: dropping a `Reply` would end the call of a caller that has not shown its mailbox yet.
         let waiting = self.me.flush().into_iter();
         let left = waiting.map(|message| raw(message, |reply| self.owed.push(reply))).collect();
         self.world.leave(self.who, left);

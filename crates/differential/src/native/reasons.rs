@@ -1,10 +1,10 @@
-//! The reasons of programs as purlin's, and back.
+//! Conversion between the reasons of programs and those of purlin.
 
 use purlin::ExitReason;
 
 use crate::language::Reason;
 
-/// What a process ends with, or is sent.
+/// Returns the exit reason to end with or to send.
 pub(super) fn reason_of(reason: Reason) -> ExitReason {
     match reason {
         Reason::Normal => ExitReason::Normal,
@@ -20,7 +20,7 @@ pub(super) fn reason_of(reason: Reason) -> ExitReason {
     }
 }
 
-/// What was seen.
+/// Returns the program's reason for an observed exit reason.
 pub(super) fn reason(reason: &ExitReason) -> Reason {
     match reason {
         ExitReason::Normal => Reason::Normal,
@@ -36,8 +36,8 @@ pub(super) fn reason(reason: &ExitReason) -> Reason {
     }
 }
 
-/// An error by what it says, which is its term if it has come from a BEAM; a binary in it is what one of
-/// ours said, and has come back.
+/// Decodes an error from its text. An error from the BEAM is printed as its term; a binary in it is
+/// the text of a purlin error that was sent to the BEAM and back.
 fn error(says: &str) -> Reason {
     match says {
         "boom" | "<<\"boom\">>" => Reason::Boom,
@@ -53,7 +53,7 @@ mod tests {
     use crate::language::Reason;
 
     #[test]
-    fn a_reason_that_a_program_can_give_is_seen_as_it_was_given() {
+    fn every_reason_of_a_program_survives_the_conversion() {
         for given in Reason::ALL.into_iter().filter(|given| *given != Reason::Crash) {
             assert_eq!(reason(&reason_of(given)), given);
         }

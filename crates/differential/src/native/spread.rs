@@ -1,4 +1,4 @@
-//! The half of a spread program that is on purlin.
+//! The half of a spread program that runs on purlin.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::world::World;
 use crate::language::{Program, Side, Who};
 use crate::outcome::Outcome;
 
-/// The processes of one program that are on purlin, and what they see.
+/// The processes of one program that are on purlin, with their log.
 pub(crate) struct Half {
     world: Arc<World>,
     bases: Vec<(Who, Pid<Msg>)>,
 }
 
 impl Half {
-    /// Has the cluster read what comes from the other node.
+    /// Sets how the cluster decodes messages from the other node.
     pub(crate) fn read(cluster: &Cluster) {
         cluster.receives_by(|term| {
             let parts = match term.as_tuple() {
@@ -33,7 +33,7 @@ impl Half {
         });
     }
 
-    /// The processes are there, and wait.
+    /// Spawns the base processes, which wait for [`Half::begin`].
     pub(crate) fn start(node: &Node, program: &Program, seed: u32, abroad: Abroad) -> Self {
         let world = Arc::new(World::new(program, 0, seed, Some(abroad)));
         let here = (0..program.bases).filter(|who| program.side(*who) == Side::Purlin);
@@ -41,22 +41,23 @@ impl Half {
         Self { bases: bases.collect(), world }
     }
 
-    /// They begin.
+    /// Starts the scripts of the base processes.
     pub(crate) fn begin(&mut self) {
         self.world.begin(std::mem::take(&mut self.bases));
     }
 
-    /// Those that are there before the program begins.
+    /// Returns the base processes on this node.
     pub(crate) fn bases(&self) -> Vec<(Who, ProcessId)> {
         self.bases.iter().map(|(who, pid)| (*who, pid.id())).collect()
     }
 
-    /// All that have been spawned.
+    /// Returns all spawned processes on this node.
     pub(crate) fn all(&self) -> Vec<(Who, ProcessId)> {
         self.world.spawned_here().iter().map(|(who, pid)| (*who, pid.id())).collect()
     }
 
-    /// One of the other node's processes is this one.
+    /// Adds a process of the other node; returns `None` if `pid` is not a pid or no proxy can be
+    /// created.
     pub(crate) fn knows(&self, who: Who, pid: &Term) -> Option<()> {
         self.world.abroad().knows(who, pid.as_pid()?)
     }
@@ -69,17 +70,17 @@ impl Half {
         self.world.wake(who);
     }
 
-    /// Has those that wait show their mailboxes.
+    /// Asks the waiting processes to show their mailboxes.
     pub(crate) fn finish(&self) {
         self.world.finish();
     }
 
-    /// What was seen here; those of the other node were never spawned.
+    /// Returns the outcome on this node; processes of the other node count as never spawned.
     pub(crate) fn outcome(&self) -> Outcome {
         self.world.outcome()
     }
 
-    /// Ends what is left.
+    /// Kills the remaining processes.
     pub(crate) fn kill(&self) {
         for (_, pid) in self.world.spawned_here() {
             pid.exit(ExitReason::Kill);

@@ -1,7 +1,7 @@
-//! Trees on purlin: its own supervisors, on a simulated node that says when the tree rests.
+//! Trees on purlin: its own supervisors, on a simulated node that reports when the tree is at rest.
 //!
-//! One process is the parent of the tree's top and gives the orders that the test's thread sends it;
-//! between two of them everything that is ready runs.
+//! One process is the parent of the top supervisor and executes the orders that the test thread
+//! sends to it; between two orders everything that is runnable runs.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -25,11 +25,12 @@ use crate::tree::{self, Answer, Child, Event, Id, Order, Strategy, Supervisor, T
 /// Longer than any run.
 const PERIOD: Duration = Duration::from_secs(1_000_000);
 
-/// What is seen of a tree on a simulated node, whose choices are those of the seed.
+/// Runs a tree on a simulated node and returns its events; the seed determines the decisions of the
+/// node.
 ///
 /// # Panics
 ///
-/// If the operating system refuses what the node needs.
+/// Panics if the operating system refuses a resource that the node needs.
 #[must_use]
 pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
     let mut simulation = Simulation::new(seed.into());
@@ -48,14 +49,14 @@ pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
     std::mem::take(&mut forest.lock().events)
 }
 
-/// What all processes of a tree share.
+/// State shared by all processes of a tree.
 #[derive(Debug, Default)]
 struct Forest(Mutex<Records>);
 
 #[derive(Debug, Default)]
 struct Records {
     events: Vec<Event>,
-    /// How many of the next starts of a worker fail.
+    /// Number of further starts that fail, by worker.
     fails: HashMap<Id, u8>,
     workers: HashMap<Id, Pid<Mail<Worker>>>,
 }
@@ -75,7 +76,7 @@ impl Forest {
 struct Worker {
     id: Id,
     forest: Arc<Forest>,
-    /// It ends as it was ordered, and not because it was told to stop.
+    /// The worker ends because of an order, not because of its supervisor.
     ends: bool,
 }
 
@@ -159,21 +160,21 @@ fn restart(of: tree::Restart) -> Restart {
     }
 }
 
-/// By which a supervisor that is a child is found.
+/// Returns the registered name of a child supervisor.
 fn name(id: Id) -> String {
     format!("supervisor-{id}")
 }
 
-/// What the parent is told.
+/// Message type of the parent.
 #[derive(purlin::Message)]
 enum Errand {
-    /// To carry out an order.
+    /// Execute an order.
     Give(Order),
-    /// To tell its answer, and how the tree looks.
+    /// Log the answer to the order and the children of the tree.
     Look,
-    /// To stop the tree, and to tell how it ended.
+    /// Stop the tree and log how it ended.
     Stop,
-    /// The top has ended.
+    /// The top supervisor has ended.
     #[from]
     Over(Exit),
 }
@@ -183,7 +184,7 @@ async fn parent(mut me: Process<Errand>, forest: Arc<Forest>, top: SupervisorSpe
     let top = top.start_link(&me).await.ok();
     let (mut answer, mut over) = (Answer::Nobody, top.is_none());
     loop {
-        // Once the top has ended nobody gives orders or looks.
+        // After the top supervisor has ended, orders and looks are ignored.
         let alive = || top.as_ref().filter(|top| top.pid().is_alive());
         receive!(me, {
             Errand::Give(order) => {
@@ -279,10 +280,10 @@ async fn carry_out(order: Order, top: &SupervisorRef, forest: &Arc<Forest>) -> A
     }
 }
 
-/// The children as the supervisors tell of them. OTP tells of the last first, without a promise;
-/// purlin of the first, so its list is turned round.
+/// Logs the children as listed by the supervisors. OTP lists the last child first, without a
+/// guarantee; purlin lists the first, so the list is reversed here.
 ///
-/// WHY boxed: it goes down the tree.
+/// WHY boxed: the function is recursive.
 fn show(of: SupervisorRef, forest: &Forest) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
     Box::pin(async move {
         for own in of.which_children().await.unwrap_or_default().into_iter().rev() {

@@ -1,4 +1,4 @@
-//! What the processes of one program share with the one that runs it: who they are, and the log.
+//! State shared by the processes of one program and its driver: pids, log and control flags.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use super::reasons::reason;
 use crate::language::{By, MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
-/// What a process saw, as it saw it.
+/// An observation of a process, before pids and monitors are replaced by numbers.
 #[derive(Debug)]
 pub(super) enum Raw {
     Seen(Seen),
@@ -25,22 +25,22 @@ pub(super) enum Raw {
 struct Records {
     pids: Vec<Option<Pid<Msg>>>,
     logs: Vec<Vec<Raw>>,
-    /// What those that wait at the end have in their mailboxes.
+    /// Mailboxes of the processes that wait at the end.
     left: HashMap<Who, Vec<Raw>>,
     slots: HashMap<MonitorRef, Slot>,
     idle: [bool; MOST_PROCESSES],
-    /// Whoever is nudged shows its mailbox and does no more.
+    /// A nudged process shows its mailbox and stops.
     finishing: bool,
 }
 
-/// One program that runs.
+/// One running program.
 pub(super) struct World {
     pub(super) scripts: Vec<Script>,
     pub(super) seed: u32,
     number: u64,
     nudges: [Notify; MOST_PROCESSES],
     records: Mutex<Records>,
-    /// The other node, in a program that is spread.
+    /// The other node, in a spread program.
     abroad: Option<Abroad>,
 }
 
@@ -66,7 +66,7 @@ impl World {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bases are there; now they begin.
+    /// Registers the pids of the base processes and starts their scripts.
     pub(super) fn begin(&self, bases: Vec<(Who, Pid<Msg>)>) {
         let mut records = self.records();
         for (who, base) in bases {
@@ -76,7 +76,7 @@ impl World {
         all_there.for_each(|(_, nudge)| nudge.notify_one());
     }
 
-    /// A name of the program's, as the node knows it.
+    /// Returns the registered name of a program's name.
     pub(super) fn name(&self, name: Name) -> String {
         match self.abroad {
             Some(_) => abroad::name(name),
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Does the name belong to the other node?
+    /// Returns whether the name belongs to the other node.
     pub(super) fn is_far(&self, name: Name) -> bool {
         self.abroad.is_some() && Side::of_name(name) == Side::Beam
     }
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// Whoever has a name of the other node.
+    /// Returns the address of a name of the other node.
     pub(super) fn named(&self, name: Name) -> Peer {
         self.abroad().named(name)
     }
@@ -105,7 +105,7 @@ impl World {
         self.abroad().cut(by);
     }
 
-    /// Whom a process knows by that number, on either node.
+    /// Returns the address of a process on either node, as used by the process `of`.
     pub(super) fn peer(&self, of: Who, who: Who) -> Peer {
         let there = self.abroad.as_ref().and_then(|abroad| abroad.peer(of, who));
         there.unwrap_or_else(|| Peer::Here(self.pid(who)))
@@ -118,12 +118,12 @@ impl World {
         }
     }
 
-    /// Those that have been spawned.
+    /// Returns the pids of all spawned processes.
     pub(super) fn pids(&self) -> Vec<Pid<Msg>> {
         self.spawned_here().into_iter().map(|(_, pid)| pid).collect()
     }
 
-    /// The same, with their numbers.
+    /// Returns the spawned processes on this node with their numbers.
     pub(super) fn spawned_here(&self) -> Vec<(Who, Pid<Msg>)> {
         let records = self.records();
         let all = (0..).zip(&records.pids);
@@ -158,13 +158,13 @@ impl World {
         self.records().finishing
     }
 
-    /// Has those that wait show their mailboxes.
+    /// Asks the waiting processes to show their mailboxes.
     pub(super) fn finish(&self) {
         self.records().finishing = true;
         self.nudges.iter().for_each(Notify::notify_one);
     }
 
-    /// The first of those that wait a while and have not ended.
+    /// Returns the first live process in a receive with an idle timeout.
     pub(super) fn first_idle(&self) -> Option<Who> {
         let records = self.records();
         let lives = |who: usize| records.pids[who].as_ref().is_some_and(Pid::is_alive);
@@ -172,7 +172,7 @@ impl World {
         first.map(|who| who as Who)
     }
 
-    /// Has one that waits a while go on.
+    /// Times out the idle receive of a process.
     pub(super) fn wake(&self, who: Who) {
         self.records().idle[usize::from(who)] = false;
         self.nudges[usize::from(who)].notify_one();
@@ -239,5 +239,5 @@ impl World {
     }
 }
 
-/// Stands for whoever is none of the program's; the model knows no such outcome.
+/// Number of any process that is not part of the program; no outcome of the model has it.
 const NOBODY: u8 = u8::MAX;

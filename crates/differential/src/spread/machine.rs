@@ -1,5 +1,5 @@
-//! The node of the BEAM: told what to do over its standard input, and heard over its output, which no cut
-//! of the wire concerns.
+//! The BEAM node of spread programs, controlled over its standard input and output, which are not
+//! affected by cuts of the wire.
 
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -11,7 +11,7 @@ use super::wire::Wire;
 use crate::beam::{Beam, packet};
 use crate::language::Who;
 
-/// Who a process is, and its pid.
+/// Process numbers with their pids.
 pub(super) type Known = Vec<(Who, Term)>;
 
 pub(super) struct Machine {
@@ -20,7 +20,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Starts a node of that name. Whenever one of its processes asks for that, the wire is cut.
+    /// Starts a node with this name. The wire is cut whenever one of its processes requests it.
     pub(super) fn start(name: &str, cookie: &str, epmd: u16, wire: Wire) -> io::Result<Self> {
         let options = ["-start_epmd", "false", "-name", name, "-setcookie", cookie];
         let port = epmd.to_string();
@@ -46,7 +46,7 @@ impl Machine {
         self.answers.recv().map_err(|_| io::Error::other("the BEAM has ended"))
     }
 
-    /// Starts the processes of a program that are there, which wait.
+    /// Spawns the base processes of a program that are on the BEAM; they wait for [`Machine::go`].
     pub(super) fn begin(&mut self, code: &[u8], here: u8, other: &str) -> io::Result<Known> {
         let other = Term::Atom(Atom::new(other).map_err(io::Error::other)?);
         let (code, here) = (Term::from(code), Term::from(i64::from(here)));
@@ -54,12 +54,12 @@ impl Machine {
         known(&read(&pids)?)
     }
 
-    /// They begin, and know those of the other node.
+    /// Starts the scripts, with the pids of the base processes of the other node.
     pub(super) fn go(&mut self, others: &Known) -> io::Result<()> {
         self.ask(Term::tuple([Term::atom("go"), told(others)])).map(drop)
     }
 
-    /// The first of those that wait a while.
+    /// Returns the first process in a receive with an idle timeout.
     pub(super) fn idle(&mut self) -> io::Result<Option<Who>> {
         let idle = read(&self.ask(Term::atom("idle"))?)?;
         let all = idle.as_list().ok_or_else(|| unclear(&idle))?;
@@ -71,7 +71,7 @@ impl Machine {
         self.ask(Term::tuple([Term::atom("wake"), who])).map(drop)
     }
 
-    /// Who was there, and the code of what was seen; ends what is left.
+    /// Returns the pids and the encoded outcome of the processes, and kills those that are left.
     pub(super) fn finish(&mut self, others: &Known) -> io::Result<(Known, Vec<u8>)> {
         let answer = read(&self.ask(Term::tuple([Term::atom("finish"), told(others)]))?)?;
         match answer.as_tuple() {

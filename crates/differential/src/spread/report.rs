@@ -1,4 +1,4 @@
-//! What a run of spread programs came to.
+//! Report of a campaign with spread programs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,22 +8,22 @@ use crate::language::{Op, Program, Reason};
 use crate::model::Reached;
 use crate::outcome::{End, Item, Outcome, Seen};
 
-/// What was counted, and what differed.
+/// Counters and differences of a campaign.
 #[derive(Debug, Default)]
 pub struct Report {
     programs: u64,
     excluded: u64,
-    /// Compared programs in which somebody saw `noconnection`.
+    /// Compared programs in which a process saw `noconnection`.
     lost: u64,
-    /// How often compared programs had the connection cut.
+    /// Number of cuts in compared programs.
     cuts: usize,
     operations: BTreeMap<&'static str, u64>,
-    /// What is not allowed.
+    /// Outcomes that the clauses do not allow.
     pub differences: Vec<Difference>,
     pub(super) took: Duration,
 }
 
-/// A program that came to what the clauses do not allow.
+/// A program with an outcome that the clauses do not allow.
 #[derive(Debug)]
 pub struct Difference {
     pub(super) seed: u64,

@@ -1,11 +1,10 @@
-//! Whether a spread program rests: nobody on either node can go on, and nothing is under way.
+//! Detects rest of a spread program: no process on either node can run, and no signal is in flight.
 //!
-//! If every process of purlin's node sleeps, then a question goes to the other node and its answer comes
-//! back, and again every process sleeps and has had no turn since: then purlin has said nothing since
-//! before the question, which came behind all that it had said; the BEAM answered when it had dealt with
-//! all of that, and the answer came behind all that the BEAM had said. So nothing is left to come. No time
-//! is waited for. The question needs a connection, so whoever waits for one has it by then, and a node
-//! that has lost one has found out.
+//! Suppose every process of purlin's node sleeps, then a question goes to the other node and its answer comes back, and
+//! every process still sleeps and has had no turn since. Then purlin has sent nothing since before the question, which
+//! followed everything it had sent; the BEAM answered after it had handled all of that, and the answer followed
+//! everything the BEAM had sent. So nothing is left in flight. No clock is involved. The question needs a connection,
+//! so a process that waits for one has it by then, and a node that has lost one has noticed.
 
 use std::thread;
 
@@ -15,7 +14,7 @@ use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
 use tokio::sync::oneshot;
 
-/// What comes to the process that asks.
+/// Message type of the asking process.
 enum Mail {
     Ask(oneshot::Sender<bool>),
     Term(Term),
@@ -28,7 +27,7 @@ impl From<Down> for Mail {
     }
 }
 
-/// Asks the other node.
+/// Sends questions to the other node.
 pub(super) struct Prober {
     node: Node,
     asker: Pid<Mail>,
@@ -44,7 +43,7 @@ impl Prober {
         Some(Self { node, asker, other })
     }
 
-    /// Waits until nothing goes on; `false` if that does not happen in so many looks.
+    /// Waits until the program is at rest; returns `false` if it is not after `looks` observations.
     pub(super) fn rests(&self, looks: usize) -> bool {
         (0..looks).any(|_| {
             let before = self.glance();
@@ -56,10 +55,10 @@ impl Prober {
         })
     }
 
-    /// Every process of programs, and every stand-in, with the turns that it has had; `None` if one does not sleep.
+    /// Returns all processes of programs and all proxies with their turn counts; `None` if one is not asleep.
     fn glance(&self) -> Option<Vec<(ProcessId, u64)>> {
         let own = [self.asker.id(), self.other.id()];
-        // What reads and writes the connection has turns with every question; it keeps nothing back.
+        // The system processes of the connection have turns with every question; they hold nothing back.
         let serves = |function: &str| function.contains("foreign::service");
         let all = self.node.processes().into_iter();
         let all = all.filter(|info| !own.contains(&info.id) && !serves(info.function));
@@ -97,7 +96,7 @@ async fn ask(mut me: Process<Mail>, cluster: Cluster, other: Pid<Term>) {
             }
         };
         me.demonitor_flush(monitor);
-        // Nobody gives up waiting for it.
+        // The receiver waits for the result without a timeout.
         let _ = told.send(answered);
     }
 }

@@ -1,4 +1,4 @@
-//! A wire that can be cut: all bytes between the two nodes go through it, whoever of them calls.
+//! A wire that can be cut: a relay for all bytes between the two nodes, whichever of them connects.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream as Blocking};
@@ -7,27 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// The ends of what goes through it, and how often it was cut.
+/// Sockets of the connections through the wire, and the number of cuts.
 #[derive(Clone, Default)]
 pub(super) struct Wire(Arc<Mutex<(Vec<Weak<Blocking>>, u64)>>);
 
 impl Wire {
-    /// Breaks all connections. What was under way is lost, and new ones can be made.
+    /// Breaks all connections. Bytes in flight are lost; new connections can be made.
     pub(super) fn cut(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.1 += 1;
         for end in state.0.drain(..).filter_map(|end| end.upgrade()) {
-            // It may be gone already.
+            // The socket may be closed already.
             let _ = end.shutdown(Shutdown::Both);
         }
     }
 
-    /// How often it was cut.
+    /// Returns the number of cuts.
     pub(super) fn cuts(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
-    /// A port behind which that address is. Must be called within a tokio runtime.
+    /// Opens a port that forwards to the address. Must be called within a tokio runtime.
     pub(super) async fn to(&self, address: SocketAddr) -> io::Result<u16> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = socket.local_addr()?.port();
@@ -35,7 +35,7 @@ impl Wire {
         tokio::spawn(async move {
             while let Ok((near, _)) = socket.accept().await {
                 let wire = wire.clone();
-                // Who calls sees that it was in vain.
+                // A failure is seen by the connecting node as a closed connection.
                 tokio::spawn(async move { wire.carry(near, address).await });
             }
         });
@@ -46,14 +46,14 @@ impl Wire {
         let far = TcpStream::connect(address).await?;
         let ((mut near, own), (mut far, other)) = (self.keep(near)?, self.keep(far)?);
         let carried = copy_bidirectional(&mut near, &mut far).await;
-        // WHY: what is kept would hold a connection that one side has broken.
+        // WHY: the kept handle would hold open a connection that one side has closed.
         for end in [own, other] {
             let _ = end.shutdown(Shutdown::Both);
         }
         carried.map(drop)
     }
 
-    /// Keeps an end, to break it.
+    /// Keeps a handle to a socket, so that the wire can break it.
     fn keep(&self, end: TcpStream) -> io::Result<(TcpStream, Arc<Blocking>)> {
         end.set_nodelay(true)?;
         let end = end.into_std()?;

@@ -1,11 +1,12 @@
-//! The code in which trees go to the BEAM and what was seen of them comes back.
+//! Binary encoding of trees sent to the BEAM and of events sent back.
 //!
-//! Its other half is `erlang/differential_tree.erl`. Whatever bytes come, decoding them ends.
+//! The counterpart is `erlang/differential_tree.erl`. Decoding arbitrary bytes returns events or
+//! `None`.
 
 use super::{Answer, Event, Order, Supervisor, Tree};
 use crate::code::reason;
 
-/// The code of a tree and its orders.
+/// Encodes a tree and its orders.
 pub(crate) fn encode(tree: &Tree) -> Vec<u8> {
     let mut bytes = vec![tree.orders.len() as u8];
     for order in &tree.orders {
@@ -36,7 +37,7 @@ fn supervisor(of: &Supervisor, bytes: &mut Vec<u8>) {
     }
 }
 
-/// What was seen of a tree; `None` if the bytes are no such thing.
+/// Decodes the events of a tree; returns `None` if `bytes` is not a valid encoding.
 pub fn decode(bytes: &[u8]) -> Option<Vec<Event>> {
     let (events, rest) = bytes.as_chunks::<3>();
     if rest.is_empty() { events.iter().map(event).collect() } else { None }
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_of_answers_are_their_places() {
+    fn the_code_of_an_answer_is_its_index() {
         for (code, answer) in Answer::ALL.into_iter().enumerate() {
             assert_eq!(answer as usize, code);
         }
@@ -68,7 +69,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_bytes_come_decoding_them_ends(bytes: Vec<u8>) {
+        fn decoding_arbitrary_bytes_does_not_panic(bytes: Vec<u8>) {
             let _ = decode(&bytes);
         }
     }

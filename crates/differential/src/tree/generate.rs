@@ -1,11 +1,11 @@
-//! Random trees: the same number gives the same tree and the same orders for ever.
+//! Generator of random trees: the same seed always gives the same tree and the same orders.
 
 use fastrand::Rng;
 
 use super::{AutoShutdown, Child, Id, Order, Restart, Strategy, Supervisor, TOP, Tree};
 use crate::language::Reason;
 
-/// The tree of this number.
+/// Returns the tree with this number.
 #[must_use]
 pub fn generate(seed: u64) -> Tree {
     let mut planter = Planter {
@@ -23,7 +23,7 @@ struct Planter {
     rng: Rng,
     next: Id,
     workers: Vec<Id>,
-    /// With their children.
+    /// Supervisors with their children.
     supervisors: Vec<(Id, Vec<Id>)>,
 }
 
@@ -61,7 +61,7 @@ impl Planter {
         Child {
             id,
             restart,
-            // A supervisor that is killed has no time to stop its children one by one.
+            // A supervisor that is killed has no time to stop its children in order.
             brutal: supervises.is_none() && self.rng.u8(..6) == 0,
             significant: may && self.rng.bool(),
             supervises,
@@ -90,7 +90,7 @@ impl Planter {
         }
     }
 
-    /// Sometimes of a child that there is.
+    /// Starts a new child, or sometimes one that already exists.
     fn start(&mut self, of: Id, child: Id) -> Order {
         if self.rng.u8(..3) == 0 && self.workers.contains(&child) {
             return Order::Start(of, child, self.restart());

@@ -1,6 +1,7 @@
-//! The rules of supervisors as a machine: what must be seen of a tree.
+//! State machine of OTP's supervisor rules: the expected events of a tree.
 //!
-//! G2, in the words of OTP's own supervisor: each step of a tree at rest leads to one other tree.
+//! G2: each step of a tree at rest leads to exactly one other tree, by the rules of OTP's
+//! supervisor.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::language::Reason;
 
-/// What is seen of this tree.
+/// Returns the expected events of a tree.
 #[must_use]
 pub fn events(tree: &Tree) -> Vec<Event> {
     let mut world = World::default();
@@ -35,15 +36,15 @@ pub fn events(tree: &Tree) -> Vec<Event> {
     world.events
 }
 
-/// What is outside of the tree.
+/// State outside of the tree.
 #[derive(Default)]
 struct World {
     events: Vec<Event>,
-    /// How many of the next starts fail.
+    /// Number of further starts that fail, by worker.
     fails: HashMap<Id, u8>,
 }
 
-/// A supervisor that runs.
+/// A running supervisor.
 struct Live {
     spec: Supervisor,
     kids: Vec<Kid>,
@@ -57,11 +58,11 @@ struct Kid {
 
 enum State {
     Down,
-    /// A worker, or a supervisor.
+    /// A worker, or a supervisor with its state.
     Up(Option<Live>),
 }
 
-/// How a supervisor has ended, if it has.
+/// Exit reason of a supervisor, if it has ended.
 type Ended = Option<Reason>;
 
 impl World {
@@ -137,7 +138,7 @@ impl Live {
         }
     }
 
-    /// Starts all from there on, in order, until one fails.
+    /// Starts the children from `first` on, in order, until one fails.
     fn start_from(&mut self, first: usize, world: &mut World) -> Result<(), usize> {
         for at in first..self.kids.len() {
             self.kids[at].state = world.start(&self.kids[at].child).map_err(|()| at)?;
@@ -145,12 +146,12 @@ impl Live {
         Ok(())
     }
 
-    /// Stops all, in reverse order.
+    /// Stops all children, in reverse order.
     fn stop(&mut self, world: &mut World) {
         self.kids.iter_mut().rev().for_each(|kid| kid.stop(world));
     }
 
-    /// A child has ended.
+    /// Handles the end of a child.
     fn exited(&mut self, at: usize, reason: Reason, world: &mut World) -> Ended {
         let orderly = matches!(reason, Reason::Normal | Reason::Shutdown | Reason::ShutdownWith);
         let child = &self.kids[at].child;
@@ -165,7 +166,7 @@ impl Live {
         }
     }
 
-    /// It does not run any more; a temporary child is forgotten.
+    /// Marks a child as not running; a temporary child is removed.
     fn down(&mut self, at: usize) {
         self.kids[at].state = State::Down;
         if self.kids[at].child.restart == Restart::Temporary {
@@ -187,7 +188,7 @@ impl Live {
         })
     }
 
-    /// Restarts a child, and those that its strategy says; again if one fails to start.
+    /// Restarts a child and those selected by the strategy; repeats if a start fails.
     fn restart(&mut self, mut at: usize, world: &mut World) -> Ended {
         loop {
             self.kids[at].state = State::Down;
@@ -270,7 +271,7 @@ impl Live {
         }
     }
 
-    /// Does something to the supervisor of that number, if it lives.
+    /// Applies a function to the supervisor with number `wanted`, if it is alive.
     fn with(
         &mut self,
         own: Id,
@@ -287,7 +288,8 @@ impl Live {
         })
     }
 
-    /// Ends the worker of that number, if it lives, and each supervisor that ends in consequence.
+    /// Ends the worker with number `wanted`, if it is alive, and each supervisor that ends in
+    /// consequence.
     fn with_worker(
         &mut self,
         wanted: Id,
@@ -312,7 +314,7 @@ impl Live {
         None
     }
 
-    /// The last child first, as supervisors tell of them.
+    /// Lists the last child first, as supervisors do.
     fn show(&self, events: &mut Vec<Event>) {
         for kid in self.kids.iter().rev() {
             events.push(Event::Child(kid.child.id, kid.is_up()));

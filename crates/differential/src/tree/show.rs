@@ -1,4 +1,4 @@
-//! Trees and what is seen of them, as text.
+//! Text form of trees and their events.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// All that was seen, in one line.
+/// Returns all events in one line.
 #[must_use]
 pub fn text(events: &[Event]) -> String {
     events.iter().map(|event| format!("  {event};")).collect()
