@@ -1,20 +1,21 @@
-%% Calls, and mailboxes in which much waits: call, call-deep and selective.
+%% Calls and selective receives, also with many queued messages: call, call-deep and selective.
 -module(asking).
 -export([call/2, selective/2]).
 
-%% How long a call waits, in ms: the default of gen_server:call.
+%% Timeout of a call in ms: the default of gen_server:call/2.
 -define(PATIENCE, 5000).
 
-%% Of the calls those are timed whose count has these bits clear.
+%% A call whose count has these bits clear is timed: one in 256.
 -define(TRIP_BITS, 255).
 
-%% How many receives share one clock.
+%% Number of receives that are timed together.
 -define(BATCH, 100).
 
-%% call-deep, and with nothing that waits call.
+%% call-deep; call is call-deep with no queued messages.
 call(Waiting, N) ->
     lists:foreach(fun(I) -> self() ! {waiting, I} end, lists:seq(1, Waiting)),
-    %% Taking in what waits is the first collection's work; it is none of the calls'.
+    %% The first collection moves the queued messages to the heap. That cost is not part of the
+    %% calls.
     erlang:garbage_collect(),
     Start = erlang:monotonic_time(nanosecond),
     {ok, Server} = gen_server:start_link(echo_server, [], []),
@@ -39,7 +40,7 @@ answered(N, Server) ->
         _ -> 0
     end.
 
-%% How many messages wait.
+%% Empties the mailbox. Returns the number of queued messages.
 left(Count) ->
     receive {waiting, _} -> left(Count + 1) after 0 -> Count end.
 

@@ -1,8 +1,8 @@
-%% What a call costs and what a message costs: call-vs-send and tail-call.
+%% Cost of a function call and of a message: call-vs-send and tail-call.
 -module(calls).
 -export([local/1, remote/1, tail_call/2]).
 
-%% How often a third process looks at the receiver's queue, in ms.
+%% Interval in ms at which the watcher process samples the receiver's message queue.
 -define(LOOK_EVERY, 5).
 
 tail_call(N, Reps) ->
@@ -48,7 +48,7 @@ drop_all(Count) ->
         {count, Root} -> Root ! {received, Count}
     end.
 
-%% Memory counts only where messages were seen to wait.
+%% Memory is recorded only if the message queue is not empty.
 watch(Receiver, Root, Peak, Bytes) ->
     receive
         stop -> Root ! {peak, Peak, Bytes}

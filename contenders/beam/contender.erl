@@ -1,24 +1,24 @@
-%% The BEAM as a contender of the lab: real Erlang processes, written as their users write them.
+%% BEAM contender of the lab: Erlang processes, in idiomatic Erlang/OTP code.
 %%
 %%   erlc -o DIR contenders/beam/*.erl
 %%   erl +P 4000000 -noshell -pa DIR -s contender main
 %%   {"op":"run","experiment":"ping-pong","params":{"n":100000}}
 %%
-%% The lab must pass +P 4000000: the runtime's own limit of 262144 processes is too low for
-%% fork-join and skynet with a million; a run that would pass the limit is answered with an error.
-%% Nothing else is set: schedulers, heaps and collections are what users get.
+%% The lab must pass +P 4000000: the default limit of 262144 processes is too low for fork-join and
+%% skynet with a million. A run that would exceed the limit is answered with an error. Schedulers,
+%% heaps and garbage collection have their default settings.
 %%
-%% This module reads requests and writes answers; params.erl checks what is asked, and the
+%% This module reads requests and writes answers; params.erl validates the parameters; the
 %% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl. Each run happens in a fresh process, so that the
-%% heap of the one before does not matter.
+%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl. Each run has a fresh process, so
+%% that the heap of the previous run has no effect.
 -module(contender).
 -export([main/0]).
 
 -define(LINE_MAX, 1048576).
 
 main() ->
-    %% Whatever the runtime has to log must not come between the answers.
+    %% Log to standard error: standard output carries the answers.
     ok = logger:remove_handler(default),
     ok = logger:add_handler(default, logger_std_h, #{config => #{type => standard_error}}),
     ok = io:setopts(standard_io, [binary, {encoding, latin1}]),
@@ -103,7 +103,7 @@ notes() ->
         <<"elements are measured on the last list that each process received, after the clock">>
     ].
 
-%% A run that crashes, for want of memory or of processes, is an answer like any other.
+%% A run that crashes, for example for lack of memory or processes, is answered with an error.
 in_fresh_process(Fun) ->
     {Pid, Monitor} = spawn_monitor(fun() ->
         exit(try {sample, Fun()} catch Class:Reason -> {failed, Class, Reason} end)

@@ -1,4 +1,4 @@
-%% The child that is restarted in restart: tells that it is there, and ends when it is told to.
+%% Child of the supervisor in restart: reports its start to the root and crashes on request.
 -module(crashing_server).
 -behaviour(gen_server).
 -export([init/1, handle_call/3, handle_cast/2]).

@@ -1,14 +1,14 @@
-%% How long messages and round trips take, one at a time, beside the time of all of them together.
+%% Latency of single messages and round trips, sampled during a throughput measurement.
 %%
-%% One message in 1024 carries the time at which it is sent; one round trip in 256 is timed. Which one
-%% is told by the last bits of a count that runs down anyway.
+%% One message in 1024 carries its send time; one round trip in 256 is timed. The low bits of the
+%% loop counter select them.
 -module(delays).
 -export([now/0, figures/1, percentiles/1]).
 
-%% Nanoseconds of the clock that all processes share.
+%% Monotonic time in nanoseconds; all processes share this clock.
 now() -> erlang:monotonic_time(nanosecond).
 
-%% The median, the 99th percentile and the longest; nothing if nothing was timed.
+%% Returns the median, the 99th percentile and the maximum; an empty map if nothing was timed.
 figures([]) -> #{};
 figures(Times) -> percentiles(Times).
 

@@ -1,4 +1,4 @@
-%% The process that is called in call and call-deep: gives back what it gets and counts.
+%% Server of call and call-deep: replies with the argument and counts the calls.
 -module(echo_server).
 -behaviour(gen_server).
 -export([init/1, handle_call/3, handle_cast/2]).

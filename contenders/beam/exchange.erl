@@ -1,8 +1,8 @@
-%% Two processes that work and send each other messages: exchange, message-size and bandwidth.
+%% Two processes that compute and exchange messages: exchange, message-size and bandwidth.
 -module(exchange).
 -export([run/1]).
 
-%% s is the length of the lists, or none where the messages are short.
+%% s is the length of the lists, or the atom none for short messages.
 run(#{n := N, reps := Reps} = Params) ->
     Total = repeat(Reps, Params, #{elapsed_ns => 0, sent => 0, received => 0, sink => 0, elements => 0}),
     Total#{ops => N * Reps}.
@@ -28,7 +28,7 @@ report(Side) ->
     Side ! report,
     receive {report, Side, Figures} -> Figures end.
 
-%% One of the two. A list is built once; the runtime copies it at each send.
+%% Body of one of the two processes. The list is built once; the runtime copies it on each send.
 side(Root, #{n := N, s := S, pieces := Pieces, work := Work}) ->
     Message = message(S),
     Root ! {ready, self()},
@@ -47,9 +47,9 @@ message(S) -> {list, [I band 255 || I <- lists:seq(0, S - 1)]}.
 size_of({list, List}) -> length(List);
 size_of(_) -> 0.
 
-%% Sends are spread evenly: after piece I of P, floor(I * N / P) have been sent. Each is the whole
-%% part of N / P; Rest is what the division leaves, and a sending more is due whenever what was
-%% carried over makes a whole.
+%% Sends are spread evenly: after piece I of P, floor(I * N / P) messages have been sent. Each is
+%% N div P and Rest is N rem P. Rest accumulates in Carried; whenever Carried reaches P, one more
+%% message is sent.
 pieces(0, _, _, _, X, Sent, Seen, Last) -> {X, Sent, Seen, Last};
 pieces(Left, {Each, Rest, Pieces} = Schedule, Carried, {Work, Message, Partner} = What, X, Sent, Seen, Last) ->
     Worked = work(Work, X),
@@ -81,7 +81,7 @@ drain(Left, Received, _) ->
     end.
 
 %% X * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
-%% is taken apart: 1103515245 = 16838 * 65536 + 20077.
+%% is split: 1103515245 = 16838 * 65536 + 20077.
 work(0, X) -> X;
 work(Steps, X) ->
     High = ((X * 16838) band 16#7fff) bsl 16,

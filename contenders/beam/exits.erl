@@ -1,4 +1,4 @@
-%% Ends of processes that others are told of: monitor-churn, link-churn and exit-cascade.
+%% Process exits observed through monitors and links: monitor-churn, link-churn and exit-cascade.
 -module(exits).
 -export([monitor_churn/1, link_churn/1, exit_cascade/2]).
 
@@ -9,7 +9,7 @@ link_churn(N) ->
     process_flag(trap_exit, true),
     churn(N, fun linked/2).
 
-%% So many rounds, which give how many ends were told of.
+%% Times N rounds. Rounds returns the number of exits with the expected notification.
 churn(N, Rounds) ->
     Start = erlang:monotonic_time(nanosecond),
     Received = Rounds(N, 0),
@@ -43,8 +43,9 @@ chains(Reps, N, Elapsed, Stood, Gone) ->
     Last = receive {last, Furthest} -> Furthest end,
     Others = [receive {stands, One} -> One end || _ <- lists:seq(2, N)],
     Monitor = monitor(process, Last),
-    %% A monitor may be held back until its process does something else, and signals to different
-    %% processes have no order: the exit could overtake it along the chain. An answer cannot.
+    %% The monitor signal may be delayed, and signals to different processes are not ordered: the
+    %% exit signal could reach Last through the chain first. A reply to a message that is sent after
+    %% the monitor signal proves that the monitor is active.
     Last ! {monitored, self()},
     receive monitored -> ok end,
     Start = erlang:monotonic_time(nanosecond),
@@ -54,7 +55,7 @@ chains(Reps, N, Elapsed, Stood, Gone) ->
     Ended = [Pid || Reason =:= shutdown, Pid <- [Last | Others], not is_process_alive(Pid)],
     chains(Reps - 1, N, Elapsed + End - Start, Stood + length(Others) + 1, Gone + length(Ended)).
 
-%% One of the chain, with so many left, itself among them.
+%% Member of the chain. Left is the number of members from this one to the last.
 stand(1, Root) ->
     Root ! {last, self()},
     receive {monitored, Root} -> Root ! monitored end,

@@ -1,20 +1,20 @@
-%% Round trips while others compute for ever: hog.
+%% Round trips while other processes compute without pause: hog.
 %%
-%% An open loop is started by timers of the runtime at whole milliseconds of its clock; a trip is
-%% timed from that millisecond. Times are kept outside of any heap, so that no collection of them
-%% comes in between.
+%% In an open loop, timers of the runtime start the trips at whole milliseconds of its clock; the
+%% latency of a trip counts from that millisecond. Latencies are stored in an atomics array outside
+%% the process heaps, so that storing them causes no garbage collection.
 -module(hog).
 -export([run/3]).
 
-%% How long trips may still be under way when no other starts any more, and from the setting of the
-%% first timer to its time; in ms.
+%% Time in ms for trips in progress to complete after the last start, and time in ms from setting
+%% the first timer to its expiry.
 -define(PATIENCE, 2000).
 -define(LEAD, 5).
 
-%% Steps between two looks at whether to stop: some microseconds.
+%% Number of steps between two checks of the stop flag: a few microseconds.
 -define(LOOK_EVERY, 1000).
 
-%% The most trips of a closed loop whose times are kept; it ends there.
+%% Capacity for the latencies of a closed loop; the loop ends when it is reached.
 -define(ROOM, 1000000).
 
 run(Loop, Hogs, Ms) ->
@@ -53,7 +53,8 @@ start(open, First, Begin, Ms) ->
 start(closed, First, Begin, _) ->
     erlang:send_after(Begin, First, {start, ms_to_ns(Begin)}, [{abs, true}]).
 
-%% An open loop is all back when Ms trips are; its starts are counted by the timers.
+%% An open loop is complete when Ms trips have returned. Its timers start exactly Ms trips, so the
+%% starts are not counted.
 first(open, Partner, Root, Times, Ms) ->
     open(Partner, Root, Times, Ms, 0);
 first(closed, Partner, Root, Times, Ms) ->
@@ -97,7 +98,7 @@ closed(Partner, Root, Times, Until, Started, Back) ->
             Root ! {counted, Started, Back}
     end.
 
-%% Sends back whatever arrives.
+%% Sends each message back.
 answer() ->
     receive
         {trip, From, Start} ->

@@ -1,8 +1,9 @@
-%% Messages between processes that live on: ping-pong, throughput, fan-in, fan-out and thread-ring.
+%% Messages between long-lived processes: ping-pong, throughput, fan-in, fan-out and thread-ring.
 -module(messages).
 -export([ping_pong/1, fan_in/2, fan_out/2, thread_ring/2]).
 
-%% Of the messages those are timed whose count has these bits clear, and of the round trips.
+%% A message or round trip whose count has these bits clear is timed: one message in 1024, and one
+%% round trip in 256.
 -define(STAMP_BITS, 1023).
 -define(TRIP_BITS, 255).
 
@@ -36,7 +37,8 @@ pong(Sent, Received) ->
             From ! {counted, Sent, Received}
     end.
 
-%% fan-in, and with one sender throughput. Every sender ends by saying how many it sent.
+%% fan-in; throughput is fan-in with one sender. The last message of each sender is the number of
+%% messages it sent.
 fan_in(Senders, N) ->
     Root = self(),
     Start = erlang:monotonic_time(nanosecond),
@@ -64,7 +66,8 @@ take_all(Senders, Received, Sent, Times) ->
         _ -> take_all(Senders, Received + 1, Sent, Times)
     end.
 
-%% N messages to so many processes in turn; each tells when its share has come.
+%% Sends N messages to Processes receivers in turn. Each receiver reports when it has received its
+%% share.
 fan_out(Processes, N) ->
     Root = self(),
     Share = fun(Place) when Place =< N rem Processes -> N div Processes + 1; (_) -> N div Processes end,
@@ -106,7 +109,7 @@ thread_ring(Processes, N) ->
     {Sent, Received} = collect(Processes, 1, 0),
     #{elapsed_ns => Elapsed, ops => N, sent => Sent, received => Received}.
 
-%% The token carries the hops it has left, the one that brought it here included.
+%% The token carries the number of hops left, including the one that delivered it.
 pass_on(Next, Root, Sent, Received) ->
     receive
         1 ->

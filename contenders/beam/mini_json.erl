@@ -1,13 +1,13 @@
-%% The little of JSON that the contender protocol needs: objects, strings, integers, arrays,
-%% true, false and null. No fractions: every number of the protocol is an integer.
+%% JSON subset of the contender protocol: objects, strings, integers, arrays, true, false and null.
+%% Fractions are not supported: every number of the protocol is an integer.
 %%
-%% Used by contender.erl only, outside every clock. Decoding gives a map with binary keys, a
-%% binary, an integer, a list or an atom; anything else is an error of class throw,
-%% {bad_json, Text}. (OTP 27 has its own json module; this runs from OTP 25 on.)
+%% The contenders in Erlang and Elixir use this module, outside every clock. decode/1 returns a map
+%% with binary keys, a binary, an integer, a list or an atom; for invalid input it throws
+%% {bad_json, Text}. (OTP 27 has a json module; this module also runs on OTP 25 and 26.)
 -module(mini_json).
 -export([decode/1, encode/1]).
 
-%% One whole text, with nothing but blanks round it.
+%% Decodes one JSON text, which may be surrounded by whitespace.
 decode(Text) ->
     case unicode:characters_to_binary(Text) of
         Text -> ok;
@@ -48,7 +48,7 @@ object(<<"\"", Rest/binary>>, Map) ->
     end;
 object(Text, _) -> wrong(["expected a key at ", shown(Text)]).
 
-%% After a comma there must be one more key.
+%% After a comma, another key is mandatory.
 another(<<"\"", _/binary>> = Text, Map) -> object(Text, Map);
 another(Text, _) -> wrong(["expected a key at ", shown(Text)]).
 
@@ -74,7 +74,7 @@ string(<<"\\", C, Rest/binary>>, Done) ->
 string(<<C, Rest/binary>>, Done) when C >= 32 -> string(Rest, <<Done/binary, C>>);
 string(_, _) -> wrong("a string without end, or a control character in it").
 
-%% A character beyond 16#ffff is written as two escapes.
+%% A code point above 16#ffff is written as a surrogate pair of two escapes.
 escaped(High, <<"\\u", Hex:4/binary, Rest/binary>>, Done) when High >= 16#d800, High < 16#dc00 ->
     case code(Hex) of
         Low when Low >= 16#dc00, Low < 16#e000 ->
@@ -113,13 +113,14 @@ digits(_, Length) -> Length.
 blanks(<<C, Rest/binary>>) when C =:= 32; C =:= $\n; C =:= $\r; C =:= $\t -> blanks(Rest);
 blanks(Text) -> Text.
 
-%% The place of an error, cut short.
+%% The input at an error, truncated to 20 characters.
 shown(<<>>) -> "the end";
 shown(Text) -> string:slice(Text, 0, 20).
 
 wrong(What) -> throw({bad_json, unicode:characters_to_binary(What)}).
 
-%% Maps, binaries, integers, lists and the three atoms; gives an iolist.
+%% Encodes maps, binaries, integers, lists and the atoms true, false and null; other atoms become
+%% strings. Returns an iolist.
 encode(Map) when is_map(Map) ->
     Fields = [[encode(Key), $:, encode(Value)] || {Key, Value} <- maps:to_list(Map)],
     [${, lists:join($,, Fields), $}];

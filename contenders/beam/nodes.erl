@@ -1,23 +1,23 @@
-%% A node in a cluster: dist-send and dist-round-trip, either end.
+%% Node in a cluster, near or far end: dist-send and dist-round-trip.
 %%
-%% The far end is a process with the name lab, the near one that of the run. epmd is on 127.0.0.1, at
-%% the port that ERL_EPMD_PORT says; the node listens there, too, and nowhere else.
+%% The far process is registered as lab; the near process is the process of the run. epmd is at
+%% 127.0.0.1, port ERL_EPMD_PORT. The node listens on 127.0.0.1 only.
 -module(nodes).
 -export([experiments/0, fars/0, far/0, near/0, take/2, stop/0, send/2]).
 
-%% Of the round trips those are timed whose number has these bits clear.
+%% A round trip whose number has these bits clear is timed: one in 256.
 -define(TRIP_BITS, 255).
 
 experiments() -> ['dist-send', 'dist-round-trip'].
 
-%% The far nodes that it can be the near one of, its own kind first.
+%% Variants of the far node that this contender supports as the near node, the BEAM first.
 fars() -> [<<"to-beam">>, <<"to-purlin">>].
 
-%% What either may be asked, for params:check/2.
+%% Parameters of either end, for params:check/2.
 far() -> [{Experiment, [{cookie, text}]} || Experiment <- experiments()].
 near() -> [{Experiment, [{n, {0, 1000000000000}}, {node, text}, {cookie, text}]} || Experiment <- experiments()].
 
-%% Becomes the far node, and gives its name.
+%% Starts the far end. Returns the name of the node.
 take(Experiment, #{cookie := Cookie}) ->
     case whereis(lab) of
         undefined ->
@@ -29,7 +29,7 @@ take(Experiment, #{cookie := Cookie}) ->
             #{error => <<"the far node is there already; stop it first">>}
     end.
 
-%% Ends what take began; gives how many messages came in order.
+%% Stops the far end. Returns the number of messages that were received in order.
 stop() ->
     case whereis(lab) of
         undefined ->
@@ -71,7 +71,7 @@ answer(Near, Count) ->
         {stop, Root} -> Root ! {taken, Count}
     end.
 
-%% Becomes the near node, sends, and reports.
+%% Runs the near end. Returns the sample.
 send(Experiment, #{n := N, node := Name, cookie := Cookie}) ->
     ok = join(Cookie),
     Node = binary_to_atom(Name),
@@ -117,7 +117,7 @@ trips(Number, N, Far, Back, Times) ->
     Far ! {message, Number},
     receive {message, Number} -> trips(Number + 1, N, Far, Back + 1, Times) end.
 
-%% Makes this runtime a node, unless it is one, that knows this cookie.
+%% Makes this runtime a distributed node unless it is one already, and sets the cookie.
 join(Cookie) ->
     case is_alive() of
         true -> ok;

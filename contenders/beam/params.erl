@@ -1,7 +1,7 @@
-%% What may be asked: the experiments, their parameters and the bounds of each.
+%% Experiments, their parameters and the ranges of the parameters.
 %%
-%% Called by contender.erl for every run, outside every clock. A request that is not in order is
-%% an error of class throw, {bad_request, Text}.
+%% contender.erl calls check/1 or check/2 for every run, outside every clock. An invalid request
+%% throws {bad_request, Text}.
 -module(params).
 -export([check/1, check/2, experiments/0]).
 
@@ -11,8 +11,8 @@
 -define(WAITING, 10000000).
 -define(RESTARTS, 1000000).
 
-%% {Name, {From, To}} must be given; {Name, {From, To}, Default} and lists of words may be left out
-%% where a default stands third.
+%% {Name, Range} is a mandatory parameter, {Name, Range, Default} an optional one. Range is
+%% {From, To} for an integer, or a list of words.
 table() ->
     [
         {'call-vs-send', [{mode, [local, remote]}, {n, {0, ?COUNT}}]},
@@ -51,10 +51,10 @@ exchange() -> [{n, {0, ?COUNT}}, {pieces, {1, ?COUNT}}, {work, {0, ?COUNT}}, rep
 
 experiments() -> [Experiment || {Experiment, _} <- table()].
 
-%% Gives the experiment and a map of its parameters, all of them there and in bounds, and the seed.
+%% Returns the experiment and a map of its parameters, complete and in range, and of the seed.
 check(Request) -> check(Request, table()).
 
-%% The same for other experiments, with a table of their own; there a parameter may be a text, too.
+%% Same as check/1 for the experiments of another table, in which a range may also be the atom text.
 check(#{<<"experiment">> := Name} = Request, Table) when is_binary(Name) ->
     Seed = maps:get(<<"seed">>, Request, 0),
     case Seed of
@@ -108,7 +108,7 @@ within(Word, Words) when is_binary(Word), is_list(Words) ->
 within(Text, text) when is_binary(Text), Text =/= <<>>, byte_size(Text) =< 255 -> {ok, Text};
 within(_, _) -> error.
 
-%% What no single parameter can tell.
+%% Checks constraints that a range cannot express.
 whole('serial-spawn', #{m := M, total := Total}) when M > Total ->
     wrong('serial-spawn', io_lib:format("m is ~b, more than the total of ~b", [M, Total]));
 whole(Experiment, #{n := N, s := S, reps := Reps}) when 2 * N * S * Reps >= 1 bsl 63 ->
@@ -124,7 +124,7 @@ power_of_ten(1) -> true;
 power_of_ten(N) when N rem 10 =:= 0 -> power_of_ten(N div 10);
 power_of_ten(_) -> false.
 
-%% The most processes that can be alive at once.
+%% Maximum number of processes that are alive at the same time.
 processes('serial-spawn', #{m := M}) -> 2 * M;
 processes('fan-in', #{senders := Senders}) -> Senders;
 processes('thread-ring', #{processes := Processes}) -> Processes;
@@ -154,7 +154,7 @@ range(Words) -> lists:join(" or ", [[$", atom_to_list(Word), $"] || Word <- Word
 
 quoted(Name) -> ["parameter \"", atom_to_list(Name), "\""].
 
-%% A value as it was written, cut short.
+%% The value as JSON, truncated to 60 characters.
 shown(Value) ->
     Text = unicode:characters_to_list(iolist_to_binary(mini_json:encode(Value))),
     case length(Text) > 60 of

@@ -1,4 +1,4 @@
-%% Creating processes: spawn-chain, serial-spawn, fork-join and skynet.
+%% Process creation: spawn-chain, serial-spawn, fork-join and skynet.
 -module(processes).
 -export([spawn_chain/2, serial_spawn/2, fork_join/1, skynet/1, shares/2]).
 
@@ -15,7 +15,7 @@ chains(Reps, N, Sent, Received) ->
     chain(N, 0, self()),
     receive {ran, Ran} -> chains(Reps - 1, N, Sent + N, Received + Ran) end.
 
-%% Spawns a process that spawns the next one and ends; the last tells how many of them ran.
+%% Spawns a process that spawns the next one and exits; the last one reports how many ran.
 chain(Left, Ran, Root) -> spawn(fun() -> next(Left, Ran + 1, Root) end).
 
 next(1, Ran, Root) -> Root ! {ran, Ran};
@@ -51,7 +51,7 @@ skynet(Leaves) ->
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
     #{elapsed_ns => Elapsed, ops => Leaves, sent => Leaves, received => Received, sum => Sum}.
 
-%% The node over Size leaves, the first of which has the ordinal First.
+%% Tree node over Size leaves, starting with leaf number First.
 node(First, 1, Parent) -> Parent ! {sum, First, 1};
 node(First, Size, Parent) ->
     Each = Size div ?CHILDREN,
@@ -67,7 +67,7 @@ add_up(0, Sum, Leaves, Parent) -> Parent ! {sum, Sum, Leaves};
 add_up(Left, Sum, Leaves, Parent) ->
     receive {sum, S, L} -> add_up(Left - 1, Sum + S, Leaves + L, Parent) end.
 
-%% Divides Total among Parts: the remainder goes to the first.
+%% Divides Total into Parts shares; the first share also gets the remainder.
 shares(Total, Parts) ->
     Each = Total div Parts,
     [Each + Total rem Parts | lists:duplicate(Parts - 1, Each)].

@@ -1,12 +1,13 @@
-%% A supervisor whose only child ends with an error, again and again: restart.
+%% Supervisor that restarts its only child after each of many crashes: restart.
 %%
-%% The supervisor is OTP's. It goes through all restarts of its period at each restart, and gives up
-%% after as many as it was told; here that is all there will be.
+%% The supervisor is OTP's. On each restart it traverses the list of all restarts within the period,
+%% and it gives up beyond the intensity. The intensity here is the number of crashes, so it never
+%% gives up.
 -module(restarts).
 -behaviour(supervisor).
 -export([restart/2, init/1]).
 
-%% Writing about each crash would take longer than the restart.
+%% Logging is disabled, because logging a crash takes longer than the restart.
 restart(N, Reps) ->
     ok = logger:set_module_level([supervisor, gen_server, proc_lib], none),
     try supervisors(Reps, N, 0, 0, 0) of

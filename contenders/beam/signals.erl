@@ -1,20 +1,22 @@
-%% Many senders, one receiver, messages and exit signals: signals.
+%% Messages and exit signals from many senders to one receiver: signals.
 %%
-%% Draws, looks and room are those of contenders/protocol/src/signals.rs.
+%% The draws, the interval between checks and the limit of signals in flight are those of
+%% contenders/protocol/src/signals.rs.
 -module(signals).
 -export([run/1]).
 
-%% Signals from one look at the clock, and at the room that is left, to the next.
+%% Number of signals between two checks of the clock and of the signals in flight.
 -define(LOOK_EVERY, 64).
 
-%% The draws there are: of each of them one asks for off_heap and one for on_heap.
+%% Number of outcomes of a draw; one of them asks for off_heap and one for on_heap.
 -define(OUTCOMES, 200000).
 
-%% How many are on their way, in counters that all of a run share.
+%% Indices of the counters that all processes of a run share: signals sent and received. The
+%% difference is the number of signals in flight.
 -define(SENT, 1).
 -define(RECEIVED, 2).
 
-%% 1 once there is no room for more: all senders end then.
+%% Index of the flag that is 1 once the limit of signals in flight is reached: all senders then end.
 -define(FULL, 3).
 
 run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) ->
@@ -30,7 +32,7 @@ run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) 
     ),
     Numbers = lists:seq(0, Senders - 1),
     Pids = [spawn_link(fun() -> sender(N, Asked, Counters, Receiver, Root) end) || N <- Numbers],
-    %% An exit signal must not come before the receiver traps exits.
+    %% No exit signal may arrive before the receiver traps exits.
     lists:foreach(fun(_) -> receive ready -> ok end end, [Receiver | Pids]),
     erlang:garbage_collect(),
     timer:sleep(Rest),
@@ -72,17 +74,18 @@ sender(Number, #{s := S} = Asked, Counters, Receiver, Root) ->
     Root ! {sent, #{begun => Begun, last => Last, sent => Sent, late => Late, cut => Cut}},
     Receiver ! last.
 
-%% The last signal was sent, or received, at the last look: after it one may have waited for long to
-%% see that nothing more was to come.
+%% The time of the last signal is that of the last clock reading: after it, the process may have
+%% waited long before it saw that no further signal was due.
 or_now(none) -> erlang:monotonic_time(nanosecond);
 or_now(Looked) -> Looked.
 
-%% Below the first bound a draw asks for another queue, below the second it is an exit signal.
+%% A draw below the first bound asks for another message queue, one below the second bound is an
+%% exit signal, and any other is a message.
 bounds(#{switch := Switch, exit_percent := Percent}) ->
     Switches = 2 * Switch,
     {Switches, Switches + (?OUTCOMES - Switches) * Percent div 100}.
 
-%% Looks for the word to stop before every signal.
+%% Checks for the stop message before each signal.
 send(X, Send, Sent, Limits, Seen) ->
     receive
         stop -> {Sent, Seen, 0}
@@ -111,7 +114,7 @@ look(X, Send, Sent, {Counters, Room, Due} = Limits, {InTime, _}) ->
         1 -> {Sent, Seen, 1}
     end.
 
-%% Counts all that comes, until each sender has sent its last.
+%% Counts all signals until every sender has sent `last`.
 take(0, Root, _, Counts, Looked) ->
     Root ! {received, Counts, or_now(Looked), erlang:monotonic_time(nanosecond)};
 take(Sending, Root, Counters, {Messages, Exits, Switches} = Counts, Looked) ->

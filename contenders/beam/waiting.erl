@@ -1,12 +1,13 @@
-%% What only waits, and timers: timers and idle-memory.
+%% Timers and idle processes: timers and idle-memory.
 -module(waiting).
 -export([timers/2, idle_memory/1]).
 
-%% How far off the timers are that are cancelled, and the others, which outlive the run; in ms.
+%% Time in ms of the timers that are cancelled while the clock runs, and of the others, which do not
+%% expire during the run.
 -define(SOON, 5000).
 -define(LATE, 3600000).
 
-%% So many processes at most are spawned before the root looks who has come to wait.
+%% Maximum number of processes spawned before the root receives their ready messages.
 -define(AT_ONCE, 1000).
 
 timers(Waiting, N) ->
@@ -25,7 +26,7 @@ pairs(N, Cancelled) ->
         false -> pairs(N - 1, Cancelled)
     end.
 
-%% The processes stay when the root has ended: nobody sends to them.
+%% The processes outlive the root: none of them receives a message.
 idle_memory(N) ->
     Start = erlang:monotonic_time(nanosecond),
     Received = idle(N, 0),
@@ -40,7 +41,7 @@ idle(Left, Received) ->
     lists:foreach(fun(_) -> receive ready -> ok end end, lists:seq(1, Share)),
     idle(Left - Share, Received + Share).
 
-%% Tells that it is there and waits.
+%% Reports to the root and waits.
 wait(Root) ->
     Root ! ready,
     receive stop -> ok end.

@@ -1,11 +1,11 @@
-# Servers that acknowledge, as in the experiments of 2015: ack-request-reply to ack-async-ack.
+# Ack servers, as in the experiments of 2015: ack-request-reply to ack-async-ack.
 #
-# A listener, ten acceptors as ranch has them, and under a Task.Supervisor a process for each
-# connection, which owns its socket and reads from it when it is ready to (active: false). What they
-# have acknowledged is counted in one place, by ack and not by message.
+# A listener, ten acceptors as in ranch, and one process per connection under a Task.Supervisor. The
+# connection process owns its socket and reads in passive mode (active: false). One counter holds
+# the number of acknowledged messages of all connections; it is updated per ack, not per message.
 #
-# How much a read gives is the runtime's to say, as it was then: it has a buffer of 1460 bytes for each
-# socket. What a larger one is worth is the variant buffer-64k.
+# The size of a read is limited by the runtime's default buffer of 1460 bytes per socket, as in
+# 2015. The variant buffer-64k measures the effect of a larger buffer.
 defmodule Contender.Acks do
   alias Contender.Acks.{AsyncAck, Collected, Connections, RequestReply, SyncAck}
 
@@ -20,11 +20,12 @@ defmodule Contender.Acks do
   @either "ack-sync-or-async"
   @acceptors 10
 
-  # Whatever there is beside the runtime's default, by variant: as much as purlin's servers of the same
-  # strategies read at a time.
+  # Socket options for the buffer, by variant. 64 KiB is the read size of purlin's servers of the
+  # same strategies.
   @buffers %{"default-buffer" => [], "buffer-64k" => [buffer: 65_536]}
 
-  # The variants of the experiment that compares two strategies; the buffer is the default unless said.
+  # Variants of the experiment that compares two strategies, each with the default or the 64 KiB
+  # buffer.
   @both %{
     "sync-ack" => {"ack-sync-ack", "default-buffer"},
     "async-ack" => {"ack-async-ack", "default-buffer"},
@@ -32,8 +33,8 @@ defmodule Contender.Acks do
     "async-ack-buffer-64k" => {"ack-async-ack", "buffer-64k"}
   }
 
-  # What a socket is listened on with. How long a client may not read its acks is as long as it may be
-  # silent.
+  # Options of the listening socket. The send timeout, after which a client that does not read its
+  # acks is disconnected, equals the idle timeout of Contender.Acks.Wire.
   @options [
     :binary,
     ip: {127, 0, 0, 1},
@@ -48,7 +49,7 @@ defmodule Contender.Acks do
 
   def experiments, do: @classic ++ [@either]
 
-  # The natural ones first.
+  # The natural variant is first in each list.
   def variants do
     either = ~w(sync-ack async-ack sync-ack-buffer-64k async-ack-buffer-64k)
 
@@ -57,7 +58,8 @@ defmodule Contender.Acks do
     |> Map.put(String.to_atom(@either), either)
   end
 
-  # What is to be served, with which buffer, and on how many schedulers if that is told.
+  # Validates a request. Returns the strategy, the buffer options, and the number of schedulers or
+  # nil.
   def check(%{"experiment" => experiment} = request) when is_binary(experiment) do
     params = Map.get(request, "params", %{})
     is_map(params) || wrong("\"params\" must be an object")
@@ -102,7 +104,7 @@ defmodule Contender.Acks do
 
   defp wrong(what), do: throw({:bad_request, what})
 
-  # Starts a server. Its processes are linked to who starts it.
+  # Starts a server. Its supervisor is linked to the caller.
   def start({serve, buffer, cores}) do
     schedulers = :erlang.system_info(:schedulers_online)
     cores && :erlang.system_flag(:schedulers_online, cores)
@@ -139,7 +141,7 @@ defmodule Contender.Acks do
             :gen_tcp.close(socket)
           end)
 
-        # One that is closed already goes to nobody.
+        # Fails if the socket is already closed; its first read then fails, too.
         _ = :gen_tcp.controlling_process(socket, connection)
         send(connection, :yours)
         accept(listener, serve)
@@ -147,14 +149,15 @@ defmodule Contender.Acks do
       {:error, :closed} ->
         :stopped
 
-      # Nobody, or no descriptor: the next may come.
+      # The client has gone, or no file descriptor is free: retry.
       {:error, _} ->
         Process.sleep(1)
         accept(listener, serve)
     end
   end
 
-  # Stops it when all connections have ended, and gives how many messages were acknowledged.
+  # Closes the listener, waits until all connections have ended, and stops the server. Returns the
+  # number of acknowledged messages.
   def stop(server) do
     :ok = :gen_tcp.close(server.listener)
     Enum.each(Task.Supervisor.children(Connections), &ended/1)

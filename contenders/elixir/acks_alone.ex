@@ -1,6 +1,6 @@
-# The servers whose connection is one process: request-reply and sync-ack.
+# Servers with one process per connection: request-reply and sync-ack.
 
-# One message, one answer: its id. The size is big-endian here.
+# Replies to each message with its id. The size field is big-endian for this strategy only.
 defmodule Contender.Acks.RequestReply do
   alias Contender.Acks.Wire
 
@@ -24,7 +24,7 @@ defmodule Contender.Acks.RequestReply do
   end
 end
 
-# Reads whatever there is, and acknowledges it before it reads again.
+# Reads the available data and acknowledges it before the next read.
 defmodule Contender.Acks.SyncAck do
   alias Contender.Acks.Wire
 

@@ -1,16 +1,16 @@
-# The servers whose connection has other processes to help it: throttle, head-rest and async-ack. When
-# nothing more is to be read the helpers acknowledge what is owed, and end before the connection does.
+# Servers with helper processes per connection: throttle, head-rest and async-ack. After the last
+# read, the helpers send the pending acks and exit before the connection process does.
 
-# Each message is handed to a GenServer by a call; another process acknowledges every 5 ms.
+# Passes each message to a GenServer by a call; another process acknowledges every 5 ms.
 defmodule Contender.Acks.Collected do
   alias Contender.Acks.{Collector, Wire}
 
   @tick 5
 
-  # Exactly the head, and then exactly the payload.
+  # Reads exactly the header, then exactly the payload.
   def throttle(socket, counter), do: collect(socket, counter, &exactly(socket, &1))
 
-  # Whatever there is, message by message.
+  # Reads the available data and splits it into messages.
   def head_rest(socket, counter), do: collect(socket, counter, &available(socket, &1, ""))
 
   defp collect(socket, counter, read) do
@@ -60,7 +60,7 @@ defmodule Contender.Acks.Collected do
   end
 end
 
-# Takes messages, and knows what is owed for them.
+# Accepts messages and tracks the pending ack: the newest id and the number of messages.
 defmodule Contender.Acks.Collector do
   use GenServer
 
@@ -72,14 +72,15 @@ defmodule Contender.Acks.Collector do
   def handle_call(:take, _from, owed), do: {:reply, owed, {0, 0}}
 end
 
-# Blocks go as they were read to a process that parses and acknowledges.
+# Passes blocks as they were read to a responder process, which parses and acknowledges them.
 defmodule Contender.Acks.AsyncAck do
   alias Contender.Acks.Wire
 
-  # With which block it acknowledges, and after how much silence, in ms.
+  # The responder acknowledges after this number of blocks, or after this idle time in ms.
   @every 22
   @quiet 5
-  # How many blocks may wait for it before the reader waits, in steps of a millisecond.
+  # Number of blocks that may be queued for the responder; above it, the reader sleeps in steps of
+  # 1 ms.
   @room 100
 
   def serve(socket, counter) do

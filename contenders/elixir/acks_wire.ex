@@ -1,13 +1,14 @@
-# Messages and acks as bytes: an id of eight that is given back, a size of four, a payload; an ack is an
-# id and how many messages before it are acknowledged with it.
+# Wire format. A message is an id of 8 bytes, a payload size of 4 bytes and the payload. An ack is
+# the id of a message and the number of earlier messages that are acknowledged with it.
 defmodule Contender.Acks.Wire do
-  # The largest payload, in bytes.
+  # Maximum payload size in bytes.
   @largest 16_777_216
 
-  # How long a client may be silent, in ms.
+  # Idle timeout of a client in ms.
   @silence 5000
 
-  # The whole messages of a block: what is left, the newest id, and how many there were.
+  # Skips the complete messages of a block. Returns the remaining bytes, the newest id, and the
+  # number of messages.
   def skim(block), do: skim(block, 0, 0)
 
   defp skim(<<id::little-64, size::little-32, _::binary-size(size), rest::binary>>, _, count),
@@ -15,11 +16,11 @@ defmodule Contender.Acks.Wire do
 
   defp skim(rest, newest, count), do: {rest, newest, count}
 
-  # Whether what is left of a block can become a message.
+  # Returns whether the remaining bytes of a block can become a message of valid size.
   def fits?(<<_::64, size::little-32, _::binary>>), do: size <= @largest
   def fits?(_), do: true
 
-  # Reads exactly so many bytes.
+  # Reads exactly size bytes.
   def exactly(_, 0), do: {:ok, ""}
 
   def exactly(socket, size) when size <= @largest,
@@ -27,16 +28,16 @@ defmodule Contender.Acks.Wire do
 
   def exactly(_, _), do: {:error, :too_large}
 
-  # Reads whatever there is behind what is left.
+  # Reads the available data and appends it to the remaining bytes.
   def more(socket, rest) do
     with {:ok, data} <- :gen_tcp.recv(socket, 0, @silence), do: {:ok, join(rest, data)}
   end
 
-  # WHY: without the first the block would be copied.
+  # WHY the first clause: without it, the block would be copied.
   def join("", data), do: data
   def join(rest, data), do: rest <> data
 
-  # Acknowledges so many messages up to this one.
+  # Acknowledges count messages up to the id newest.
   def acknowledge(_, _, _, 0), do: :ok
 
   def acknowledge(socket, counter, newest, count) do

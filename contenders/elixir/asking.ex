@@ -1,18 +1,19 @@
-# Calls, and mailboxes in which much waits: call, call-deep and selective.
+# Calls and selective receives, also with many queued messages: call, call-deep and selective.
 defmodule Contender.Asking do
   import Contender.Clock
   alias Contender.EchoServer
 
-  # How long a call waits, in ms: the default of GenServer.call.
+  # Timeout of a call in ms: the default of GenServer.call/3.
   @patience 5000
 
-  # How many receives share one clock.
+  # Number of receives that are timed together.
   @batch 100
 
-  # call-deep, and with nothing that waits call.
+  # call-deep; call is call-deep with no queued messages.
   def call(waiting, n) do
     fill(waiting)
-    # Taking in what waits is the first collection's work; it is none of the calls'.
+    # The first collection moves the queued messages to the heap. That cost is not part of the
+    # calls.
     :erlang.garbage_collect()
 
     {elapsed, {server, sent, received, times}} =
@@ -54,7 +55,7 @@ defmodule Contender.Asking do
 
   defp fill(count), do: Enum.each(1..count//1, &send(self(), {:waiting, &1}))
 
-  # How many messages wait.
+  # Empties the mailbox. Returns the number of queued messages.
   defp left(count) do
     receive do
       {:waiting, _} -> left(count + 1)
@@ -82,7 +83,7 @@ defmodule Contender.Asking do
   defp take(left, taken), do: receive(do: ({:wanted, _} -> take(left - 1, taken + 1)))
 end
 
-# The process that is called: gives back what it gets and counts.
+# Server of the calls: replies with the argument and counts the calls.
 defmodule Contender.EchoServer do
   use GenServer
 

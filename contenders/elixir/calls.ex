@@ -1,8 +1,8 @@
-# What a call costs and what a message costs: call-vs-send and tail-call.
+# Cost of a function call and of a message: call-vs-send and tail-call.
 defmodule Contender.Calls do
   import Contender.Clock
 
-  # How often a third process looks at the receiver's queue, in ms.
+  # Interval in ms at which the watcher process samples the receiver's message queue.
   @look_every 5
 
   def tail_call(n, reps) do
@@ -55,7 +55,7 @@ defmodule Contender.Calls do
     end
   end
 
-  # Memory counts only where messages were seen to wait.
+  # Memory is recorded only if the message queue is not empty.
   defp watch(receiver, root, peak, bytes) do
     receive do
       :stop -> send(root, {:peak, peak, bytes})

@@ -1,20 +1,20 @@
-# The clock of every experiment, and the times of single messages and trips beside it.
+# Clock of the experiments, and latency of single messages and round trips.
 defmodule Contender.Clock do
   def now, do: System.monotonic_time(:nanosecond)
 
-  # What the function gives, after the nanoseconds that it took.
+  # Calls the function. Returns the elapsed nanoseconds and its result.
   def time(fun) do
     start = now()
     result = fun.()
     {now() - start, result}
   end
 
-  # Of the messages those are timed whose count has these bits clear, and of the round trips: one
-  # in 1024 and one in 256.
+  # A message or round trip whose count has these bits clear is timed: one message in 1024, and one
+  # round trip in 256.
   defguard carries_time(count) when Bitwise.band(count, 1023) == 0
   defguard is_timed(count) when Bitwise.band(count, 255) == 0
 
-  # The median, the 99th percentile and the longest; nothing if nothing was timed.
+  # Returns the median, the 99th percentile and the maximum; an empty map if nothing was timed.
   def delays([]), do: %{}
   def delays(times), do: percentiles(times)
 

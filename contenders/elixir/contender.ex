@@ -1,20 +1,21 @@
-# Elixir as a contender of the lab: GenServer, Supervisor and plain processes, as its users write them.
+# Elixir contender of the lab: GenServer, Supervisor and plain processes, in idiomatic code.
 #
 #   erlc -o DIR contenders/beam/mini_json.erl contenders/beam/params.erl
 #   elixirc -o DIR contenders/elixir/*.ex
 #   elixir --erl "+P 4000000" -pa DIR -e "Contender.main()"
 #   {"op":"run","experiment":"ping-pong","params":{"n":100000}}
 #
-# It runs on the same runtime as the contender in Erlang and shares its reading of requests, which no
-# clock sees: mini_json.erl and params.erl. As there, the lab must pass +P 4000000, nothing else is
-# set, and each run happens in a fresh process.
+# It runs on the same runtime as the contender in Erlang and shares its request parser, which runs
+# outside every clock: mini_json.erl and params.erl. As for that contender, the lab must pass
+# +P 4000000, all other settings are the defaults, and each run has a fresh process.
 defmodule Contender do
   alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
 
   @line_max 1_048_576
 
   def main do
-    # Whatever the runtime has to log must not come between the answers; that supervisors start is none.
+    # Log to standard error: standard output carries the answers. The level omits the reports of
+    # supervisors about started children.
     :ok = :logger.set_primary_config(:level, :notice)
     :logger.remove_handler(:default)
     :ok = :logger.add_handler(:default, :logger_std_h, %{config: %{type: :standard_error}})
@@ -22,7 +23,7 @@ defmodule Contender do
     serve(nil)
   end
 
-  # With the server that runs, or nil.
+  # The argument is the running server, or nil.
   defp serve(server) do
     with line when is_binary(line) <- IO.binread(:stdio, :line),
          {reply, server} <- answer(line, server) do
@@ -100,7 +101,7 @@ defmodule Contender do
     }
   end
 
-  # A run that crashes, for want of memory or of processes, is an answer like any other.
+  # A run that crashes, for example for lack of memory or processes, is answered with an error.
   defp in_fresh_process(fun) do
     {pid, monitor} =
       spawn_monitor(fn ->

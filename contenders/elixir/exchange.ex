@@ -1,9 +1,9 @@
-# Two processes that work and send each other messages: exchange, message-size and bandwidth.
+# Two processes that compute and exchange messages: exchange, message-size and bandwidth.
 defmodule Contender.Exchange do
   import Bitwise
   import Contender.Clock
 
-  # s is the length of the lists, or nil where the messages are short.
+  # s is the length of the lists, or nil for short messages.
   def run(%{n: n, reps: reps} = params) do
     repeat(reps, params, %{elapsed_ns: 0, sent: 0, received: 0, sink: 0, elements: 0})
     |> Map.put(:ops, n * reps)
@@ -33,7 +33,7 @@ defmodule Contender.Exchange do
     receive do: ({:report, ^side, figures} -> figures)
   end
 
-  # One of the two. A list is built once; the runtime copies it at each send.
+  # Body of one of the two processes. The list is built once; the runtime copies it on each send.
   defp side(root, %{n: n, s: s, pieces: pieces, work: work}) do
     message = s && {:list, Enum.map(0..(s - 1)//1, &band(&1, 255))}
     send(root, {:ready, self()})
@@ -64,9 +64,9 @@ defmodule Contender.Exchange do
   defp size({:list, list}), do: length(list)
   defp size(_), do: 0
 
-  # Sends are spread evenly: after piece i of p, floor(i * n / p) have been sent. Each is the whole
-  # part of n / p; rest is what the division leaves, and a sending more is due whenever what was
-  # carried over makes a whole.
+  # Sends are spread evenly: after piece i of p, floor(i * n / p) messages have been sent. each is
+  # div(n, p) and rest is rem(n, p). rest accumulates in carried; whenever carried reaches p, one
+  # more message is sent.
   defp pieces(0, _, _, _, x, sent, seen, last), do: {x, sent, seen, last}
 
   defp pieces(
@@ -117,7 +117,7 @@ defmodule Contender.Exchange do
   end
 
   # x * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
-  # is taken apart: 1103515245 = 16838 * 65536 + 20077.
+  # is split: 1103515245 = 16838 * 65536 + 20077.
   defp work(0, x), do: x
 
   defp work(steps, x) do

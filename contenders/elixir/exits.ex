@@ -1,4 +1,4 @@
-# Ends of processes that others are told of: monitor-churn, link-churn and exit-cascade.
+# Process exits observed through monitors and links: monitor-churn, link-churn and exit-cascade.
 defmodule Contender.Exits do
   import Contender.Clock
 
@@ -9,7 +9,7 @@ defmodule Contender.Exits do
     churn(n, &linked/2)
   end
 
-  # So many rounds, which give how many ends were told of.
+  # Times n rounds. rounds returns the number of exits with the expected notification.
   defp churn(n, rounds) do
     {elapsed, received} = time(fn -> rounds.(n, 0) end)
     %{elapsed_ns: elapsed, ops: n, sent: n, received: received}
@@ -50,8 +50,9 @@ defmodule Contender.Exits do
     last = receive do: ({:last, furthest} -> furthest)
     others = for _ <- 2..n//1, do: receive(do: ({:stands, one} -> one))
     monitor = Process.monitor(last)
-    # A monitor may be held back until its process does something else, and signals to different
-    # processes have no order: the exit could overtake it along the chain. An answer cannot.
+    # The monitor signal may be delayed, and signals to different processes are not ordered: the
+    # exit signal could reach the last process through the chain first. A reply to a message that is
+    # sent after the monitor signal proves that the monitor is active.
     send(last, {:monitored, root})
     receive do: (:monitored -> :ok)
 
@@ -66,7 +67,7 @@ defmodule Contender.Exits do
     chains(reps - 1, n, elapsed + cascade, stood + length(others) + 1, gone + ended)
   end
 
-  # One of the chain, with so many left, itself among them.
+  # Member of the chain. left is the number of members from this one to the last.
   defp stand(1, root) do
     send(root, {:last, self()})
     receive do: ({:monitored, ^root} -> send(root, :monitored))

@@ -1,21 +1,21 @@
-# Round trips while others compute for ever: hog.
+# Round trips while other processes compute without pause: hog.
 #
-# An open loop is started by timers of the runtime at whole milliseconds of its clock; a trip is
-# timed from that millisecond. Times are kept outside of any heap, so that no collection of them
-# comes in between.
+# In an open loop, timers of the runtime start the trips at whole milliseconds of its clock; the
+# latency of a trip counts from that millisecond. Latencies are stored in an atomics array outside
+# the process heaps, so that storing them causes no garbage collection.
 defmodule Contender.Hog do
   import Bitwise
   import Contender.Clock
 
-  # How long trips may still be under way when no other starts any more, and from the setting of the
-  # first timer to its time; in ms.
+  # Time in ms for trips in progress to complete after the last start, and time in ms from setting
+  # the first timer to its expiry.
   @patience 2000
   @lead 5
 
-  # Steps between two looks at whether to stop: some microseconds.
+  # Number of steps between two checks of the stop flag: a few microseconds.
   @look_every 1000
 
-  # The most trips of a closed loop whose times are kept; it ends there.
+  # Capacity for the latencies of a closed loop; the loop ends when it is reached.
   @room 1_000_000
 
   def run(loop, hogs, ms) do
@@ -57,7 +57,8 @@ defmodule Contender.Hog do
 
   defp ms_to_ns(ms), do: ms * 1_000_000
 
-  # An open loop is all back when ms trips are; its starts are counted by the timers.
+  # An open loop is complete when ms trips have returned. Its timers start exactly ms trips, so the
+  # starts are not counted.
   defp first(:open, partner, root, times, ms), do: open(partner, root, times, ms, 0)
 
   defp first(:closed, partner, root, times, ms) do
@@ -110,7 +111,7 @@ defmodule Contender.Hog do
     end
   end
 
-  # Sends back whatever arrives.
+  # Sends each message back.
   defp answer do
     receive do
       {:trip, from, start} ->

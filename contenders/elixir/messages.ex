@@ -1,4 +1,4 @@
-# Messages between processes that live on: ping-pong, throughput, fan-in, fan-out and thread-ring.
+# Messages between long-lived processes: ping-pong, throughput, fan-in, fan-out and thread-ring.
 defmodule Contender.Messages do
   import Contender.Clock
   import Contender.Processes, only: [shares: 2]
@@ -46,7 +46,8 @@ defmodule Contender.Messages do
     end
   end
 
-  # fan-in, and with one sender throughput. Every sender ends by saying how many it sent.
+  # fan-in; throughput is fan-in with one sender. The last message of each sender is the number of
+  # messages it sent.
   def fan_in(senders, n) do
     root = self()
 
@@ -84,7 +85,7 @@ defmodule Contender.Messages do
     end
   end
 
-  # n messages to so many processes in turn; each tells when its share has come.
+  # Sends n messages to the receivers in turn. Each receiver reports when it has received its share.
   def fan_out(processes, n) do
     root = self()
 
@@ -145,7 +146,7 @@ defmodule Contender.Messages do
     %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
   end
 
-  # The token carries the hops it has left, the one that brought it here included.
+  # The token carries the number of hops left, including the one that delivered it.
   defp pass_on(next, root, sent, received) do
     receive do
       1 ->

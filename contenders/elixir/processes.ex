@@ -1,4 +1,4 @@
-# Creating processes: spawn-chain, serial-spawn, fork-join and skynet.
+# Process creation: spawn-chain, serial-spawn, fork-join and skynet.
 defmodule Contender.Processes do
   import Contender.Clock
 
@@ -16,7 +16,7 @@ defmodule Contender.Processes do
     receive do: ({:ran, ran} -> chains(reps - 1, n, sent + n, received + ran))
   end
 
-  # Spawns a process that spawns the next one and ends; the last tells how many of them ran.
+  # Spawns a process that spawns the next one and exits; the last one reports how many ran.
   defp chain(left, ran, root), do: spawn(fn -> next(left, ran + 1, root) end)
 
   defp next(1, ran, root), do: send(root, {:ran, ran})
@@ -64,7 +64,7 @@ defmodule Contender.Processes do
     %{elapsed_ns: elapsed, ops: leaves, sent: leaves, received: received, sum: sum}
   end
 
-  # The node over so many leaves, the first of which has that ordinal.
+  # Tree node over size leaves, starting with leaf number first.
   defp node(first, 1, parent), do: send(parent, {:sum, first, 1})
 
   defp node(first, size, parent) do
@@ -80,7 +80,7 @@ defmodule Contender.Processes do
     receive do: ({:sum, s, l} -> add_up(left - 1, sum + s, leaves + l, parent))
   end
 
-  # Divides a total among parts: the remainder goes to the first.
+  # Divides the total into shares; the first share also gets the remainder.
   def shares(total, parts) do
     each = div(total, parts)
     [each + rem(total, parts) | List.duplicate(each, parts - 1)]

@@ -1,14 +1,14 @@
-# A supervisor whose only child ends with an error, again and again: restart.
+# Supervisor that restarts its only child after each of many crashes: restart.
 #
-# The supervisor goes through all restarts of its period at each restart, and gives up after as many
-# as it was told; here that is all there will be.
+# On each restart the supervisor traverses the list of all restarts within max_seconds, and it gives
+# up beyond max_restarts. max_restarts here is the number of crashes, so it never gives up.
 defmodule Contender.Restarts do
   import Contender.Clock
   alias Contender.CrashingServer
 
   @reporters [:supervisor, :gen_server, :proc_lib]
 
-  # Writing about each crash would take longer than the restart.
+  # Logging is disabled, because logging a crash takes longer than the restart.
   def restart(n, reps) do
     :ok = :logger.set_module_level(@reporters, :none)
     {elapsed, received, alive} = supervisors(reps, n, 0, 0, 0)
@@ -46,7 +46,7 @@ defmodule Contender.Restarts do
   end
 end
 
-# The child: tells that it is there, and ends when it is told to.
+# Child of the supervisor: reports its start to the root and crashes on request.
 defmodule Contender.CrashingServer do
   use GenServer
 

@@ -1,21 +1,24 @@
-# Many senders, one receiver, messages and exit signals: signals.
+# Messages and exit signals from many senders to one receiver: signals.
 #
-# Draws, looks and room are those of contenders/protocol/src/signals.rs.
+# The draws, the interval between checks and the limit of signals in flight are those of
+# contenders/protocol/src/signals.rs.
 defmodule Contender.Signals do
   import Bitwise
   import Contender.Clock
 
-  # Signals from one look at the clock, and at the room that is left, to the next.
+  # Number of signals between two checks of the clock and of the signals in flight.
   @look_every 64
 
-  # The draws there are: of each of them one asks for off_heap and one for on_heap.
+  # Number of outcomes of a draw; one of them asks for off_heap and one for on_heap.
   @outcomes 200_000
 
-  # How many are on their way, in counters that all of a run share.
+  # Indices of the counters that all processes of a run share: signals sent and received. The
+  # difference is the number of signals in flight.
   @sent 1
   @received 2
 
-  # 1 once there is no room for more: all senders end then.
+  # Index of the flag that is 1 once the limit of signals in flight is reached: all senders then
+  # end.
   @full 3
 
   def run(%{senders: senders, ms: ms} = asked) do
@@ -37,7 +40,7 @@ defmodule Contender.Signals do
         spawn_link(fn -> sender(number, asked, counters, receiver, root) end)
       end
 
-    # An exit signal must not come before the receiver traps exits.
+    # No exit signal may arrive before the receiver traps exits.
     for _ <- [receiver | pids], do: receive(do: (:ready -> :ok))
     :erlang.garbage_collect()
     Process.sleep(asked.rest_ms)
@@ -94,8 +97,8 @@ defmodule Contender.Signals do
     begun = now()
     seed = band(asked.seed, 0x7FFFFFFF)
     first = band(seed + number * 1_073_741_789 + 1, 0x7FFFFFFF)
-    # The last signal was sent, or received, at the last look: after it one may have waited for long
-    # to see that nothing more was to come.
+    # The time of the last signal is that of the last clock reading: after it, the process may have
+    # waited long before it saw that no further signal was due.
     {sent, {in_time, looked}, cut} = send_all(first, signal, 0, {counters, asked.room, due}, {nil, nil})
 
     late = if in_time, do: sent - in_time, else: 0
@@ -104,7 +107,7 @@ defmodule Contender.Signals do
     send(receiver, :last)
   end
 
-  # Looks for the word to stop before every signal.
+  # Checks for the stop message before each signal.
   defp send_all(x, signal, sent, limits, seen) do
     receive do
       :stop -> {sent, seen, 0}
@@ -131,7 +134,7 @@ defmodule Contender.Signals do
       else: {sent, seen, 1}
   end
 
-  # Counts all that comes, until each sender has sent its last.
+  # Counts all signals until every sender has sent :last.
   defp take(0, root, _, counts, looked), do: send(root, {:received, counts, looked || now(), now()})
 
   defp take(sending, root, counters, {messages, exits, switches} = counts, looked) do

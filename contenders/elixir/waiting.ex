@@ -1,12 +1,13 @@
-# What only waits, and timers: timers and idle-memory.
+# Timers and idle processes: timers and idle-memory.
 defmodule Contender.Waiting do
   import Contender.Clock
 
-  # How far off the timers are that are cancelled, and the others, which outlive the run; in ms.
+  # Time in ms of the timers that are cancelled while the clock runs, and of the others, which do
+  # not expire during the run.
   @soon 5000
   @late 3_600_000
 
-  # So many processes at most are spawned before the root looks who has come to wait.
+  # Maximum number of processes spawned before the root receives their ready messages.
   @at_once 1000
 
   def timers(waiting, n) do
@@ -27,7 +28,7 @@ defmodule Contender.Waiting do
     end
   end
 
-  # The processes stay when the root has ended: nobody sends to them.
+  # The processes outlive the root: none of them receives a message.
   def idle_memory(n) do
     {elapsed, received} = time(fn -> idle(n, 0) end)
     %{elapsed_ns: elapsed, ops: n, sent: n, received: received}
@@ -43,7 +44,7 @@ defmodule Contender.Waiting do
     idle(left - share, received + share)
   end
 
-  # Tells that it is there and waits.
+  # Reports to the root and waits.
   defp wait(root) do
     send(root, :ready)
     receive do: (:stop -> :ok)

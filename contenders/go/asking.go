@@ -2,12 +2,12 @@ package main
 
 import "time"
 
-// A request and its reply, again and again: call.
+// Requests with a reply channel: call.
 
-// How long a call waits, as gen_server:call does.
+// patience is the timeout of a call: the default of gen_server:call.
 const patience = 5 * time.Second
 
-// request is a question with the way back of its answer.
+// request carries a value and the channel for the reply.
 type request struct {
 	what  int64
 	reply chan<- int64
@@ -27,7 +27,7 @@ func call(p params) sample {
 		if round%tripEvery == 0 {
 			due = time.Now()
 		}
-		// With room for the answer, so that the server never waits for a caller that has gone.
+		// Buffered, so that the server never blocks on a caller that has timed out.
 		reply := make(chan int64, 1)
 		server <- request{round, reply}
 		own.sent++
@@ -51,7 +51,7 @@ func call(p params) sample {
 	return sample{elapsed, n, own.sent, own.received, trips.figures()}
 }
 
-// serve answers whatever is asked.
+// serve replies to each request with its value.
 func serve(mailbox <-chan request, counted chan<- tally) {
 	var own tally
 	for asked := range mailbox {

@@ -2,13 +2,13 @@ package main
 
 import "time"
 
-// What a call costs and what a message costs: call-vs-send and tail-call.
+// Cost of a function call and of a message: call-vs-send and tail-call.
 
-// How often the receiver looks at the length of its queue: every so many messages.
+// lookEvery is the number of messages between two samples of the receiver's queue length.
 const lookEvery = 1024
 
-// less is called for each step. Go makes no jumps of tail calls: who calls itself so often runs out
-// of stack.
+// less is called in each step of a loop. Go has no tail-call elimination: n nested calls would
+// overflow the stack.
 //
 //go:noinline
 func less(left int64) int64 { return left - 1 }
@@ -56,7 +56,8 @@ func callVsSend(p params) sample {
 	return sample{elapsed, n, sent, received, map[string]int64{"queue_peak": peak, "queue_peak_bytes": peak * 8}}
 }
 
-// dropAll receives and drops until nobody sends any more; how many came and how many were waiting.
+// dropAll receives and drops messages until the channel is closed. It reports the number received
+// and the peak queue length.
 func dropAll(mailbox <-chan int64, counted chan<- [2]int64) {
 	received, peak := int64(0), int64(0)
 	for range mailbox {

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// How long messages and round trips take, one at a time, beside the time of all of them together.
+// Latency of single messages and round trips, sampled during a throughput measurement.
 
-// One message in so many carries the time at which it is sent, and one round trip in so many is timed.
+// One message in stampEvery carries its send time, and one round trip in tripEvery is timed.
 const (
 	stampEvery = 1024
 	tripEvery  = 256
 )
 
-// origin is where stamps are counted from.
+// origin is the time that stamps are relative to.
 var origin = time.Now()
 
-// stamp is what this message of a sender carries: the time, or 0 if it is not timed.
+// stamp returns the value that the message with this number carries: the time since origin, or 0 if
+// the message is not timed.
 func stamp(message int64) int64 {
 	if message%stampEvery != 0 {
 		return 0
@@ -24,17 +25,18 @@ func stamp(message int64) int64 {
 	return int64(time.Since(origin))
 }
 
-// delays is how long those took that were timed.
+// delays holds the latencies of the timed messages or round trips.
 type delays []time.Duration
 
-// received takes in a message that carried this stamp.
+// received records the receipt of a message with this stamp.
 func (d *delays) received(stamp int64) {
 	if stamp != 0 {
 		*d = append(*d, time.Since(origin)-time.Duration(stamp))
 	}
 }
 
-// at is the time that so many in a hundred do not pass. They must be in order.
+// at returns a percentile: the smallest time that percent of the times do not exceed. d must be
+// sorted. It returns 0 if d is empty.
 func (d delays) at(percent int) int64 {
 	if len(d) == 0 {
 		return 0
@@ -42,7 +44,7 @@ func (d delays) at(percent int) int64 {
 	return int64(d[(len(d)*percent+99)/100-1])
 }
 
-// figures are the median, the 99th percentile and the longest; none if nothing was timed.
+// figures returns the median, the 99th percentile and the maximum, or nil if nothing was timed.
 func (d delays) figures() map[string]int64 {
 	if len(d) == 0 {
 		return nil

@@ -2,31 +2,31 @@ package main
 
 import "time"
 
-// Two goroutines that work and send each other messages: exchange, message-size and bandwidth.
+// Two goroutines that compute and exchange messages: exchange, message-size and bandwidth.
 
-// The most messages that may wait with one of the two.
+// roomExchange is the maximum capacity of the channel of either goroutine.
 const roomExchange = 1 << 16
 
-// The most that one goroutine's stock of lists may hold, in elements: 96 MiB.
+// stockMax limits the stock of lists of one goroutine, in elements: 96 MiB.
 const stockMax = 96 << 20 / 8
 
-// goods is where a goroutine gets its messages from, and where the received ones go.
+// goods is the payload source and sink of a goroutine.
 type goods[M any] interface {
 	supply() M
 	accept(M)
-	// figures are the lengths of the lists taken in, added up, and the lists that had to be
-	// allocated within the clock.
+	// figures returns the total length of all accepted lists, and the number of lists that were
+	// allocated while the clock ran.
 	figures() (elements, allocated int64)
 }
 
-// short messages are one word each.
+// short supplies messages of one machine word.
 type short struct{ next int64 }
 
 func (s *short) supply() int64           { s.next++; return s.next }
 func (s *short) accept(int64)            {}
 func (s *short) figures() (int64, int64) { return 0, 0 }
 
-// moved lists change hands: what was received is sent on.
+// moved supplies lists that change owner: received lists are sent again.
 type moved struct {
 	stock               [][]int64
 	length              int64
@@ -51,7 +51,7 @@ func (m *moved) accept(list []int64) {
 
 func (m *moved) figures() (int64, int64) { return m.elements, m.allocated }
 
-// copied lists are copied for each send.
+// copied supplies a copy of the original for each send.
 type copied struct {
 	original []int64
 	elements int64
@@ -66,7 +66,7 @@ func (c *copied) supply() []int64 {
 func (c *copied) accept(list []int64)     { c.elements += int64(len(list)) }
 func (c *copied) figures() (int64, int64) { return c.elements, 0 }
 
-// list has small integers.
+// list returns a list of small integers.
 func list(length int64) []int64 {
 	list := make([]int64, length)
 	for i := range list {
@@ -101,8 +101,8 @@ func least(one, other int64) int64 {
 	return other
 }
 
-// meet runs the repetitions. What a side sends is built before the clock starts, and used again in
-// each repetition.
+// meet runs the repetitions. The payloads of both sides are built before the clock starts and are
+// reused in each repetition.
 func meet[M any](p params, build func() goods[M]) sample {
 	n, reps := p.number("n"), p.number("reps")
 	stores := []goods[M]{build(), build()}
@@ -145,7 +145,7 @@ func meet[M any](p params, build func() goods[M]) sample {
 	return total
 }
 
-// side is one of the two.
+// side is the state of one of the two goroutines.
 type side[M any] struct {
 	goods          goods[M]
 	mailbox        <-chan M
@@ -174,7 +174,7 @@ func (s *side[M]) run(p params) {
 		default:
 		}
 	}
-	// The partner's draining ends with this.
+	// Ends the partner's drain loop.
 	close(s.partner)
 	for s.mailbox != nil {
 		message, open := <-s.mailbox
@@ -189,7 +189,7 @@ func (s *side[M]) send(message M) {
 		return
 	default:
 	}
-	// Full: the partner may be waiting for the very same.
+	// The channel is full: receive as well, because the partner may be blocked on a full channel too.
 	for {
 		select {
 		case s.partner <- message:
@@ -200,7 +200,8 @@ func (s *side[M]) send(message M) {
 	}
 }
 
-// take takes a message in. A mailbox that is closed is not looked into any more.
+// take accepts a message. If the mailbox is closed, take sets it to nil, which disables its select
+// cases and ends the drain loop.
 func (s *side[M]) take(message M, open bool) {
 	if !open {
 		s.mailbox = nil
@@ -210,7 +211,7 @@ func (s *side[M]) take(message M, open bool) {
 	s.goods.accept(message)
 }
 
-// work is one piece of it.
+// work computes one piece of work.
 //
 //go:noinline
 func work(x, steps int64) int64 {

@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// Round trips while others compute for ever: hog.
+// Round trips while other goroutines compute without pause: hog.
 
-// How long trips may still be under way when no other starts any more.
+// graceTime is the time for trips in progress to complete after the last start.
 const graceTime = 2 * time.Second
 
-// Steps of work between two looks at whether to stop: some microseconds.
+// workSteps is the number of steps between two checks of the stop flag: a few microseconds.
 const workSteps = 4096
 
-// The most trips of a closed loop; it ends there.
+// tripsMax limits the trips of a closed loop; the loop ends when it is reached.
 const tripsMax = 1 << 22
 
-// trips is what the goroutine that starts the trips knows by its end.
+// trips is the state of a run: the channels of both goroutines, and the trips and latencies
+// recorded by the first.
 type trips struct {
 	due, back chan time.Time
 	partner   chan time.Time
 	end       chan struct{}
 	allBack   chan struct{}
-	// The trips of an open loop; until when a closed one goes on.
+	// Number of trips of an open loop (0 for a closed loop), and the end of a closed loop.
 	expected int
 	until    time.Time
 	started  int
@@ -41,7 +42,7 @@ func hog(p params) sample {
 		starts = 1
 		t.until = begin.Add(time.Duration(ms) * time.Millisecond)
 	}
-	// With room for all that can be under way, so that nobody waits to send.
+	// Capacity for all trips that can be in progress, so that no send blocks.
 	t.due, t.back = make(chan time.Time, starts), make(chan time.Time, starts)
 	t.partner = make(chan time.Time, starts)
 
@@ -87,7 +88,7 @@ func hog(p params) sample {
 	return sample{elapsed, back, sent, back, told}
 }
 
-// first starts each trip and measures it when it is back.
+// first starts each trip and records its latency when it returns.
 func (t *trips) first() {
 	defer close(t.partner)
 	for {
@@ -116,7 +117,7 @@ func (t *trips) first() {
 	}
 }
 
-// answer sends back whatever arrives.
+// answer sends each message back.
 func (t *trips) answer() {
 	for start := range t.partner {
 		t.back <- start

@@ -1,13 +1,13 @@
-// Goroutines and channels as a contender of the lab, in Go's standard library alone.
+// Command contender-go is the Go contender of the lab: goroutines and channels, standard library
+// only.
 //
 //	go build -o contender-go . && ./contender-go
 //	{"op":"run","experiment":"ping-pong","params":{"n":100000}}
 //
-// This file reads requests and writes answers; params.go says what may be asked, and the
-// experiments are in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go and
-// hog.go. Nothing of the runtime is set: it takes GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG from the
-// environment as always. Before each run, and outside of its clock, the garbage of the one before
-// is collected.
+// This file reads requests and writes answers; params.go validates parameters; the experiments are
+// in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go and hog.go. The
+// program changes no runtime setting: GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG apply as usual.
+// Before the clock of each run starts, runtime.GC collects the garbage of the previous run.
 package main
 
 import (
@@ -21,10 +21,10 @@ import (
 	"unicode/utf8"
 )
 
-// The longest line that is read, in bytes, newline included.
+// lineMax is the maximum length of a request line in bytes, including the newline.
 const lineMax = 1 << 20
 
-// answer is what one line of output says.
+// answer holds the fields of one line of output.
 type answer map[string]any
 
 func main() {
@@ -52,7 +52,7 @@ func main() {
 	}
 }
 
-// skipLine goes to the end of a line that is too long; false if there is no more input.
+// skipLine discards the rest of a line that is too long. It returns false at the end of the input.
 func skipLine(input *bufio.Reader) bool {
 	for {
 		switch _, err := input.ReadSlice('\n'); {
@@ -76,7 +76,7 @@ func tell(reply answer) bool {
 
 func refusal(err error) answer { return answer{"error": err.Error()} }
 
-// handle answers a request; nil if it was told to quit.
+// handle answers a request. It returns nil if the request is to quit.
 func handle(line []byte) answer {
 	if !utf8.Valid(line) {
 		return refusal(errors.New("the line is not UTF-8"))
@@ -131,7 +131,8 @@ func hello() answer {
 	}
 }
 
-// shown is a value as it was written, cut short: it may be a megabyte of nonsense.
+// shown returns a value as it was written, truncated to 60 characters: an invalid value may be
+// almost as long as the longest line.
 func shown(raw []byte) string {
 	const most = 60
 	signs := []rune(string(bytes.TrimSpace(raw)))

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Messages between goroutines that live on: ping-pong, throughput, fan-in, fan-out and thread-ring.
+// Messages between long-lived goroutines: ping-pong, throughput, fan-in, fan-out and thread-ring.
 
-// How many messages may wait with one receiver, and with each of many. A sender that is ahead of
-// its receiver then sleeps now and then, and not at each message.
+// Capacity of the channel of a single receiver, and of each of many receivers. A sender that is
+// ahead of its receiver then blocks occasionally, and not on every message.
 const (
 	room     = 1024
 	roomEach = 64
 )
 
-// tally is what a goroutine has sent and received by its end.
+// tally counts the messages that a goroutine has sent and received.
 type tally struct{ sent, received int64 }
 
 func (t *tally) add(other tally) {
@@ -53,7 +53,7 @@ func pingPong(p params) sample {
 	return sample{elapsed, n, own.sent, own.received, trips.figures()}
 }
 
-// echo sends back whatever arrives.
+// echo sends each message back.
 func echo(mailbox <-chan int64, back chan<- int64, counted chan<- tally) {
 	var own tally
 	for message := range mailbox {
@@ -97,7 +97,7 @@ func manyToOne(senders, n int64) sample {
 	return sample{time.Since(start), n, sent.Load(), received, waits.figures()}
 }
 
-// share is the part of total that falls to this one of so many; the first has the remainder too.
+// share returns the share of one part of total; part 0 also gets the remainder.
 func share(total, parts, part int64) int64 {
 	if part == 0 {
 		return total/parts + total%parts
@@ -136,7 +136,8 @@ func fanOut(p params) sample {
 	return sample{time.Since(start), n, sent, received, nil}
 }
 
-// takeShare tells that it is there, receives its share of the messages and tells how many came.
+// takeShare reports that it runs, receives its share of the messages and reports the number
+// received.
 func takeShare(mailbox <-chan int64, share int64, root chan<- int64) {
 	root <- 0
 	received := int64(0)
@@ -171,8 +172,8 @@ func threadRing(p params) sample {
 	return sample{elapsed, n, all.sent, all.received, nil}
 }
 
-// passOn passes the token on until it has no hop left. Who sees that tells the root and ends, which
-// closes the mailbox of the next one, and so on round the ring.
+// passOn forwards the token until no hop is left. The goroutine that receives the last hop notifies
+// the root and returns, which closes the channel of the next goroutine, and so on around the ring.
 func passOn(mailbox <-chan int64, next chan<- int64, home chan<- struct{}, counted chan<- tally) {
 	var own tally
 	for hops := range mailbox {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The bounds of what may be asked: see the protocol.
+// Limits of the parameters, as defined by the contender protocol.
 const (
 	countMax     = 1_000_000_000_000
 	processesMax = 100_000_000
@@ -21,26 +21,26 @@ const (
 	msMax        = 600_000
 )
 
-// What happens to a payload on its way, the natural way first.
+// variants are the ways to pass a payload, the natural one first.
 var variants = []string{"moved", "copied"}
 
-// experiment is what may be asked, with which parameters, and what then runs.
+// experiment is an experiment's name, its parameters and the function that runs it.
 type experiment struct {
 	id     string
 	params []param
 	run    func(params) sample
 }
 
-// param is an integer within bounds, or one of some words.
+// param is an integer parameter with a range, or an enumeration of words.
 type param struct {
 	name     string
 	from, to int64
 	words    []string
-	// What is meant where it is not given, if it may be left out.
+	// Default value; empty if the parameter is mandatory.
 	natural string
 }
 
-// params are the parameters of one run, all of them there and in bounds.
+// params holds the parameters of one run, complete and within their ranges.
 type params struct {
 	numbers map[string]int64
 	words   map[string]string
@@ -49,7 +49,7 @@ type params struct {
 func (p params) number(name string) int64 { return p.numbers[name] }
 func (p params) word(name string) string  { return p.words[name] }
 
-// sample is what one run reports.
+// sample is the result of one run.
 type sample struct {
 	elapsed             time.Duration
 	ops, sent, received int64
@@ -99,7 +99,8 @@ var experiments = []experiment{
 	{"hog", []param{{name: "loop", words: []string{"open", "closed"}}, number("hogs", 0, hogsMax), number("ms", 1, msMax)}, hog},
 }
 
-// check reads what is to be run, and with what.
+// check parses and validates a request to run an experiment. It returns the experiment's function
+// and the parameters.
 func check(request map[string]json.RawMessage) (func(params) sample, params, error) {
 	var id string
 	if err := json.Unmarshal(request["experiment"], &id); err != nil {
@@ -181,7 +182,7 @@ func instead(raw []byte) string {
 	return "not " + shown(raw)
 }
 
-// whole checks what no single parameter can tell.
+// whole checks constraints that a range cannot express.
 func (e experiment) whole(p params) error {
 	switch e.id {
 	case "serial-spawn":

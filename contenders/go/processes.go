@@ -2,12 +2,12 @@ package main
 
 import "time"
 
-// Creating goroutines: spawn-chain, serial-spawn, fork-join and skynet.
+// Goroutine creation: spawn-chain, serial-spawn, fork-join and skynet.
 
-// Children of each node of the tree.
+// children is the number of children of each inner tree node.
 const children = 10
 
-// chain starts a goroutine that starts the next one and ends; the last tells how many of them ran.
+// chain starts a goroutine that starts the next one and returns; the last one reports how many ran.
 func chain(left, ran int64, root chan<- int64) {
 	go func() {
 		if left == 1 {
@@ -54,7 +54,7 @@ func forkJoin(p params) sample {
 	sent, received := int64(0), int64(0)
 
 	start := time.Now()
-	// With room for all, so that each can report and end while the others are still being started.
+	// Capacity for all reports, so that each goroutine can report and return while others are started.
 	reports := make(chan int64, n)
 	for ; sent < n; sent++ {
 		go func(child int64) { reports <- child }(sent)
@@ -65,7 +65,7 @@ func forkJoin(p params) sample {
 	return sample{time.Since(start), n, sent, received, nil}
 }
 
-// report is what a node tells its parent.
+// report is what a node sends to its parent.
 type report struct{ sum, leaves int64 }
 
 func skynet(p params) sample {
@@ -78,7 +78,7 @@ func skynet(p params) sample {
 	return sample{time.Since(start), leaves, leaves, whole.leaves, map[string]int64{"sum": whole.sum}}
 }
 
-// node stands over so many leaves, the first of which has that ordinal.
+// node is a tree node over size leaves, starting with leaf number first.
 func node(first, size int64, parent chan<- report) {
 	if size == 1 {
 		parent <- report{first, 1}

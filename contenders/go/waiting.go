@@ -2,15 +2,16 @@ package main
 
 import "time"
 
-// What only waits, and timers: timers and idle-memory.
+// Timers and idle goroutines: timers and idle-memory.
 
-// How far off the timers are that are cancelled, and the others, which outlive the run.
+// Duration of the timers that are stopped while the clock runs, and of the others, which do not
+// fire during the run.
 const (
 	soon = 5 * time.Second
 	late = time.Hour
 )
 
-// So many goroutines at most are started before the root looks who has come to wait.
+// atOnce is the maximum number of goroutines started before the root receives their ready messages.
 const atOnce = 1000
 
 func timers(p params) sample {
@@ -38,7 +39,7 @@ func timers(p params) sample {
 	return sample{elapsed, n, sent, received, map[string]int64{"waiting": waiting}}
 }
 
-// The mailboxes of those that wait until the program ends.
+// mailboxes holds the channels of the idle goroutines, which wait until the program ends.
 var mailboxes []chan struct{}
 
 func idleMemory(p params) sample {

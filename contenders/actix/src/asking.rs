@@ -1,4 +1,4 @@
-//! Two actors, of which one answers: `ping-pong` and `call`.
+//! Requests and replies between two actors: `ping-pong` and `call`.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// How long a call waits, as `gen_server:call` does.
+/// Timeout of a call: the default of `gen_server:call`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The actor that answers.
+/// The replying actor.
 #[derive(Default)]
 struct Server {
     tally: Tally,
@@ -21,17 +21,17 @@ impl Actor for Server {
     type Context = Context<Self>;
 }
 
-/// Send this back to the one who pings.
+/// Send this number back to the pinger.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Ping(u64, Addr<Pinger>);
 
-/// Reply with this.
+/// Reply with this number.
 #[derive(Message)]
 #[rtype(result = "u64")]
 struct Echo(u64);
 
-/// Tell what was counted.
+/// Reply with the counts.
 #[derive(Message)]
 #[rtype(result = "Tally")]
 pub(crate) struct Tell;
@@ -82,7 +82,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
     Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
-/// The actor that pings.
+/// The pinging actor.
 struct Pinger {
     server: Addr<Server>,
     n: u64,
@@ -91,7 +91,7 @@ struct Pinger {
     root: UnboundedSender<(Tally, Delays)>,
 }
 
-/// Its own ping, back.
+/// A returned ping.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Pong(u64);
@@ -103,7 +103,7 @@ impl Pinger {
             self.server.do_send(Ping(round, context.address()));
             self.tally.sent += 1;
         } else {
-            // The root waits for nothing else and cannot have gone.
+            // Cannot fail: the root waits for this report only.
             let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
         }
     }

@@ -1,4 +1,4 @@
-//! Two actors that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two actors that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
 
 use std::time::Instant;
 
@@ -8,31 +8,31 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// One of the two.
+/// One of the two actors.
 struct Worker<G: Goods + Unpin> {
-    /// Gone when both its work and the partner's messages are done.
+    /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
-    /// Known when it is told to start.
+    /// `None` until the actor is started.
     partner: Option<Addr<Worker<G>>>,
     root: UnboundedSender<Side<G>>,
 }
 
-/// Answered by who stands.
+/// Empty message; the response shows that the actor has started.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Stand;
 
-/// Start; this is the partner.
+/// Start to exchange messages with this partner.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Start<G: Goods + Unpin>(Addr<Worker<G>>);
 
-/// Do the next piece of work. From itself.
+/// Do the next piece of work; the actor notifies itself.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Piece;
 
-/// From the partner.
+/// A message of the partner.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Parcel<M>(M);
@@ -40,7 +40,7 @@ struct Parcel<M>(M);
 impl<G: Goods + Unpin> Worker<G> {
     fn tell_if_done(&mut self, context: &mut Context<Self>) {
         if let Some(side) = self.side.take_if(|side| side.is_done()) {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(side);
             context.stop();
         }
@@ -94,7 +94,7 @@ impl<G: Goods + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
     }
 }
 
-/// `goods` builds what one side sends, before the clock starts.
+/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
 pub(crate) async fn exchange<G: Goods + Unpin>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);
@@ -116,5 +116,5 @@ pub(crate) async fn exchange<G: Goods + Unpin>(asked: Exchange, goods: impl Fn()
     Ok(sides.sample())
 }
 
-/// What is said of a side that is not there.
+/// Error for a side that is gone.
 const ENDED: &str = "a side has ended too early";

@@ -1,4 +1,4 @@
-//! Messages in one direction: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
+//! One-way messages: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
 
 use std::time::Instant;
 
@@ -9,23 +9,25 @@ use tokio::task::yield_now;
 
 use crate::Outcome;
 
-/// How often a loop that only sends lets others run: every so many messages.
+/// Number of messages between two yields of a loop that only sends.
 const YIELD_EVERY: u64 = 1024;
 
-/// What travels: a stamp.
+/// The message: a timestamp, or 0.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Step(u64);
 
-/// What a message takes in a mailbox: a node of the queue, and a box with a place for the reply.
+/// Estimated size of a message in a mailbox: a queue node, and a boxed envelope with a field for
+/// the response channel.
 const SLOT: u64 = (size_of::<Option<Step>>() + 5 * size_of::<usize>()) as u64;
 
-/// Answered by who stands.
+/// Empty message; the response shows that the actor has started.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Stand;
 
-/// Receives its share of the messages and tells how many came. Ends when nobody refers to it.
+/// Receives its share of the messages and reports the number received. Stops when the last address
+/// is dropped.
 struct Receiver {
     due: u64,
     received: u64,
@@ -34,7 +36,7 @@ struct Receiver {
     root: UnboundedSender<Received>,
 }
 
-/// What a receiver tells.
+/// Report of a receiver.
 #[derive(Default)]
 struct Received {
     received: u64,
@@ -51,7 +53,7 @@ impl Receiver {
         if self.received == self.due {
             let delays = std::mem::take(&mut self.delays);
             let report = Received { received: self.received, peak: self.depth.peak(), delays };
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(report);
         }
     }
@@ -82,7 +84,7 @@ impl Handler<Step> for Receiver {
     }
 }
 
-/// Sends its share to the receiver, tells how many went, and ends.
+/// Sends its share of the messages, reports the number sent, and stops.
 struct Sender {
     share: u64,
     receiver: Addr<Receiver>,
@@ -98,14 +100,14 @@ impl Actor for Sender {
         let sending =
             async move { send_all(share, |_| &receiver, stamps, &Depth::default()).await };
         let told = sending.into_actor(self).map(|sent, sender, _| {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = sender.root.send(sent);
         });
         context.spawn(told);
     }
 }
 
-/// Sends that many messages, each to its receiver; how many went.
+/// Sends `n` messages, each to the actor that `receiver` returns. Returns the number sent.
 async fn send_all<'a>(
     n: u64,
     receiver: impl Fn(u64) -> &'a Addr<Receiver>,
@@ -124,7 +126,7 @@ async fn send_all<'a>(
     sent
 }
 
-/// `fan-in`, and with one sender `throughput`.
+/// `fan-in`; `throughput` is `fan-in` with one sender.
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
@@ -167,7 +169,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// The remote half of `call-vs-send`.
+/// `call-vs-send` in mode `remote`.
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let depth = Depth::default();

@@ -1,6 +1,7 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other actors compute without pause: `hog`.
 //!
-//! The thread that serves the lab is not the arbiter's: it starts the trips and ends the run.
+//! The thread that serves the lab starts the trips and ends the run. It is not the arbiter's
+//! thread.
 
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -10,7 +11,7 @@ use purlin_contender::{Hog, Probe, Seat, Tell};
 
 use crate::Outcome;
 
-/// Starts the trips. The partner ends when nobody refers to it, which is with this one.
+/// Starts the trips. Holds the only address of the partner, which therefore stops with this actor.
 struct First {
     partner: Addr<Partner>,
     seat: Seat,
@@ -20,12 +21,12 @@ impl Actor for First {
     type Context = Context<Self>;
 }
 
-/// Told by the probe.
+/// A command of the probe.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Told(Tell);
 
-/// A trip that is back.
+/// A completed trip.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Back(Instant);
@@ -51,7 +52,7 @@ impl Handler<Back> for First {
     }
 }
 
-/// Sends back whatever arrives. Its seat is taken until it ends.
+/// Sends each message back. Holds its seat until it stops.
 struct Partner {
     _seat: Seat,
 }
@@ -60,7 +61,7 @@ impl Actor for Partner {
     type Context = Context<Self>;
 }
 
-/// When it was due, and who waits for it.
+/// A trip: its start time, and the actor that waits for it.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Trip(Instant, Addr<First>);
@@ -73,7 +74,7 @@ impl Handler<Trip> for Partner {
     }
 }
 
-/// Computes, and ends since nobody refers to it.
+/// Computes until the run is stopped, and then stops, because no addresses of it are left.
 struct Busy {
     seat: Seat,
 }

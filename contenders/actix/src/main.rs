@@ -1,9 +1,9 @@
-//! Actors of actix, as a contender of the lab.
+//! actix contender of the lab.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
-//! user of actix would write it: an actor for each process, `do_send` and `send`, all on one
-//! arbiter, which is what `start` gives. The clock is held by a task of that arbiter, since `main`
-//! waits for the lab. One file per group of experiments.
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! It is idiomatic actix code: one actor per process, `do_send` and `send`, all on one arbiter,
+//! because `start` uses the current one. A task of that arbiter holds the clock, because `main`
+//! waits for the lab. Each group of experiments has a module.
 
 mod asking;
 mod exchange;
@@ -26,10 +26,10 @@ use purlin_contender::{
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// actix does not tell its version at run time; a test compares this with the lock file.
+/// actix does not export its version; a test compares this constant with the lock file.
 const ACTIX: &str = "actix 0.13.5";
 
-/// What an experiment gives.
+/// Result of an experiment.
 type Outcome = Result<Sample, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         eprintln!("contender-actix: {word:?} is no option; it has one arbiter and takes none");
         return ExitCode::FAILURE;
     }
-    // The arbiter belongs to the system of this thread, which must outlive it.
+    // The arbiter belongs to the `System` of this thread, which must outlive it.
     let _system = System::new();
     let arbiter = Arbiter::new();
     let hello = Hello::new("actix", ACTIX)
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {
         let ran = match asked {
-            // WHY: not from a task, since those that compute would hold it up.
+            // WHY: not from a task, which the computing actors would delay.
             Run::Hog(asked) => hog::hog(&arbiter, asked),
             _ => {
                 let (tell, told) = channel();

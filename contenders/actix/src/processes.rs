@@ -1,4 +1,4 @@
-//! Actors one after another: `spawn-chain` and `serial-spawn`.
+//! Chains of actors: `spawn-chain` and `serial-spawn`.
 
 use std::time::Instant;
 
@@ -8,9 +8,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Starts the next one and ends, since nobody refers to it; the last tells how many of them ran.
+/// Starts the next actor of the chain and stops, because no addresses of it are left; the last one
+/// reports how many ran.
 struct Link {
-    /// Itself among them.
+    /// Number of actors left, including this one.
     left: u64,
     ran: u64,
     root: UnboundedSender<u64>,
@@ -22,7 +23,7 @@ impl Actor for Link {
     fn started(&mut self, _: &mut Context<Self>) {
         let Link { left, ran, root } = self;
         if *left == 1 {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = root.send(*ran + 1);
         } else {
             Link { left: *left - 1, ran: *ran + 1, root: root.clone() }.start();

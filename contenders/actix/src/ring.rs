@@ -1,4 +1,4 @@
-//! A token that goes round: `thread-ring`.
+//! A token passed around a ring of actors: `thread-ring`.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 use crate::asking::Tell;
 
-/// One of the ring.
+/// Member of the ring.
 struct Member {
     next: Option<Addr<Member>>,
     root: UnboundedSender<()>,
@@ -20,12 +20,12 @@ impl Actor for Member {
     type Context = Context<Self>;
 }
 
-/// Who comes after it.
+/// Set the next member.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Next(Addr<Member>);
 
-/// The token, with so many hops left, this one among them.
+/// The token, with the number of hops left, including this one.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Token(u64);
@@ -44,7 +44,7 @@ impl Handler<Token> for Member {
     fn handle(&mut self, Token(hops): Token, _: &mut Context<Self>) {
         self.tally.received += 1;
         if hops == 1 {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(());
         } else if let Some(next) = &self.next {
             next.do_send(Token(hops - 1));
@@ -56,7 +56,7 @@ impl Handler<Token> for Member {
 impl Handler<Tell> for Member {
     type Result = MessageResult<Tell>;
 
-    /// Ends, too: it would not by itself, since the one before refers to it.
+    /// Also stops the actor, which the address held by the previous member would keep alive.
     fn handle(&mut self, _: Tell, context: &mut Context<Self>) -> MessageResult<Tell> {
         context.stop();
         MessageResult(self.tally)

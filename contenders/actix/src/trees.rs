@@ -1,4 +1,4 @@
-//! Many actors at once: `fork-join` and `skynet`.
+//! Trees of actors: `fork-join` and `skynet`.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Children of each node of the tree.
+/// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
 /// Starts its children and counts their reports.
@@ -26,7 +26,7 @@ struct Done(u64);
 impl Parent {
     fn tell_if_done(&self) {
         if self.reported == self.n {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(self.reported);
         }
     }
@@ -53,7 +53,7 @@ impl Handler<Done> for Parent {
     }
 }
 
-/// Reports its number and ends.
+/// Reports its number and stops.
 struct Child {
     number: u64,
     parent: Addr<Parent>,
@@ -76,7 +76,7 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, n, received))
 }
 
-/// One of the tree: a leaf, or what adds up its children.
+/// Tree node: a leaf, or an inner node that adds up the reports of its children.
 struct Node {
     first: u64,
     size: u64,
@@ -85,7 +85,7 @@ struct Node {
     above: Above,
 }
 
-/// What a node tells its parent.
+/// Report of a node to its parent.
 #[derive(Clone, Copy, Default, Message)]
 #[rtype(result = "()")]
 struct Report {
@@ -106,7 +106,7 @@ impl Node {
     fn tell(&self) {
         match &self.above {
             Above::Node(parent) => parent.do_send(self.report),
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             Above::Root(root) => drop(root.send(self.report)),
         }
     }

@@ -1,4 +1,4 @@
-//! What only waits, and timers: `timers` and `idle-memory`.
+//! Timers and idle actors: `timers` and `idle-memory`.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 use crate::asking::Tell;
 
-/// How far off the timers are that are cancelled.
+/// Duration of the timers that are cancelled while the clock runs.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How far off the other timers are: they outlive the run.
+/// Duration of the other timers, which do not fire during the run.
 const LATE: Duration = Duration::from_secs(3600);
 
-/// So many actors at most are started before the root looks which of them wait.
+/// Maximum number of actors started before the root receives their ready messages.
 const AT_ONCE: u64 = 1000;
 
-/// Keeps timers that are not to fire, and counts those that do.
+/// Owns the timers that must not fire during the run, and counts any that do.
 struct Keeper {
     timers: Tally,
     n: u64,
@@ -51,21 +51,21 @@ impl Handler<Fired> for Keeper {
 impl Handler<Tell> for Keeper {
     type Result = MessageResult<Tell>;
 
-    /// Ends, too: with timers that are to fire it would not by itself.
+    /// Also stops the actor, which pending timers would keep alive.
     fn handle(&mut self, _: Tell, context: &mut Context<Self>) -> MessageResult<Tell> {
         context.stop();
         MessageResult(self.timers)
     }
 }
 
-/// Sets a timer and cancels it in each of its turns.
+/// Sets and cancels one timer per turn.
 struct Setter {
     n: u64,
     timers: Tally,
     root: UnboundedSender<Tally>,
 }
 
-/// Take the next turn. From itself.
+/// Take the next turn; the actor notifies itself.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Turn;
@@ -83,7 +83,7 @@ impl Handler<Turn> for Setter {
 
     fn handle(&mut self, _: Turn, context: &mut Context<Self>) {
         if self.timers.sent == self.n {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(self.timers);
             return;
         }
@@ -97,7 +97,7 @@ impl Handler<Turn> for Setter {
 impl Handler<Fired> for Setter {
     type Result = ();
 
-    /// One that fires was not cancelled, whatever was said.
+    /// A timer that fires was not cancelled, even if `cancel_future` returned `true`.
     fn handle(&mut self, _: Fired, _: &mut Context<Self>) {
         self.timers.received -= 1;
     }
@@ -106,7 +106,7 @@ impl Handler<Fired> for Setter {
 pub(crate) async fn timers(waiting: u64, n: u64) -> Outcome {
     let keeper = Keeper { timers: Tally::default(), n: waiting }.start();
     let (root, mut reports) = unbounded_channel();
-    // The answer says that they are set: it comes from the first turn after.
+    // The response shows that the timers are set: it is sent after `started` has returned.
     keeper.send(Stand).await?;
 
     let start = Instant::now();
@@ -120,7 +120,7 @@ pub(crate) async fn timers(waiting: u64, n: u64) -> Outcome {
         .with("waiting", others.sent - others.received))
 }
 
-/// Answered by who stands.
+/// Empty message; the response shows that the actor has started.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Stand;
@@ -131,7 +131,7 @@ impl Handler<Stand> for Keeper {
     fn handle(&mut self, _: Stand, _: &mut Context<Self>) {}
 }
 
-/// Tells that it is there and waits.
+/// Reports that it has started, and waits.
 struct Idle {
     ready: UnboundedSender<()>,
 }
@@ -140,12 +140,12 @@ impl Actor for Idle {
     type Context = Context<Self>;
 
     fn started(&mut self, _: &mut Context<Self>) {
-        // The root counts these.
+        // The root counts the reports: a failed send is missing in the result.
         let _ = self.ready.send(());
     }
 }
 
-/// The actors stay when the root has ended: nobody drops their addresses.
+/// The actors outlive the root: their addresses are leaked.
 pub(crate) async fn idle_memory(n: u64) -> Outcome {
     let (ready, mut waits) = unbounded_channel();
     let mut actors = Vec::new();

@@ -1,4 +1,4 @@
-//! The contender keeps to the protocol, and says truly what it shows.
+//! Conformance of the actix contender, and accuracy of its version.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ fn contender() -> Command {
 }
 
 #[test]
-fn actix_keeps_to_the_protocol() {
+fn actix_contender_conforms_to_the_protocol() {
     let missing = vec![
         "call-deep",
         "selective",
@@ -23,12 +23,12 @@ fn actix_keeps_to_the_protocol() {
 }
 
 #[test]
-fn the_version_it_tells_is_the_one_it_was_built_with() {
+fn reported_version_matches_the_lock_file() {
     let lock = include_str!("../../../Cargo.lock");
     assert_eq!(tells_version(contender(), lock, "actix"), Ok(()));
 }
 
 #[test]
-fn an_option_is_refused_since_there_is_none() {
+fn any_option_is_refused() {
     assert_eq!(refuses(contender(), &["--workers"]), Ok(()));
 }

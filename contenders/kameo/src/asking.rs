@@ -1,4 +1,4 @@
-//! Two actors, of which one answers: `ping-pong` and `call`.
+//! Requests and replies between two actors: `ping-pong` and `call`.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -9,22 +9,22 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// How long a call waits, as `gen_server:call` does.
+/// Timeout of a call: the default of `gen_server:call`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The actor that answers.
+/// The replying actor.
 #[derive(Actor, Default)]
 struct Server {
     tally: Tally,
 }
 
-/// Send this back to the one who pings.
+/// Send this number back to the pinger.
 struct Ping(u64, ActorRef<Pinger>);
 
-/// Reply with this.
+/// Reply with this number.
 struct Echo(u64);
 
-/// Tell what was counted.
+/// Reply with the counts.
 pub(crate) struct Tell;
 
 impl Message<Ping> for Server {
@@ -54,7 +54,7 @@ impl Message<Tell> for Server {
     }
 }
 
-/// What was counted.
+/// Reply to `Tell`: the counts.
 #[derive(Reply)]
 pub(crate) struct Told(pub(crate) Tally);
 
@@ -76,7 +76,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
     Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
-/// The actor that pings.
+/// The pinging actor.
 struct Pinger {
     server: ActorRef<Server>,
     n: u64,
@@ -85,7 +85,7 @@ struct Pinger {
     root: UnboundedSender<(Tally, Delays)>,
 }
 
-/// Its own ping, back.
+/// A returned ping.
 struct Pong(u64);
 
 impl Pinger {
@@ -95,7 +95,7 @@ impl Pinger {
             let ping = Ping(round, myself.clone());
             self.tally.sent += u64::from(self.server.tell(ping).await.is_ok());
         } else {
-            // The root waits for nothing else and cannot have gone.
+            // Cannot fail: the root waits for this report only.
             let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
         }
     }

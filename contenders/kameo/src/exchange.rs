@@ -1,4 +1,4 @@
-//! Two actors that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two actors that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
 
 use std::time::Instant;
 
@@ -9,23 +9,23 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// One of the two.
+/// One of the two actors.
 #[derive(Actor)]
 struct Worker<G: Goods> {
-    /// Gone when both its work and the partner's messages are done.
+    /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
-    /// Known when it is told to start.
+    /// `None` until the actor is started.
     partner: Option<ActorRef<Worker<G>>>,
     root: UnboundedSender<Side<G>>,
 }
 
-/// Start; this is the partner.
+/// Start to exchange messages with this partner.
 struct Start<G: Goods>(ActorRef<Worker<G>>);
 
-/// Do the next piece of work. From itself.
+/// Do the next piece of work; the actor sends this to itself.
 struct Piece;
 
-/// From the partner.
+/// A message of the partner.
 struct Parcel<M>(M);
 
 impl<G: Goods> Worker<G> {
@@ -35,7 +35,7 @@ impl<G: Goods> Worker<G> {
 
     fn tell_if_done(&mut self, context: &mut Context<Self, ()>) {
         if let Some(side) = self.side.take_if(|side| side.is_done()) {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(side);
             context.stop();
         }
@@ -47,7 +47,7 @@ impl<G: Goods> Message<Start<G>> for Worker<G> {
 
     async fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self, ()>) {
         self.partner = Some(partner);
-        // To itself, which lives.
+        // Cannot fail: the actor sends to itself.
         let _ = context.actor_ref().tell(Piece).await;
     }
 }
@@ -84,9 +84,10 @@ impl<G: Goods> Message<Parcel<G::Message>> for Worker<G> {
     }
 }
 
-/// `goods` builds what one side sends, before the clock starts.
+/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
 ///
-/// WHY no bound: two that send to each other from their handlers would wait for ever.
+/// WHY no bound: two actors that send to each other from their handlers would deadlock on full
+/// mailboxes.
 pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);
@@ -108,5 +109,5 @@ pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -
     Ok(sides.sample())
 }
 
-/// What is said of a side that is not there; the message itself need not be printable.
+/// Error for a side that is gone. kameo's error contains the message, which need not be printable.
 const ENDED: &str = "a side has ended too early";

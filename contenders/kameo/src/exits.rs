@@ -1,4 +1,5 @@
-//! Ends of actors that others are told of: `monitor-churn`, `link-churn` and `restart`.
+//! Actor exits observed through join handles, links and supervision: `monitor-churn`, `link-churn`
+//! and `restart`.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -12,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Does nothing, and ends when nobody refers to it.
+/// Does nothing, and stops when the last reference to it is dropped.
 #[derive(Actor)]
 struct Mayfly;
 
@@ -28,7 +29,7 @@ pub(crate) async fn monitor_churn(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// Spawns a linked child, hears of its end, and spawns the next one.
+/// Spawns a linked child, waits for `on_link_died`, and spawns the next one.
 struct Linker {
     n: u64,
     tally: Tally,
@@ -39,7 +40,7 @@ struct Linker {
 impl Linker {
     async fn next(&mut self, myself: &ActorRef<Self>) {
         if self.tally.sent == self.n {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(self.tally);
             return;
         }
@@ -85,11 +86,11 @@ pub(crate) async fn link_churn(n: u64) -> Outcome {
     Ok(Sample::new(elapsed, n, tally.sent, tally.received))
 }
 
-/// Has a child and nothing to do.
+/// Supervises its child and handles no messages.
 #[derive(Actor)]
 struct Supervisor;
 
-/// Tells that it is there, and ends with an error when it is told to.
+/// Reports that it has started, and fails with an error on request.
 struct Crashing;
 
 struct Crash;
@@ -99,7 +100,7 @@ impl Actor for Crashing {
     type Error = Infallible;
 
     async fn on_start(root: Self::Args, _: ActorRef<Self>) -> Result<Self, Infallible> {
-        // The root counts these.
+        // The root counts the reports: a failed send is missing in the result.
         let _ = root.send(());
         Ok(Crashing)
     }

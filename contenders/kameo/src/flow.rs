@@ -1,4 +1,4 @@
-//! Messages in one direction: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
+//! One-way messages: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -10,13 +10,14 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// How often a receiver looks at the depth of its mailbox: every so many messages.
+/// Number of messages between two samples of the receiver's mailbox depth.
 const LOOK_EVERY: u64 = 1024;
 
-/// What travels: a stamp.
+/// The message: a timestamp, or 0.
 struct Step(u64);
 
-/// Receives its share of the messages and tells how many came. Ends when nobody refers to it.
+/// Receives its share of the messages and reports the number received. Stops when the last
+/// reference to it is dropped.
 struct Receiver {
     due: u64,
     received: u64,
@@ -25,7 +26,7 @@ struct Receiver {
     root: UnboundedSender<Received>,
 }
 
-/// What a receiver tells.
+/// Report of a receiver.
 #[derive(Default)]
 struct Received {
     received: u64,
@@ -42,7 +43,7 @@ impl Receiver {
         if self.received == self.due {
             let delays = std::mem::take(&mut self.delays);
             let report = Received { received: self.received, peak: self.peak, delays };
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(report);
         }
     }
@@ -73,7 +74,7 @@ impl Message<Step> for Receiver {
     }
 }
 
-/// Sends its share to the receiver, tells how many went, and ends.
+/// Sends its share of the messages, reports the number sent, and stops.
 struct Sender;
 
 impl Actor for Sender {
@@ -84,13 +85,13 @@ impl Actor for Sender {
         (share, receiver, stamps, root): Self::Args,
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
-        // The root waits for it and cannot have gone.
+        // Cannot fail: the root waits for this report.
         let _ = root.send(send_all(share, |_| &receiver, stamps).await);
         Ok(Sender)
     }
 }
 
-/// Sends that many messages, each to its receiver; how many went.
+/// Sends `n` messages, each to the actor that `receiver` returns. Returns the number sent.
 async fn send_all<'a>(
     n: u64,
     receiver: impl Fn(u64) -> &'a ActorRef<Receiver>,
@@ -103,7 +104,7 @@ async fn send_all<'a>(
     sent
 }
 
-/// `fan-in`, and with one sender `throughput`.
+/// `fan-in`; `throughput` is `fan-in` with one sender.
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
@@ -145,7 +146,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// The remote half of `call-vs-send`.
+/// `call-vs-send` in mode `remote`.
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let receiver = Receiver::spawn(Receiver::new(n, Stamps::default(), root));

@@ -1,6 +1,7 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other actors compute without pause: `hog`.
 //!
-//! The thread that serves the lab is none of the runtime's: it starts the trips and ends the run.
+//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
+//! runtime.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -12,17 +13,18 @@ use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// Starts the trips. The partner ends when nobody refers to it, which is with this one.
+/// Starts the trips. Holds the only reference to the partner, which therefore stops with this
+/// actor.
 #[derive(Actor)]
 struct First {
     partner: ActorRef<Partner>,
     seat: Seat,
 }
 
-/// Told by the probe.
+/// A command of the probe.
 struct Told(Tell);
 
-/// A trip that is back.
+/// A completed trip.
 struct Back(Instant);
 
 impl Message<Told> for First {
@@ -48,30 +50,30 @@ impl Message<Back> for First {
 
 impl First {
     async fn start(&self, at: Instant, myself: &ActorRef<Self>) {
-        // A trip that is lost is not counted as back.
+        // A failed send is not counted as a completed trip.
         let _ = self.partner.tell(Trip(at, myself.clone())).await;
     }
 }
 
-/// Sends back whatever arrives. Its seat is taken until it ends.
+/// Sends each message back. Holds its seat until it stops.
 #[derive(Actor)]
 struct Partner {
     _seat: Seat,
 }
 
-/// When it was due, and who waits for it.
+/// A trip: its start time, and the actor that waits for it.
 struct Trip(Instant, ActorRef<First>);
 
 impl Message<Trip> for Partner {
     type Reply = ();
 
     async fn handle(&mut self, Trip(start, first): Trip, _: &mut Context<Self, ()>) {
-        // One that is under way when the run is over may find nobody any more.
+        // Fails if the run has ended and the first actor has stopped.
         let _ = first.tell(Back(start)).await;
     }
 }
 
-/// Computes, and ends since nobody refers to it.
+/// Computes until the run is stopped, and then stops, because no references to it are left.
 struct Busy;
 
 impl Actor for Busy {
@@ -84,7 +86,7 @@ impl Actor for Busy {
     }
 }
 
-/// WHY no bound: trips that are due must not hold up those that come back, nor the probe.
+/// WHY no bound: due trips must block neither returning trips nor the probe.
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
     let _inside = runtime.enter();
     let probe = Probe::new(asked);
@@ -94,7 +96,7 @@ pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
         Busy::spawn(probe.seat());
     }
     Ok(probe.run(move |what| {
-        // Nobody is there any more if the actor has failed: the trips are then missing.
+        // Fails if the actor has failed; the trips are then missing in the result.
         let _ = first.tell(Told(what)).try_send();
     }))
 }

@@ -1,4 +1,4 @@
-//! Actors one after another: `spawn-chain` and `serial-spawn`.
+//! Chains of actors: `spawn-chain` and `serial-spawn`.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -9,11 +9,13 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Spawns the next one and ends, since nobody refers to it; the last tells how many of them ran.
+/// Spawns the next actor of the chain and stops, because no references to it are left; the last one
+/// reports how many ran.
 struct Link;
 
 impl Actor for Link {
-    /// How many are left, itself among them; how many ran before it; who wants to know.
+    /// Number of actors left, including this one; number that ran before it; channel for the
+    /// report.
     type Args = (u64, u64, UnboundedSender<u64>);
     type Error = Infallible;
 
@@ -22,7 +24,7 @@ impl Actor for Link {
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
         if left == 1 {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = root.send(ran + 1);
         } else {
             Link::spawn((left - 1, ran + 1, root));

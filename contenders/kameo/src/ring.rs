@@ -1,4 +1,4 @@
-//! A token that goes round: `thread-ring`.
+//! A token passed around a ring of actors: `thread-ring`.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 use crate::asking::{Tell, Told};
 
-/// One of the ring.
+/// Member of the ring.
 #[derive(Actor)]
 struct Member {
     next: Option<ActorRef<Member>>,
@@ -17,10 +17,10 @@ struct Member {
     tally: Tally,
 }
 
-/// Who comes after it.
+/// Set the next member.
 struct Next(ActorRef<Member>);
 
-/// The token, with so many hops left, this one among them.
+/// The token, with the number of hops left, including this one.
 struct Token(u64);
 
 impl Message<Next> for Member {
@@ -37,7 +37,7 @@ impl Message<Token> for Member {
     async fn handle(&mut self, Token(hops): Token, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
         if hops == 1 {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(());
         } else if let Some(next) = &self.next {
             self.tally.sent += u64::from(next.tell(Token(hops - 1)).await.is_ok());
@@ -48,7 +48,7 @@ impl Message<Token> for Member {
 impl Message<Tell> for Member {
     type Reply = Told;
 
-    /// Ends, too: it would not by itself, since the one before refers to it.
+    /// Also stops the actor, which the reference held by the previous member would keep alive.
     async fn handle(&mut self, _: Tell, context: &mut Context<Self, Told>) -> Told {
         context.stop();
         Told(self.tally)

@@ -1,4 +1,4 @@
-//! Many actors at once: `fork-join` and `skynet`.
+//! Trees of actors: `fork-join` and `skynet`.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Children of each node of the tree.
+/// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
 /// Spawns its children and counts their reports.
@@ -25,7 +25,7 @@ struct Done(u64);
 impl Parent {
     fn tell_if_done(&self) {
         if self.reported == self.n {
-            // The root waits for it and cannot have gone.
+            // Cannot fail: the root waits for this report.
             let _ = self.root.send(self.reported);
         }
     }
@@ -54,7 +54,7 @@ impl Message<Done> for Parent {
     }
 }
 
-/// Reports its number and ends.
+/// Reports its number and stops.
 struct Child;
 
 impl Actor for Child {
@@ -62,7 +62,7 @@ impl Actor for Child {
     type Error = Infallible;
 
     async fn on_start((number, parent): Self::Args, _: ActorRef<Self>) -> Result<Self, Infallible> {
-        // A report that is lost is missing in the count.
+        // A failed send is missing in the count.
         let _ = parent.tell(Done(number)).await;
         Ok(Child)
     }
@@ -77,7 +77,7 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, n, received))
 }
 
-/// One of the tree: a leaf, or what adds up its children.
+/// Tree node: a leaf, or an inner node that adds up the reports of its children.
 struct Node {
     first: u64,
     size: u64,
@@ -86,7 +86,7 @@ struct Node {
     above: Above,
 }
 
-/// What a node tells its parent.
+/// Report of a node to its parent.
 #[derive(Clone, Copy, Default)]
 struct Report {
     sum: u64,
@@ -104,7 +104,7 @@ impl Node {
     }
 
     async fn tell(&self) {
-        // A report that is lost is missing in the sum.
+        // A failed send is missing in the sum.
         match &self.above {
             Above::Node(parent) => drop(parent.tell(self.report).await),
             Above::Root(root) => drop(root.send(self.report)),

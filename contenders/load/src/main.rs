@@ -1,10 +1,11 @@
-//! What the lab's contenders meet: the client of the experiments with servers over TCP, the same for
-//! every contender's, and the epmd of those with two nodes.
+//! Load client for the experiments with servers over TCP, the same for all contenders, and epmd for
+//! the experiments with two nodes.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output, and is no
-//! contender. A run is one round of `purlin_ack::load`: connect, send everything, verify each answer,
-//! close. The clock runs from the first write to the last answer. Each connection has a thread of its
-//! own, which blocks. epmd is started when it is first asked for, and has a thread, too.
+//! The lab starts this program, which speaks the contender protocol on standard input and output
+//! but is not a contender. A run is one round of `purlin_ack::load`: connect, send everything,
+//! verify each reply, close. The clock runs from the first write to the last reply. Each connection
+//! has a dedicated blocking thread. epmd starts on the first request for its address and has a
+//! dedicated thread.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     load_program(&hello, |asked| run(&runtime, asked), || address(&mut epmd))
 }
 
-/// Where epmd is, which runs from the first question on.
+/// Returns the address of epmd, which the first call starts.
 fn address(epmd: &mut Option<(Runtime, Server)>) -> Result<SocketAddr, String> {
     let running = match epmd {
         Some(running) => running,
@@ -56,7 +57,7 @@ fn address(epmd: &mut Option<(Runtime, Server)>) -> Result<SocketAddr, String> {
     Ok(running.1.address())
 }
 
-/// One round.
+/// Runs one round.
 fn run(runtime: &Runtime, asked: purlin_contender::Load) -> Result<Sample, String> {
     let plan = plan(asked)?;
     runtime.block_on(async {
@@ -74,7 +75,7 @@ fn run(runtime: &Runtime, asked: purlin_contender::Load) -> Result<Sample, Strin
     })
 }
 
-/// The preset of the strategy, with what is asked for in its place.
+/// Returns the preset of the strategy with the requested values in place.
 fn plan(asked: purlin_contender::Load) -> Result<Plan, String> {
     let strategy: Strategy =
         asked.strategy.parse().map_err(|error: UnknownStrategy| error.to_string())?;

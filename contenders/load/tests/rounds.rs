@@ -1,4 +1,4 @@
-//! The client sends what it is asked to, and tells what became of it.
+//! Rounds of the load client, and its errors.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -13,8 +13,8 @@ fn client() -> Command {
     Command::new(env!("CARGO_BIN_EXE_contender-load"))
 }
 
-/// A server for one connection. It is sent messages of 17 bytes and acknowledges each read; gives how
-/// many messages came.
+/// Starts a server for one connection, which expects messages of 17 bytes and acknowledges each
+/// read. The thread returns the number of messages received.
 fn server() -> (SocketAddr, JoinHandle<u64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -43,7 +43,7 @@ fn round(address: SocketAddr) -> Value {
 }
 
 #[test]
-fn a_round_is_sent_answered_and_told() {
+fn round_reports_its_counts_and_latency() {
     let (address, serving) = server();
     let answer = round(address);
     for name in ["ops", "sent", "received"] {
@@ -56,8 +56,8 @@ fn a_round_is_sent_answered_and_told() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_one_line_and_the_client_goes_on() {
-    // WHY bound and not listening: no server of another test gets the port meanwhile.
+fn unreachable_server_is_a_one_line_error() {
+    // WHY bound and not listening: no server of another test can get the port.
     let held = TcpSocket::new_v4().unwrap();
     held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let gone = held.local_addr().unwrap();
@@ -67,7 +67,7 @@ fn a_server_that_is_not_there_is_one_line_and_the_client_goes_on() {
 }
 
 #[test]
-fn it_greets_like_a_contender_and_takes_no_options() {
+fn hello_lists_the_servers_and_any_option_is_refused() {
     let hello = Contender::start(client()).unwrap().ask(r#"{"op":"hello"}"#).unwrap();
     assert_eq!(hello["name"], "load");
     assert_eq!(hello["experiments"].as_array().unwrap().len(), 7);

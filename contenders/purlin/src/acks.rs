@@ -1,4 +1,4 @@
-//! Servers that acknowledge: `ack-request-reply` to `ack-best`.
+//! Ack servers: `ack-request-reply` to `ack-best`.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -9,7 +9,7 @@ use purlin_ack::server::Server;
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
 use purlin_contender::{Running, Serve};
 
-/// Starts a server, on a node of its own if it is to have a number of cores.
+/// Starts a server. If a number of cores is requested, it runs on a separate node.
 pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     let strategy: Strategy =
         asked.strategy.parse().map_err(|error: UnknownStrategy| error.to_string())?;
@@ -41,7 +41,7 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     }))
 }
 
-/// Takes blocks, and looks at each message.
+/// Receives blocks and calls [`take`] for each message.
 async fn taker(mut me: Process<Handed>) {
     let mut sum = 0;
     loop {
@@ -51,13 +51,13 @@ async fn taker(mut me: Process<Handed>) {
     }
 }
 
-/// What a user's function would do with a message: look at it, and remember something.
+/// Placeholder for a user's function: reads the message and updates a state.
 #[inline(never)]
 fn take(frame: &Frame<'_>, sum: &mut u64) {
     *sum = sum.wrapping_add(frame.id.number()).wrapping_add(frame.payload.len() as u64);
 }
 
-/// A node with this number of workers.
+/// Starts a node with this number of workers.
 fn of_cores(cores: u64) -> Result<Node, String> {
     let workers = usize::try_from(cores).map_err(|error| error.to_string())?;
     let node = Node::builder().workers(workers).build();

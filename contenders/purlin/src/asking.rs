@@ -1,4 +1,5 @@
-//! Calls, and mailboxes in which much waits: `call`, `call-deep` and `selective`.
+//! Calls and selective receives, also with many queued messages: `call`, `call-deep` and
+//! `selective`.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +8,13 @@ use purlin_contender::{Delays, Sample, batches};
 
 use crate::messages::Tally;
 
-/// What the process that is called gets.
+/// Messages of the called process.
 enum Ask {
     Echo(u64, Reply<u64>),
     Tell(Reply<Tally>),
 }
 
-/// `call-deep`, and with nothing that waits `call`.
+/// `call-deep`; `call` is `call-deep` with no queued messages.
 pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
     let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
     for message in 0..waiting {
@@ -38,7 +39,7 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
         .with("waiting", me.flush().len() as u64)
 }
 
-/// Answers until it is asked how often it did.
+/// Replies to each request, until it is asked for its counts.
 async fn serve(mut me: Process<Ask>) {
     let mut tally = Tally::default();
     loop {
@@ -53,7 +54,7 @@ async fn serve(mut me: Process<Ask>) {
     }
 }
 
-/// What stands in the mailbox of `selective`.
+/// Messages in the mailbox of `selective`.
 pub(crate) enum Post {
     Other(u64),
     Wanted(u64),

@@ -1,20 +1,20 @@
-//! What a call costs and what a message costs: `call-vs-send`.
+//! Cost of a function call and of a message: `call-vs-send`.
 
 use std::time::Instant;
 
 use purlin::{Pid, Process, consume_budget, spawn};
 use purlin_contender::{Mode, Sample, tail_call};
 
-/// How often the receiver looks at the length of its mailbox: every so many messages.
+/// Number of messages between two samples of the receiver's mailbox length.
 const LOOK_EVERY: u64 = 1024;
 
-/// What the receiver gets.
+/// Messages of the receiver.
 enum Step {
     Down(u64),
     Count,
 }
 
-/// What the receiver says at the end.
+/// Final report of the receiver.
 pub(crate) struct Counted {
     received: u64,
     peak: u64,
@@ -42,14 +42,14 @@ async fn remote(mut me: Process<Counted>, n: u64) -> Sample {
 
     receiver.send(Step::Count);
     let counted = me.receive().await;
-    // A message is kept in a cell of its own with one word beside it.
+    // A queued message is an envelope: the message and a header of one word.
     let slot = (size_of::<usize>() + size_of::<Step>()) as u64;
     Sample::new(elapsed, n, sent, counted.received)
         .with("queue_peak", counted.peak)
         .with("queue_peak_bytes", counted.peak * slot)
 }
 
-/// Receives and drops until it is asked for the count.
+/// Receives and drops messages until it is asked for the count.
 async fn drop_all(mut me: Process<Step>, root: Pid<Counted>) {
     let (mut received, mut peak) = (0, 0);
     while let Step::Down(left) = me.receive().await {

@@ -1,23 +1,23 @@
-//! Two processes that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two processes that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
 
 use std::time::{Duration, Instant};
 
 use purlin::{Pid, Process, consume_budget, receive, spawn};
 use purlin_contender::{Exchange, Goods, Sample, Schedule, WORK_START, work};
 
-/// What one side gets.
+/// Messages of a side.
 enum ToSide<M> {
     Start(Pid<ToSide<M>>),
     Message(M),
 }
 
-/// What the root gets: that a side is ready, or what it has done by its end.
+/// Messages of the root: a side is ready, or has finished with this result.
 pub(crate) enum FromSide<G> {
     Ready,
     Finished(Done<G>),
 }
 
-/// What one side has done.
+/// Result of one side.
 pub(crate) struct Done<G> {
     goods: G,
     sent: u64,
@@ -25,8 +25,8 @@ pub(crate) struct Done<G> {
     x: u64,
 }
 
-/// `goods` builds what one side sends, before the clock starts. It is used again in each repetition,
-/// so that building it does not empty the caches each time.
+/// Runs the repetitions. `goods` builds the payload of one side before the clock starts. The
+/// payload is reused in each repetition, so that building it does not evict the caches.
 pub(crate) async fn exchange<G: Goods>(
     mut me: Process<FromSide<G>>,
     asked: Exchange,
@@ -65,7 +65,7 @@ pub(crate) async fn exchange<G: Goods>(
         .with("allocated", stores.iter().map(G::allocated).sum::<u64>())
 }
 
-/// One of the two.
+/// Body of one of the two processes.
 async fn side<G: Goods>(
     mut me: Process<ToSide<G::Message>>,
     asked: Exchange,
@@ -74,7 +74,7 @@ async fn side<G: Goods>(
 ) {
     let mut done = Done { goods, sent: 0, received: 0, x: WORK_START };
     root.send(FromSide::Ready);
-    // The partner may have started already; its messages wait.
+    // The partner may already have started; its messages stay in the save queue.
     let partner = receive!(me, { ToSide::Start(partner) => partner });
     for due in Schedule::new(asked.n, asked.pieces) {
         done.x = work(done.x, asked.work);

@@ -1,4 +1,5 @@
-//! Ends of processes that others are told of: `monitor-churn`, `link-churn` and `exit-cascade`.
+//! Process exits observed through monitors and links: `monitor-churn`, `link-churn` and
+//! `exit-cascade`.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ pub(crate) async fn link_churn(mut me: Process<Exit>, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// What the root of `exit-cascade` is told.
+/// Messages of the root of `exit-cascade`.
 #[derive(Message)]
 pub(crate) enum Told {
     Stands(ProcessId),
@@ -73,7 +74,7 @@ pub(crate) async fn exit_cascade(mut me: Process<Told>, n: u64, reps: u64) -> Sa
     Sample::new(elapsed, n * reps, sent, received)
 }
 
-/// One of the chain, with so many left, itself among them.
+/// Member of the chain. `left` is the number of members from this one to the last.
 async fn stand(mut me: Process<()>, left: u64, root: Pid<Told>) {
     if left > 1 {
         link_next(&me, left - 1, root.clone());
@@ -85,12 +86,12 @@ async fn stand(mut me: Process<()>, left: u64, root: Pid<Told>) {
     me.receive().await;
 }
 
-/// WHY not in `stand`: a future that spawns its own kind cannot be known to be `Send`.
+/// WHY not in `stand`: the compiler cannot prove that a future that spawns its own type is `Send`.
 fn link_next(me: &Process<()>, left: u64, root: Pid<Told>) {
     me.spawn_link(move |me| stand(me, left, root));
 }
 
-/// How many of them have ended.
+/// Returns the number of processes of the chain that have exited.
 fn gone(chain: &[ProcessId]) -> u64 {
     let Some(node) = Node::current() else { return 0 };
     chain.iter().filter(|id| node.process_info(**id).is_none()).count() as u64

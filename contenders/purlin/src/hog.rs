@@ -1,19 +1,19 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other processes compute without pause: `hog`.
 //!
-//! The thread that serves the lab is no worker: it starts the trips and ends the run.
+//! The thread that serves the lab starts the trips and ends the run. It is not a worker.
 
 use std::time::Instant;
 
 use purlin::{Node, Pid, Process, spawn};
 use purlin_contender::{Hog, Probe, Sample, Seat, Tell};
 
-/// What the process gets that starts the trips.
+/// Messages of the process that starts the trips.
 enum ToFirst {
     Told(Tell),
     Back(Instant),
 }
 
-/// What its partner gets.
+/// Messages of its partner.
 enum ToPartner {
     Trip(Instant),
     End,
@@ -46,7 +46,7 @@ async fn first(mut me: Process<ToFirst>, seat: Seat) {
     }
 }
 
-/// Sends back whatever arrives. Its seat is taken until it ends.
+/// Sends each message back. Holds its seat until it exits.
 async fn answer(mut me: Process<ToPartner>, first: Pid<ToFirst>, _seat: Seat) {
     while let ToPartner::Trip(start) = me.receive().await {
         first.send(ToFirst::Back(start));

@@ -1,8 +1,8 @@
-//! purlin, as a contender of the lab.
+//! purlin contender of the lab.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
-//! user of purlin would write it, on a node with its default settings. One file per group of
-//! experiments; each run has a process of its own for root, which holds the clock.
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! It is idiomatic purlin code on a node with default settings. Each group of experiments has a
+//! module, and each run has a fresh root process, which holds the clock.
 
 mod acks;
 mod asking;
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     )
 }
 
-/// A node with its default settings, and as many workers as were asked for.
+/// Starts a node with default settings, and with the number of workers of `--workers` if given.
 fn node() -> Result<Node, String> {
     let mut builder = Node::builder();
     if let Some(workers) = purlin_contender::workers()? {
@@ -114,7 +114,7 @@ fn lists(node: &Node, payload: Payload) -> Result<Sample, String> {
     }
 }
 
-/// Runs a process to its end. One that fails costs its own sample and nothing else.
+/// Runs a root process to its end. If it fails, only its sample is lost.
 fn root<M, F, Fut>(node: &Node, function: F) -> Result<Sample, String>
 where
     M: Send + 'static,

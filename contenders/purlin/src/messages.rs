@@ -1,4 +1,4 @@
-//! Messages between processes that live on: `ping-pong`, `throughput`, `fan-in`, `fan-out`,
+//! Messages between long-lived processes: `ping-pong`, `throughput`, `fan-in`, `fan-out` and
 //! `thread-ring`.
 
 use std::time::Instant;
@@ -6,14 +6,14 @@ use std::time::Instant;
 use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
 use purlin_contender::{Delays, Sample, Stamps, shares};
 
-/// What a process has sent and received so far.
+/// Numbers of messages a process has sent and received so far.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
 
-/// What the partner in `ping-pong` gets.
+/// Messages of the partner in `ping-pong`.
 enum Ping {
     Round(u64),
     Tell(Reply<Tally>),
@@ -39,7 +39,7 @@ pub(crate) async fn ping_pong(mut me: Process<u64>, n: u64) -> Sample {
         .with_delays(delays)
 }
 
-/// Sends back whatever arrives, until it is asked how many.
+/// Sends each message back, until it is asked for its counts.
 async fn answer(mut me: Process<Ping>, root: Pid<u64>) {
     let mut tally = Tally::default();
     loop {
@@ -54,13 +54,14 @@ async fn answer(mut me: Process<Ping>, root: Pid<u64>) {
     }
 }
 
-/// What the receiver in `fan-in` gets: messages, of which some carry the time, and from each sender at its end how many.
+/// Messages of the receiver in `fan-in`: values, some of which are timestamps, and from each sender
+/// at its end the number of messages it sent.
 pub(crate) enum FromSender {
     Message(u64),
     Sent(u64),
 }
 
-/// `fan-in`, and with one sender `throughput`.
+/// `fan-in`; `throughput` is `fan-in` with one sender.
 pub(crate) async fn fan_in(mut me: Process<FromSender>, senders: u64, n: u64) -> Sample {
     let (mut sent, mut received) = (0, 0);
     let stamps = Stamps::from_now();
@@ -95,7 +96,7 @@ async fn send_all(n: u64, stamps: Stamps, root: Pid<FromSender>) {
     root.send(FromSender::Sent(n));
 }
 
-/// What the root of `fan-out` gets from each receiver.
+/// Messages of the root of `fan-out`, from each receiver.
 pub(crate) enum FromReceiver {
     Ready,
     Received(u64),
@@ -125,7 +126,7 @@ pub(crate) async fn fan_out(mut me: Process<FromReceiver>, processes: u64, n: u6
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// Receives its share of the messages and tells how many came.
+/// Reports that it runs, receives its share of the messages and reports the number received.
 async fn take_share(mut me: Process<u64>, share: u64, root: Pid<FromReceiver>) {
     root.send(FromReceiver::Ready);
     let mut received = 0;
@@ -136,17 +137,17 @@ async fn take_share(mut me: Process<u64>, share: u64, root: Pid<FromReceiver>) {
     root.send(FromReceiver::Received(received));
 }
 
-/// What goes round the ring.
+/// Messages around the ring.
 enum Token {
-    /// The hops it has left, the one that brought it here included.
+    /// The token, with the number of hops left, including the one that delivered it.
     Hops(u64),
-    /// Whose turn is next: told to the last, which is spawned before it.
+    /// The next member. Sent to the last member, which is spawned before the first.
     Next(Pid<Token>),
     /// Report and end.
     Count,
 }
 
-/// What the root of the ring gets.
+/// Messages of the root of the ring.
 pub(crate) enum Home {
     Arrived,
     Counted(Tally),
@@ -183,7 +184,7 @@ pub(crate) async fn thread_ring(mut me: Process<Home>, processes: u64, n: u64) -
     Sample::new(elapsed, n, sent, received)
 }
 
-/// Passes the token on until it has no hop left, and the question how many after it.
+/// Forwards the token until no hop is left, and then the request for the counts.
 async fn pass_on(mut me: Process<Token>, next: Pid<Token>, root: Pid<Home>) {
     let mut tally = Tally::default();
     loop {

@@ -1,7 +1,7 @@
-//! A node in a cluster: `dist-send`, `dist-round-trip`, either end.
+//! Node in a cluster, near or far end: `dist-send` and `dist-round-trip`.
 //!
-//! The far end is a process with the name `lab`, the near one that of the run. Both say and understand
-//! what the table of the protocol has, so the other may be of any contender.
+//! The far process is registered as `lab`; the near process is the process of the run. Both use the
+//! messages in the protocol's table, so that the peer can be any contender.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::root;
 
-/// The name of the process that takes messages.
+/// Registered name of the far process.
 const LAB: &str = "lab";
 
-/// What the far node gets.
+/// Messages of the far process.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum There {
@@ -29,7 +29,7 @@ enum There {
     Count,
 }
 
-/// What the near one gets.
+/// Messages of the near process.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Back {
@@ -38,12 +38,12 @@ enum Back {
     Counted(u64),
 }
 
-/// This contender's node, in a cluster from the first question on.
+/// This contender's node, which joins a cluster on the first request.
 pub(crate) struct Clustered {
     node: Node,
-    /// With the cookie that it was joined with.
+    /// The cluster, and the cookie it was joined with.
     cluster: Option<(String, Cluster)>,
-    /// How often it has joined.
+    /// Number of times the node has joined.
     joined: u32,
 }
 
@@ -61,7 +61,7 @@ impl Clustered {
             Ok(port) => port.parse().map_err(|_| format!("ERL_EPMD_PORT is {port:?}"))?,
             Err(_) => epmd::PORT,
         };
-        // WHY the number: epmd may not have seen yet that the node of the last name is gone.
+        // WHY the number: the previous name may still be registered with epmd.
         self.joined += 1;
         let name: NodeName = format!("purlin{}-{}@127.0.0.1", std::process::id(), self.joined)
             .parse()
@@ -89,7 +89,7 @@ impl Nodes for Clustered {
         Ok(Running::new(cluster.name(), move || {
             taker.exit(ExitReason::Kill);
             node.block_on(async move |_: Process<()>| taker.ended().await);
-            // ORDER: relaxed: the process that counted has ended.
+            // ORDER: relaxed: the counting process has exited.
             Ok(taken.load(Ordering::Relaxed))
         }))
     }
@@ -105,7 +105,7 @@ impl Nodes for Clustered {
     }
 }
 
-/// Counts the messages that come in order, and answers each where it is to.
+/// Counts the messages received in order, and sends each one back if `answers` is set.
 async fn take(mut me: Process<There>, cluster: Cluster, answers: bool, taken: &AtomicU64) {
     let Some(near) = receive!(me, { There::Begin(near) => cluster.pid::<Back>(&near) }) else {
         return;
@@ -127,7 +127,8 @@ async fn take(mut me: Process<There>, cluster: Cluster, answers: bool, taken: &A
     }
 }
 
-/// Sends, to a process that has told its pid; all is there when it has told how much.
+/// Sends to the far process after it has reported its pid. The run ends when the far process
+/// reports its count.
 async fn near(
     mut me: Process<Back>,
     cluster: Cluster,

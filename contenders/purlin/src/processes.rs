@@ -1,11 +1,11 @@
-//! Processes one after another: `spawn-chain` and `serial-spawn`.
+//! Chains of processes: `spawn-chain` and `serial-spawn`.
 
 use std::time::Instant;
 
 use purlin::{Pid, Process, spawn};
 use purlin_contender::{Sample, shares};
 
-/// Spawns a process that spawns the next one and ends; the last tells how many of them ran.
+/// Spawns a process that spawns the next one and exits; the last one reports how many ran.
 fn chain(left: u64, ran: u64, root: Pid<u64>) {
     spawn(move |_: Process<()>| async move {
         if left == 1 {

@@ -1,4 +1,4 @@
-//! A supervisor whose only child ends with an error, again and again: `restart`.
+//! Supervisor that restarts its only child after each of many crashes: `restart`.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{ExitReason, Pid, Process};
 use purlin_contender::Sample;
 
-/// The child, as root hears of it.
+/// Message of a started child to the root.
 pub(crate) type Initialised = ServerRef<Crashing>;
 
-/// A server that ends with an error when it is told to.
+/// Server that fails with an error on request.
 #[derive(Debug)]
 pub(crate) struct Crashing;
 

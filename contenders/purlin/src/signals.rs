@@ -1,4 +1,4 @@
-//! Many senders, one receiver, messages and exit signals: `signals`.
+//! Messages and exit signals from many senders to one receiver: `signals`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use purlin_contender::{
     Draw, Draws, Receipts, Received, Room, Sample, Sent, Signals, Stint, report,
 };
 
-/// What the receiver gets.
+/// Messages of the receiver.
 #[derive(Message)]
 enum Signal {
     Message(List),
     #[from]
     Exit(Exit),
     Switch,
-    /// The last of one sender.
+    /// End marker of one sender.
     Last,
 }
 
-/// What a signal carries; as the reason of an exit signal it is an error like any other.
+/// Payload of a signal. It implements `Error` so that it can be an exit reason.
 #[derive(Clone, Debug)]
 struct List(Vec<u64>);
 
@@ -32,13 +32,13 @@ impl fmt::Display for List {
 
 impl error::Error for List {}
 
-/// What a sender gets.
+/// Messages of a sender.
 enum ToSender {
     Start(Instant),
     Stop,
 }
 
-/// What the root gets.
+/// Messages of the root.
 pub(crate) enum ToRoot {
     Ready,
     Rested,
@@ -55,7 +55,7 @@ pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
         let (root, room, receiver) = (me.pid(), room.clone(), receiver.clone());
         senders.push(spawn(move |me| send_all(me, asked, number, room, receiver, root)));
     }
-    // An exit signal must not come before the receiver traps exits.
+    // No exit signal may arrive before the receiver traps exits.
     for _ in 0..=asked.senders {
         receive!(me, { ToRoot::Ready => () });
     }
@@ -77,7 +77,7 @@ pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
     report(&asked, &accounts, told, &received)
 }
 
-/// Looks for the word to stop before every signal.
+/// Sends signals; checks for the stop message before each of them.
 async fn send_all(
     mut me: Process<ToSender>,
     asked: Signals,
@@ -107,7 +107,7 @@ async fn send_all(
     receiver.send(Signal::Last);
 }
 
-/// Traps exits and counts all that comes, until each sender has sent its last.
+/// Traps exits and counts all signals until every sender has sent `Last`.
 async fn receive_all(mut me: Process<Signal>, senders: u64, room: Room, root: Pid<ToRoot>) {
     me.trap_exit(true);
     root.send(ToRoot::Ready);

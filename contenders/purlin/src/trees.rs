@@ -1,11 +1,11 @@
-//! Many processes at once: `fork-join` and `skynet`.
+//! Trees of processes: `fork-join` and `skynet`.
 
 use std::time::Instant;
 
 use purlin::{Pid, Process, consume_budget, spawn};
 use purlin_contender::Sample;
 
-/// Children of each node of the tree.
+/// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
 pub(crate) async fn fork_join(mut me: Process<u64>, n: u64) -> Sample {
@@ -25,7 +25,7 @@ pub(crate) async fn fork_join(mut me: Process<u64>, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// What a node tells its parent.
+/// Report of a node to its parent.
 pub(crate) struct Report {
     sum: u64,
     leaves: u64,
@@ -38,7 +38,7 @@ pub(crate) async fn skynet(mut me: Process<Report>, leaves: u64) -> Sample {
     Sample::new(start.elapsed(), leaves, leaves, report.leaves).with("sum", report.sum)
 }
 
-/// Spawns the node over `size` leaves, the first of which has the ordinal `first`.
+/// Spawns the tree node over `size` leaves, starting with leaf number `first`.
 fn node(first: u64, size: u64, parent: Pid<Report>) {
     spawn(move |mut me: Process<Report>| async move {
         if size == 1 {

@@ -1,18 +1,18 @@
-//! What only waits, and timers: `timers` and `idle-memory`.
+//! Timers and idle processes: `timers` and `idle-memory`.
 
 use std::time::{Duration, Instant};
 
 use purlin::{Pid, Process, consume_budget, spawn};
 use purlin_contender::{Sample, shares};
 
-/// How far off the timers are that are cancelled.
+/// Duration of the timers that are cancelled while the clock runs.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How far off the other timers are: they outlive the run.
+/// Duration of the other timers, which do not fire during the run.
 const LATE: Duration = Duration::from_secs(3600);
 
-/// So many processes at most are spawned before the root looks who has come to wait, so that its
-/// own mailbox stays small.
+/// Maximum number of processes spawned before the root receives their ready messages. It keeps the
+/// root's mailbox small.
 const AT_ONCE: u64 = 1000;
 
 pub(crate) async fn timers(me: Process<u64>, waiting: u64, n: u64) -> Sample {
@@ -37,7 +37,7 @@ pub(crate) async fn timers(me: Process<u64>, waiting: u64, n: u64) -> Sample {
     Sample::new(elapsed, n, sent, received).with("waiting", waiting as u64)
 }
 
-/// The processes stay when the root has ended: nobody sends to them.
+/// The processes outlive the root: none of them receives a message.
 pub(crate) async fn idle_memory(mut me: Process<()>, n: u64) -> Sample {
     let (mut sent, mut received) = (0, 0);
 
@@ -56,7 +56,7 @@ pub(crate) async fn idle_memory(mut me: Process<()>, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// Tells that it is there and waits.
+/// Reports that it runs, and waits.
 async fn wait(mut me: Process<()>, root: Pid<()>) {
     root.send(());
     me.receive().await;

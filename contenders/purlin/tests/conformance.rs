@@ -1,4 +1,4 @@
-//! The contender keeps to the protocol, with its default settings and with those it is told.
+//! Conformance of the purlin contender, with default settings and with options.
 
 use std::process::Command;
 
@@ -15,17 +15,17 @@ fn on_one_worker() -> Command {
 }
 
 #[test]
-fn purlin_keeps_to_the_protocol() {
+fn purlin_contender_conforms_to_the_protocol() {
     assert_eq!(examine(contender), Ok(vec![]));
 }
 
 #[test]
-fn purlin_on_one_worker_keeps_to_the_protocol_and_says_so() {
+fn purlin_contender_on_one_worker_conforms_and_notes_it() {
     assert_eq!(examine(on_one_worker), Ok(vec![]));
     assert_eq!(obeys_workers(contender), Ok(()));
 }
 
 #[test]
-fn what_is_no_option_is_refused() {
+fn unknown_option_is_refused() {
     assert_eq!(refuses(contender(), &["--worker"]), Ok(()));
 }

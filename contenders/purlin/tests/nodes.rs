@@ -1,5 +1,5 @@
-//! Two nodes, each purlin's or the BEAM's: what one sends arrives at the other, in order, and what they
-//! tell of it agrees.
+//! Two nodes, each of purlin or the BEAM: messages arrive in order, and both ends report the same
+//! counts.
 
 #[path = "../../protocol/tests/it/built.rs"]
 #[allow(dead_code, reason = "the contender in Erlang is all that is needed here")]
@@ -13,21 +13,22 @@ use serde_json::{Value, json};
 
 use built::erlang;
 
-/// Which program is a node.
+/// The program that runs a node.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Purlin,
     Beam,
 }
 
-/// A contender with that epmd.
+/// Starts a contender that uses this epmd.
 fn start(kind: Kind, epmd: u16) -> Contender {
     let mut command = match kind {
         Kind::Purlin => Command::new(env!("CARGO_BIN_EXE_contender-purlin")),
         Kind::Beam => {
             let mut command = Command::new("erl");
-            // WHY a cookie: without one it makes the user's file of it, and a second that starts meanwhile may
-            // find that file before it is protected, and then refuses to be a node.
+            // WHY a cookie: without one, the runtime creates the user's cookie file. A second
+            // runtime that starts at the same time may find the file before its permissions are
+            // set, and then refuses to become a node.
             command
                 .args(["-setcookie", "secret", "-noshell", "-pa"])
                 .arg(erlang().expect("erlc is there"));
@@ -45,7 +46,7 @@ fn ask(contender: &mut Contender, request: &Value) -> Value {
     answer
 }
 
-/// Both experiments, twice each, between two programs.
+/// Runs both experiments twice between two programs.
 fn talk(near: Kind, far: Kind) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let epmd = runtime.block_on(Server::start("127.0.0.1:0")).unwrap();
@@ -70,27 +71,27 @@ fn talk(near: Kind, far: Kind) {
 }
 
 #[test]
-fn two_nodes_of_purlin_keep_what_is_sent() {
+fn messages_arrive_from_purlin_to_purlin() {
     talk(Kind::Purlin, Kind::Purlin);
 }
 
 #[test]
-fn what_purlin_sends_arrives_at_a_beam() {
+fn messages_arrive_from_purlin_to_beam() {
     talk(Kind::Purlin, Kind::Beam);
 }
 
 #[test]
-fn what_a_beam_sends_arrives_at_purlin() {
+fn messages_arrive_from_beam_to_purlin() {
     talk(Kind::Beam, Kind::Purlin);
 }
 
 #[test]
-fn two_beams_keep_what_is_sent() {
+fn messages_arrive_from_beam_to_beam() {
     talk(Kind::Beam, Kind::Beam);
 }
 
 #[test]
-fn a_far_node_that_is_not_there_and_a_wrong_cookie_are_told_in_one_line() {
+fn unreachable_far_node_and_wrong_cookie_are_one_line_errors() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let epmd = runtime.block_on(Server::start("127.0.0.1:0")).unwrap();
     let mut far = start(Kind::Purlin, epmd.address().port());

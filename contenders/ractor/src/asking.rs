@@ -1,4 +1,4 @@
-//! Two actors, of which one answers: `ping-pong` and `call`.
+//! Requests and replies between two actors: `ping-pong` and `call`.
 
 use std::time::Instant;
 
@@ -8,19 +8,19 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// How long a call waits, in milliseconds, as `gen_server:call` does.
+/// Timeout of a call in milliseconds: the default of `gen_server:call`.
 pub(crate) const PATIENCE_MS: u64 = 5000;
 
-/// The actor that answers.
+/// The replying actor.
 struct Server;
 
-/// What it gets.
+/// Messages of the server.
 enum Ask {
-    /// Send this back to the one who pings.
+    /// Send this number back to the pinger.
     Ping(u64, ActorRef<Pong>),
-    /// Reply with this.
+    /// Reply with this number.
     Echo(u64, RpcReplyPort<u64>),
-    /// Tell what was counted, and end.
+    /// Reply with the counts, and stop.
     Tell(RpcReplyPort<Tally>),
 }
 
@@ -79,10 +79,10 @@ async fn told(server: &ActorRef<Ask>) -> Result<Tally, ActorProcessingErr> {
     call_t!(server, Ask::Tell, PATIENCE_MS).map_err(|error| error.to_string().into())
 }
 
-/// The actor that pings.
+/// The pinging actor.
 struct Pinger;
 
-/// What it gets: its own ping, back.
+/// Message of the pinger: a returned ping.
 struct Pong(u64);
 
 struct Pinging {

@@ -1,4 +1,4 @@
-//! Two actors that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two actors that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
 
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -9,23 +9,23 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// One of the two.
+/// One of the two actors.
 struct Worker<G>(PhantomData<fn(G)>);
 
-/// What it gets.
+/// Messages of a worker.
 enum Post<G: Goods> {
-    /// Start; this is the partner.
+    /// Start to exchange messages with this partner.
     Start(ActorRef<Post<G>>),
-    /// Do the next piece of work. From itself.
+    /// Do the next piece of work; the actor sends this to itself.
     Piece,
-    /// From the partner.
+    /// A message of the partner.
     Message(G::Message),
 }
 
 struct Working<G: Goods> {
-    /// Gone when both its work and the partner's messages are done.
+    /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
-    /// Known when it is told to start.
+    /// `None` until the actor is started.
     partner: Option<ActorRef<Post<G>>>,
     root: UnboundedSender<Side<G>>,
 }
@@ -76,10 +76,11 @@ impl<G: Goods> Actor for Worker<G> {
     }
 }
 
-/// What is said of a message that nobody gets; the message itself need not be printable.
+/// Error for a message that cannot be delivered. ractor's error contains the message, which need
+/// not be printable.
 const ENDED: &str = "the receiver has ended";
 
-/// `goods` builds what one side sends, before the clock starts.
+/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
 pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);

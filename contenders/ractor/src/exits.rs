@@ -1,4 +1,5 @@
-//! Ends of actors that others are told of: `monitor-churn`, `link-churn` and `restart`.
+//! Actor exits observed through join handles and supervision events: `monitor-churn`, `link-churn`
+//! and `restart`.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 use crate::asking::PATIENCE_MS;
 
-/// Does nothing and ends.
+/// Stops as soon as it has started.
 struct Mayfly;
 
 impl Actor for Mayfly {
@@ -47,7 +48,7 @@ pub(crate) async fn monitor_churn(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// Spawns a linked child, hears of its end, and spawns the next one.
+/// Spawns a linked child, waits for its supervision event, and spawns the next one.
 struct Linker;
 
 struct Linking {
@@ -99,7 +100,7 @@ impl Actor for Linker {
         linking: &mut Linking,
     ) -> Result<(), ActorProcessingErr> {
         match event {
-            // With no reason: it has stopped by itself.
+            // No reason means that the child requested the stop.
             SupervisionEvent::ActorTerminated(child, _, None) => {
                 linking.tally.received += u64::from(linking.child == Some(child.get_id()));
                 linking.next(&myself).await
@@ -121,7 +122,7 @@ pub(crate) async fn link_churn(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, tally.sent, tally.received))
 }
 
-/// Ends with an error when it is told to.
+/// Fails with an error on request.
 struct Crashing;
 
 struct Crash;
@@ -152,10 +153,10 @@ impl Actor for Crashing {
     }
 }
 
-/// Spawns its child again when it has failed.
+/// Spawns a new child when its child has failed.
 struct Supervisor;
 
-/// Asks how many children there are.
+/// Request for the number of active children.
 struct CountChildren(RpcReplyPort<u64>);
 
 impl Actor for Supervisor {
@@ -186,7 +187,7 @@ impl Actor for Supervisor {
         CountChildren(reply): CountChildren,
         _: &mut Initialised,
     ) -> Result<(), ActorProcessingErr> {
-        // One that has failed stays among them for a moment after its failure was told.
+        // A failed child stays in the list for a short time after its `ActorFailed` event.
         let children = myself.get_children();
         let alive = children.iter().filter(|child| ACTIVE_STATES.contains(&child.get_status()));
         reply.send(alive.count() as u64)?;
@@ -215,7 +216,7 @@ pub(crate) async fn restart(n: u64, reps: u64) -> Outcome {
 
         let start = Instant::now();
         for _ in 0..n {
-            // One that has not yet started hears of it when it has.
+            // A child that is still starting handles the message once it has started.
             child.cast(Crash)?;
             let next = initialised.recv().await.ok_or("there is no successor")?;
             restarted += u64::from(next.get_id() != child.get_id());

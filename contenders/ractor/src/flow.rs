@@ -1,4 +1,4 @@
-//! Messages in one direction: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
+//! One-way messages: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use tokio::task::yield_now;
 
 use crate::Outcome;
 
-/// How often a loop that only sends lets others run: every so many messages.
+/// Number of messages between two yields of a loop that only sends.
 const YIELD_EVERY: u64 = 1024;
 
-/// What travels: a stamp.
+/// The message: a timestamp, or 0.
 struct Step(u64);
 
-/// What a message takes in a mailbox: a box, with some words beside it.
+/// Estimated size of a message in a mailbox: the boxed message plus four words.
 const SLOT: u64 = (size_of::<Step>() + 4 * size_of::<usize>()) as u64;
 
-/// Receives its share of the messages, tells how many came, and ends.
+/// Receives its share of the messages, reports the number received, and stops.
 struct Receiver;
 
 struct Receiving {
@@ -29,7 +29,7 @@ struct Receiving {
     root: UnboundedSender<Received>,
 }
 
-/// What a receiver tells.
+/// Report of a receiver.
 #[derive(Default)]
 struct Received {
     received: u64,
@@ -83,7 +83,7 @@ impl Actor for Receiver {
     }
 }
 
-/// Sends its share to the receiver, tells how many went, and ends.
+/// Sends its share of the messages, reports the number sent, and stops.
 struct Sender;
 
 type Sending = (u64, ActorRef<Step>, Stamps, UnboundedSender<u64>);
@@ -112,7 +112,7 @@ impl Actor for Sender {
     }
 }
 
-/// Sends that many messages, each to its receiver; how many went.
+/// Sends `n` messages, each to the actor that `receiver` returns. Returns the number sent.
 async fn send_all<'a>(
     n: u64,
     receiver: impl Fn(u64) -> &'a ActorRef<Step>,
@@ -130,7 +130,7 @@ async fn send_all<'a>(
     sent
 }
 
-/// `fan-in`, and with one sender `throughput`.
+/// `fan-in`; `throughput` is `fan-in` with one sender.
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
@@ -171,7 +171,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// The remote half of `call-vs-send`.
+/// `call-vs-send` in mode `remote`.
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let depth = Depth::default();

@@ -1,6 +1,7 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other actors compute without pause: `hog`.
 //!
-//! The thread that serves the lab is none of the runtime's: it starts the trips and ends the run.
+//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
+//! runtime.
 
 use std::time::Instant;
 
@@ -53,7 +54,7 @@ impl Actor for First {
     }
 }
 
-/// Sends back whatever arrives. Its seat is taken until it ends.
+/// Sends each message back. Holds its seat until it stops.
 struct Partner;
 
 struct ToPartner(Instant, ActorRef<ToFirst>);
@@ -77,13 +78,13 @@ impl Actor for Partner {
         ToPartner(start, first): ToPartner,
         _: &mut Seat,
     ) -> Result<(), ActorProcessingErr> {
-        // One that is sent when the run is over may find nobody any more.
+        // Fails if the run has ended and the first actor has stopped.
         let _ = first.cast(ToFirst::Back(start));
         Ok(())
     }
 }
 
-/// Computes.
+/// Computes until the run is stopped.
 struct Busy;
 
 impl Actor for Busy {

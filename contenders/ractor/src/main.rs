@@ -1,9 +1,10 @@
-//! Actors of ractor, as a contender of the lab.
+//! ractor contender of the lab.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
-//! user of ractor would write it, on tokio's default runtime: an actor for each process, `cast` and
-//! `call_t!`. The clock is held by a task, as in a program that starts its actors from `main`. One
-//! file per group of experiments.
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! It is idiomatic ractor code on tokio's default runtime: one actor per process, `cast` and
+//! `call_t!`. A task holds the clock, as in a program that starts its actors from `main`. Each
+//! group
+//! of experiments has a module.
 
 mod asking;
 mod exchange;
@@ -26,10 +27,10 @@ use tokio::runtime::{Builder, Runtime};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// ractor does not tell its version at run time; a test compares this with the lock file.
+/// ractor does not export its version; a test compares this constant with the lock file.
 const RACTOR: &str = "ractor 0.16.5";
 
-/// What an experiment gives.
+/// Result of an experiment.
 type Outcome = Result<Sample, ActorProcessingErr>;
 
 fn main() -> ExitCode {
@@ -58,9 +59,9 @@ fn main() -> ExitCode {
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {
         let ran = match asked {
-            // WHY: not in a task, since those that compute would hold it up.
+            // WHY: not in a task, which the computing actors would delay.
             Run::Hog(asked) => hog::hog(&runtime, asked),
-            // WHY: in a spawned task, so that the one that holds the clock runs on a worker.
+            // WHY: in a spawned task, so that the task that holds the clock runs on a worker.
             _ => runtime
                 .block_on(runtime.spawn(run(asked)))
                 .unwrap_or_else(|error| Err(error.into())),
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// tokio's default runtime, with as many workers as were asked for.
+/// Builds tokio's default runtime, with the number of workers of `--workers` if given.
 fn runtime() -> Result<Runtime, String> {
     let mut builder = Builder::new_multi_thread();
     if let Some(workers) = purlin_contender::workers()? {

@@ -1,4 +1,4 @@
-//! Actors one after another: `spawn-chain` and `serial-spawn`.
+//! Chains of actors: `spawn-chain` and `serial-spawn`.
 
 use std::pin::Pin;
 use std::time::Instant;
@@ -9,10 +9,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Spawns the next one and ends; the last tells how many of them ran.
+/// Spawns the next actor of the chain and stops; the last one reports how many ran.
 struct Link;
 
-/// How many are left, itself among them; how many ran before it; who wants to know.
+/// Number of actors left, including this one; number that ran before it; channel for the report.
 type Place = (u64, u64, UnboundedSender<u64>);
 
 impl Actor for Link {
@@ -39,7 +39,7 @@ impl Actor for Link {
     }
 }
 
-/// WHY boxed: a future that spawns its own kind cannot be known to be `Send`.
+/// WHY boxed: the compiler cannot prove that a future that spawns its own type is `Send`.
 fn chain(
     left: u64,
     ran: u64,

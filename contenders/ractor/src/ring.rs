@@ -1,4 +1,4 @@
-//! A token that goes round: `thread-ring`.
+//! A token passed around a ring of actors: `thread-ring`.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 use crate::asking::PATIENCE_MS;
 
-/// One of the ring.
+/// Member of the ring.
 struct Member;
 
-/// What it gets.
+/// Messages of a member.
 enum Post {
-    /// Who comes after it.
+    /// Set the next member.
     Next(ActorRef<Post>),
-    /// The token, with so many hops left, this one among them.
+    /// The token, with the number of hops left, including this one.
     Token(u64),
-    /// Tell what was counted, and end.
+    /// Reply with the counts, and stop.
     Tell(RpcReplyPort<Tally>),
 }
 

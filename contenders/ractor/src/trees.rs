@@ -1,4 +1,4 @@
-//! Many actors at once: `fork-join` and `skynet`.
+//! Trees of actors: `fork-join` and `skynet`.
 
 use std::pin::Pin;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
-/// Children of each node of the tree.
+/// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
 /// Spawns its children and counts their reports.
@@ -68,7 +68,7 @@ impl Actor for Parent {
     }
 }
 
-/// Reports its number and ends.
+/// Reports its number and stops.
 struct Child;
 
 impl Actor for Child {
@@ -104,10 +104,10 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
-/// One of the tree: a leaf, or what adds up its children.
+/// Tree node: a leaf, or an inner node that adds up the reports of its children.
 struct Node;
 
-/// What a node tells its parent.
+/// Report of a node to its parent.
 #[derive(Clone, Copy, Default)]
 struct Report {
     sum: u64,
@@ -185,7 +185,7 @@ impl Actor for Node {
     }
 }
 
-/// WHY boxed: a future that spawns its own kind cannot be known to be `Send`.
+/// WHY boxed: the compiler cannot prove that a future that spawns its own type is `Send`.
 fn grow(branch: Branch) -> Pin<Box<dyn Future<Output = Result<(), SpawnErr>> + Send>> {
     Box::pin(async move { Actor::spawn(None, Node, branch).await.map(drop) })
 }

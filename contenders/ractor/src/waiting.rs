@@ -1,4 +1,4 @@
-//! What only waits, and timers: `timers` and `idle-memory`.
+//! Timers and idle actors: `timers` and `idle-memory`.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use tokio::task::consume_budget;
 
 use crate::Outcome;
 
-/// How far off the timers are that are cancelled.
+/// Duration of the timers that are cancelled while the clock runs.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How far off the other timers are: they outlive the run.
+/// Duration of the other timers, which do not fire during the run.
 const LATE: Duration = Duration::from_secs(3600);
 
-/// So many actors at most are spawned before the root looks which of them wait.
+/// Maximum number of actors spawned before the root receives their ready messages.
 const AT_ONCE: u64 = 1000;
 
-/// Tells that it is there and waits.
+/// Reports that it has started, and waits.
 struct Idle;
 
 impl Actor for Idle {
@@ -62,7 +62,7 @@ pub(crate) async fn timers(waiting: u64, n: u64) -> Outcome {
     Ok(Sample::new(elapsed, n, sent, received).with("waiting", waiting as u64))
 }
 
-/// The actors stay when the root has ended: one that nobody refers to lives on.
+/// The actors outlive the root: a ractor actor stays alive without references to it.
 pub(crate) async fn idle_memory(n: u64) -> Outcome {
     let (ready, mut waits) = unbounded_channel();
     let (mut sent, mut received) = (0, 0);

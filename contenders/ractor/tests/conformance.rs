@@ -1,4 +1,4 @@
-//! The contender keeps to the protocol, and says truly what it shows.
+//! Conformance of the ractor contender, and accuracy of its version and notes.
 
 use std::process::Command;
 
@@ -9,17 +9,17 @@ fn contender() -> Command {
 }
 
 #[test]
-fn ractor_keeps_to_the_protocol() {
+fn ractor_contender_conforms_to_the_protocol() {
     assert_eq!(examine(contender), Ok(vec!["call-deep", "selective", "exit-cascade", "signals"]));
 }
 
 #[test]
-fn the_version_it_tells_is_the_one_it_was_built_with() {
+fn reported_version_matches_the_lock_file() {
     let lock = include_str!("../../../Cargo.lock");
     assert_eq!(tells_version(contender(), lock, "ractor"), Ok(()));
 }
 
 #[test]
-fn it_has_as_many_workers_as_it_is_told_and_says_so() {
+fn workers_option_sets_the_number_of_workers_and_the_note() {
     assert_eq!(obeys_workers(contender), Ok(()));
 }

@@ -1,19 +1,21 @@
-//! How a connection is served: until its client closes it, is silent for too long, or sends too
-//! large a message.
+//! Connection handlers: request-reply and sync-ack.
+//!
+//! A handler returns when the client closes the connection, exceeds the idle timeout, or sends a
+//! message that is too large. It returns the number of acknowledged messages.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// Bytes before a payload: the id, and the payload's size.
+/// Header size in bytes: the id and the payload size.
 const HEAD: usize = 12;
 
-/// The largest payload, in bytes.
+/// Maximum payload size in bytes.
 const LARGEST: usize = 16 << 20;
 
-/// Bytes that are read at a time, unless a message is larger.
+/// Size of the read buffer in bytes, unless a message is larger.
 const BLOCK: usize = 64 << 10;
 
-/// One message, one answer.
+/// Replies to each message with its id.
 pub(crate) fn request_reply(mut stream: &TcpStream) -> u64 {
     let mut messages = BufReader::new(stream);
     let mut received = 0;
@@ -26,7 +28,8 @@ pub(crate) fn request_reply(mut stream: &TcpStream) -> u64 {
     received
 }
 
-/// Reads a message, and gives its id; nothing if there is none.
+/// Reads a message and returns its id. Returns `None` at the end of the stream, on an error, or if
+/// the payload is too large.
 fn message(from: &mut impl BufRead) -> Option<[u8; 8]> {
     let mut id = [0; 8];
     from.read_exact(&mut id).ok()?;
@@ -47,10 +50,10 @@ fn message(from: &mut impl BufRead) -> Option<[u8; 8]> {
     Some(id)
 }
 
-/// Reads whatever there is, and acknowledges it before it reads again.
+/// Reads the available data and acknowledges it before the next read.
 pub(crate) fn sync_ack(mut stream: &TcpStream) -> u64 {
     let mut buffer = vec![0; BLOCK];
-    // What is read and not used lies at the beginning.
+    // The first `filled` bytes of the buffer are read and not yet parsed.
     let (mut filled, mut received) = (0, 0);
     loop {
         match stream.read(&mut buffer[filled..]) {

@@ -1,9 +1,9 @@
-//! Plain blocking servers, as a contender of the lab: Rust's standard library and a thread for each
+//! Blocking servers as a contender of the lab: Rust's standard library and one thread per
 //! connection.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output. What such a
-//! server cannot be faster than is the kernel: it is what others are held against where a client
-//! waits for each answer.
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! Only the kernel limits such a server: it is the baseline for experiments in which a client waits
+//! for each reply.
 
 mod connection;
 mod server;

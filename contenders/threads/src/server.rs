@@ -1,4 +1,4 @@
-//! Listens, starts a thread for each connection, and ends all of them.
+//! Blocking TCP server with one thread per connection.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use purlin_contender::Running;
 
-/// How long a client may be silent, or not read what it is sent.
+/// Read and write timeout: how long a client may stay idle, or leave its replies unread.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// What serves a connection: gives how many messages it acknowledged, however it ended.
+/// Connection handler. Returns the number of acknowledged messages, also after an error.
 type Serve = fn(&TcpStream) -> u64;
 
-/// One that is served, and the thread that serves it.
+/// A connection, and the thread that serves it.
 type Served = (TcpStream, JoinHandle<u64>);
 
 /// Starts a server.
@@ -29,11 +29,11 @@ pub(crate) fn start(serve: Serve) -> Result<Running, String> {
     Ok(Running::new(address, move || stop(address, &stopped, acceptor)))
 }
 
-/// Accepts until it is told to stop.
+/// Accepts connections until `stopped` is set.
 fn accept(listener: &TcpListener, stopped: &AtomicBool, serve: Serve) -> Vec<Served> {
     let mut served = Vec::new();
     for stream in listener.incoming() {
-        // ORDER: with the store in `stop`; it carries nothing else.
+        // ORDER: relaxed, as the store in `stop`: no other data depends on it.
         if stopped.load(Ordering::Relaxed) {
             break;
         }
@@ -44,7 +44,8 @@ fn accept(listener: &TcpListener, stopped: &AtomicBool, serve: Serve) -> Vec<Ser
                 stream,
                 thread::spawn(move || {
                     let received = serve(&own);
-                    // WHY: the other handle is kept until the server stops, and would keep it open.
+                    // WHY: the other handle lives until the server stops and would keep the socket
+                    // open.
                     let _ = own.shutdown(Shutdown::Both);
                     received
                 }),
@@ -61,20 +62,21 @@ fn ready(stream: &TcpStream) -> io::Result<TcpStream> {
     stream.try_clone()
 }
 
-/// Ends all of it: nobody is let in any more, and who is there may finish what was read.
+/// Stops the server. New connections are refused; open connections acknowledge the data they have
+/// read.
 fn stop(
     address: SocketAddr,
     stopped: &AtomicBool,
     acceptor: JoinHandle<Vec<Served>>,
 ) -> Result<u64, String> {
     stopped.store(true, Ordering::Relaxed);
-    // The acceptor waits for somebody.
+    // Wakes the acceptor, which blocks in `accept`.
     TcpStream::connect(address)
         .map_err(|error| format!("the server cannot be stopped: {error}"))?;
     let served = acceptor.join().map_err(|_| "the acceptor has failed")?;
     let mut received = 0;
     for (stream, thread) in served {
-        // A connection that is closed already is none to be closed.
+        // Fails if the connection is already closed.
         let _ = stream.shutdown(Shutdown::Read);
         received += thread.join().map_err(|_| "a connection has failed")?;
     }

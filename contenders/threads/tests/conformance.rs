@@ -1,4 +1,4 @@
-//! The contender keeps to the protocol.
+//! Conformance of the threads contender.
 
 use std::process::Command;
 
@@ -10,11 +10,11 @@ fn contender() -> Command {
 }
 
 #[test]
-fn threads_keep_to_the_protocol() {
+fn threads_contender_conforms_to_the_protocol() {
     assert_eq!(examine(contender), Ok(EXPERIMENTS.to_vec()));
 }
 
 #[test]
-fn what_is_no_option_is_refused() {
+fn any_option_is_refused() {
     assert_eq!(refuses(contender(), &["--workers"]), Ok(()));
 }

@@ -1,4 +1,4 @@
-//! What a call costs and what a message costs: `call-vs-send`.
+//! Cost of a function call and of a message: `call-vs-send`.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use tokio::task::yield_now;
 
 use crate::messages::YIELD_EVERY;
 
-/// What a step sends.
+/// The message of a step.
 type Step = (u64,);
 
-/// How often the receiver looks at the length of its queue: every so many messages.
+/// Number of messages between two samples of the receiver's queue length.
 const LOOK_EVERY: u64 = 1024;
 
 pub(crate) async fn call_vs_send(mode: Mode, n: u64) -> Sample {
@@ -42,7 +42,8 @@ async fn remote(n: u64) -> Sample {
         .with("queue_peak_bytes", peak * size_of::<Step>() as u64)
 }
 
-/// Receives and drops until nobody can send any more; how many came and how many were waiting.
+/// Receives and drops messages until the channel is closed. Returns the number received and the
+/// peak queue length.
 async fn drop_all(mut mailbox: UnboundedReceiver<Step>) -> (u64, u64) {
     let (mut received, mut peak) = (0, 0);
     while mailbox.recv().await.is_some() {

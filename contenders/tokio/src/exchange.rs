@@ -1,4 +1,4 @@
-//! Two tasks that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+//! Two tasks that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::consume_budget;
 
-/// `goods` builds what one side sends, before the clock starts. It is used again in each repetition,
-/// so that building it does not empty the caches each time.
+/// Runs the repetitions. `goods` builds the payload of one side before the clock starts. The
+/// payload is reused in each repetition, so that building it does not evict the caches.
 pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
     let mut elapsed = Duration::ZERO;
     let (mut sent, mut received, mut sink) = (0, 0, 0);
@@ -46,14 +46,14 @@ pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -
         .with("allocated", stores.iter().map(G::allocated).sum::<u64>())
 }
 
-/// One of the two.
+/// State of one of the two tasks.
 struct Side<G: Goods> {
     goods: G,
     mailbox: UnboundedReceiver<G::Message>,
     partner: UnboundedSender<G::Message>,
 }
 
-/// What one of the two has done.
+/// Result of one of the two tasks.
 struct Done<G> {
     goods: G,
     sent: u64,
@@ -91,7 +91,7 @@ impl<G: Goods> Side<G> {
             }
             consume_budget().await;
         }
-        // The partner's mailbox closes with this, which ends its draining.
+        // Closes the partner's channel, which ends its drain loop.
         drop(partner);
         while let Some(message) = mailbox.recv().await {
             done.received += 1;

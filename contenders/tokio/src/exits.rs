@@ -1,4 +1,4 @@
-//! Ends of tasks that others are told of: `monitor-churn`.
+//! Task exits observed through join handles: `monitor-churn`.
 
 use std::time::Instant;
 

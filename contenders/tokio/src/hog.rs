@@ -1,6 +1,7 @@
-//! Round trips while others compute for ever: `hog`.
+//! Round trips while other tasks compute without pause: `hog`.
 //!
-//! The thread that serves the lab is none of the runtime's: it starts the trips and ends the run.
+//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
+//! runtime.
 
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use purlin_contender::{Hog, Probe, Sample, Seat, Tell};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What the task gets that starts the trips.
+/// Messages of the task that starts the trips.
 enum ToFirst {
     Told(Tell),
     Back(Instant),
@@ -29,7 +30,7 @@ pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Sample {
     })
 }
 
-/// Ends when it is told; that closes the mailbox of its partner.
+/// Starts the trips. Returns on `Tell::End`, which closes the partner's channel.
 async fn first(
     mut mailbox: UnboundedReceiver<ToFirst>,
     partner: UnboundedSender<Instant>,
@@ -47,7 +48,7 @@ async fn first(
     }
 }
 
-/// Sends back whatever arrives. Its seat is taken until it ends.
+/// Sends each message back. Holds its seat until it ends.
 async fn answer(
     mut mailbox: UnboundedReceiver<Instant>,
     first: UnboundedSender<ToFirst>,

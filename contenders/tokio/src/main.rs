@@ -1,8 +1,8 @@
-//! Bare tokio tasks and channels, as a contender of the lab.
+//! tokio contender of the lab: tasks and channels.
 //!
-//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
-//! good user of tokio would write it: the default runtime, unbounded channels for mailboxes,
-//! `oneshot` or a join handle where one answer is wanted. One file per group of experiments.
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! It is idiomatic tokio code: the default runtime, unbounded channels as mailboxes, and `oneshot`
+//! channels or join handles for single replies. Each group of experiments has a module.
 
 mod calls;
 mod exchange;
@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// tokio does not tell its version at run time; a test compares this with the lock file.
+/// tokio does not export its version; a test compares this constant with the lock file.
 const TOKIO: &str = "tokio 1.54.1";
 
 fn main() -> ExitCode {
@@ -47,10 +47,10 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("a timer is a sleep that is polled once and dropped")
         .note("allocator: mimalloc, as in purlin's contender");
-    // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one
-    // like any other and runs on a worker.
+    // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
+    // ordinary task and runs on a worker.
     serve_program(&hello, |asked| match asked {
-        // WHY: not in a task, since those that compute would hold it up.
+        // WHY: not in a task, which the computing tasks would delay.
         Run::Hog(asked) => Ok(hog::hog(&runtime, asked)),
         _ => runtime.block_on(runtime.spawn(run(asked))).unwrap_or_else(|error| {
             Err(format!("{}: the task has failed: {error}", asked.experiment()))
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// tokio's default runtime, with as many workers as were asked for.
+/// Builds tokio's default runtime, with the number of workers of `--workers` if given.
 fn runtime() -> Result<Runtime, String> {
     let mut builder = Builder::new_multi_thread();
     if let Some(workers) = purlin_contender::workers()? {

@@ -1,4 +1,4 @@
-//! Messages between tasks that live on: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `call` and
+//! Messages between long-lived tasks: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `call` and
 //! `thread-ring`.
 
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-/// How often a loop that only sends lets others run: every so many messages. Measured to be
-/// cheaper than `consume_budget`, which looks at each and yields after 128.
+/// Number of messages between two yields of a loop that only sends. Measured to be cheaper than
+/// `consume_budget`, which does work for each message and yields after 128.
 pub(crate) const YIELD_EVERY: u64 = 1024;
 
-/// How long a call waits, as `gen_server:call` does.
+/// Timeout of a call: the default of `gen_server:call`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a task has sent and received by its end.
+/// Numbers of messages a task has sent and received.
 #[derive(Default)]
 struct Tally {
     sent: u64,
@@ -44,7 +44,7 @@ pub(crate) async fn ping_pong(n: u64) -> Sample {
         .with_delays(delays)
 }
 
-/// Sends back whatever arrives.
+/// Sends each message back.
 async fn answer(mut mailbox: UnboundedReceiver<u64>, back: UnboundedSender<u64>) -> Tally {
     let mut tally = Tally::default();
     while let Some(round) = mailbox.recv().await {
@@ -54,7 +54,7 @@ async fn answer(mut mailbox: UnboundedReceiver<u64>, back: UnboundedSender<u64>)
     tally
 }
 
-/// `fan-in`, and with one sender `throughput`.
+/// `fan-in`; `throughput` is `fan-in` with one sender.
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
     let mut received = 0;
     let stamps = Stamps::from_now();
@@ -117,7 +117,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// Tells that it is there, receives its share of the messages and tells how many came.
+/// Reports that it runs, receives its share of the messages and reports the number received.
 async fn take_share(mut mailbox: UnboundedReceiver<u64>, share: u64, root: UnboundedSender<u64>) {
     let _ = root.send(0);
     let mut received = 0;
@@ -127,7 +127,7 @@ async fn take_share(mut mailbox: UnboundedReceiver<u64>, share: u64, root: Unbou
     let _ = root.send(received);
 }
 
-/// A request with the way back of its answer.
+/// A request and the channel for its reply.
 type Ask = (u64, oneshot::Sender<u64>);
 
 pub(crate) async fn call(n: u64) -> Sample {
@@ -152,7 +152,7 @@ pub(crate) async fn call(n: u64) -> Sample {
         .with_delays(delays)
 }
 
-/// Answers whatever is asked.
+/// Replies to each request.
 async fn serve(mut asked: UnboundedReceiver<Ask>) -> Tally {
     let mut tally = Tally::default();
     while let Some((round, reply)) = asked.recv().await {
@@ -189,8 +189,8 @@ pub(crate) async fn thread_ring(processes: u64, n: u64) -> Sample {
     Sample::new(elapsed, n, sent, received)
 }
 
-/// Passes the token on until it has no hop left. The task that sees that tells the root and ends,
-/// which closes the mailbox of the next one, and so on round the ring.
+/// Forwards the token until no hop is left. The task that receives the last hop notifies the root
+/// and ends, which closes the channel of the next task, and so on around the ring.
 async fn pass_on(
     mut mailbox: UnboundedReceiver<u64>,
     next: UnboundedSender<u64>,

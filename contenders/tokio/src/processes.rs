@@ -1,11 +1,11 @@
-//! Tasks one after another: `spawn-chain` and `serial-spawn`.
+//! Chains of tasks: `spawn-chain` and `serial-spawn`.
 
 use std::time::Instant;
 
 use purlin_contender::{Sample, shares};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-/// Spawns a task that spawns the next one and ends; the last tells how many of them ran.
+/// Spawns a task that spawns the next one and ends; the last one reports how many ran.
 fn chain(left: u64, ran: u64, root: UnboundedSender<u64>) {
     tokio::spawn(async move {
         if left == 1 {

@@ -1,11 +1,11 @@
-//! Many tasks at once: `fork-join` and `skynet`.
+//! Trees of tasks: `fork-join` and `skynet`.
 
 use std::time::Instant;
 
 use purlin_contender::Sample;
 use tokio::task::JoinHandle;
 
-/// Children of each node of the tree.
+/// Number of children of each inner tree node.
 const CHILDREN: usize = 10;
 
 pub(crate) async fn fork_join(n: u64) -> Sample {
@@ -19,7 +19,7 @@ pub(crate) async fn fork_join(n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
-/// What a node tells its parent.
+/// Report of a node to its parent.
 #[derive(Default)]
 struct Report {
     sum: u64,
@@ -32,7 +32,7 @@ pub(crate) async fn skynet(leaves: u64) -> Sample {
     Sample::new(start.elapsed(), leaves, leaves, report.leaves).with("sum", report.sum)
 }
 
-/// Spawns the node over `size` leaves, the first of which has the ordinal `first`.
+/// Spawns the tree node over `size` leaves, starting with leaf number `first`.
 fn node(first: u64, size: u64) -> JoinHandle<Report> {
     tokio::spawn(async move {
         if size == 1 {
@@ -42,7 +42,7 @@ fn node(first: u64, size: u64) -> JoinHandle<Report> {
         let children: [_; CHILDREN] =
             std::array::from_fn(|child| node(first + child as u64 * each, each));
         let mut report = Report::default();
-        // WHY: a worker runs what it spawned last first, so that one is finished soonest.
+        // WHY: a worker runs the task it spawned last first, so that task finishes first.
         for child in children.into_iter().rev() {
             let part = child.await.unwrap_or_default();
             report.sum += part.sum;

@@ -1,4 +1,4 @@
-//! What only waits, and timers: `timers` and `idle-memory`.
+//! Timers and idle tasks: `timers` and `idle-memory`.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -10,16 +10,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::consume_budget;
 use tokio::time::{Sleep, sleep};
 
-/// How far off the timers are that are cancelled.
+/// Duration of the timers that are cancelled while the clock runs.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How far off the other timers are: they outlive the run.
+/// Duration of the other timers, which do not fire during the run.
 const LATE: Duration = Duration::from_secs(3600);
 
-/// So many tasks at most are spawned before the root looks which of them wait.
+/// Maximum number of tasks spawned before the root receives their ready messages.
 const AT_ONCE: u64 = 1000;
 
-/// A timer is set when its sleep is polled for the first time, and cancelled when it is dropped.
+/// A `Sleep` sets its timer on the first poll and cancels it on drop.
 pub(crate) async fn timers(waiting: u64, n: u64) -> Sample {
     let mut others = Vec::new();
     for _ in 0..waiting {
@@ -44,12 +44,12 @@ pub(crate) async fn timers(waiting: u64, n: u64) -> Sample {
     Sample::new(elapsed, n, sent, received).with("waiting", waiting as u64)
 }
 
-/// Polls once; whether the time has yet to come.
+/// Polls the timer once. Returns whether it is pending.
 async fn is_set(mut timer: Pin<&mut Sleep>) -> bool {
     poll_fn(|cx| Poll::Ready(timer.as_mut().poll(cx).is_pending())).await
 }
 
-/// The tasks stay when the root has ended: nobody drops the senders of their mailboxes.
+/// The tasks outlive the root: the senders of their channels are leaked.
 pub(crate) async fn idle_memory(n: u64) -> Sample {
     let (ready, mut waits) = unbounded_channel();
     let mut senders = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) async fn idle_memory(n: u64) -> Sample {
     Sample::new(elapsed, n, sent, received)
 }
 
-/// Tells that it is there and waits.
+/// Reports that it runs, and waits.
 async fn wait(mut mailbox: UnboundedReceiver<()>, ready: UnboundedSender<()>) {
     let _ = ready.send(());
     drop(ready);
