@@ -1,4 +1,4 @@
-# The entry points of the workspace. Each target does its own set-up; the work is in scripts/, which can be run by hand.
+# Entry points of the workspace. Each target installs what it needs and calls a script that can also be run directly.
 
 .PHONY: help lab test check prove fuzz differential
 
@@ -14,10 +14,10 @@ test: ## every check and every test: format, lints, docs, house rules, unit, int
 check: ## the quick half of `make test`: format, house rules, lints, docs
 	@scripts/check.sh
 
-prove: ## loom, shuttle, differential tests, sanitizers, fuzzing; ALL=1 also what has not changed since it passed
+prove: ## loom, shuttle, differential tests, sanitizers, fuzzing; ALL=1 runs unchanged ones too
 	@ALL=$(ALL) scripts/prove.sh
 
-fuzz: ## everything that parses, on arbitrary bytes; SECONDS=20 for each target
+fuzz: ## every fuzz target, SECONDS=20 each
 	@scripts/fuzz.sh $(SECONDS)
 
 differential: ## random programs on the BEAM and on purlin; PROGRAMS=3000 or SECONDS=60, SEED of the first, SPREAD=1 over both

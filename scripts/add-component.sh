@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# add-component.sh NAME: sees to it that rustfmt, clippy or rust-src is there; PURLIN_NO_INSTALL=1 forbids adding it.
+# add-component.sh NAME: adds rustfmt, clippy or rust-src if it is missing; PURLIN_NO_INSTALL=1 forbids adding it.
 set -euo pipefail
 name=$1
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # add-tool.sh NAME: installs cargo-deny, cargo-fuzz, cargo-nextest or typos into cargo's bin folder if it is missing.
 #
-# A version that is there already is used as it is. Ends with status 2 if the tool is missing and PURLIN_NO_INSTALL=1
-# forbids to install it.
+# An installed version is used as it is. Exits with status 2 if the tool is missing and PURLIN_NO_INSTALL=1
+# forbids installing it.
 set -euo pipefail
 name=${1:?"usage: add-tool.sh NAME"}
 bin=${CARGO_HOME:-${HOME:-}/.cargo}/bin
 PATH="$PATH:$bin"
 
-# WHY these: the newest that Rust 1.88 builds.
+# WHY these versions: the newest that Rust 1.88 builds.
 case $name in
   cargo-deny) package=(cargo-deny --version 0.20.2) ;;
   cargo-fuzz) package=(cargo-fuzz --version 0.13.2) ;;

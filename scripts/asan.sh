@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# asan.sh [MODULE...]: the tests of crates/purlin under AddressSanitizer, which finds memory that is used after it was
-# freed, and memory that was never freed. Linux on x86-64. A module is a file of crates/purlin/tests/it, as in:
+# asan.sh [MODULE...]: the tests of crates/purlin under AddressSanitizer, which detects use after free and memory leaks. Linux on x86-64. A module is a file of crates/purlin/tests/it, as in:
 # scripts/asan.sh messages stress
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
 scripts/add-tool.sh cargo-nextest
-# WHY the flag: every block then comes from the allocator and goes back to it, where the sanitizer sees it.
+# WHY the flag: every block is then allocated and freed through the allocator that the sanitizer intercepts.
 sanitizer address --cfg purlin_plain_memory
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}"
 if [ $# -eq 0 ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-format.sh: is every Rust file as rustfmt would write it? `cargo fmt` mends it.
+# check-format.sh: checks the format of every Rust file; `cargo fmt` corrects it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

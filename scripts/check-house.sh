@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-house.sh: the rules for the whole workspace that no compiler or linter has; crates/checks holds them.
+# check-house.sh: workspace rules that no compiler or linter checks; they are in crates/checks.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

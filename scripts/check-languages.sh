@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # check-languages.sh: warnings of the compilers of Erlang, Elixir and Go, and of their formatters, as errors. A language
-# whose compiler is missing is left out.
+# whose compiler is missing is skipped.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# have COMMAND LANGUAGE: true if COMMAND is installed; otherwise prints that the language is left out.
+# have COMMAND LANGUAGE: true if COMMAND is installed; otherwise prints that the language is skipped.
 have() {
   if command -v "$1" >/dev/null 2>&1; then return 0; fi
   echo "left out: $2, because $1 is missing"

@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
-# WHY --quiet: cargo would list each test and example, none of which a package holds.
+# WHY --quiet: cargo would list every test and example, which packages do not contain.
 options=(--workspace --allow-dirty --locked --quiet)
 if [ "${1:-}" = --verify ]; then
   for manifest in crates/*/Cargo.toml contenders/*/Cargo.toml; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # check-tools.sh: runs shellcheck, typos, cargo-deny and `cargo package`. Installs a tool that is missing; with
-# PURLIN_NO_INSTALL=1 its check is left out. If typos or cargo-deny cannot be installed, the status is 2.
+# PURLIN_NO_INSTALL=1 its check is skipped. If typos or cargo-deny cannot be installed, the status is 2.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin"
 
-# tool_step TOOL TITLE COMMAND...: a step that needs a tool of cargo's.
+# tool_step TOOL TITLE COMMAND...: a step that needs a cargo subcommand.
 tool_step() {
   local tool=$1
   shift

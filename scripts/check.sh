@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check.sh: the checks that need no test of behaviour: format, house rules, tools, lints, docs. Cheapest first.
+# check.sh: static checks, cheapest first: format, house rules, tools, lints, docs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # differential.sh [--programs N | --seconds N] [--seed N] [--workers N] [--spread] [--show]: random process programs on the
-# BEAM and on purlin, judged by a model of the clauses. With --spread each program runs on both, over a connection that is
-# cut. Without a seed the first program is chosen at random, and printed.
+# BEAM and on purlin, checked by a model of the clauses. With --spread each program is distributed over a BEAM node and a
+# purlin node whose connection is cut. Without --seed the first seed is random; it is printed.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# install-missing.sh COMMAND...: sees to it that the commands named are there.
+# install-missing.sh COMMAND...: installs commands that are missing.
 #
-# As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
-# it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
+# As root with apt-get it installs the packages and prints their names. Otherwise, or with PURLIN_NO_INSTALL=1, it
+# prints the command to run. The status is 0 in both cases, and the caller continues without the missing commands.
 # Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, shellcheck, strace.
 set -euo pipefail
 
@@ -24,7 +24,7 @@ present() {
   return 1
 }
 
-# The packages that bring a command, by package manager.
+# The packages that contain a command, by package manager.
 packages_for() {
   case $1:$2 in
     apt-get:c++) echo g++ ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lab.sh [OPTION...]: set-up, build, and a run of the lab; the options are those of `purlin lab run`.
+# lab.sh [OPTION...]: installs what is missing, builds, and runs the lab; options are those of `purlin lab run`.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -3,7 +3,7 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
-# left_out WHY: prints why a proof cannot run here, tells prove.sh that it did not pass, and ends the script.
+# left_out WHY: prints why a proof cannot run here, marks it as not passed for prove.sh, and exits.
 left_out() {
   echo "left out: $1"
   if [ -n "${LEFT_OUT:-}" ]; then touch "$LEFT_OUT"; fi
@@ -24,7 +24,7 @@ test_modules() {
 }
 
 # sanitizer NAME FLAG...: sets the environment in which cargo builds for that sanitizer of rustc, with those flags.
-# "${sanitized[@]}" holds the options that the cargo command needs besides.
+# "${sanitized[@]}" holds further options of the cargo command.
 sanitizer() {
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
     left_out "rustc's sanitizers run on Linux on x86-64, and this is $(uname -sm)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# mutate-orderings.sh [FILE...]: whether the loom models notice a memory ordering that is too weak. Weakens each one
-# in the lock-free code (or in these files), one at a time and in a copy of the workspace, runs the models of that
-# crate, and says which of them failed. Six minutes of processor time. docs/internals/proof.md explains the rest.
+# mutate-orderings.sh [FILE...]: mutation test of the loom models. Weakens each memory ordering of the lock-free code (or of
+# these files), one at a time in a copy of the workspace, runs the models of that crate, and prints the models that fail.
+# Takes six minutes of processor time. docs/internals/proof.md explains the mutations that no model detects.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -12,7 +12,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/mutations
 output=$target/mutations.out
 
-# The orderings of the files, tests and comments apart: FILE LINE WHICH-OF-ITS-KIND-IN-THE-LINE FUNCTION OPERATION
+# The orderings of the files, without tests and comments: FILE LINE WHICH-OF-ITS-KIND-IN-THE-LINE FUNCTION OPERATION
 # ORDERING.
 orderings() {
   awk '
@@ -30,7 +30,7 @@ orderings() {
     }' "${files[@]}"
 }
 
-# What an ordering can be weakened to.
+# The weaker orderings to try in place of an ordering.
 weaker() {
   case $1-$2 in
     load-SeqCst) echo Acquire Relaxed ;;
@@ -41,7 +41,7 @@ weaker() {
   esac
 }
 
-# The models of a crate, in the copy. WHY built as test-loom.sh does: what that has built need not be built again.
+# Runs the models of a crate in the copy. WHY the same build options as test-loom.sh: its output is reused.
 models() {
   RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_INCREMENTAL=1 \
     LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}" \
@@ -49,7 +49,7 @@ models() {
     --target-dir "$target/loom" -- --nocapture >"$output" 2>&1
 }
 
-# What the models of a crate say to the copy as it is now.
+# Prints the result of a crate's models for the current copy.
 verdict() {
   local status=0
   models "$1" || status=$?

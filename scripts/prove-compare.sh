@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# prove-compare.sh: whether `purlin lab compare` is right, on this machine, with real runs. One contender twice is to be
-# called different in at most 16 of 200 runs; slowed by 5 % on purpose it is to be found in at least 18 of 20.
-# SAME=200, SLOWED=20: how many runs of each. SAMPLES=151: the rounds of a run. APART=1: two runs, one after the
-# other, for each comparison, instead of one run of both; that is what a machine that drifts makes hard.
+# prove-compare.sh: measures the error rates of `purlin lab compare` on this machine with real runs. A contender compared
+# with itself must be reported as different in at most 16 of 200 runs; slowed by 5 %, in at least 18 of 20.
+# SAME=200, SLOWED=20: number of runs of each kind. SAMPLES=151: rounds per run. APART=1: compares two consecutive runs
+# instead of two contenders of one run, which is harder on a machine that drifts.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -27,7 +27,7 @@ take() {
   fi
 }
 
-# told PERCENT: what compare says of the contender and of itself slowed by so much: one word.
+# told PERCENT: prints the verdict of compare, one word, on the contender and itself slowed by PERCENT.
 told() {
   local old="old='$built/examples/slowed' 0" new="new='$built/examples/slowed' $1"
   if [ -n "$apart" ]; then
@@ -41,7 +41,7 @@ told() {
   grep -oE '^1 (slower|faster|indistinguishable)' "$folder/told" | cut -d ' ' -f 2
 }
 
-# tally PERCENT RUNS: how many of so many comparisons have each word; counted into slower, faster, indistinguishable.
+# tally PERCENT RUNS: counts the verdicts of RUNS comparisons in slower, faster and indistinguishable.
 tally() {
   slower=0 faster=0 indistinguishable=0
   local word

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 find_cargo
 stamps=${CARGO_TARGET_DIR:-target}/proved
 mkdir -p "$stamps"
-# A proof that cannot run here creates this file.
+# A proof creates this file if it cannot run here.
 export LEFT_OUT="$stamps/left-out"
 all_ran=1
 
@@ -24,7 +24,7 @@ bounds() {
   echo "${ITERATIONS:-} ${LOOM_MAX_PREEMPTIONS:-} ${PROPTEST_CASES:-} ${PURLIN_TERMS:-}"
 }
 
-# proof NAME TITLE CRATES COMMAND...: runs the command unless it passed for these very sources before.
+# proof NAME TITLE CRATES COMMAND...: runs the command unless it has passed for the same sources.
 proof() {
   local name=$1 title=$2 crates=$3 digest
   shift 3
@@ -53,7 +53,7 @@ proof spread "differential: programs over a node of each, whose connection is cu
   scripts/differential.sh --spread --seconds 40
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
 proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
-# WHY not all: the others add a minute and few meetings of threads.
+# WHY not all modules: the others add a minute and little concurrency.
 proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \
   scripts/tsan.sh bounds_stress calls crowd links_and_monitors messages stress timers
 proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/lab crates/timing contenders/protocol fuzz" \

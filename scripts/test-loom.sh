@@ -6,6 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 find_cargo
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 echo "at most $LOOM_MAX_PREEMPTIONS preemptions in one execution"
-# WHY: `--cfg loom` changes every crate, so its output lives apart.
+# WHY: `--cfg loom` changes every crate, so it has a separate target folder.
 RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" cargo test -p purlin-raw -p purlin-sched --profile prove --locked --test 'loom*' \
   --target-dir "${CARGO_TARGET_DIR:-target}/loom"

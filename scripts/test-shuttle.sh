@@ -5,9 +5,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
-# WHY not captured: a schedule that aborts the program would take its seed with it.
-# WHY plain memory: the lists of free blocks belong to a thread, and the threads of a model are not threads.
-# WHY: `--cfg shuttle` changes every crate, so its output lives apart.
+# WHY --nocapture: a schedule that aborts the program would otherwise lose its seed.
+# WHY plain memory: free lists are thread-local, and shuttle's threads share one OS thread.
+# WHY: `--cfg shuttle` changes every crate, so it has a separate target folder.
 RUSTFLAGS="${RUSTFLAGS:-} --cfg shuttle --cfg purlin_plain_memory" CARGO_PROFILE_PROVE_DEBUG_ASSERTIONS=true \
   cargo test -p purlin-sched --profile prove --locked --test shuttle \
   --target-dir "${CARGO_TARGET_DIR:-target}/shuttle" -- --no-capture "$@"

@@ -21,6 +21,6 @@ if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
   done
 fi
 
-# WHY twice the cores: many tests wait for a socket, a BEAM or a timer, and two alone leave a third of the time unused.
+# WHY two per core: many tests wait for a socket, a BEAM or a timer; one per core leaves a third of the time idle.
 cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu)
 cargo nextest run --workspace --exclude purlin-checks --locked --test-threads "${TEST_THREADS:-$((2 * cores))}" "$@"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tsan.sh [MODULE...]: the tests of crates/raw, sched and purlin under ThreadSanitizer, which finds accesses that no
-# order of events keeps apart. Linux on x86-64. A module is a file of crates/purlin/tests/it, as in: scripts/tsan.sh stress
+# tsan.sh [MODULE...]: the tests of crates/raw, sched and purlin under ThreadSanitizer, which detects data races.
+# Linux on x86-64. A module is a file of crates/purlin/tests/it, as in: scripts/tsan.sh stress
 #
-# The standard library is built for the sanitizer too, from rustc's component rust-src, which is added where it may be:
-# otherwise every contended lock would be reported. tsan.supp explains what is still reported of correct code.
+# Builds the standard library with the sanitizer too (component rust-src); otherwise every contended lock would be
+# reported. tsan.supp lists and explains the remaining false reports.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -13,7 +13,7 @@ sanitizer thread
 if ! scripts/add-component.sh rust-src; then
   left_out "without the sources of the standard library every contended lock would be a false alarm"
 fi
-# WHY optimised a little: unoptimised code is eight times as slow here, and its threads meet less often.
+# WHY opt-level 1: unoptimised code is eight times slower here, and its threads interleave less.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
 export TSAN_OPTIONS="suppressions='$PWD/scripts/tsan.supp' history_size=5 ${TSAN_OPTIONS:-}"
 if [ $# -eq 0 ]; then
