@@ -15,8 +15,8 @@
 //! They stop in reverse start order. The door stops first, so that no client connects any more;
 //! then the clerks; last the book, when no clerk is left to write to it.
 //!
-//! Run it with `cargo run --example ledger --` and the path of the ledger file. Write to it with
-//! `nc`, and stop it with `kill` or Ctrl-C.
+//! Run it with `cargo run --example ledger`, followed by `--` and the path of the ledger file. Write
+//! to it with `nc`, and stop it with `kill` or Ctrl-C.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use purlin::application::{self, ApplicationSpec};
-use purlin::supervisor::{ChildSpec, ChildTemplate, SimpleRef, SupervisorSpec};
+use purlin::supervisor::{ChildSpec, ChildTemplate, DynamicSupervisorRef, SupervisorSpec};
 use purlin::{Exit, ExitReason, Process, Reply, whereis};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -80,7 +80,7 @@ async fn clerk(_me: Process<()>, socket: TcpStream) -> Result<(), Failure> {
 
 /// Accepts connections.
 async fn door(_me: Process<()>) -> Result<(), Failure> {
-    let clerks = SimpleRef::<TcpStream>::whereis("clerks")?;
+    let clerks = DynamicSupervisorRef::<TcpStream>::whereis("clerks")?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("listening on {}", listener.local_addr()?);
     loop {

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
 files=("$@")
-[ $# -gt 0 ] || files=(crates/raw/src/*.rs crates/raw/src/*/*.rs crates/sched/src/idle.rs)
+[ $# -gt 0 ] || files=(crates/raw/src/*.rs crates/raw/src/*/*.rs crates/raw/src/*/*/*.rs crates/sched/src/worker/idle.rs)
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/mutations
 output=$target/mutations.out

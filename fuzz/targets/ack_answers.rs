@@ -3,16 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_ack::checked::{Answer, Checked, Gap};
 use purlin_ack::frames::Frame;
 use purlin_ack::session;
+use purlin_ack::verifier::{AckVerifier, Answer, Gap};
 use purlin_ack::wire::Id;
 
-fn read(mut checked: Checked, pieces: [&[u8]; 2]) -> (Vec<Answer>, Option<Gap>) {
+fn read(mut verifier: AckVerifier, pieces: [&[u8]; 2]) -> (Vec<Answer>, Option<Gap>) {
     let mut answers = Vec::new();
     for mut bytes in pieces {
         loop {
-            match checked.take(&mut bytes) {
+            match verifier.take(&mut bytes) {
                 Ok(Some(answer)) => answers.push(answer),
                 Ok(None) => break,
                 Err(gap) => return (answers, Some(gap)),
@@ -24,14 +24,14 @@ fn read(mut checked: Checked, pieces: [&[u8]; 2]) -> (Vec<Answer>, Option<Gap>) 
 
 fuzz_target!(|input: &[u8]| {
     let [kind, cut, bytes @ ..] = input else { return };
-    let checked = match kind % 3 {
-        0 => Checked::replies(),
-        1 => Checked::acks(),
-        _ => Checked::session(kind.checked_sub(128).map(u64::from)),
+    let verifier = match kind % 3 {
+        0 => AckVerifier::replies(),
+        1 => AckVerifier::acks(),
+        _ => AckVerifier::session(kind.checked_sub(128).map(u64::from)),
     };
-    let whole = read(checked.clone(), [bytes, &[]]);
+    let whole = read(verifier.clone(), [bytes, &[]]);
     let (one, other) = bytes.split_at(usize::from(*cut).min(bytes.len()));
-    assert_eq!(read(checked, [one, other]), whole);
+    assert_eq!(read(verifier, [one, other]), whole);
     assert!(whole.1.is_none_or(|gap| gap.to_string().lines().count() == 1));
 
     let mut id = session::NAME;

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_ack::frames::{Frames, TooLarge, skim};
-use purlin_ack::inbuf::InBuf;
-use purlin_ack::owed::Owed;
+use purlin_ack::frames::{Frames, TooLarge, summarize};
+use purlin_ack::pending_acks::PendingAcks;
+use purlin_ack::read_buffer::ReadBuffer;
 use purlin_ack::wire::SizeOrder;
 
 type Message = ([u8; 8], Vec<u8>);
@@ -44,8 +44,8 @@ fuzz_target!(|input: &[u8]| {
     let limit = if settings & 2 == 0 { u32::from(*limit) } else { u32::MAX };
     let (due, too_large) = slowly(stream, order, limit);
 
-    let mut buffer = InBuf::new(usize::from(*usual));
-    let (mut came, mut messages, mut owed) = (0, Vec::new(), Owed::default());
+    let mut buffer = ReadBuffer::new(usize::from(*usual));
+    let (mut came, mut messages, mut pending) = (0, Vec::new(), PendingAcks::default());
     // Lengths of the reads, from a pseudo-random sequence seeded by the input.
     let mut cut = u32::from(*cuts);
     let mut needed: Result<usize, TooLarge> = Ok(12);
@@ -54,14 +54,14 @@ fuzz_target!(|input: &[u8]| {
     {
         cut = cut.wrapping_mul(1_103_515_245).wrapping_add(12345);
         let most = 1 + (cut >> 16) as usize % 40;
-        let room = buffer.room(missing);
+        let room = buffer.spare(missing);
         let count = room.len().min(most).min(stream.len() - came);
         assert!(count > 0);
         room[..count].copy_from_slice(&stream[came..came + count]);
         buffer.filled(count);
         came += count;
 
-        let block = skim(buffer.waiting(), order, limit);
+        let block = summarize(buffer.waiting(), order, limit);
         let mut frames = Frames::new(buffer.waiting(), order, limit);
         let before = messages.len();
         messages.extend((&mut frames).map(|one| (one.id.0, one.payload.to_vec())));
@@ -70,12 +70,12 @@ fuzz_target!(|input: &[u8]| {
         if block.frames > 0 {
             assert_eq!(block.newest.map(|id| id.0), messages.last().map(|(id, _)| *id));
         }
-        owed.add(block);
+        pending.add(block);
         needed = frames.needed();
-        buffer.used(block.used);
+        buffer.consume(block.used);
     }
     assert_eq!(needed.err().map(|refused| refused.size), too_large);
     assert_eq!(messages, due);
-    let acknowledged = owed.take().map_or(0, |ack| u64::from(ack.skipped) + 1);
+    let acknowledged = pending.take().map_or(0, |ack| u64::from(ack.skipped) + 1);
     assert_eq!(acknowledged, due.len() as u64);
 });

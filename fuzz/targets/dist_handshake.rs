@@ -4,12 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::handshake::{
-    Acceptor, Called, Initiator, Local, MOST_BYTES, Refused, Step, Verdict, take_frame,
+    Acceptor, Called, Initiator, LocalNode, MOST_BYTES, Refused, Step, Verdict, take_frame,
 };
 use purlin_dist::{Cookie, Flags};
 
-fn local(name: &str) -> Local {
-    Local { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
+fn local(name: &str) -> LocalNode {
+    LocalNode { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
 }
 
 fuzz_target!(|input: &[u8]| {

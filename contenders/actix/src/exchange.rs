@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use actix::prelude::*;
-use purlin_contender::{Exchange, Goods, Side, Sides};
+use purlin_contender::{Exchange, Payloads, Side, Sides};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
 /// One of the two actors.
-struct Worker<G: Goods + Unpin> {
+struct Worker<G: Payloads + Unpin> {
     /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
     /// `None` until the actor is started.
@@ -25,7 +25,7 @@ struct Stand;
 /// Start to exchange messages with this partner.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Start<G: Goods + Unpin>(Addr<Worker<G>>);
+struct Start<G: Payloads + Unpin>(Addr<Worker<G>>);
 
 /// Do the next piece of work; the actor notifies itself.
 #[derive(Message)]
@@ -37,7 +37,7 @@ struct Piece;
 #[rtype(result = "()")]
 struct Parcel<M>(M);
 
-impl<G: Goods + Unpin> Worker<G> {
+impl<G: Payloads + Unpin> Worker<G> {
     fn tell_if_done(&mut self, context: &mut Context<Self>) {
         if let Some(side) = self.side.take_if(|side| side.is_done()) {
             // Cannot fail: the root waits for this report.
@@ -47,17 +47,17 @@ impl<G: Goods + Unpin> Worker<G> {
     }
 }
 
-impl<G: Goods + Unpin> Actor for Worker<G> {
+impl<G: Payloads + Unpin> Actor for Worker<G> {
     type Context = Context<Self>;
 }
 
-impl<G: Goods + Unpin> Handler<Stand> for Worker<G> {
+impl<G: Payloads + Unpin> Handler<Stand> for Worker<G> {
     type Result = ();
 
     fn handle(&mut self, _: Stand, _: &mut Context<Self>) {}
 }
 
-impl<G: Goods + Unpin> Handler<Start<G>> for Worker<G> {
+impl<G: Payloads + Unpin> Handler<Start<G>> for Worker<G> {
     type Result = ();
 
     fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self>) {
@@ -66,7 +66,7 @@ impl<G: Goods + Unpin> Handler<Start<G>> for Worker<G> {
     }
 }
 
-impl<G: Goods + Unpin> Handler<Piece> for Worker<G> {
+impl<G: Payloads + Unpin> Handler<Piece> for Worker<G> {
     type Result = ();
 
     fn handle(&mut self, _: Piece, context: &mut Context<Self>) {
@@ -83,7 +83,7 @@ impl<G: Goods + Unpin> Handler<Piece> for Worker<G> {
     }
 }
 
-impl<G: Goods + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
+impl<G: Payloads + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
     type Result = ();
 
     fn handle(&mut self, Parcel(message): Parcel<G::Message>, context: &mut Context<Self>) {
@@ -94,8 +94,11 @@ impl<G: Goods + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
     }
 }
 
-/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
-pub(crate) async fn exchange<G: Goods + Unpin>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+/// Runs the repetitions. `payloads` builds the payload of one side before the clock starts.
+pub(crate) async fn exchange<G: Payloads + Unpin>(
+    asked: Exchange,
+    goods: impl Fn() -> G,
+) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);
     for _ in 0..asked.reps {

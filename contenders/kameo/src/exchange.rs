@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use kameo::mailbox::unbounded;
 use kameo::prelude::*;
-use purlin_contender::{Exchange, Goods, Side, Sides};
+use purlin_contender::{Exchange, Payloads, Side, Sides};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
 
 /// One of the two actors.
 #[derive(Actor)]
-struct Worker<G: Goods> {
+struct Worker<G: Payloads> {
     /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
     /// `None` until the actor is started.
@@ -20,7 +20,7 @@ struct Worker<G: Goods> {
 }
 
 /// Start to exchange messages with this partner.
-struct Start<G: Goods>(ActorRef<Worker<G>>);
+struct Start<G: Payloads>(ActorRef<Worker<G>>);
 
 /// Do the next piece of work; the actor sends this to itself.
 struct Piece;
@@ -28,7 +28,7 @@ struct Piece;
 /// A message of the partner.
 struct Parcel<M>(M);
 
-impl<G: Goods> Worker<G> {
+impl<G: Payloads> Worker<G> {
     fn new(side: Side<G>, root: UnboundedSender<Side<G>>) -> Self {
         Worker { side: Some(side), partner: None, root }
     }
@@ -42,7 +42,7 @@ impl<G: Goods> Worker<G> {
     }
 }
 
-impl<G: Goods> Message<Start<G>> for Worker<G> {
+impl<G: Payloads> Message<Start<G>> for Worker<G> {
     type Reply = ();
 
     async fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self, ()>) {
@@ -52,7 +52,7 @@ impl<G: Goods> Message<Start<G>> for Worker<G> {
     }
 }
 
-impl<G: Goods> Message<Piece> for Worker<G> {
+impl<G: Payloads> Message<Piece> for Worker<G> {
     type Reply = ();
 
     async fn handle(&mut self, _: Piece, context: &mut Context<Self, ()>) {
@@ -69,7 +69,7 @@ impl<G: Goods> Message<Piece> for Worker<G> {
     }
 }
 
-impl<G: Goods> Message<Parcel<G::Message>> for Worker<G> {
+impl<G: Payloads> Message<Parcel<G::Message>> for Worker<G> {
     type Reply = ();
 
     async fn handle(
@@ -84,11 +84,11 @@ impl<G: Goods> Message<Parcel<G::Message>> for Worker<G> {
     }
 }
 
-/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
+/// Runs the repetitions. `payloads` builds the payload of one side before the clock starts.
 ///
 /// WHY no bound: two actors that send to each other from their handlers would deadlock on full
 /// mailboxes.
-pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);
     for _ in 0..asked.reps {

@@ -37,12 +37,12 @@ pub mod conformance;
 
 mod acks;
 mod delays;
-mod goods;
 mod lines;
 mod local;
 mod nodes;
 mod params;
 mod parse;
+mod payloads;
 mod probe;
 mod request;
 mod run;
@@ -56,16 +56,16 @@ mod tally;
 
 pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
-pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use nodes::{Far, Near, Nodes, PAIRED};
 pub use params::{
     BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, COUNT_MAX, HOGS_MAX, LENGTH_MAX, MESSAGES_MAX, MS_MAX,
     PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,
 };
+pub use payloads::{Copied, Moved, Payloads, Short};
 pub use probe::{Probe, Seat, Tell};
 pub use request::Request;
-pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
+pub use run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
 pub use running::Running;
 pub use sample::Sample;
 pub use serve::{
@@ -74,5 +74,5 @@ pub use serve::{
 };
 pub use settings::workers;
 pub use side::{Side, Sides};
-pub use signals::{Draw, Draws, Receipts, Received, Room, Sent, Stint, report};
+pub use signals::{Draw, Draws, InFlightLimit, Receipts, Received, Sent, Stint, report};
 pub use tally::{Depth, Tally};

@@ -6,7 +6,7 @@ use crate::params::{
     COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, RESTARTS_MAX,
     ROOM_MAX, SENDERS_MAX, WAITING_MAX,
 };
-use crate::run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
+use crate::run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
 
 /// The variant of `signals` in which the receiver's queue adapts automatically.
 pub(crate) const ADAPTIVE: &str = "adaptive";
@@ -79,7 +79,8 @@ impl Run {
             },
             "idle-memory" => Run::IdleMemory { n: p.integer("n", 0, PROCESSES_MAX)? },
             "hog" => Run::Hog(Hog {
-                pace: p.choice("loop", &[("open", Pace::Open), ("closed", Pace::Closed)])?,
+                pace: p
+                    .choice("loop", &[("open", LoopKind::Open), ("closed", LoopKind::Closed)])?,
                 hogs: p.integer("hogs", 0, HOGS_MAX)?,
                 ms: p.integer("ms", 1, MS_MAX)?,
             }),

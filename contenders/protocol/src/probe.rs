@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::local::{WORK_START, work};
-use crate::run::{Hog, Pace};
+use crate::run::{Hog, LoopKind};
 use crate::sample::Sample;
 
 /// Time for trips in progress to complete after the last start.
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(1);
 
 /// Steps of work between two checks of the stop flag: a few microseconds.
-const LOOK_EVERY: u64 = 4096;
+const CHECK_INTERVAL: u64 = 4096;
 
 /// Command to the process that starts the trips.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub struct Seat {
 
 #[derive(Debug)]
 struct Trips {
-    pace: Pace,
+    pace: LoopKind,
     over: AtomicBool,
     stopped: AtomicBool,
     started: AtomicU64,
@@ -109,7 +109,7 @@ impl Probe {
         wake_in_time();
         let trips = Arc::clone(&self.seat.trips);
         let begin = Instant::now();
-        let starts = if self.hog.pace == Pace::Open { self.hog.ms } else { 1 };
+        let starts = if self.hog.pace == LoopKind::Open { self.hog.ms } else { 1 };
         let mut due = begin;
         for _ in 0..starts {
             sleep_until(due);
@@ -146,7 +146,7 @@ impl Seat {
     pub fn compute(&self) {
         let mut x = WORK_START;
         while !self.trips.stopped.load(Ordering::Relaxed) {
-            x = work(x, LOOK_EVERY);
+            x = work(x, CHECK_INTERVAL);
         }
         black_box(x);
     }
@@ -162,7 +162,7 @@ impl Seat {
         self.trips.times().saturating_record(nanoseconds(now.saturating_duration_since(start)));
         // ORDER: release, publishes the start of this trip before `Probe::run` counts it as completed.
         self.trips.back.fetch_add(1, Ordering::Release);
-        if self.trips.pace == Pace::Open || self.trips.over.load(Ordering::Relaxed) {
+        if self.trips.pace == LoopKind::Open || self.trips.over.load(Ordering::Relaxed) {
             return None;
         }
         self.trips.started.fetch_add(1, Ordering::Relaxed);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn open_loop_starts_a_trip_every_millisecond_and_all_complete() {
-        let probe = Probe::new(Hog { pace: Pace::Open, hogs: 0, ms: 20 });
+        let probe = Probe::new(Hog { pace: LoopKind::Open, hogs: 0, ms: 20 });
         let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
         let sample = probe.run(move |what| first.send(what).unwrap());
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn closed_loop_starts_the_next_trip_when_the_last_completes() {
-        let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 1 });
+        let probe = Probe::new(Hog { pace: LoopKind::Closed, hogs: 0, ms: 1 });
         let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
         let trips = Arc::clone(&probe.seat.trips);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn incomplete_trips_starve_the_run_and_computing_processes_end() {
-        let probe = Probe::new(Hog { pace: Pace::Open, hogs: 1, ms: 3 });
+        let probe = Probe::new(Hog { pace: LoopKind::Open, hogs: 1, ms: 3 });
         // WHY real time: no trip completes, so the run waits for this time, whatever its value.
         let probe = Probe { patience: Duration::from_millis(20), ..probe };
         let first = two_threads(&probe, false);

@@ -215,7 +215,7 @@ pub enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hog {
     /// The kind of loop that starts round trips.
-    pub pace: Pace,
+    pub pace: LoopKind,
     /// Number of computing processes.
     pub hogs: u64,
     /// Duration of starting round trips, in milliseconds; at least 1.
@@ -224,7 +224,7 @@ pub struct Hog {
 
 /// The kind of loop that starts the round trips of `hog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum LoopKind {
     /// Open loop: one start per millisecond, regardless of earlier trips.
     Open,
     /// Closed loop: a start when the previous trip completes.

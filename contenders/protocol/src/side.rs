@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use crate::goods::Goods;
 use crate::local::{Schedule, WORK_START, work};
+use crate::payloads::Payloads;
 use crate::run::Exchange;
 use crate::sample::Sample;
 
@@ -23,7 +23,7 @@ pub struct Side<G> {
     received: u64,
 }
 
-impl<G: Goods> Side<G> {
+impl<G: Payloads> Side<G> {
     /// Creates the initial state of a side.
     #[must_use]
     pub fn new(goods: G, asked: Exchange) -> Self {
@@ -78,7 +78,7 @@ pub struct Sides<G> {
     sink: u64,
 }
 
-impl<G: Goods> Sides<G> {
+impl<G: Payloads> Sides<G> {
     /// Builds the payloads of both sides, before any clock starts.
     pub fn new(asked: Exchange, goods: impl Fn() -> G) -> Self {
         let stores = [Some(goods()), Some(goods())];
@@ -120,7 +120,7 @@ impl<G: Goods> Sides<G> {
 mod tests {
     use super::*;
     use crate::conformance::verdict;
-    use crate::goods::Copied;
+    use crate::payloads::Copied;
     use crate::run::{Payload, Run, Variant};
 
     #[test]

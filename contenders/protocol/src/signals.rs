@@ -19,7 +19,7 @@ use crate::run::{End, Signals};
 use crate::sample::Sample;
 
 /// Number of signals between two checks of the clock and of the signals in flight.
-const LOOK_EVERY: u64 = 64;
+const CHECK_INTERVAL: u64 = 64;
 
 /// Number of outcomes of a draw; one of them asks for `off_heap` and one for `on_heap`.
 const OUTCOMES: u64 = 200_000;
@@ -70,7 +70,7 @@ impl Draws {
 /// Limit and count of signals in flight. If the limit is exceeded, all senders end early: a run
 /// with fewer senders would not be the one requested.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct InFlightLimit {
     most: u64,
     counts: Arc<Counts>,
 }
@@ -82,11 +82,11 @@ struct Counts {
     full: AtomicBool,
 }
 
-impl Room {
+impl InFlightLimit {
     /// Creates a limit, with no signals in flight.
     #[must_use]
     pub fn new(most: u64) -> Self {
-        Room { most, counts: Arc::default() }
+        InFlightLimit { most, counts: Arc::default() }
     }
 
     /// Publishes the number of signals received so far.
@@ -109,7 +109,7 @@ impl Room {
 /// Progress of one sender.
 #[derive(Debug)]
 pub struct Stint {
-    room: Room,
+    room: InFlightLimit,
     due: Instant,
     begun: Instant,
     sent: u64,
@@ -121,7 +121,7 @@ pub struct Stint {
 impl Stint {
     /// Starts now; signals sent after `due` are late.
     #[must_use]
-    pub fn begin(due: Instant, room: Room) -> Self {
+    pub fn begin(due: Instant, room: InFlightLimit) -> Self {
         Stint { room, due, begun: Instant::now(), sent: 0, last: None, in_time: None, cut: false }
     }
 
@@ -129,14 +129,14 @@ impl Stint {
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.sent += 1;
-        if self.sent.is_multiple_of(LOOK_EVERY) {
+        if self.sent.is_multiple_of(CHECK_INTERVAL) {
             self.look();
         }
         !self.cut
     }
 
     fn look(&mut self) {
-        self.cut = !self.room.sent(LOOK_EVERY);
+        self.cut = !self.room.sent(CHECK_INTERVAL);
         let now = Instant::now();
         self.last = Some(now);
         if self.in_time.is_none() && now > self.due {
@@ -160,7 +160,7 @@ impl Stint {
 /// Progress of the receiver.
 #[derive(Debug)]
 pub struct Receipts {
-    room: Room,
+    room: InFlightLimit,
     messages: u64,
     exits: u64,
     switches: u64,
@@ -170,7 +170,7 @@ pub struct Receipts {
 impl Receipts {
     /// Creates an empty count.
     #[must_use]
-    pub fn new(room: Room) -> Self {
+    pub fn new(room: InFlightLimit) -> Self {
         Receipts { room, messages: 0, exits: 0, switches: 0, last: None }
     }
 
@@ -198,7 +198,7 @@ impl Receipts {
     #[inline]
     fn counted(&mut self) {
         let received = self.messages + self.exits + self.switches;
-        if received.is_multiple_of(LOOK_EVERY) {
+        if received.is_multiple_of(CHECK_INTERVAL) {
             self.room.received(received);
             self.last = Some(Instant::now());
         }
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn senders_end_when_the_limit_of_signals_in_flight_is_reached() {
-        let room = Room::new(1000);
+        let room = InFlightLimit::new(1000);
         // WHY real time: an end that is never reached.
         let later = Instant::now() + Duration::from_secs(3600);
         let mut stints = [0, 1].map(|_| Stint::begin(later, room.clone()));
@@ -334,11 +334,11 @@ mod tests {
                 (0..512).for_each(|_| receipts.message());
             }
         }
-        assert!((1512 - 2 * LOOK_EVERY..1512 + 2 * LOOK_EVERY).contains(&sent), "{sent}");
+        assert!((1512 - 2 * CHECK_INTERVAL..1512 + 2 * CHECK_INTERVAL).contains(&sent), "{sent}");
         // All senders end, whatever is received from now on.
         let mut receipts = Receipts::new(room);
         (0..sent).for_each(|_| receipts.message());
-        assert!(stints.iter_mut().all(|stint| (0..LOOK_EVERY).any(|_| !stint.sent())));
+        assert!(stints.iter_mut().all(|stint| (0..CHECK_INTERVAL).any(|_| !stint.sent())));
         assert!(stints.into_iter().all(|stint| stint.end().cut));
     }
 
@@ -347,13 +347,13 @@ mod tests {
         // WHY real time: an end that has passed, and one that is never reached.
         let now = Instant::now();
         let account = |due| {
-            let mut stint = Stint::begin(due, Room::new(u64::MAX));
-            assert!((0..10 * LOOK_EVERY).all(|_| stint.sent()));
+            let mut stint = Stint::begin(due, InFlightLimit::new(u64::MAX));
+            assert!((0..10 * CHECK_INTERVAL).all(|_| stint.sent()));
             stint.end()
         };
         let hour = Duration::from_secs(3600);
         assert_eq!(account(now + hour).late, 0);
-        assert_eq!(account(now).late, 9 * LOOK_EVERY);
+        assert_eq!(account(now).late, 9 * CHECK_INTERVAL);
     }
 
     #[test]
@@ -380,10 +380,10 @@ mod tests {
 
     #[test]
     fn waiting_after_the_last_signal_is_not_counted() {
-        let room = Room::new(u64::MAX);
+        let room = InFlightLimit::new(u64::MAX);
         let mut stint = Stint::begin(Instant::now(), room.clone());
         let mut receipts = Receipts::new(room);
-        for _ in 0..LOOK_EVERY {
+        for _ in 0..CHECK_INTERVAL {
             assert!(stint.sent());
             receipts.exit();
         }
@@ -392,6 +392,6 @@ mod tests {
         assert!(stint.end().last <= then);
         let received = receipts.end();
         assert!(received.last <= then && then <= received.ended);
-        assert_eq!(received.exits, LOOK_EVERY);
+        assert_eq!(received.exits, CHECK_INTERVAL);
     }
 }

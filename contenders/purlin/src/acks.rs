@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use purlin::{ExitReason, Node, Pid, Process, spawn};
 use purlin_ack::frames::Frame;
-use purlin_ack::handler::{Handed, ToProcess};
+use purlin_ack::handler::{HandedBatch, ToProcess};
 use purlin_ack::server::Server;
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
 use purlin_contender::{Running, Serve};
@@ -21,7 +21,7 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
         if !asked.each {
             return (server.start(&there).await, None);
         }
-        let taker: Pid<Handed> = spawn(taker);
+        let taker: Pid<HandedBatch> = spawn(taker);
         let to = taker.clone();
         (server.handler(move |_| ToProcess::new(to.clone())).start(&there).await, Some(taker))
     });
@@ -42,7 +42,7 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
 }
 
 /// Receives blocks and calls [`take`] for each message.
-async fn taker(mut me: Process<Handed>) {
+async fn taker(mut me: Process<HandedBatch>) {
     let mut sum = 0;
     loop {
         let handed = me.receive().await;

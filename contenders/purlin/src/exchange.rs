@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use purlin::{Pid, Process, consume_budget, receive, spawn};
-use purlin_contender::{Exchange, Goods, Sample, Schedule, WORK_START, work};
+use purlin_contender::{Exchange, Payloads, Sample, Schedule, WORK_START, work};
 
 /// Messages of a side.
 enum ToSide<M> {
@@ -25,22 +25,22 @@ pub(crate) struct Done<G> {
     x: u64,
 }
 
-/// Runs the repetitions. `goods` builds the payload of one side before the clock starts. The
+/// Runs the repetitions. `build` makes the payload of one side before the clock starts. The
 /// payload is reused in each repetition, so that building it does not evict the caches.
-pub(crate) async fn exchange<G: Goods>(
+pub(crate) async fn exchange<G: Payloads>(
     mut me: Process<FromSide<G>>,
     asked: Exchange,
-    goods: impl Fn() -> G,
+    build: impl Fn() -> G,
 ) -> Sample {
     let mut elapsed = Duration::ZERO;
     let (mut sent, mut received, mut sink) = (0, 0, 0);
-    let mut stores = vec![goods(), goods()];
+    let mut stores = vec![build(), build()];
     for _ in 0..asked.reps {
-        let mut store = || stores.pop().unwrap_or_else(&goods);
-        let (root, goods_of_one) = (me.pid(), store());
-        let one = spawn(move |me| side(me, asked, goods_of_one, root));
-        let (root, goods_of_other) = (me.pid(), store());
-        let other = spawn(move |me| side(me, asked, goods_of_other, root));
+        let mut store = || stores.pop().unwrap_or_else(&build);
+        let (root, payload_of_one) = (me.pid(), store());
+        let one = spawn(move |me| side(me, asked, payload_of_one, root));
+        let (root, payload_of_other) = (me.pid(), store());
+        let other = spawn(move |me| side(me, asked, payload_of_other, root));
         me.receive().await;
         me.receive().await;
 
@@ -66,7 +66,7 @@ pub(crate) async fn exchange<G: Goods>(
 }
 
 /// Body of one of the two processes.
-async fn side<G: Goods>(
+async fn side<G: Payloads>(
     mut me: Process<ToSide<G::Message>>,
     asked: Exchange,
     goods: G,
@@ -94,7 +94,7 @@ async fn side<G: Goods>(
     root.send(FromSide::Finished(done));
 }
 
-impl<G: Goods> Done<G> {
+impl<G: Payloads> Done<G> {
     fn take_in(&mut self, message: ToSide<G::Message>) {
         if let ToSide::Message(message) = message {
             self.received += 1;

@@ -6,7 +6,7 @@ use std::{error, fmt};
 
 use purlin::{Exit, ExitReason, Message, Pid, Process, consume_budget, receive, spawn};
 use purlin_contender::{
-    Draw, Draws, Receipts, Received, Room, Sample, Sent, Signals, Stint, report,
+    Draw, Draws, InFlightLimit, Receipts, Received, Sample, Sent, Signals, Stint, report,
 };
 
 /// Messages of the receiver.
@@ -47,7 +47,7 @@ pub(crate) enum ToRoot {
 }
 
 pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
-    let room = Room::new(asked.room);
+    let room = InFlightLimit::new(asked.room);
     let (root, seen) = (me.pid(), room.clone());
     let receiver = spawn(move |me| receive_all(me, asked.senders, seen, root));
     let mut senders = Vec::new();
@@ -82,7 +82,7 @@ async fn send_all(
     mut me: Process<ToSender>,
     asked: Signals,
     number: u64,
-    room: Room,
+    room: InFlightLimit,
     receiver: Pid<Signal>,
     root: Pid<ToRoot>,
 ) {
@@ -107,8 +107,13 @@ async fn send_all(
     receiver.send(Signal::Last);
 }
 
-/// Traps exits and counts all signals until every sender has sent `Last`.
-async fn receive_all(mut me: Process<Signal>, senders: u64, room: Room, root: Pid<ToRoot>) {
+/// Traps exits and counts all signals until every sender has sent `Idle`.
+async fn receive_all(
+    mut me: Process<Signal>,
+    senders: u64,
+    room: InFlightLimit,
+    root: Pid<ToRoot>,
+) {
     me.trap_exit(true);
     root.send(ToRoot::Ready);
     let (mut receipts, mut sending) = (Receipts::new(room), senders);

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Instant;
 
-use purlin_contender::{Exchange, Goods, Side, Sides};
+use purlin_contender::{Exchange, Payloads, Side, Sides};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -13,7 +13,7 @@ use crate::Outcome;
 struct Worker<G>(PhantomData<fn(G)>);
 
 /// Messages of a worker.
-enum Post<G: Goods> {
+enum Post<G: Payloads> {
     /// Start to exchange messages with this partner.
     Start(ActorRef<Post<G>>),
     /// Do the next piece of work; the actor sends this to itself.
@@ -22,7 +22,7 @@ enum Post<G: Goods> {
     Message(G::Message),
 }
 
-struct Working<G: Goods> {
+struct Working<G: Payloads> {
     /// `None` once all work is done and all messages of the partner have arrived.
     side: Option<Side<G>>,
     /// `None` until the actor is started.
@@ -30,7 +30,7 @@ struct Working<G: Goods> {
     root: UnboundedSender<Side<G>>,
 }
 
-impl<G: Goods> Actor for Worker<G> {
+impl<G: Payloads> Actor for Worker<G> {
     type Msg = Post<G>;
     type State = Working<G>;
     type Arguments = (Side<G>, UnboundedSender<Side<G>>);
@@ -80,8 +80,8 @@ impl<G: Goods> Actor for Worker<G> {
 /// not be printable.
 const ENDED: &str = "the receiver has ended";
 
-/// Runs the repetitions. `goods` builds the payload of one side before the clock starts.
-pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+/// Runs the repetitions. `payloads` builds the payload of one side before the clock starts.
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let mut sides = Sides::new(asked, goods);
     for _ in 0..asked.reps {

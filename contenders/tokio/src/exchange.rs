@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use purlin_contender::{Exchange, Goods, Sample, Schedule, WORK_START, work};
+use purlin_contender::{Exchange, Payloads, Sample, Schedule, WORK_START, work};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::consume_budget;
 
-/// Runs the repetitions. `goods` builds the payload of one side before the clock starts. The
+/// Runs the repetitions. `payloads` builds the payload of one side before the clock starts. The
 /// payload is reused in each repetition, so that building it does not evict the caches.
-pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
     let mut elapsed = Duration::ZERO;
     let (mut sent, mut received, mut sink) = (0, 0, 0);
     let mut stores = vec![goods(), goods()];
@@ -47,7 +47,7 @@ pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -
 }
 
 /// State of one of the two tasks.
-struct Side<G: Goods> {
+struct Side<G: Payloads> {
     goods: G,
     mailbox: UnboundedReceiver<G::Message>,
     partner: UnboundedSender<G::Message>,
@@ -61,7 +61,7 @@ struct Done<G> {
     x: u64,
 }
 
-impl<G: Goods> Side<G> {
+impl<G: Payloads> Side<G> {
     fn new(
         goods: G,
         mailbox: UnboundedReceiver<G::Message>,

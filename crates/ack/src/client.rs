@@ -11,22 +11,22 @@
 //! | [`outbox`] | unanswered messages; pure |
 //! | [`backoff`](Backoff) | delay between reconnection attempts; pure |
 //! | `shared` | state shared by the users and the connection task |
-//! | `keeper` | connection task: owns the socket |
-//! | `open` | session handshake |
+//! | `connection_task` | connection task: owns the socket |
+//! | `open_session` | session handshake |
 //! | `settings` | [`Builder`] |
 //! | `error` | error types |
 //!
 //! ```
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
-//! # use purlin_ack::{frames::skim, owed::Owed, wire::SizeOrder};
+//! # use purlin_ack::{frames::summarize, pending_acks::PendingAcks, wire::SizeOrder};
 //! # async fn server(listener: tokio::net::TcpListener) -> std::io::Result<()> {
 //! #     let (mut socket, _) = listener.accept().await?;
-//! #     let (mut read, mut owed) = (Vec::new(), Owed::default());
+//! #     let (mut read, mut pending) = (Vec::new(), PendingAcks::default());
 //! #     while socket.read_buf(&mut read).await? > 0 {
-//! #         let block = skim(&read, SizeOrder::Little, 1000);
-//! #         owed.add(block);
+//! #         let block = summarize(&read, SizeOrder::Little, 1000);
+//! #         pending.add(block);
 //! #         read.drain(..block.used);
-//! #         while let Some(ack) = owed.take() { socket.write_all(&ack.to_bytes()).await?; }
+//! #         while let Some(ack) = pending.take() { socket.write_all(&ack.to_bytes()).await?; }
 //! #     }
 //! #     Ok(())
 //! # }
@@ -53,9 +53,9 @@
 //! messages, which the window bounds.
 
 mod backoff;
+mod connection_task;
 mod error;
-mod keeper;
-pub(crate) mod open;
+pub(crate) mod open_session;
 pub mod outbox;
 mod settings;
 mod shared;

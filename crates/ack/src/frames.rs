@@ -1,19 +1,19 @@
 //! Frame parser: iterates over or counts the whole messages in a block of bytes. Pure.
 //!
-//! Call [`Frames`] or [`skim`] on a block that was read, from any thread. Both copy and allocate
-//! nothing: a payload is a slice of the block. The caller keeps an incomplete message at the end of
-//! the block (`inbuf`). Both stop at a message whose size exceeds the limit, after the messages
-//! before it; [`needed`] then returns the error.
+//! Call [`Frames`] or [`summarize`] on a block that was read, from any thread. Both copy and
+//! allocate nothing: a payload is a slice of the block. The caller keeps an incomplete message at
+//! the end of the block (`read_buffer`). Both stop at a message whose size exceeds the limit, after
+//! the messages before it; [`needed`] then returns the error.
 //!
 //! The only parser state is the position in the block, so splitting a stream at any point yields
 //! the same messages.
 //!
 //! COST: a few instructions per message. The position of a message depends on the size field of the
-//! previous one, so a plain scan waits for each load. [`skim`] predicts that a message is as long
-//! as the previous one, which takes the load off the critical path. Measured on an EPYC, best of
-//! 30, blocks of 64 KiB and 1 MiB: 0.6 ns per message of 17 bytes if all have the same length (1.7
-//! without the prediction), 2.6 ns in the worst case, two lengths in random order (1.7); [`Frames`]
-//! takes 2.0 ns.
+//! previous one, so a plain scan waits for each load. [`summarize`] predicts that a message is as
+//! long as the previous one, which takes the load off the critical path. Measured on an EPYC, best
+//! of 30, blocks of 64 KiB and 1 MiB: 0.6 ns per message of 17 bytes if all have the same length
+//! (1.7 without the prediction), 2.6 ns in the worst case, two lengths in random order (1.7);
+//! [`Frames`] takes 2.0 ns.
 
 use std::fmt;
 
@@ -137,9 +137,9 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// Result of [`skim`].
+/// Result of [`summarize`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skimmed {
+pub struct FrameSummary {
     /// Number of whole messages.
     pub frames: u64,
     /// Id of the last whole message.
@@ -151,16 +151,16 @@ pub struct Skimmed {
 /// Counts the whole messages of a block: the same messages as [`Frames`], without their payloads.
 ///
 /// ```
-/// use purlin_ack::frames::{Skimmed, skim};
+/// use purlin_ack::frames::{FrameSummary, summarize};
 /// use purlin_ack::wire::{Id, SizeOrder};
 ///
 /// let block = b"\x01\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0a\x03\0\0";
-/// let found = skim(block, SizeOrder::Little, 1000);
-/// assert_eq!(found, Skimmed { frames: 2, newest: Some(Id::from(2)), used: 25 });
+/// let found = summarize(block, SizeOrder::Little, 1000);
+/// assert_eq!(found, FrameSummary { frames: 2, newest: Some(Id::from(2)), used: 25 });
 /// ```
 #[must_use]
-pub fn skim(block: &[u8], order: SizeOrder, limit: u32) -> Skimmed {
-    let mut found = Skimmed::default();
+pub fn summarize(block: &[u8], order: SizeOrder, limit: u32) -> FrameSummary {
+    let mut found = FrameSummary::default();
     let mut rest = block;
     let mut last: &[u8] = &[];
     while let Some((head, behind)) = rest.split_first_chunk::<HEAD>() {
@@ -195,10 +195,10 @@ mod tests {
         [&Head { id: Id::from(id), size }.to_bytes(order), payload].concat()
     }
 
-    fn all(block: &[u8], order: SizeOrder, limit: u32) -> (Vec<(u64, Vec<u8>)>, Skimmed) {
+    fn all(block: &[u8], order: SizeOrder, limit: u32) -> (Vec<(u64, Vec<u8>)>, FrameSummary) {
         let mut frames = Frames::new(block, order, limit);
         let given = (&mut frames).map(|one| (one.id.number(), one.payload.to_vec())).collect();
-        let skimmed = skim(block, order, limit);
+        let skimmed = summarize(block, order, limit);
         assert_eq!(skimmed.used, frames.used());
         (given, skimmed)
     }
@@ -252,7 +252,7 @@ mod tests {
             let refused = TooLarge { id: Id::from(8), size: 6, limit: 5 };
             assert_eq!(frames.needed(), Err(refused));
             assert_eq!(frames.next(), None);
-            assert_eq!(skim(&stream, order, 5).used, 17);
+            assert_eq!(summarize(&stream, order, 5).used, 17);
             // The size is known as soon as the head is complete, and not before.
             assert_eq!(needed(&stream[17..29], order, 5), Err(refused));
             assert_eq!(needed(&stream[17..28], order, 5), Ok(1));
@@ -263,7 +263,7 @@ mod tests {
     fn size_of_u32_max_waits_for_its_bytes() {
         let head = Head { id: Id::from(1), size: u32::MAX }.to_bytes(SizeOrder::Little);
         assert_eq!(needed(&head, SizeOrder::Little, u32::MAX), Ok(u32::MAX as usize));
-        assert_eq!(all(&head, SizeOrder::Little, u32::MAX), (vec![], Skimmed::default()));
+        assert_eq!(all(&head, SizeOrder::Little, u32::MAX), (vec![], FrameSummary::default()));
     }
 
     proptest! {
@@ -289,7 +289,7 @@ mod tests {
                     prop_assert_eq!(frame.payload, &payloads[next][..]);
                     next += 1;
                 }
-                let skimmed = skim(block, order, 300);
+                let skimmed = summarize(block, order, 300);
                 counted += skimmed.frames;
                 prop_assert_eq!(counted, next as u64);
                 prop_assert_eq!(skimmed.used, frames.used());

@@ -7,25 +7,26 @@
 //! | module | role | used by |
 //! |---|---|---|
 //! | [`wire`] | encoding of sizes, ids, heads and answers | both sides |
-//! | [`inbuf`] | read buffer of a connection | both sides |
+//! | [`read_buffer`] | read buffer of a connection | both sides |
 //! | [`frames`] | frame parser | servers |
-//! | [`owed`] | pending acks of a connection | servers |
-//! | [`checked`] | verification of answers | clients |
+//! | [`pending_acks`] | pending acks of a connection | servers |
+//! | [`verifier`] | verification of answers | clients |
 //! | [`session`] | session handshake of `best` | both sides |
-//! | [`remembered`] | session table: position of each client | the server `best` |
+//! | [`session_table`] | session table: position of each client | the server `best` |
 //! | [`server`] | listener, connections, limits, graceful shutdown | programs |
 //! | [`strategy`] | the six ways to read and acknowledge | both sides |
 //! | [`handler`] | message handlers | programs |
 //! | [`client`] | at-least-once client | programs |
 //! | `tls` | TLS; optional | both sides |
+//! | `nonblocking` | non-blocking system calls | both sides |
 //! | [`load`] | load generator | the `purlin` command |
 //!
 //! A server loop without a socket:
 //!
 //! ```
-//! use purlin_ack::frames::{needed, skim};
-//! use purlin_ack::inbuf::InBuf;
-//! use purlin_ack::owed::Owed;
+//! use purlin_ack::frames::{needed, summarize};
+//! use purlin_ack::pending_acks::PendingAcks;
+//! use purlin_ack::read_buffer::ReadBuffer;
 //! use purlin_ack::wire::{Head, Id, SizeOrder};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,20 +40,20 @@
 //! use std::io::Read;
 //!
 //! let (order, limit) = (SizeOrder::Little, 16 << 20);
-//! let mut read = InBuf::new(64 << 10);
-//! let mut owed = Owed::default();
-//! let mut room = 1;
+//! let mut read = ReadBuffer::new(64 << 10);
+//! let mut pending = PendingAcks::default();
+//! let mut missing = 1;
 //! loop {
-//!     let count = socket.read(read.room(room))?;
+//!     let count = socket.read(read.spare(missing))?;
 //!     if count == 0 {
 //!         break;
 //!     }
 //!     read.filled(count);
-//!     let block = skim(read.waiting(), order, limit);
-//!     owed.add(block);
-//!     read.used(block.used);
-//!     room = needed(read.waiting(), order, limit)?;
-//!     while let Some(ack) = owed.take() {
+//!     let block = summarize(read.waiting(), order, limit);
+//!     pending.add(block);
+//!     read.consume(block.used);
+//!     missing = needed(read.waiting(), order, limit)?;
+//!     while let Some(ack) = pending.take() {
 //!         answered.extend(ack.to_bytes());
 //!     }
 //! }
@@ -61,20 +62,20 @@
 //! # }
 //! ```
 
-mod attempt;
-pub mod checked;
 pub mod client;
 pub mod frames;
 pub mod handler;
-pub mod inbuf;
 pub mod load;
-pub mod owed;
-pub mod remembered;
+mod nonblocking;
+pub mod pending_acks;
+pub mod read_buffer;
 pub mod server;
 pub mod session;
+pub mod session_table;
 pub mod strategy;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
+pub mod verifier;
 pub mod wire;
 
 /// Documents whose examples are compiled as tests.

@@ -8,11 +8,11 @@
 //! |---|---|
 //! | `plan` | presets and parameters; pure |
 //! | `block` | prebuilt write; pure |
-//! | `account` | in-flight messages: verifies answers; pure |
+//! | `in_flight` | in-flight messages: verifies answers; pure |
 //! | `connection` | write, read and wait loop |
 //! | `socket` | TCP or TLS socket |
-//! | `tally` | counters of all connections |
-//! | `summary`, `shown`, `json` | report; pure |
+//! | `counters` | counters of all connections |
+//! | `summary`, `report`, `json` | report; pure |
 //!
 //! TLS differs only inside `socket`.
 //!
@@ -20,15 +20,15 @@
 //! of that runtime, one per connection; if it has fewer threads, some connections wait until others
 //! are done.
 
-mod account;
 mod block;
 mod connection;
+mod counters;
+mod in_flight;
 mod json;
 mod plan;
-mod shown;
+mod report;
 mod socket;
 mod summary;
-mod tally;
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -38,14 +38,14 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+pub use counters::Answered;
 pub use plan::{BadPlan, Plan};
-pub use shown::short;
+pub use report::short;
 pub use summary::{Spread, Summary};
-pub use tally::Answered;
 
 use crate::client::{ConnectError, Lost};
 use connection::{Broken, Connection};
-use tally::Tally;
+use counters::Counters;
 
 /// A running load.
 ///
@@ -68,7 +68,7 @@ use tally::Tally;
 pub struct Load {
     plan: Plan,
     connections: Vec<Connection>,
-    tally: Arc<Tally>,
+    counters: Arc<Counters>,
     rounds: Vec<Round>,
     failure: Option<String>,
 }
@@ -92,7 +92,7 @@ impl Round {
 
 /// Progress of a running load. May be read from any thread.
 #[derive(Clone, Debug)]
-pub struct Live(Arc<Tally>);
+pub struct Live(Arc<Counters>);
 
 impl Live {
     /// Returns the answers received so far.
@@ -109,19 +109,19 @@ impl Load {
     /// Returns [`LoadError`] if the plan is invalid or a connection cannot be made.
     pub async fn connect(plan: Plan) -> Result<Self, LoadError> {
         plan.check().map_err(LoadError::Plan)?;
-        let tally = Arc::new(Tally::new());
+        let counters = Arc::new(Counters::new());
         let mut connections = Vec::new();
         for number in 1..=plan.connections {
-            let opened = Connection::open(&plan, number, Arc::clone(&tally)).await;
+            let opened = Connection::open(&plan, number, Arc::clone(&counters)).await;
             connections.push(opened.map_err(|broken| Failed::of(&plan, broken))?);
         }
-        Ok(Self { plan, connections, tally, rounds: Vec::new(), failure: None })
+        Ok(Self { plan, connections, counters, rounds: Vec::new(), failure: None })
     }
 
     /// Returns a handle to the progress of the load.
     #[must_use]
     pub fn live(&self) -> Live {
-        Live(Arc::clone(&self.tally))
+        Live(Arc::clone(&self.counters))
     }
 
     /// Runs the next round. Returns `None` if all rounds are done.
@@ -163,8 +163,8 @@ impl Load {
         Summary {
             plan: self.plan.clone(),
             rounds: self.rounds.clone(),
-            answered: self.tally.answered(),
-            latency: self.tally.latency(),
+            answered: self.counters.answered(),
+            latency: self.counters.latency(),
             failure: self.failure.clone(),
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use tokio::io::Interest;
 
-/// Uninhabited stand-in for the TLS channel.
+/// Uninhabited placeholder for the TLS channel.
 #[derive(Debug)]
 pub(crate) enum Channel {}
 
@@ -44,7 +44,7 @@ pub(crate) mod server {
 
     use super::Channel;
 
-    /// Uninhabited stand-in for the server configuration.
+    /// Uninhabited placeholder for the server configuration.
     #[derive(Clone, Debug)]
     pub(crate) enum Tls {}
 
@@ -62,8 +62,8 @@ pub(crate) mod client {
 
     use super::Channel;
 
-    /// Uninhabited stand-in for the client configuration. Public because the load plan has a field
-    /// of this type with and without the feature.
+    /// Uninhabited placeholder for the client configuration. Public because the load plan has a
+    /// field of this type with and without the feature.
     #[derive(Clone, Debug)]
     pub enum Tls {}
 

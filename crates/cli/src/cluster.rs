@@ -124,7 +124,7 @@ fn is_private(path: &Path) -> bool {
 }
 
 /// Parses an address and a port.
-pub(crate) fn place(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
 }
 

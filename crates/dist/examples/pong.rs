@@ -12,9 +12,9 @@ use std::error::Error;
 use purlin_dist::control::Control;
 use purlin_dist::epmd::{Alive, Epmd, Failed, Kind, PORT, Registration, Server};
 use purlin_dist::frame::Signal;
-use purlin_dist::handshake::{Called, Caller, Local, Verdict};
+use purlin_dist::handshake::{Called, Caller, LocalNode, Verdict};
 use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Came, Cookie, Flags, Listener, NodeName};
+use purlin_dist::{Accepted, Cookie, Flags, Listener, NodeName};
 use purlin_term::{Atom, Pid, Term};
 use tokio::sync::mpsc;
 
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let own_epmd = if server.is_some() { ", and an epmd of its own" } else { "" };
     println!("{name} listens on port {}{own_epmd}", address.port());
 
-    let local = Local { name, creation: registration.creation(), flags: Flags::OFFERED };
+    let local = LocalNode { name, creation: registration.creation(), flags: Flags::OFFERED };
     let mut listener = Listener::new(socket, local.clone(), move |caller: &Caller| {
         let verdict = match &caller.called {
             Called::Name(_) => Verdict::Ok,
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         (verdict, cookie.clone())
     });
     loop {
-        let Came::Up(stream, peer) = listener.next().await else { continue };
+        let Accepted::Up(stream, peer) = listener.next().await else { continue };
         println!("{} is there", peer.peer);
         let (receive, signals) = mpsc::channel(64);
         let link = Link::start(stream, peer, Settings::default(), receive);
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-async fn serve(link: Link, mut signals: mpsc::Receiver<Signal>, local: Local) {
+async fn serve(link: Link, mut signals: mpsc::Receiver<Signal>, local: LocalNode) {
     while let Some(signal) = signals.recv().await {
         match pong(&link, &local, &signal) {
             Some(answer) => drop(link.signal(answer)),
@@ -67,7 +67,7 @@ async fn serve(link: Link, mut signals: mpsc::Receiver<Signal>, local: Local) {
 }
 
 /// The answer to a ping: a call of `net_kernel` with `{is_auth, Node}` is answered with `yes`.
-fn pong(link: &Link, local: &Local, signal: &Signal) -> Option<Signal> {
+fn pong(link: &Link, local: &LocalNode, signal: &Signal) -> Option<Signal> {
     let Control::RegSend { from, to, .. } = &signal.control else { return None };
     let [_, asker, request] = signal.payload.as_ref()?.as_tuple()? else { return None };
     let [_, tag] = asker.as_tuple()? else { return None };

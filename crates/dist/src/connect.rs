@@ -4,8 +4,8 @@
 //! a four-byte length, like all frames after the handshake. The caller that provides the stream
 //! states which ([`Lengths`]).
 //!
-//! [`PATIENCE`] limits the whole handshake on either side. No byte after the handshake is read, so
-//! the stream can be passed to a [`Link`](crate::Link) unchanged.
+//! [`HANDSHAKE_TIMEOUT`] limits the whole handshake on either side. No byte after the handshake is
+//! read, so the stream can be passed to a [`Link`](crate::Link) unchanged.
 
 use std::fmt;
 use std::io;
@@ -18,14 +18,15 @@ use tokio::time::timeout;
 
 use crate::cookie::Cookie;
 use crate::epmd::{Epmd, Failed};
-use crate::frame::PORTION;
+use crate::frame::FRAGMENT_SIZE;
 use crate::handshake::{
-    Acceptor, Caller, Established, Initiator, Local, MOST_BYTES, Refused, Step, Verdict, take_frame,
+    Acceptor, Caller, Established, Initiator, LocalNode, MOST_BYTES, Refused, Step, Verdict,
+    take_frame,
 };
 use crate::name::NodeName;
 
 /// Handshake timeout, equal to the default of `net_setuptime`.
-pub const PATIENCE: Duration = Duration::from_secs(7);
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// Width of the length field of a handshake frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ impl fmt::Display for NoConnection {
                 )
             }
             Self::Io(error) => error.fmt(f),
-            Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
+            Self::Slow => write!(f, "no handshake within {} s", HANDSHAKE_TIMEOUT.as_secs()),
             // WHY a guess: a node does not tell an unauthenticated peer that its cookie is wrong.
             Self::HungUp => f.write_str(
                 "it hung up when we had shown that we know the cookie: most likely it has another one",
@@ -123,7 +124,7 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     let port = found.ok_or_else(|| NoConnection::Unknown(peer.clone()))?.port;
     let host = peer.host().parse().unwrap_or_else(|_| epmd.address.ip());
     let address = SocketAddr::from((host, port));
-    let stream = timeout(PATIENCE, TcpStream::connect(address)).await;
+    let stream = timeout(HANDSHAKE_TIMEOUT, TcpStream::connect(address)).await;
     let stream = stream.map_err(|_| NoConnection::Slow)??;
     prepare(&stream)?;
     Ok(stream)
@@ -136,7 +137,7 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     // message queued after a large one waits in our queue, where it goes between the fragments. On other systems it
     // also waits for the send buffer.
     #[cfg(any(target_os = "linux", target_os = "macos"))]
-    socket2::SockRef::from(stream).set_tcp_notsent_lowat(2 * PORTION as u32)?;
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(2 * FRAGMENT_SIZE as u32)?;
     Ok(())
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
 pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     lengths: Lengths,
-    local: &Local,
+    local: &LocalNode,
     peer: NodeName,
     cookie: Cookie,
     is_dead: impl FnOnce() -> bool,
@@ -177,7 +178,7 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
             }
         }
     };
-    timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
+    timeout(HANDSHAKE_TIMEOUT, handshake).await.unwrap_or(Err(NoConnection::Slow))
 }
 
 /// Performs the handshake as the acceptor. `decide` receives the caller and returns the status to send and the cookie
@@ -188,7 +189,7 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
 pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     lengths: Lengths,
-    local: Local,
+    local: LocalNode,
     decide: impl FnOnce(&Caller) -> (Verdict, Cookie),
 ) -> Result<Established, NoConnection> {
     let mut out = Vec::new();
@@ -210,7 +211,7 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
             }
         }
     };
-    timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
+    timeout(HANDSHAKE_TIMEOUT, handshake).await.unwrap_or(Err(NoConnection::Slow))
 }
 
 /// Whether the peer has closed the connection.

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::connect::{NoConnection, PATIENCE, dial};
+use crate::connect::{HANDSHAKE_TIMEOUT, NoConnection, dial};
 use crate::epmd::{Epmd, Failed};
 use crate::name::NodeName;
 
@@ -57,7 +57,7 @@ impl Hosts {
         if host == self.us.host() {
             return Ok(vec![self.own]);
         }
-        let found = timeout(PATIENCE, lookup_host((host, self.own.port()))).await;
+        let found = timeout(HANDSHAKE_TIMEOUT, lookup_host((host, self.own.port()))).await;
         let found = found.map_err(|_| NoConnection::Slow)?;
         let found = found.map_err(|error| NoConnection::Host(host.to_owned(), error))?;
         let mut addresses: Vec<_> = found.collect();

@@ -7,14 +7,14 @@
 //! use purlin_dist::connect::{self, Lengths};
 //! use purlin_dist::control::Control;
 //! use purlin_dist::frame::Signal;
-//! use purlin_dist::handshake::Local;
+//! use purlin_dist::handshake::LocalNode;
 //! use purlin_dist::link::{Link, Settings};
 //! use purlin_dist::{Cookie, Flags, epmd};
 //! use purlin_term::{Atom, Pid, Term};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let epmd = epmd::Epmd::at(([127, 0, 0, 1], epmd::PORT).into());
-//! let us = Local { name: "rust@127.0.0.1".parse()?, creation: 4, flags: Flags::OFFERED };
+//! let us = LocalNode { name: "rust@127.0.0.1".parse()?, creation: 4, flags: Flags::OFFERED };
 //! let shop = "shop@127.0.0.1".parse()?;
 //!
 //! let mut stream = connect::dial(&epmd, &shop).await?;
@@ -40,7 +40,7 @@
 //! | [`handshake`] | both sides of the handshake, with capability flags | none |
 //! | [`frame`] | frames: fragments, reassembly, atom cache | none |
 //! | [`control`] | control messages | none |
-//! | [`Peers`] | connection table, and the resolution of simultaneous connects | none |
+//! | [`ConnectionTable`] | connection table, and the resolution of simultaneous connects | none |
 //! | [`connect`], [`Listener`] | handshakes over a stream | a stream, a listening socket |
 //! | [`link`] | one connection to one node | a stream |
 //!
@@ -49,11 +49,12 @@
 //! limit before they are stored, and a peer's statements about itself take effect only after it has
 //! proven knowledge of the cookie.
 
-mod bytes;
 pub mod cluster;
 pub mod connect;
+mod connection_table;
 pub mod control;
 mod cookie;
+mod cursor;
 pub mod epmd;
 mod flags;
 pub mod frame;
@@ -62,17 +63,16 @@ mod hosts;
 pub mod link;
 mod listener;
 mod name;
-mod peers;
 mod stream;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 
+pub use connection_table::{ConnectionTable, Up};
 pub use cookie::Cookie;
 pub use flags::Flags;
 pub use link::Link;
-pub use listener::{Came, Listener};
+pub use listener::{Accepted, Listener};
 pub use name::{BadName, NodeName};
-pub use peers::{Peers, Up};
 pub use stream::{Duplex, Halves, Stream};
 #[cfg(feature = "tls")]
 pub use {purlin_tls::PemError, tls::Tls};

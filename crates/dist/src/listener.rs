@@ -1,6 +1,6 @@
 //! Listener for incoming connections over TCP or TLS, with one handshake for each.
 //!
-//! Handshakes run concurrently, each in a task, at most [`MOST_AT_ONCE`]. Further connections wait
+//! Handshakes run concurrently, each in a task, at most [`MAX_HANDSHAKES`]. Further connections wait
 //! in the kernel's backlog. Each handshake ends within seven seconds, so an unauthenticated peer
 //! that stays silent delays the others no longer than that. A failed handshake writes one line to
 //! the log.
@@ -17,28 +17,28 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
-use crate::connect::{Lengths, NoConnection, PATIENCE, answer, prepare};
+use crate::connect::{HANDSHAKE_TIMEOUT, Lengths, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
-use crate::handshake::{Called, Caller, Established, Local, Verdict};
+use crate::handshake::{Called, Caller, Established, LocalNode, Verdict};
 use crate::name::NodeName;
 use crate::stream::Stream;
 use crate::tls::Tls;
 
 /// Maximum number of concurrent handshakes.
-const MOST_AT_ONCE: usize = 128;
+const MAX_HANDSHAKES: usize = 128;
 
 /// Backlog of the listening socket.
-const QUEUE: i32 = 1024;
+const BACKLOG: i32 = 1024;
 
 /// Pause after a failed `accept`, which happens when the process has no file descriptors left.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Decides the status sent to a caller and the cookie it has to prove.
 type Decide = dyn Fn(&Caller) -> (Verdict, Cookie) + Send + Sync;
 
 /// Outcome of an incoming connection.
 #[derive(Debug)]
-pub enum Came {
+pub enum Accepted {
     /// The peer has proven knowledge of the cookie; the connection is established.
     Up(Stream, Established),
     /// The handshake with this node failed after a status other than a refusal.
@@ -48,10 +48,10 @@ pub enum Came {
 /// Accepts connections of other nodes. Dropping it cancels the handshakes in progress.
 pub struct Listener {
     socket: TcpListener,
-    local: Local,
+    local: LocalNode,
     decide: Arc<Decide>,
     tls: Option<Tls>,
-    handshakes: JoinSet<Option<Came>>,
+    handshakes: JoinSet<Option<Accepted>>,
 }
 
 impl Listener {
@@ -60,7 +60,7 @@ impl Listener {
     #[must_use]
     pub fn new(
         socket: TcpListener,
-        local: Local,
+        local: LocalNode,
         decide: impl Fn(&Caller) -> (Verdict, Cookie) + Send + Sync + 'static,
     ) -> Self {
         Self { socket, local, decide: Arc::new(decide), tls: None, handshakes: JoinSet::new() }
@@ -94,7 +94,7 @@ impl Listener {
             // WHY: otherwise the system's configuration decides whether IPv4 is included.
             socket.set_only_v6(false)?;
             socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)).into())?;
-            socket.listen(QUEUE)?;
+            socket.listen(BACKLOG)?;
             Ok(socket.into())
         });
         let socket = match both {
@@ -112,7 +112,7 @@ impl Listener {
     /// this future is polled.
     ///
     /// *Cancellation*: no connection is lost.
-    pub async fn next(&mut self) -> Came {
+    pub async fn next(&mut self) -> Accepted {
         loop {
             tokio::select! {
                 Some(done) = self.handshakes.join_next() => {
@@ -120,7 +120,7 @@ impl Listener {
                         return came;
                     }
                 }
-                came = self.socket.accept(), if self.handshakes.len() < MOST_AT_ONCE => match came {
+                came = self.socket.accept(), if self.handshakes.len() < MAX_HANDSHAKES => match came {
                     Ok((stream, from)) => {
                         let (local, decide) = (self.local.clone(), Arc::clone(&self.decide));
                         let tls = self.tls.clone();
@@ -128,7 +128,7 @@ impl Listener {
                     }
                     Err(error) => {
                         warn!("cannot accept a connection: {error}");
-                        sleep(PAUSE).await;
+                        sleep(ACCEPT_RETRY).await;
                     }
                 },
             }
@@ -146,9 +146,9 @@ async fn one(
     socket: TcpStream,
     tls: Option<Tls>,
     from: SocketAddr,
-    local: Local,
+    local: LocalNode,
     decide: Arc<Decide>,
-) -> Option<Came> {
+) -> Option<Accepted> {
     let mut welcome = None;
     let answered = async {
         prepare(&socket)?;
@@ -167,8 +167,8 @@ async fn one(
         let established = answer(&mut stream, lengths, local, decide).await?;
         Ok((stream, established))
     };
-    match timeout(PATIENCE, answered).await.unwrap_or(Err(NoConnection::Slow)) {
-        Ok((stream, established)) => return Some(Came::Up(stream, established)),
+    match timeout(HANDSHAKE_TIMEOUT, answered).await.unwrap_or(Err(NoConnection::Slow)) {
+        Ok((stream, established)) => return Some(Accepted::Up(stream, established)),
         Err(NoConnection::Refused(refused)) => {
             warn!(%from, "a handshake was refused: {refused}");
         }
@@ -176,5 +176,5 @@ async fn one(
             warn!(%from, "a handshake came to nothing: {error}");
         }
     }
-    welcome.map(Came::Failed)
+    welcome.map(Accepted::Failed)
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use purlin::Keen;
+use purlin::AdaptiveSpin;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -28,18 +28,18 @@ impl Duplex for TcpStream {
     fn halves(self: Box<Self>) -> Halves {
         // WHY: the halves of `tokio::io::split` share a lock.
         let (read, write) = self.into_split();
-        (Box::new(Reading::new(read)), Box::new(write))
+        (Box::new(PollingReader::new(read)), Box::new(write))
     }
 }
 
 /// Maximum number of bytes of one read while polling.
-const LITTLE: usize = 4096;
+const POLLED_READ: usize = 4096;
 
-/// Read half of a socket that polls instead of parking when the peer tends to answer soon ([`Keen`]). Waking a parked
-/// task takes two threads, each waking the next; polling takes neither.
-struct Reading {
+/// Read half of a socket that polls instead of parking when the peer tends to answer soon ([`AdaptiveSpin`]). Waking a
+/// parked task takes two threads, each waking the next; polling takes neither.
+struct PollingReader {
     socket: OwnedReadHalf,
-    keen: Keen,
+    spin: AdaptiveSpin,
     /// Start of the current wait, or `None`.
     waits: Option<Instant>,
     asks: bool,
@@ -47,16 +47,16 @@ struct Reading {
     little: Vec<u8>,
 }
 
-impl Reading {
+impl PollingReader {
     fn new(socket: OwnedReadHalf) -> Self {
-        Self { socket, keen: Keen::default(), waits: None, asks: false, little: Vec::new() }
+        Self { socket, spin: AdaptiveSpin::default(), waits: None, asks: false, little: Vec::new() }
     }
 
     /// Reads without waiting. Returns whether bytes were read. End of file counts as none and is found by the next
     /// wait.
     fn ask(&mut self, to: &mut ReadBuf<'_>) -> io::Result<bool> {
-        self.little.resize(LITTLE, 0);
-        let most = to.remaining().min(LITTLE);
+        self.little.resize(POLLED_READ, 0);
+        let most = to.remaining().min(POLLED_READ);
         match (&*SockRef::from(self.socket.as_ref())).read(&mut self.little[..most]) {
             Ok(count) => {
                 to.put_slice(&self.little[..count]);
@@ -72,7 +72,7 @@ impl Reading {
     }
 }
 
-impl AsyncRead for Reading {
+impl AsyncRead for PollingReader {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -81,11 +81,11 @@ impl AsyncRead for Reading {
         let this = &mut *self;
         if let (true, Some(began)) = (this.asks, this.waits) {
             if this.ask(buffer)? {
-                this.keen.found();
+                this.spin.poll_succeeded();
                 (this.asks, this.waits) = (false, None);
                 return Poll::Ready(Ok(()));
             }
-            if began.elapsed() < Keen::LONGEST {
+            if began.elapsed() < AdaptiveSpin::LONGEST {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -94,14 +94,14 @@ impl AsyncRead for Reading {
         let read = Pin::new(&mut this.socket).poll_read(cx, buffer);
         if read.is_pending() && this.waits.is_none() {
             this.waits = Some(Instant::now());
-            this.asks = this.keen.asks();
+            this.asks = this.spin.should_poll();
             if this.asks {
                 cx.waker().wake_by_ref();
             }
         }
         ready!(read)?;
         if let Some(began) = this.waits.take() {
-            this.keen.woken(began.elapsed());
+            this.spin.woken_after(began.elapsed());
         }
         Poll::Ready(Ok(()))
     }
@@ -126,7 +126,7 @@ mod tests {
     async fn polled_reads_deliver_all_bytes_in_order_and_end_of_file() {
         let [mut near, mut far] = pair().await;
         let echo = tokio::spawn(async move {
-            let mut block = vec![0; 3 * LITTLE];
+            let mut block = vec![0; 3 * POLLED_READ];
             loop {
                 match far.0.read(&mut block).await.expect("it goes on") {
                     0 => return,
@@ -136,7 +136,7 @@ mod tests {
         });
         for round in 0..300_usize {
             let sent: Vec<u8> =
-                (0..1 + round * 7 % (2 * LITTLE)).map(|at| (at + round) as u8).collect();
+                (0..1 + round * 7 % (2 * POLLED_READ)).map(|at| (at + round) as u8).collect();
             near.1.write_all(&sent).await.expect("it reads");
             let mut came = vec![0; sent.len()];
             near.0.read_exact(&mut came).await.expect("it answers");

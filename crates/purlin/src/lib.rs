@@ -48,7 +48,7 @@
 //! | join process groups | [`pg`] |
 //! | supervise and restart processes | [`supervisor`] |
 //! | start and stop an application as one unit | [`application`] |
-//! | represent remote processes by local proxies | [`foreign`] |
+//! | represent remote processes by local proxies | [`remote`] |
 //! | send after a delay or periodically | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | yield in a long loop | [`yield_now`], [`consume_budget`] |
 //! | list processes, find those that do not yield | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -64,90 +64,58 @@
 //! stalls its worker for about a millisecond, and then occupies an extra thread. Await inside a
 //! process instead, or use [`spawn_blocking()`].
 
-mod act;
-mod alias;
+mod adaptive_spin;
 pub mod application;
-mod attached;
-mod blocking;
-mod body;
-mod builder;
 mod call;
-mod caught;
-mod deadline;
-mod exit;
-pub mod foreign;
-mod hog;
-mod home;
-mod id;
-mod info;
-mod interval;
-mod keen;
-mod links;
-mod local;
-mod monitors;
-mod multi_call;
-mod names;
+mod mailbox;
 mod node;
 pub mod observe;
-mod options;
-mod outcome;
 pub mod pg;
-mod pid;
 mod process;
-mod process_ref;
-mod receive;
-mod reference;
-mod reply;
-mod room;
+mod race;
+pub mod remote;
 pub mod server;
-mod signal;
+mod signals;
 #[doc(hidden)]
 pub mod simulated;
-mod small;
-mod spawn;
-mod stop;
 pub mod supervisor;
 pub mod task;
 mod timer;
 pub mod trace;
-mod unless;
-mod weak_node;
-mod workers;
-mod yielding;
 
-pub use alias::Alias;
-pub use blocking::spawn_blocking;
-pub use builder::{BuildError, Builder};
-pub use call::{CALL_TIMEOUT, CallError};
-pub use exit::{Cause, ExitReason, Panic, exit};
-pub use hog::Hog;
-pub use id::ProcessId;
-pub use info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
-pub use keen::Keen;
-pub use links::Exit;
-pub use monitors::{Down, MonitorRef, Monitored};
-pub use multi_call::multi_call;
-pub use names::{Name, RegisterError, register, registered, unregister, whereis};
-pub use node::{Drops, LookupError, Node};
-pub use options::{SpawnOptions, spawn_opt};
-pub use outcome::Outcome;
-pub use pid::{Pid, SendError};
-pub use process::{Process, Receive};
-pub use process_ref::{ToProcess, exit_process};
+pub use adaptive_spin::AdaptiveSpin;
+pub use call::multi_call::multi_call;
+pub use call::reply::Reply;
+pub use call::request::{CALL_TIMEOUT, CallError};
+pub use node::builder::{BuildError, Builder};
+pub use node::handle::{Drops, LookupError, Node};
+pub use node::names::{Name, RegisterError, register, registered, unregister, whereis};
+pub use node::stalled::Hog;
+pub use node::stop::StopReport;
+pub use node::weak_node::WeakNode;
+pub use process::blocking::spawn_blocking;
+pub use process::exit::{Cause, ExitReason, Panic, exit};
+pub use process::handle::{Process, Receive};
+pub use process::id::ProcessId;
+pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
+pub use process::options::{SpawnOptions, spawn_opt};
+pub use process::outcome::Outcome;
+pub use process::pid::{Pid, SendError};
+pub use process::process_ref::{ToProcess, exit_process};
+pub use process::spawn::{SpawnError, spawn, try_spawn};
+pub use process::yielding::{consume_budget, yield_now};
 pub use purlin_macros::{Message, main, test};
 pub use purlin_raw::Overflow;
-pub use reply::Reply;
-pub use spawn::{SpawnError, spawn, try_spawn};
-pub use stop::StopReport;
-pub use timer::Timer;
-pub use weak_node::WeakNode;
-pub use yielding::{consume_budget, yield_now};
+pub use signals::alias::Alias;
+pub use signals::links::Exit;
+pub use signals::monitors::{Down, MonitorRef, Monitored};
+pub use timer::handle::Timer;
 
 /// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::node::{run_main, run_test};
-    pub use crate::receive::Scan;
+    pub use crate::mailbox::receive::Scan;
+    pub use crate::node::handle::{run_main, run_test};
 }
 
 /// Documents whose code examples are tests.

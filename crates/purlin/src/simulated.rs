@@ -22,15 +22,15 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use purlin_raw::Realm;
-use purlin_sched::{Drove, Simulation};
+use purlin_raw::NodeCore;
+use purlin_sched::{DriveOutcome, Simulation};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::home::{Erlang, work};
-use crate::node::Io;
-use crate::workers::Workers;
+use crate::node::context::{ErlangTypes, run_worker};
+use crate::node::handle::Io;
+use crate::node::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
 /// Virtual time without an event after which no event can follow.
@@ -103,17 +103,17 @@ impl Simulated {
             let _ = tell.send(result);
         });
         // The turn in which the event happens takes the result and sees that the channel is closed.
-        let (mut result, realm) = (None, self.workers.realm.clone());
+        let (mut result, node_core) = (None, self.workers.node_core.clone());
         let mut over = || {
             if let Ok(value) = told.try_recv() {
                 result = Some(value);
             }
-            told.is_terminated() && (!stopping(&realm) || stopped(&realm))
+            told.is_terminated() && (!stopping(&node_core) || stopped(&node_core))
         };
         let halted = self.drive(None, &mut over);
         match (result, halted) {
             (Some(result), _) => Ok(result),
-            (None, Ok(())) => Err(Halted::Ended(crate::call::block_on(pid.ended()))),
+            (None, Ok(())) => Err(Halted::Ended(crate::call::request::block_on(pid.ended()))),
             (None, Err(at_rest)) => Err(at_rest),
         }
     }
@@ -128,10 +128,10 @@ impl Simulated {
     /// Stops the node (E1).
     pub fn stop(&mut self) -> StopReport {
         self.node.begin_stop();
-        let realm = self.workers.realm.clone();
-        let halted = self.drive(None, &mut || stopped(&realm));
+        let node_core = self.workers.node_core.clone();
+        let halted = self.drive(None, &mut || stopped(&node_core));
         debug_assert!(halted.is_ok(), "a stop looks again and again");
-        let report = realm.home().stopped.borrow().clone();
+        let report = node_core.state().stopped.borrow().clone();
         report.unwrap_or_default()
     }
 
@@ -169,18 +169,18 @@ impl fmt::Debug for Simulated {
 
 impl Drop for Simulated {
     fn drop(&mut self) {
-        if !stopped(&self.workers.realm) {
+        if !stopped(&self.workers.node_core) {
             self.stop();
         }
     }
 }
 
-fn stopping(realm: &Realm<Erlang>) -> bool {
-    realm.home().stopping.load(Ordering::SeqCst)
+fn stopping(node_core: &NodeCore<ErlangTypes>) -> bool {
+    node_core.state().stopping.load(Ordering::SeqCst)
 }
 
-fn stopped(realm: &Realm<Erlang>) -> bool {
-    realm.home().stopped.borrow().is_some()
+fn stopped(node_core: &NodeCore<ErlangTypes>) -> bool {
+    node_core.state().stopped.borrow().is_some()
 }
 
 /// One drive, on the thread that lives for it.
@@ -221,17 +221,17 @@ impl Drive<'_> {
             let now = self.start.elapsed();
             let until = self.until.map_or(now, |until| until.min(now));
             let drive = || self.simulation.drive(until, self.workers, cx.waker(), self.over);
-            match work(drive) {
-                Drove::There => return Poll::Ready(Reached::There),
-                Drove::More => {
+            match run_worker(drive) {
+                DriveOutcome::There => return Poll::Ready(Reached::There),
+                DriveOutcome::More => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Drove::Idle(_) if self.until == Some(until) => {
+                DriveOutcome::Idle(_) if self.until == Some(until) => {
                     self.simulation.set_clock(until);
                     return Poll::Ready(Reached::There);
                 }
-                Drove::Idle(next) => {
+                DriveOutcome::Idle(next) => {
                     let next = next.into_iter().chain(self.until).min();
                     if quiet.is_some() && next.is_none() {
                         return Poll::Ready(Reached::Rest);

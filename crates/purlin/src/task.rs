@@ -26,13 +26,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use purlin_raw::{Answer, oneshot};
+use purlin_raw::{ReplyReceiver, oneshot};
 
-use crate::call::Patience;
+use crate::call::request::CallDeadline;
 use crate::{ExitReason, Pid, Process, ProcessId, Reply};
 
 /// How long [`Task::shutdown`] waits for a killed task that does not await.
-const LET_GO: Duration = Duration::from_millis(500);
+const KILL_GRACE: Duration = Duration::from_millis(500);
 
 /// Runs a future as a process; see [`Task`].
 ///
@@ -91,7 +91,7 @@ pub struct Task<T> {
 /// Event that completes a task.
 enum Wait<T> {
     /// The result.
-    Result(Answer<T>),
+    Result(ReplyReceiver<T>),
     /// The end of the process, because no result will come.
     End(Pin<Box<dyn Future<Output = ExitReason> + Send>>),
 }
@@ -125,7 +125,7 @@ impl<T: Send + 'static> Task<T> {
     /// # Panics
     /// Panics if the task was ready before.
     pub async fn timeout(&mut self, time: Duration) -> Option<Result<T, ExitReason>> {
-        Patience::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok()
+        CallDeadline::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok()
     }
 
     /// Ends the task and waits for its end. Returns the result if that arrives first, and otherwise
@@ -148,7 +148,7 @@ impl<T: Send + 'static> Task<T> {
             return ended;
         }
         self.pid.exit(ExitReason::Kill);
-        if let Some(ended) = self.timeout(LET_GO).await {
+        if let Some(ended) = self.timeout(KILL_GRACE).await {
             return ended;
         }
         tracing::warn!(pid = %self.id(), "a task that was killed does not await, and was left");

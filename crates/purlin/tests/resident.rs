@@ -17,7 +17,7 @@ use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn};
 const PROCESSES: usize = 300_000;
 const ROUNDS: usize = 3;
 /// Minimum amount of memory that the node trims, counted above 1.25 times the lowest resident size
-/// (`sched/src/ebb.rs`).
+/// (`sched/src/trim.rs`).
 const LEAST: usize = 16 << 20;
 /// Environment variable that limits glibc to one arena for all threads.
 ///

@@ -34,7 +34,7 @@ impl<const BYTES: usize> Server for Till<BYTES> {
     type Info = &'static str;
     type Continue = ();
 
-    const LAST_MESSAGE: usize = BYTES;
+    const LAST_MESSAGE_LIMIT: usize = BYTES;
 
     async fn init(n: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
         Ok(Init::Ready(Till(n)))

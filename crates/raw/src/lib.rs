@@ -2,41 +2,44 @@
 //! `unsafe` code.
 //!
 //! The crate knows nothing of Erlang. The layer above decides what a signal means, what an exit
-//! reason is and which thread runs which process: it implements [`World`] once, gives each process
-//! a [`Body`], and the scheduler implements [`Host`].
+//! reason is and which thread runs which process: it implements [`RuntimeTypes`] once, gives each
+//! process a [`Body`], and the scheduler implements [`Host`].
 //!
-//! | file | role |
+//! | module | role |
 //! |---|---|
-//! | `link` | header of a queued signal, and the envelope that holds its payload |
-//! | `head` | inbox state word: process state and stack of arrived signals in one atomic |
-//! | `lanes` | inbox shards, used while many senders contend for the state word |
-//! | `chain` | batch of signals taken from the inbox, oldest first |
-//! | `edge` | mailbox bound: counting, limit and overflow policy |
-//! | `line` | wait list of senders waiting for capacity |
-//! | `fifo` | save queue: received messages, and the cursor of a selective receive |
-//! | `cell` | memory layout of a process: one allocation |
-//! | `credit` | deferred reference counting for cells |
-//! | `body` | code monomorphised per process type, and its vtable |
-//! | `run` | one turn of a process, from the run queue to sleep or to its end |
-//! | `owner` | operations that only the process itself may perform |
-//! | `address` | operations open to every thread: send, signal, inspect |
-//! | `look` | snapshot of a process's statistics |
-//! | `parcel` | sealed message, to be sent later |
-//! | `current` | per-thread context: the current process and its remaining budget |
-//! | `table` | process table with generational indices |
-//! | `stock` | slot cache of a worker |
-//! | `realm` | process table together with its host and node state |
-//! | `answer` | one-shot reply channel of a call |
-//! | `wake` | `std::task::Waker` of a process |
-//! | `pool` | thread-local free lists for cells, envelopes and replies |
-//! | `erased` | type-erased function pointer |
-//! | `pooled` | owned value of one of two types in a pooled block |
-//! | `quiet` | panic containment for user code |
-//! | `fence` | asymmetric fence (`membarrier`) |
-//! | `biased` | value that one thread uses cheaply and another thread can revoke |
-//! | `heap` | returns free heap pages to the operating system |
-//! | `threads` | kernel thread ids and scheduling attributes |
+//! | `catch_panic` | panic containment for user code |
+//! | `executions` | runner for the loom models |
+//! | `inbox::batch` | batch of signals taken from the inbox, oldest first |
+//! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
+//! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
+//! | `inbox::save_queue` | received messages, and the cursor of a selective receive |
+//! | `inbox::sealed_message` | sealed message, to be sent later |
+//! | `inbox::shards` | inbox shards, used while many senders contend for the state word |
+//! | `inbox::state` | inbox state word: process state and stack of arrived signals in one atomic |
+//! | `inbox::wait_list` | wait list of senders waiting for capacity |
+//! | `memory::deferred_rc` | deferred reference counting for cells |
+//! | `memory::erased` | type-erased function pointer |
+//! | `memory::pool` | thread-local free lists for cells, envelopes and replies |
+//! | `memory::pooled` | owned value of one of two types in a pooled block |
+//! | `memory::trim` | returns free heap pages to the operating system |
+//! | `node_core` | process table together with its host and node state |
+//! | `process::address` | operations open to every thread: send, signal, inspect |
+//! | `process::body` | code monomorphised per process type, and its vtable |
+//! | `process::cell` | memory layout of a process: one allocation |
+//! | `process::context` | per-thread context: the current process and its remaining budget |
+//! | `process::owner` | operations that only the process itself may perform |
+//! | `process::snapshot` | snapshot of a process's statistics |
+//! | `process::trace` | trace points of a receive |
+//! | `process::turn` | one turn of a process, from the run queue to sleep or to its end |
+//! | `process::waker` | `std::task::Waker` of a process |
+//! | `reply` | one-shot reply channel of a call |
 //! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
+//! | `table` | process table with generational indices |
+//! | `table::slot_cache` | vacant slots cached by one thread |
+//! | `table::walk` | visits the items of a table one after the other |
+//! | `thread::fence` | asymmetric fence (`membarrier`) |
+//! | `thread::os` | kernel thread ids and scheduling attributes |
+//! | `thread::revocable` | value that one thread uses cheaply and another thread can revoke |
 
 // WHY: the loom models reach private items through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -50,64 +53,43 @@ compile_error!("purlin keeps a counter in the upper bits of a pointer and needs 
 use std::any::Any;
 use std::fmt;
 
-mod address;
-mod answer;
-mod biased;
-mod body;
-mod cell;
-mod chain;
-mod credit;
-mod current;
-mod edge;
-mod erased;
+mod catch_panic;
 #[cfg(loom)]
 mod executions;
-mod fence;
-mod fifo;
-mod head;
-mod heap;
-mod lanes;
-mod line;
-mod link;
-mod look;
-mod owner;
-mod parcel;
-mod pool;
-mod pooled;
-mod quiet;
-mod realm;
-mod run;
-mod stock;
+mod inbox;
+mod memory;
+mod node_core;
+mod process;
+mod reply;
 mod sync;
 mod table;
-mod threads;
-mod wake;
+mod thread;
 
-pub use address::{Address, Ref, Refused, Unsent};
-pub use answer::{Answer, ReplyTo, oneshot};
-pub use biased::{Holder, Taker, biased};
-pub use body::Body;
-pub use credit::settle;
-pub use current::{
-    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, is_traced, poll_again,
-    sends_done, spend, trace, waits_for, waits_for_nobody, work_done,
+pub use catch_panic::catch_panic;
+pub use inbox::bound::{Bound, DropCounters, MaybeBound, Overflow, SendMode, SendOutcome};
+pub use inbox::sealed_message::SealedMessage;
+pub use inbox::wait_list::Waiter;
+pub use memory::deferred_rc::flush;
+pub use memory::erased::Erased;
+pub use memory::pooled::{Either, Pooled};
+pub use memory::trim::trim;
+pub use node_core::{Host, MAX_PROCESSES, NodeCore, SpawnError, WorkerGuard};
+pub use process::address::{Address, Ref, Refused, Unsent};
+pub use process::body::Body;
+pub use process::context::{
+    BUDGET, clear_waits_for, current_local, current_slot, current_waker, exhaust_budget,
+    in_process, is_traced, poll_again, sends_done, set_waits_for, spend_budget, trace, work_done,
 };
-pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
-pub use erased::Erased;
-pub use heap::trim;
-pub use line::Place;
-pub use look::{Kind, Look, State};
-pub use owner::{NotHere, Owner, Sealed, Turned, Vacant};
-pub use parcel::Parcel;
-pub use pooled::{Either, Pooled};
-pub use quiet::quietly;
-pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
-pub use run::{Ran, Runnable};
+pub use process::owner::{ConvertedMessage, NotInTurn, Owner, Peeked, SignalOutcome};
+pub use process::snapshot::{RunState, Snapshot, TypeInfo};
+pub use process::turn::{Runnable, TurnOutcome};
+pub use reply::{ReplyReceiver, ReplySender, oneshot};
 pub use table::Slot;
-pub use threads::ThreadId;
+pub use thread::os::ThreadId;
+pub use thread::revocable::{Revocable, Revoker, revocable};
 
 /// Type family and callbacks that the layer above defines for all of its processes.
-pub trait World: Sized + Send + Sync + 'static {
+pub trait RuntimeTypes: Sized + Send + Sync + 'static {
     /// Signals other than messages (exits, links, monitors), delivered in order with messages.
     type Signal: Send + 'static;
     /// Private state of a process. Accessed only in the process's own turn.
@@ -116,19 +98,19 @@ pub trait World: Sized + Send + Sync + 'static {
     type Shared: Send + Sync + 'static;
     /// Exit status. Any thread may read it once the process has ended. Until then the field holds
     /// the default, which is not dropped.
-    type Last: Default + Send + Sync + 'static;
-    /// Node state: shared by all processes of a realm.
-    type Home: Send + Sync + 'static;
+    type ExitStatus: Default + Send + Sync + 'static;
+    /// Node state: shared by all processes of a node core.
+    type NodeState: Send + Sync + 'static;
 
     /// Returns whether the private state holds anything.
-    fn keeps(local: &Self::Local) -> bool;
+    fn has_state(local: &Self::Local) -> bool;
 
     /// Called after a process has ended: its inbox is closed, it has left the table, and
     /// `end.dropped` messages that were still queued have been dropped.
     ///
     /// Called only if the inbox was not empty or the process had private state. Runs on the worker
     /// that ran the last turn. Must not unwind.
-    fn closed(home: &Self::Home, end: &End<'_, Self>, local: &mut Self::Local);
+    fn closed(node_state: &Self::NodeState, end: &End<'_, Self>, local: &mut Self::Local);
 
     /// Called when a traced process is about to send to the process in slot `_to`, whose message
     /// type is `_message_type`. Runs in the sender's turn.
@@ -136,7 +118,7 @@ pub trait World: Sized + Send + Sync + 'static {
         _to: Slot,
         _shared: &Self::Shared,
         _message_type: &'static str,
-        _what: Traveller<'_, Self>,
+        _what: Outgoing<'_, Self>,
     ) {
     }
 
@@ -146,18 +128,18 @@ pub trait World: Sized + Send + Sync + 'static {
 
     /// Called for each signal that was still queued when the inbox closed, before `closed`. Must
     /// not unwind.
-    fn undelivered(home: &Self::Home, local: &mut Self::Local, signal: Self::Signal);
+    fn undelivered(node_state: &Self::NodeState, local: &mut Self::Local, signal: Self::Signal);
 }
 
-/// Message or signal that is about to be sent, as shown to [`World::sent`].
-pub enum Traveller<'a, W: World> {
+/// Message or signal that is about to be sent, as shown to [`RuntimeTypes::sent`].
+pub enum Outgoing<'a, W: RuntimeTypes> {
     /// A message.
     Message(&'a dyn Any),
     /// A signal that is not a message.
     Signal(&'a W::Signal),
 }
 
-impl<W: World> fmt::Debug for Traveller<'_, W> {
+impl<W: RuntimeTypes> fmt::Debug for Outgoing<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Message(_) => "Message(..)",
@@ -166,16 +148,16 @@ impl<W: World> fmt::Debug for Traveller<'_, W> {
     }
 }
 
-/// Details of the end of a process, as passed to [`World::closed`].
+/// Details of the end of a process, as passed to [`RuntimeTypes::closed`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct End<'a, W: World> {
+pub struct End<'a, W: RuntimeTypes> {
     /// Slot the process had in the table.
     pub slot: Slot,
     /// State of the process that any thread may read.
     pub shared: &'a W::Shared,
     /// Exit status.
-    pub last: &'a W::Last,
+    pub exit_status: &'a W::ExitStatus,
     /// Number of queued messages that were dropped.
     pub dropped: usize,
 }
@@ -184,12 +166,12 @@ pub struct End<'a, W: World> {
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
-    pub use crate::chain::Chain;
     pub use crate::executions::{model, model_within};
-    pub use crate::fence::kernel::has_barrier;
-    pub use crate::head::{Head, Lone, Pushed, Slept, Taken};
-    pub use crate::lanes::{Found, Lanes, Traffic};
-    pub use crate::link::{Class, Link};
-    pub use crate::stock::Stock;
+    pub use crate::inbox::batch::Batch;
+    pub use crate::inbox::header::{Class, Header};
+    pub use crate::inbox::shards::{Contention, ShardState, Shards};
+    pub use crate::inbox::state::{Drained, PushOutcome, SingleTake, SleepOutcome, State};
     pub use crate::table::Table;
+    pub use crate::table::slot_cache::SlotCache;
+    pub use crate::thread::fence::kernel::has_barrier;
 }

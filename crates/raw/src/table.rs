@@ -12,11 +12,11 @@
 //! retired.
 //!
 //! Slots lie in chunks of doubling size, so growing moves nothing. Vacant slots lie in one free
-//! list behind a lock. Each worker has a slot cache ([`Stock`]) and exchanges slots with the free
-//! list in batches. No worker takes from another's cache, so at the limit a worker may find no slot
-//! while others cache up to two batches each. A table with a low limit has small batches, or none:
-//! all caches together hold at most an eighth of it. A thread whose core was handed off during a
-//! long turn keeps its cache until that turn ends.
+//! list behind a lock. Each worker has a slot cache ([`SlotCache`]) and exchanges slots with the
+//! free list in batches. No worker takes from another's cache, so at the limit a worker may find no
+//! slot while others cache up to two batches each. A table with a low limit has small batches, or
+//! none: all caches together hold at most an eighth of it. A thread whose core was handed off
+//! during a long turn keeps its cache until that turn ends.
 //!
 //! # Races
 //!
@@ -28,6 +28,7 @@
 //! that it spawns beyond those it ends, or ends beyond those it spawns. A look-up is one
 //! compare-and-swap and a store.
 
+pub(crate) mod slot_cache;
 mod walk;
 
 use std::fmt;
@@ -35,8 +36,8 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::stock::{BATCH, Stock};
 use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
+use crate::table::slot_cache::{BATCH, SlotCache};
 
 #[cfg(not(any(loom, shuttle)))]
 const FIRST_CHUNK: u32 = 1024;
@@ -50,7 +51,7 @@ const SHARE: usize = 16;
 /// Lowest bit of the pointer: a look-up is taking a reference.
 const LOCKED: usize = 1;
 
-/// Slot number of a process: unique among all processes of one realm.
+/// Slot number of a process: unique among all processes of one node core.
 ///
 /// WHY one non-zero word: each spawn copies it, plain and as an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,7 +108,7 @@ pub(crate) struct Entry<T> {
     index: u32,
 }
 
-/// Process table of one realm; `T` is the type that entries point to.
+/// Process table of one node core; `T` is the type that entries point to.
 pub struct Table<T> {
     /// Null, or 2ⁿ entries that live as long as the table; always null below `FIRST_CHUNK`.
     chunks: [AtomicPtr<Entry<T>>; u32::BITS as usize],
@@ -149,7 +150,7 @@ impl<T> Reserved<'_, T> {
 /// Shifted by the length of the first chunk, the indices of a chunk are the numbers with the same
 /// highest bit. An index for which the shift wraps maps to a chunk that is never allocated.
 #[inline]
-fn place(index: u32) -> (usize, usize) {
+fn locate(index: u32) -> (usize, usize) {
     let number = index.wrapping_add(FIRST_CHUNK);
     // WHY `| 1`: avoids the logarithm of zero.
     let chunk = (number | 1).ilog2();
@@ -160,24 +161,24 @@ impl<T> Table<T> {
     /// Maximum number of slots in a table.
     pub const GREATEST: u32 = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 
-    /// Creates a table for at most `limit` items, used by `stocks` threads with a slot cache.
-    pub fn new(limit: u32, stocks: usize) -> Self {
+    /// Creates a table for at most `limit` items, used by `caches` threads with a slot cache.
+    pub fn new(limit: u32, caches: usize) -> Self {
         let limit = limit.min(Self::GREATEST);
         Self {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             vacant: Mutex::new(Vec::new()),
             used: AtomicU32::new(0),
             limit,
-            batch: (limit as usize / (SHARE * stocks.max(1))).min(BATCH),
+            batch: (limit as usize / (SHARE * caches.max(1))).min(BATCH),
         }
     }
 
     #[inline]
     fn entry(&self, index: u32) -> Option<&Entry<T>> {
-        let (chunk, offset) = place(index);
+        let (chunk, offset) = locate(index);
         // ORDER: acquire from `extend`: the entries of the chunk.
         let entries = NonNull::new(self.chunks[chunk].load(Ordering::Acquire))?;
-        // SAFETY: a non-null chunk has `1 << chunk` entries, and `place` returns an `offset` below
+        // SAFETY: a non-null chunk has `1 << chunk` entries, and `locate` returns an `offset` below
         // that. It is freed with the table.
         Some(unsafe { entries.add(offset).as_ref() })
     }
@@ -191,61 +192,61 @@ impl<T> Table<T> {
     /// Reserves a vacant slot, or a new one. Returns `None` if all are in use. The cache must have
     /// been used with this table only.
     #[inline]
-    pub fn reserve(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
-        self.reserve_at_hand(stock).or_else(|| {
-            // SAFETY: as in `reserve_at_hand`.
-            Some(Reserved(unsafe { &*self.refill(stock)? }))
+    pub fn reserve(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
+        self.reserve_cached(slot_cache).or_else(|| {
+            // SAFETY: as in `reserve_cached`.
+            Some(Reserved(unsafe { &*self.refill(slot_cache)? }))
         })
     }
 
     /// [`Table::reserve`] from the cache only.
     #[inline(always)]
-    pub(crate) fn reserve_at_hand(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
+    pub(crate) fn reserve_cached(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
         // SAFETY: the cache holds entries of this table only, which live as long as the table.
-        Some(Reserved(unsafe { &*stock.pop()? }))
+        Some(Reserved(unsafe { &*slot_cache.pop()? }))
     }
 
     /// [`Table::reserve`] for a thread without a cache.
     #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
-        let stock = Stock::new();
-        let reserved = self.reserve(&stock);
-        self.hand_back_all(&stock);
+        let slot_cache = SlotCache::new();
+        let reserved = self.reserve(&slot_cache);
+        self.hand_back_all(&slot_cache);
         reserved
     }
 
     /// [`Table::vacate`] for a thread without a cache.
     #[cold]
     pub fn vacate_one(&self, slot: Slot) {
-        let stock = Stock::new();
-        self.vacate(&stock, slot);
-        self.hand_back_all(&stock);
+        let slot_cache = SlotCache::new();
+        self.vacate(&slot_cache, slot);
+        self.hand_back_all(&slot_cache);
     }
 
     /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
     #[cold]
-    fn refill(&self, stock: &Stock<T>) -> Option<*const Entry<T>> {
+    fn refill(&self, slot_cache: &SlotCache<T>) -> Option<*const Entry<T>> {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
-        while stock.len() < self.batch.max(1) {
+        while slot_cache.len() < self.batch.max(1) {
             let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
-            stock.push(self.known(index));
+            slot_cache.push(self.known(index));
         }
-        stock.turn_round();
-        stock.pop()
+        slot_cache.reverse();
+        slot_cache.pop()
     }
 
     /// Moves all but the `keep` most recent slots of a cache into the free list.
     #[cold]
-    fn hand_back(&self, stock: &Stock<T>, keep: usize) {
+    fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: as in `reserve_at_hand`.
-        stock.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
+        // SAFETY: as in `reserve_cached`.
+        slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
     /// Moves all slots of a cache into the free list.
-    pub fn hand_back_all(&self, stock: &Stock<T>) {
-        if stock.len() > 0 {
-            self.hand_back(stock, 0);
+    pub fn hand_back_all(&self, slot_cache: &SlotCache<T>) {
+        if slot_cache.len() > 0 {
+            self.hand_back(slot_cache, 0);
         }
     }
 
@@ -255,7 +256,7 @@ impl<T> Table<T> {
         if index >= self.limit {
             return None;
         }
-        let (chunk, offset) = place(index);
+        let (chunk, offset) = locate(index);
         if offset == 0 {
             let first = index;
             let vacant = |n| Entry {
@@ -274,8 +275,8 @@ impl<T> Table<T> {
     }
 
     /// Empties a slot and prepares it for the next item. Waits for concurrent look-ups.
-    pub fn vacate(&self, stock: &Stock<T>, slot: Slot) {
-        if self.vacate_at_once(stock, slot) {
+    pub fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
+        if self.try_vacate(slot_cache, slot) {
             return;
         }
         let entry = self.known(slot.index());
@@ -284,9 +285,9 @@ impl<T> Table<T> {
         }
         let Some(next) = slot.generation().checked_add(1) else { return };
         entry.generation.store(next, Ordering::Relaxed);
-        stock.push(entry);
-        if stock.len() > 2 * self.batch {
-            self.hand_back(stock, self.batch);
+        slot_cache.push(entry);
+        if slot_cache.len() > 2 * self.batch {
+            self.hand_back(slot_cache, self.batch);
         }
     }
 
@@ -294,13 +295,13 @@ impl<T> Table<T> {
     ///
     /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
     #[inline(always)]
-    pub(crate) fn vacate_at_once(&self, stock: &Stock<T>, slot: Slot) -> bool {
+    pub(crate) fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
         let entry = self.known(slot.index());
-        let more = slot.generation() < u32::MAX && stock.len() < 2 * self.batch;
+        let more = slot.generation() < u32::MAX && slot_cache.len() < 2 * self.batch;
         let vacated = more && entry.empty();
         if vacated {
             entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
-            stock.push(entry);
+            slot_cache.push(entry);
         }
         vacated
     }
@@ -395,11 +396,11 @@ impl<T> Entry<T> {
     /// Waits while the entry is locked: a few instructions, unless the lock holder was preempted.
     #[cold]
     fn wait(&self) {
-        for patience in 0.. {
+        for spins in 0.. {
             if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
                 return;
             }
-            if patience < 64 && !cfg!(loom) {
+            if spins < 64 && !cfg!(loom) {
                 hint::spin_loop();
             } else {
                 thread::yield_now();
@@ -412,15 +413,15 @@ impl<T> Entry<T> {
 mod tests {
     use super::*;
 
-    fn take(table: &Table<u64>, stock: &Stock<u64>) -> Option<Slot> {
-        table.reserve(stock).map(|reserved| reserved.slot())
+    fn take(table: &Table<u64>, slot_cache: &SlotCache<u64>) -> Option<Slot> {
+        table.reserve(slot_cache).map(|reserved| reserved.slot())
     }
 
     #[test]
     fn every_index_maps_to_one_place_and_chunks_are_full() {
         let mut expected = (FIRST_CHUNK.ilog2() as usize, 0);
         for index in 0..100_000 {
-            assert_eq!(place(index), expected, "index {index}");
+            assert_eq!(locate(index), expected, "index {index}");
             expected.1 += 1;
             if expected.1 == 1 << expected.0 {
                 expected = (expected.0 + 1, 0);
@@ -439,38 +440,38 @@ mod tests {
     // P4: a slot number finds nothing after its process has ended.
     #[test]
     fn stale_number_finds_nothing_in_a_reused_slot() {
-        let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
+        let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
         let mut item = 7;
         let pointer = NonNull::from(&mut item);
-        let reserved = table.reserve(&stock).unwrap();
+        let reserved = table.reserve(&slot_cache).unwrap();
         let first = reserved.slot();
         reserved.fill(pointer);
         assert!(table.look_up(first, |_| ()).is_some());
-        table.vacate(&stock, first);
-        let reserved = table.reserve(&stock).unwrap();
+        table.vacate(&slot_cache, first);
+        let reserved = table.reserve(&slot_cache).unwrap();
         let second = reserved.slot();
         reserved.fill(pointer);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(first, |_| ()).is_none());
         assert!(table.look_up(second, |_| ()).is_some());
-        table.vacate(&stock, second);
+        table.vacate(&slot_cache, second);
     }
 
     // P4: after 2^32 processes a slot is retired; its generation does not wrap.
     #[test]
     fn slot_with_an_exhausted_generation_is_retired() {
-        let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
-        let slot = take(&table, &stock).unwrap();
+        let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
+        let slot = take(&table, &slot_cache).unwrap();
         table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
-        table.vacate(&stock, Slot::new(slot.index(), u32::MAX));
-        assert_ne!(take(&table, &stock).unwrap().index(), slot.index());
+        table.vacate(&slot_cache, Slot::new(slot.index(), u32::MAX));
+        assert_ne!(take(&table, &slot_cache).unwrap().index(), slot.index());
     }
 
     // E2: a full table returns an error, and a slot vacated by one thread is available to another.
     #[test]
     fn full_table_returns_none_and_caches_withhold_no_slot() {
         let table = Table::<u64>::new(2, 2);
-        let (here, there) = (Stock::new(), Stock::new());
+        let (here, there) = (SlotCache::new(), SlotCache::new());
         let a = take(&table, &here).unwrap();
         let _b = take(&table, &there).unwrap();
         assert_eq!(take(&table, &here), None);
@@ -481,13 +482,13 @@ mod tests {
 
     #[test]
     fn slot_cache_holds_at_most_two_batches_and_returns_the_rest() {
-        let (table, stock) = (Table::<u64>::new(100_000, 1), Stock::new());
-        let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &stock).unwrap()).collect();
+        let (table, slot_cache) = (Table::<u64>::new(100_000, 1), SlotCache::new());
+        let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &slot_cache).unwrap()).collect();
         for slot in taken {
-            table.vacate(&stock, slot);
-            assert!(stock.len() <= 2 * BATCH);
+            table.vacate(&slot_cache, slot);
+            assert!(slot_cache.len() <= 2 * BATCH);
         }
-        table.hand_back_all(&stock);
+        table.hand_back_all(&slot_cache);
         let mut vacant = table.vacant.lock().unwrap().clone();
         vacant.sort_unstable();
         assert_eq!(vacant, (0..10 * BATCH as u32).collect::<Vec<_>>());

@@ -12,20 +12,20 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Edge, End, Host, Manner, Overflow, Owner, Place, Ran, Realm, Refused, Runnable,
-    Sent, Spilled, Turned, World,
+    Address, Body, Bound, DropCounters, End, Host, NodeCore, Overflow, Owner, Refused, Runnable,
+    RuntimeTypes, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
 };
 
 struct Ground;
 
-impl World for Ground {
+impl RuntimeTypes for Ground {
     type Signal = ();
     type Local = ();
     type Shared = ();
-    type Last = ();
-    type Home = ();
+    type ExitStatus = ();
+    type NodeState = ();
 
-    fn keeps(&(): &()) -> bool {
+    fn has_state(&(): &()) -> bool {
         false
     }
 
@@ -63,7 +63,7 @@ impl Queue {
         loop {
             let next = self.0.lock().unwrap().pop();
             match next.map(Runnable::run) {
-                Some(Ran::Again(runnable)) => self.0.lock().unwrap().push(runnable),
+                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
                 Some(_) => {}
                 None => return,
             }
@@ -85,28 +85,30 @@ enum Does {
 struct Receiver(Does);
 
 impl Body<Ground, u32> for Receiver {
-    type Edge = Edge;
+    type Bound = Bound;
 
     fn turn(self: Pin<&mut Self>, me: &Owner<Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
-        let mut told = false;
-        let mut act = |()| {
-            told = true;
-            Turned::Over
+        let mut over = false;
+        let mut handle_signal = |()| {
+            over = true;
+            SignalOutcome::Over
         };
         if me.has_signals() || me.is_past_bound() {
-            me.fetch_within_bound(&mut act).expect("it is its turn");
+            me.fetch_within_bound(&mut handle_signal).expect("it is its turn");
         }
         let mut taken = 0;
-        while self.0 != Does::Idles && me.next(&mut act).expect("it is its turn").is_some() {
+        while self.0 != Does::Idles
+            && me.next(&mut handle_signal).expect("it is its turn").is_some()
+        {
             taken += 1;
         }
-        if told || self.0 == Does::Ends && taken > 0 {
+        if over || self.0 == Does::Ends && taken > 0 {
             return Poll::Ready(());
         }
         if self.0 != Does::Idles {
             me.listen().expect("it is its turn");
         }
-        me.make_room();
+        me.release_waiters();
         Poll::Pending
     }
 
@@ -115,18 +117,18 @@ impl Body<Ground, u32> for Receiver {
     }
 }
 
-/// A realm, its queue, and a process whose mailbox has a limit of one message.
+/// A node core, its queue, and a process whose mailbox has a limit of one message.
 fn receiver(
     overflow: Overflow,
     does: Does,
-    spilled: &std::sync::Arc<Spilled>,
-) -> (Realm<Ground>, Queue, Address<Ground, u32>) {
+    totals: &std::sync::Arc<DropCounters>,
+) -> (NodeCore<Ground>, Queue, Address<Ground, u32>) {
     let queue = Queue(Arc::new(Mutex::new(Vec::new())));
-    let realm = Realm::new(Box::new(queue.clone()), (), 2, 1);
-    let edge = Edge::new(1, overflow, std::sync::Arc::clone(spilled)).expect("a bound");
-    let made = realm.spawn((), (), edge, (), |(), _: Owner<Ground, u32>| Receiver(does));
+    let node_core = NodeCore::new(Box::new(queue.clone()), (), 2, 1);
+    let bound = Bound::new(1, overflow, std::sync::Arc::clone(totals)).expect("a bound");
+    let made = node_core.spawn((), (), bound, (), |(), _: Owner<Ground, u32>| Receiver(does));
     let address = made.expect("there is a slot");
-    (realm, queue, address)
+    (node_core, queue, address)
 }
 
 /// Runs `does` on another thread.
@@ -149,27 +151,27 @@ impl Wake for Woken {
 }
 
 /// Entry in the wait list, if the sender joined it, and its waker.
-type Waits = Option<(Place<Ground>, std::sync::Arc<Woken>)>;
+type Waits = Option<(Waiter<Ground>, std::sync::Arc<Woken>)>;
 
 fn line_up(to: &Address<Ground, u32>) -> Waits {
     let woken = std::sync::Arc::<Woken>::default();
     let waker = Waker::from(std::sync::Arc::clone(&woken));
-    Some((to.line_up(waker)?, woken))
+    Some((to.join_wait_list(waker)?, woken))
 }
 
 /// Sends past the limit and joins the wait list.
 fn send_past(to: &Address<Ground, u32>) -> Waits {
-    match to.send_within(1, Manner::Send) {
-        Ok(Sent::Past) => line_up(to),
-        Ok(Sent::Done) | Err(Refused::Ended(_)) => None,
+    match to.send_bounded(1, SendMode::Send) {
+        Ok(SendOutcome::Past) => line_up(to),
+        Ok(SendOutcome::Done) | Err(Refused::Ended(_)) => None,
         Err(Refused::Full(_)) => unreachable!("senders wait afterwards"),
     }
 }
 
 /// The wait list is empty: a waiter was released and woken once.
 fn demand_let_go(waits: &Waits) {
-    if let Some((place, woken)) = waits {
-        assert!(place.is_over());
+    if let Some((waiter, woken)) = waits {
+        assert!(waiter.is_over());
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);
     }
 }
@@ -180,9 +182,9 @@ fn demand_let_go(waits: &Waits) {
 fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
     for does in [Does::Takes, Does::Ends] {
         model(move || {
-            let spilled = std::sync::Arc::default();
-            let (_realm, queue, to) = receiver(Overflow::Wait, does, &spilled);
-            assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+            let totals = std::sync::Arc::default();
+            let (_node_core, queue, to) = receiver(Overflow::Wait, does, &totals);
+            assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
             let sender = beside(&to, send_past);
             queue.run();
             let waits = sender.join().unwrap();
@@ -199,10 +201,10 @@ fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
 fn waiting_sender_finds_capacity_after_its_release() {
     for overflow in [Overflow::Wait, Overflow::DropNewest] {
         model(move || {
-            let spilled = std::sync::Arc::default();
-            let (_realm, queue, to) = receiver(overflow, Does::Takes, &spilled);
-            assert_eq!(to.send_within(0, Manner::Strict), Ok(Sent::Done));
-            let sender = beside(&to, |to| match to.send_within(1, Manner::Strict) {
+            let totals = std::sync::Arc::default();
+            let (_node_core, queue, to) = receiver(overflow, Does::Takes, &totals);
+            assert_eq!(to.send_bounded(0, SendMode::Strict), Ok(SendOutcome::Done));
+            let sender = beside(&to, |to| match to.send_bounded(1, SendMode::Strict) {
                 Ok(_) => (true, None),
                 Err(_) => (false, line_up(to)),
             });
@@ -210,7 +212,7 @@ fn waiting_sender_finds_capacity_after_its_release() {
             let (sent, waits) = sender.join().unwrap();
             queue.run();
             demand_let_go(&waits);
-            assert!(sent || to.send_within(1, Manner::Strict) == Ok(Sent::Done));
+            assert!(sent || to.send_bounded(1, SendMode::Strict) == Ok(SendOutcome::Done));
             drop(waits);
             queue.end(to);
         });
@@ -221,9 +223,9 @@ fn waiting_sender_finds_capacity_after_its_release() {
 #[test]
 fn waiter_that_leaves_does_not_block_others() {
     model(|| {
-        let spilled = std::sync::Arc::default();
-        let (_realm, queue, to) = receiver(Overflow::Wait, Does::Takes, &spilled);
-        assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+        let totals = std::sync::Arc::default();
+        let (_node_core, queue, to) = receiver(Overflow::Wait, Does::Takes, &totals);
+        assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
         let waits = send_past(&to);
         assert!(waits.is_some());
         let other = beside(&to, |to| drop(line_up(to)));
@@ -240,14 +242,14 @@ fn waiter_that_leaves_does_not_block_others() {
 #[test]
 fn one_of_two_senders_finds_the_mailbox_full() {
     model(|| {
-        let spilled = std::sync::Arc::default();
-        let (_realm, queue, to) = receiver(Overflow::Reject, Does::Idles, &spilled);
-        let other = beside(&to, |to| to.send_within(1, Manner::Send).is_ok());
-        let mine = to.send_within(0, Manner::Send).is_ok();
+        let totals = std::sync::Arc::default();
+        let (_node_core, queue, to) = receiver(Overflow::Reject, Does::Idles, &totals);
+        let other = beside(&to, |to| to.send_bounded(1, SendMode::Send).is_ok());
+        let mine = to.send_bounded(0, SendMode::Send).is_ok();
         let theirs = other.join().unwrap();
         queue.run();
         assert!(mine != theirs);
-        assert_eq!(to.mailbox(), 1);
+        assert_eq!(to.mailbox_len(), 1);
         queue.end(to);
     });
 }
@@ -256,19 +258,21 @@ fn one_of_two_senders_finds_the_mailbox_full() {
 #[test]
 fn oldest_are_dropped_while_senders_keep_pushing() {
     model(|| {
-        let spilled = std::sync::Arc::<Spilled>::default();
-        let (_realm, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &spilled);
-        assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+        let totals = std::sync::Arc::<DropCounters>::default();
+        let (_node_core, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &totals);
+        assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
         let other = beside(&to, |to| {
-            (1..3).for_each(|n| assert_eq!(to.send_within(n, Manner::Send), Ok(Sent::Done)));
+            (1..3).for_each(|n| {
+                assert_eq!(to.send_bounded(n, SendMode::Send), Ok(SendOutcome::Done))
+            });
         });
         queue.run();
         other.join().unwrap();
         queue.run();
-        assert_eq!(to.mailbox(), 1);
-        let dropped = spilled.oldest.load(Ordering::Relaxed);
-        assert_eq!(dropped + spilled.newest.load(Ordering::Relaxed), 2);
-        assert_eq!(to.edge().map(Edge::dropped), Some(2));
+        assert_eq!(to.mailbox_len(), 1);
+        let dropped = totals.oldest.load(Ordering::Relaxed);
+        assert_eq!(dropped + totals.newest.load(Ordering::Relaxed), 2);
+        assert_eq!(to.bound().map(Bound::dropped), Some(2));
         queue.end(to);
     });
 }

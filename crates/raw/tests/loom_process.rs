@@ -1,5 +1,5 @@
 //! Models of whole processes: reference counting, the end, the right to run passed between threads,
-//! and the end of a realm.
+//! and the end of a node core.
 //!
 //! Run with `scripts/test-loom.sh`. All items are used as the layers above use them. Shared state,
 //! messages and node state are cells whose accesses loom checks, and count their drops.
@@ -13,7 +13,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
-use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, Unsent, World};
+use purlin_raw::{
+    Address, Body, End, Host, NodeCore, Owner, Runnable, RuntimeTypes, TurnOutcome, Unsent,
+};
 
 /// Number of drops. Not loom's atomic, so that it orders nothing.
 type Drops = std::sync::Arc<AtomicUsize>;
@@ -54,14 +56,14 @@ fn drops(of: &Drops) -> usize {
 
 struct Ground;
 
-impl World for Ground {
+impl RuntimeTypes for Ground {
     type Signal = ();
     type Local = ();
     type Shared = Checked;
-    type Last = u32;
-    type Home = Checked;
+    type ExitStatus = u32;
+    type NodeState = Checked;
 
-    fn keeps(&(): &()) -> bool {
+    fn has_state(&(): &()) -> bool {
         false
     }
 
@@ -98,23 +100,23 @@ impl Queue {
         loop {
             let next = self.runnables.lock().unwrap().pop();
             match next.map(Runnable::run) {
-                Some(Ran::Again(runnable)) => self.runnables.lock().unwrap().push(runnable),
+                Some(TurnOutcome::Again(runnable)) => self.runnables.lock().unwrap().push(runnable),
                 Some(_) => {}
                 None => return,
             }
         }
     }
 
-    /// Runs queued processes as a worker does, which settles its credit afterwards.
-    fn run_as_worker_of(&self, realm: &Realm<Ground>) {
-        let _worker = realm.enter();
+    /// Runs queued processes as a worker does, which flushes its deferred references afterwards.
+    fn run_as_worker_of(&self, node_core: &NodeCore<Ground>) {
+        let _worker = node_core.enter();
         self.run();
     }
 }
 
-fn realm(here: bool, home: &Drops) -> (Realm<Ground>, Queue) {
+fn node_core(here: bool, node_state: &Drops) -> (NodeCore<Ground>, Queue) {
     let queue = Queue { runnables: Arc::new(Mutex::new(Vec::new())), here };
-    (Realm::new(Box::new(queue.clone()), Checked::new(home), 2, 1), queue)
+    (NodeCore::new(Box::new(queue.clone()), Checked::new(node_state), 2, 1), queue)
 }
 
 /// Process that drops its own handle in its first turn, is woken between turns and ends with 9 in
@@ -126,7 +128,7 @@ struct Counter {
 }
 
 impl Body<Ground, Checked> for Counter {
-    type Edge = ();
+    type Bound = ();
 
     fn turn(
         mut self: Pin<&mut Self>,
@@ -149,20 +151,20 @@ impl Body<Ground, Checked> for Counter {
 }
 
 fn spawn(
-    realm: &Realm<Ground>,
+    node_core: &NodeCore<Ground>,
     shared: &Drops,
     turns: u32,
 ) -> (Address<Ground, Checked>, Arc<Mutex<Option<Waker>>>) {
     let waker = Arc::new(Mutex::new(None));
     let make = |waker, me| Counter { me: Some(me), turns, waker: Some(waker) };
-    let spawned = realm.spawn(Checked::new(shared), (), (), Arc::clone(&waker), make);
+    let spawned = node_core.spawn(Checked::new(shared), (), (), Arc::clone(&waker), make);
     (spawned.expect("there is a slot"), waker)
 }
 
-/// Reads through an address, clones it often enough to gather and use up credit, and drops all
-/// clones; as a worker or as any other thread.
-fn use_up(realm: &Realm<Ground>, address: Address<Ground, Checked>, worker: bool) {
-    let entered = worker.then(|| realm.enter());
+/// Reads through an address, clones it often enough to gather and use up deferred references, and
+/// drops all clones; as a worker or as any other thread.
+fn use_up(node_core: &NodeCore<Ground>, address: Address<Ground, Checked>, worker: bool) {
+    let entered = worker.then(|| node_core.enter());
     drop(address.clone());
     let copies = [address.clone(), address.clone()];
     assert_eq!(address.shared().read(), 7);
@@ -175,14 +177,14 @@ fn use_up(realm: &Realm<Ground>, address: Address<Ground, Checked>, worker: bool
 fn last_of_two_threads_to_release_a_reference_frees_the_cell_once() {
     for workers in [[true, true], [true, false], [false, false]] {
         model(move || {
-            let (shared, home) = (Drops::default(), Drops::default());
-            let (realm, _) = realm(true, &home);
-            let address = realm.stillborn(0, Checked::new(&shared), 9);
+            let (shared, node_state) = (Drops::default(), Drops::default());
+            let (node_core, _) = node_core(true, &node_state);
+            let address = node_core.spawn_ended(0, Checked::new(&shared), 9);
             let other = {
-                let (realm, address) = (realm.clone(), address.clone());
-                thread::spawn(move || use_up(&realm, address, workers[0]))
+                let (node_core, address) = (node_core.clone(), address.clone());
+                thread::spawn(move || use_up(&node_core, address, workers[0]))
             };
-            use_up(&realm, address, workers[1]);
+            use_up(&node_core, address, workers[1]);
             other.join().unwrap();
             assert_eq!(drops(&shared), 1);
         });
@@ -192,18 +194,18 @@ fn last_of_two_threads_to_release_a_reference_frees_the_cell_once() {
 #[test]
 fn evicted_credit_is_subtracted_from_the_count() {
     model(|| {
-        let (shared, home) = ([Drops::default(), Drops::default()], Drops::default());
-        let (realm, _) = realm(true, &home);
-        let addresses =
-            [0, 1].map(|n| realm.stillborn::<Checked>(n, Checked::new(&shared[n as usize]), 9));
+        let (shared, node_state) = ([Drops::default(), Drops::default()], Drops::default());
+        let (node_core, _) = node_core(true, &node_state);
+        let addresses = [0, 1]
+            .map(|n| node_core.spawn_ended::<Checked>(n, Checked::new(&shared[n as usize]), 9));
         let other = {
-            let (realm, addresses) = (realm.clone(), addresses.clone());
+            let (node_core, addresses) = (node_core.clone(), addresses.clone());
             thread::spawn(move || {
-                let _worker = realm.enter();
+                let _worker = node_core.enter();
                 drop(addresses);
             })
         };
-        let worker = realm.enter();
+        let worker = node_core.enter();
         let copies = addresses.clone();
         drop(addresses);
         assert!(copies.iter().all(|copy| copy.shared().read() == 7));
@@ -220,26 +222,26 @@ fn evicted_credit_is_subtracted_from_the_count() {
 fn ending_process_is_freed_once_and_its_messages_are_dropped_or_returned() {
     for worker in [true, false] {
         model(move || {
-            let [shared, mail, home] = [(); 3].map(|()| Drops::default());
-            let (realm, queue) = realm(true, &home);
-            let (address, _) = spawn(&realm, &shared, 1);
+            let [shared, mail, node_state] = [(); 3].map(|()| Drops::default());
+            let (node_core, queue) = node_core(true, &node_state);
+            let (address, _) = spawn(&node_core, &shared, 1);
             let other = {
-                let (realm, mail) = (realm.clone(), mail.clone());
+                let (node_core, mail) = (node_core.clone(), mail.clone());
                 thread::spawn(move || {
-                    let _worker = worker.then(|| realm.enter());
+                    let _worker = worker.then(|| node_core.enter());
                     if let Err(back) = address.send(Checked::new(&mail)) {
                         let Unsent::Ended(back) = back else { unreachable!("there is no bound") };
                         assert_eq!(back.read(), 7);
                     }
-                    if let Some(last) = address.last() {
+                    if let Some(last) = address.exit_status() {
                         assert_eq!(*last, 9);
                     }
                     assert_eq!(address.shared().read(), 7);
                 })
             };
-            queue.run_as_worker_of(&realm);
+            queue.run_as_worker_of(&node_core);
             other.join().unwrap();
-            assert!(realm.is_empty());
+            assert!(node_core.is_empty());
             assert_eq!((drops(&shared), drops(&mail)), (1, 1));
         });
     }
@@ -264,7 +266,7 @@ impl Drop for Mark {
 struct Deaf;
 
 impl Body<Ground, Mark> for Deaf {
-    type Edge = ();
+    type Bound = ();
 
     fn turn(self: Pin<&mut Self>, _: &Owner<Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
         Poll::Ready(9)
@@ -279,21 +281,21 @@ impl Body<Ground, Mark> for Deaf {
 #[test]
 fn messages_of_a_process_that_is_over_have_been_dropped() {
     model(|| {
-        let (shared, home) = (Drops::default(), Drops::default());
-        let (realm, queue) = realm(true, &home);
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let (node_core, queue) = node_core(true, &node_state);
         let made =
-            realm.spawn(Checked::new(&shared), (), (), (), |(), _: Owner<Ground, Mark>| Deaf);
+            node_core.spawn(Checked::new(&shared), (), (), (), |(), _: Owner<Ground, Mark>| Deaf);
         let address = made.expect("there is a slot");
         let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
         let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));
         assert!(address.send(mark).is_ok());
         let other = thread::spawn(move || {
-            if address.is_over() {
+            if address.is_drained() {
                 // SAFETY: loom checks the access.
                 assert_eq!(seen.0.with(|mark| unsafe { *mark }), 1);
             }
         });
-        queue.run_as_worker_of(&realm);
+        queue.run_as_worker_of(&node_core);
         other.join().unwrap();
         assert_eq!(drops(&shared), 1);
     });
@@ -304,21 +306,21 @@ fn messages_of_a_process_that_is_over_have_been_dropped() {
 fn process_found_while_ending_is_freed_by_the_last_reference() {
     for worker in [true, false] {
         model(move || {
-            let (shared, home) = (Drops::default(), Drops::default());
-            let (realm, queue) = realm(true, &home);
-            let (address, _) = spawn(&realm, &shared, 1);
+            let (shared, node_state) = (Drops::default(), Drops::default());
+            let (node_core, queue) = node_core(true, &node_state);
+            let (address, _) = spawn(&node_core, &shared, 1);
             let slot = address.slot();
             drop(address);
             let other = {
-                let realm = realm.clone();
+                let node_core = node_core.clone();
                 thread::spawn(move || {
-                    let _worker = worker.then(|| realm.enter());
-                    if let Some(found) = realm.find(slot) {
+                    let _worker = worker.then(|| node_core.enter());
+                    if let Some(found) = node_core.find(slot) {
                         assert_eq!(found.shared().read(), 7);
                     }
                 })
             };
-            queue.run_as_worker_of(&realm);
+            queue.run_as_worker_of(&node_core);
             other.join().unwrap();
             assert_eq!(drops(&shared), 1);
         });
@@ -330,9 +332,9 @@ fn process_found_while_ending_is_freed_by_the_last_reference() {
 #[test]
 fn woken_process_keeps_its_state_on_any_thread() {
     model(|| {
-        let (shared, home) = (Drops::default(), Drops::default());
-        let (realm, queue) = realm(true, &home);
-        let (address, waker) = spawn(&realm, &shared, 2);
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let (node_core, queue) = node_core(true, &node_state);
+        let (address, waker) = spawn(&node_core, &shared, 2);
         let other = {
             let (queue, waker) = (queue.clone(), Arc::clone(&waker));
             thread::spawn(move || {
@@ -351,58 +353,58 @@ fn woken_process_keeps_its_state_on_any_thread() {
             waker.expect("the first turn is over").wake();
         }
         queue.run();
-        assert_eq!(address.last(), Some(&9));
+        assert_eq!(address.exit_status(), Some(&9));
         drop(address);
-        assert!(realm.is_empty());
+        assert!(node_core.is_empty());
         assert_eq!(drops(&shared), 1);
     });
 }
 
 // P4: the reference of a handle dropped in an earlier turn is released by the thread that runs the
-// last turn, which also holds credit, while another thread drops the address.
+// last turn, which also holds deferred references, while another thread drops the address.
 #[test]
 fn handle_dropped_in_an_earlier_turn_is_released_once_at_the_end() {
     for worker in [true, false] {
         model(move || {
-            let (shared, home) = (Drops::default(), Drops::default());
-            let (realm, queue) = realm(true, &home);
-            let (address, waker) = spawn(&realm, &shared, 2);
-            queue.run_as_worker_of(&realm);
+            let (shared, node_state) = (Drops::default(), Drops::default());
+            let (node_core, queue) = node_core(true, &node_state);
+            let (address, waker) = spawn(&node_core, &shared, 2);
+            queue.run_as_worker_of(&node_core);
             let other = {
-                let realm = realm.clone();
+                let node_core = node_core.clone();
                 thread::spawn(move || {
-                    let _worker = worker.then(|| realm.enter());
+                    let _worker = worker.then(|| node_core.enter());
                     assert_eq!(address.shared().read(), 7);
                 })
             };
-            let worker = realm.enter();
+            let worker = node_core.enter();
             let waker = waker.lock().unwrap().take();
             waker.expect("the first turn is over").wake();
             queue.run();
             drop(worker);
             other.join().unwrap();
-            assert!(realm.is_empty());
+            assert!(node_core.is_empty());
             assert_eq!(drops(&shared), 1);
         });
     }
 }
 
 #[test]
-fn last_handle_frees_the_realm_after_its_processes_have_ended() {
+fn last_handle_frees_the_node_core_after_its_processes_have_ended() {
     model(|| {
-        let (shared, home) = (Drops::default(), Drops::default());
-        let (realm, queue) = realm(false, &home);
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let (node_core, queue) = node_core(false, &node_state);
         let other = {
-            let (realm, queue) = (realm.clone(), queue.clone());
+            let (node_core, queue) = (node_core.clone(), queue.clone());
             thread::spawn(move || {
-                assert_eq!(realm.home().read(), 7);
+                assert_eq!(node_core.state().read(), 7);
                 queue.run();
             })
         };
-        drop(spawn(&realm, &shared, 1));
+        drop(spawn(&node_core, &shared, 1));
         queue.run();
-        drop(realm);
+        drop(node_core);
         other.join().unwrap();
-        assert_eq!((drops(&shared), drops(&home)), (1, 1));
+        assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
     });
 }

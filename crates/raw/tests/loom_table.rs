@@ -12,7 +12,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 use purlin_raw::Slot;
-use purlin_raw::model::{Stock, Table, model};
+use purlin_raw::model::{SlotCache, Table, model};
 
 /// A limit so low that caches exchange every slot with the free list.
 const LOW: u32 = 4;
@@ -49,8 +49,8 @@ impl Item {
 }
 
 /// Reserves a slot and fills it.
-fn put(table: &Table<Item>, stock: &Stock<Item>, item: &Item) -> Slot {
-    let reserved = table.reserve(stock).expect("there is a slot left");
+fn put(table: &Table<Item>, slot_cache: &SlotCache<Item>, item: &Item) -> Slot {
+    let reserved = table.reserve(slot_cache).expect("there is a slot left");
     let slot = reserved.slot();
     reserved.fill(NonNull::from(item));
     slot
@@ -61,9 +61,9 @@ fn put(table: &Table<Item>, stock: &Stock<Item>, item: &Item) -> Slot {
 fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
-        let stock = Stock::new();
+        let slot_cache = SlotCache::new();
         let item = Arc::new(Item::new(7));
-        let slot = put(&table, &stock, &item);
+        let slot = put(&table, &slot_cache, &item);
         let looker = {
             let (table, item) = (Arc::clone(&table), Arc::clone(&item));
             thread::spawn(move || {
@@ -77,7 +77,7 @@ fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
                 }
             })
         };
-        table.vacate(&stock, slot);
+        table.vacate(&slot_cache, slot);
         assert!(table.is_empty());
         item.release();
         looker.join().unwrap();
@@ -90,22 +90,22 @@ fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
 fn walk_reads_live_items_while_others_come_and_go() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
-        let stock = Stock::new();
+        let slot_cache = SlotCache::new();
         let items = Arc::new([Item::new(1), Item::new(2)]);
-        let first = put(&table, &stock, &items[0]);
+        let first = put(&table, &slot_cache, &items[0]);
         let walker = {
             let table = Arc::clone(&table);
             thread::spawn(move || {
                 let mut seen = Vec::new();
                 // SAFETY: a locked slot keeps its item alive.
-                let look = |item: NonNull<Item>| unsafe { item.as_ref() }.read();
-                let rest = table.walk(0, 1, look, |content| seen.push(content));
+                let visit = |item: NonNull<Item>| unsafe { item.as_ref() }.read();
+                let rest = table.walk(0, 1, visit, |content| seen.push(content));
                 assert!(rest.is_none() && matches!(*seen, [] | [1 | 2]), "{seen:?}");
             })
         };
-        table.vacate(&stock, first);
+        table.vacate(&slot_cache, first);
         items[0].release();
-        put(&table, &stock, &items[1]);
+        put(&table, &slot_cache, &items[1]);
         walker.join().unwrap();
     });
 }
@@ -115,9 +115,9 @@ fn walk_reads_live_items_while_others_come_and_go() {
 fn stale_number_never_finds_the_next_process_in_its_slot() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
-        let stock = Stock::new();
+        let slot_cache = SlotCache::new();
         let items = Arc::new([Item::new(1), Item::new(2)]);
-        let first = put(&table, &stock, &items[0]);
+        let first = put(&table, &slot_cache, &items[0]);
         let looker = {
             let (table, items) = (Arc::clone(&table), Arc::clone(&items));
             thread::spawn(move || {
@@ -125,8 +125,8 @@ fn stale_number_never_finds_the_next_process_in_its_slot() {
                 assert!(found.is_none_or(|found| found == NonNull::from(&items[0])));
             })
         };
-        table.vacate(&stock, first);
-        let second = put(&table, &stock, &items[1]);
+        table.vacate(&slot_cache, first);
+        let second = put(&table, &slot_cache, &items[1]);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(second, |_| ()).is_some());
         looker.join().unwrap();
@@ -171,7 +171,7 @@ fn number_received_without_synchronization_finds_an_initialised_chunk() {
                 }
             })
         };
-        let slot = put(&table, &Stock::new(), &item);
+        let slot = put(&table, &SlotCache::new(), &item);
         heard.store(slot.to_bits().get(), Ordering::Relaxed);
         looker.join().unwrap();
     });
@@ -185,17 +185,18 @@ fn two_threads_never_have_the_same_slot() {
             let owners = Arc::new([const { std::sync::atomic::AtomicUsize::new(0) }; 4]);
             let take_and_give = |table: Arc<Table<Item>>, owners: Arc<[_; 4]>| {
                 move || {
-                    let stock = Stock::new();
+                    let slot_cache = SlotCache::new();
                     for _ in 0..2 {
-                        let reserved = table.reserve(&stock).expect("there is a slot for each");
+                        let reserved =
+                            table.reserve(&slot_cache).expect("there is a slot for each");
                         let slot = reserved.slot();
                         let owner: &std::sync::atomic::AtomicUsize = &owners[slot.index() as usize];
                         assert_eq!(owner.swap(1, std::sync::atomic::Ordering::SeqCst), 0);
                         thread::yield_now();
                         owner.store(0, std::sync::atomic::Ordering::SeqCst);
-                        table.vacate(&stock, slot);
+                        table.vacate(&slot_cache, slot);
                     }
-                    table.hand_back_all(&stock);
+                    table.hand_back_all(&slot_cache);
                 }
             };
             let other = thread::spawn(take_and_give(Arc::clone(&table), Arc::clone(&owners)));
@@ -211,8 +212,8 @@ fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(1, 1));
         let items = Arc::new([Item::new(1), Item::new(2)]);
-        let stock = Stock::new();
-        let first = put(&table, &stock, &items[0]);
+        let slot_cache = SlotCache::new();
+        let first = put(&table, &slot_cache, &items[0]);
         let other = {
             let (table, items) = (Arc::clone(&table), Arc::clone(&items));
             thread::spawn(move || {
@@ -226,7 +227,7 @@ fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
                 Some(second)
             })
         };
-        table.vacate(&stock, first);
+        table.vacate(&slot_cache, first);
         let second = other.join().unwrap();
         assert!(table.look_up(first, |_| ()).is_none());
         assert_eq!(table.slots().collect::<Vec<_>>(), Vec::from_iter(second));
@@ -237,7 +238,7 @@ fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
 fn slots_exchanged_by_two_caches_are_neither_lost_nor_duplicated() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(2, 2));
-        let (own, others) = (Stock::new(), Stock::new());
+        let (own, others) = (SlotCache::new(), SlotCache::new());
         let [a, b] = [(); 2].map(|()| table.reserve(&own).unwrap().slot());
         table.vacate(&own, a);
         let other = {
@@ -266,14 +267,14 @@ fn fill_against_walk(reuses: bool) {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let items = Arc::new([Item::new(1), Item::new(2)]);
         let flag = Arc::new(AtomicBool::new(false));
-        let before = reuses.then(|| put(&table, &Stock::new(), &items[0]));
+        let before = reuses.then(|| put(&table, &SlotCache::new(), &items[0]));
         let filler = {
             let (table, items, flag) = (Arc::clone(&table), Arc::clone(&items), Arc::clone(&flag));
             thread::spawn(move || {
                 if let Some(before) = before {
                     table.vacate_one(before);
                 }
-                let slot = put(&table, &Stock::new(), &items[1]);
+                let slot = put(&table, &SlotCache::new(), &items[1]);
                 fence(Ordering::SeqCst);
                 (slot, flag.load(Ordering::Acquire))
             })
@@ -302,7 +303,7 @@ fn walk_does_not_report_the_number_of_an_ended_process() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let items = Arc::new([Item::new(1), Item::new(2)]);
-        let first = put(&table, &Stock::new(), &items[0]);
+        let first = put(&table, &SlotCache::new(), &items[0]);
         let walker = {
             let table = Arc::clone(&table);
             thread::spawn(move || {
@@ -311,7 +312,7 @@ fn walk_does_not_report_the_number_of_an_ended_process() {
             })
         };
         table.vacate_one(first);
-        put(&table, &Stock::new(), &items[1]);
+        put(&table, &SlotCache::new(), &items[1]);
         assert!(!walker.join().unwrap());
     });
 }

@@ -25,7 +25,7 @@ enum Source {
 
 /// Setter of a manual clock.
 #[derive(Debug)]
-pub struct Hand(Arc<AtomicU64>);
+pub struct ClockHand(Arc<AtomicU64>);
 
 impl Clock {
     /// Returns the system clock, started now.
@@ -33,12 +33,12 @@ impl Clock {
         Self(Source::Machine(Instant::now()))
     }
 
-    /// Returns a manual clock at 0 and the [`Hand`] that sets it. The caller that moves the clock
-    /// must also fire the timers that are due ([`crate::Timers::fire_overdue`]): moving the clock
-    /// wakes no thread.
-    pub fn manual() -> (Self, Hand) {
+    /// Returns a manual clock at 0 and the [`ClockHand`] that sets it. The caller that moves the
+    /// clock must also fire the timers that are due ([`crate::Timers::fire_overdue`]): moving the
+    /// clock wakes no thread.
+    pub fn manual() -> (Self, ClockHand) {
         let now = Arc::new(AtomicU64::new(0));
-        (Self(Source::Manual(Arc::clone(&now))), Hand(now))
+        (Self(Source::Manual(Arc::clone(&now))), ClockHand(now))
     }
 
     /// Returns the nanoseconds since the start.
@@ -59,9 +59,9 @@ impl Clock {
     }
 }
 
-impl Hand {
+impl ClockHand {
     /// Advances the clock.
-    pub fn forward(&self, by: Duration) {
+    pub fn advance(&self, by: Duration) {
         self.0.fetch_add(nanos(by), Ordering::Relaxed);
     }
 }

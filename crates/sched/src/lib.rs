@@ -6,28 +6,28 @@
 //! | module | role |
 //! |---|---|
 //! | `scheduler` | shared state: queues, workers, start and stop |
-//! | `above` | hooks: callbacks into the layer above |
-//! | `crew` | launcher: starts threads and counts those that run |
-//! | `simulation` | single-threaded deterministic scheduler with a seed and a manual clock |
+//! | `hooks` | callbacks into the layer above |
 //! | `worker` | worker loop: picks the next process, steals, parks |
-//! | `post` | the worker's core: run queue and LIFO slots; sysmon can hand it off to another thread |
-//! | `recent` | LIFO stack of recently woken processes |
-//! | `backlog` | FIFO run queue with a local and a stealable part |
-//! | `queue` | a worker's queue as other workers see it, and its steal threshold |
-//! | `spread` | load balancing: short turns on one worker or on all |
-//! | `idle` | sleeping and searching workers, and the choice of the worker to wake |
+//! | `worker::core` | the worker's core: run queue and LIFO slots, which sysmon can hand off |
+//! | `worker::lifo` | LIFO stack of recently woken processes |
+//! | `worker::local_queue` | FIFO run queue with a local and a stealable part |
+//! | `worker::shared_queue` | a worker's queue as other workers see it, and its steal threshold |
+//! | `worker::status` | what a worker's thread publishes about its current turn |
+//! | `worker::idle` | sleeping and searching workers, and the choice of the worker to wake |
+//! | `worker::launcher` | starts threads and counts those that run |
+//! | `worker::counters` | statistics of the workers |
+//! | `sysmon::monitor` | sysmon: the thread that detects stalled workers |
+//! | `sysmon::policy` | the policy of sysmon, as pure code |
+//! | `sysmon::hand_off` | hand-off record that a detached thread shares with sysmon |
+//! | `sysmon::stalled` | detached threads: their core was handed off and their turn still runs |
+//! | `balance` | load balancing: short turns on one worker or on all |
 //! | `timers` | timers: one timing wheel per worker |
-//! | `timer` | handle to a timer: cancel, read, poll |
-//! | `wheel` | hierarchical timing wheel, as a pure data structure |
-//! | `slab` | slab allocator for the entries of a wheel |
+//! | `timers::timer` | handle to a timer: cancel, read, poll |
+//! | `timers::wheel` | hierarchical timing wheel, as a pure data structure |
+//! | `timers::slab` | slab allocator for the entries of a wheel |
 //! | `clock` | the system clock, or a manual clock |
-//! | `seat` | worker status: what a thread publishes about its current turn |
-//! | `monitor` | sysmon: the thread that detects stalled workers |
-//! | `ebb` | trim: returns freed memory to the operating system |
-//! | `judge` | the policy of sysmon, as pure code |
-//! | `load` | statistics of the workers |
-//! | `hogs` | detached threads: those whose core was handed off and whose turn still runs |
-//! | `relief` | hand-off record that a detached thread shares with sysmon |
+//! | `simulation` | single-threaded deterministic scheduler with a seed and a manual clock |
+//! | `trim` | returns freed memory to the operating system |
 //! | `sync` | synchronization primitives of `std` and crossbeam, or of a model checker |
 //!
 //! # Order of execution
@@ -42,38 +42,24 @@
 // WHY: the loom models reach the private parts through `model`, which exists only under loom.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-mod above;
-mod backlog;
+mod balance;
 mod clock;
-mod crew;
-mod ebb;
-mod hogs;
-mod idle;
-mod judge;
-mod load;
-mod monitor;
-mod post;
-mod queue;
-mod recent;
-mod relief;
+mod hooks;
 mod scheduler;
-mod seat;
 mod simulation;
-mod slab;
-mod spread;
 mod sync;
-mod timer;
+mod sysmon;
 mod timers;
-mod wheel;
+mod trim;
 mod worker;
 
-pub use above::Above;
-pub use clock::{Clock, Hand};
-pub use load::{Load, Measuring, WorkerLoad};
+pub use clock::{Clock, ClockHand};
+pub use hooks::Hooks;
 pub use scheduler::{Scheduler, Stopped};
-pub use simulation::{Drove, Simulation};
-pub use timer::Timer;
-pub use timers::{Alarm, TimerWheel, Timers};
+pub use simulation::{DriveOutcome, Simulation};
+pub use timers::timer::Timer;
+pub use timers::{TimerAction, TimerWheel, Timers};
+pub use worker::counters::{Load, Measuring, WorkerLoad};
 
 /// Maximum number of consecutive turns from the LIFO slots before a worker takes from its queue.
 pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };
@@ -84,8 +70,8 @@ pub const LIFO_STREAK_OF_SHORT_TURNS: u32 = 4 * LIFO_STREAK;
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
-    pub use crate::idle::Idle;
-    pub use crate::relief::Relief;
+    pub use crate::sysmon::hand_off::HandOff;
+    pub use crate::worker::idle::Idle;
 }
 
 /// The clock of the shuttle models.

@@ -6,24 +6,24 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use purlin_raw::{Host, Ran, Runnable, Slot};
+use purlin_raw::{Host, Runnable, Slot, TurnOutcome};
 
-use crate::above::Above;
 use crate::clock::Clock;
-use crate::crew::{Assignment, Crew};
-use crate::hogs::Hogs;
-use crate::idle::Idle;
-use crate::load::Tally;
-use crate::monitor::Monitor;
-use crate::post::Post;
-use crate::queue::Queue;
+use crate::hooks::Hooks;
 use crate::sync::deque::{Injector, Steal};
 use crate::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker,
     Unparker, fence,
 };
+use crate::sysmon::monitor::Sysmon;
+use crate::sysmon::stalled::StalledThreads;
 use crate::timers::Timers;
+use crate::worker::core::Core;
+use crate::worker::counters::WorkerCounters;
+use crate::worker::idle::Idle;
+use crate::worker::launcher::{Launcher, WorkerInit};
 use crate::worker::schedule_here;
+use crate::worker::shared_queue::SharedQueue;
 
 /// Handle to a set of workers.
 #[derive(Clone)]
@@ -34,27 +34,27 @@ pub struct Scheduler {
 /// State shared by all workers.
 pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
-    pub(crate) queues: Box<[Arc<CachePadded<Queue<Runnable>>>]>,
+    pub(crate) queues: Box<[Arc<CachePadded<SharedQueue<Runnable>>>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
-    pub(crate) hogs: Hogs,
+    pub(crate) stalled: StalledThreads,
     /// Counters of each worker.
-    pub(crate) tallies: Box<[CachePadded<Tally>]>,
+    pub(crate) counters: Box<[CachePadded<WorkerCounters>]>,
     /// Number of guards that request the measurement of sleep time.
     pub(crate) measuring: AtomicUsize,
     /// Number of sysmon's ticks.
     pub(crate) ticks: AtomicU64,
     /// Waker of the thread that is each worker at present.
     wakers: Box<[Mutex<Waker>]>,
-    monitor: Unparker,
+    sysmon: Unparker,
     stop: CachePadded<AtomicBool>,
-    ends: Mutex<Ends>,
+    threads: Mutex<Threads>,
     ended: Condvar,
 }
 
-/// Assignments that wait for their threads, and the number of threads that run.
-struct Ends {
-    waiting: Option<(Vec<Assignment>, Parker)>,
+/// Workers whose threads have not been started, and the number of threads that run.
+struct Threads {
+    waiting: Option<(Vec<WorkerInit>, Parker)>,
     running: usize,
 }
 
@@ -77,33 +77,33 @@ impl Scheduler {
     /// Like [`Scheduler::new`], with another clock for the timers.
     pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
-        let posts: Vec<_> = (0..workers).map(|_| Post::new()).collect();
-        let queues = posts.iter().map(|post| Arc::clone(post.queue())).collect();
-        let waiting: Vec<_> = (0..).zip(posts).map(|(i, post)| Assignment::new(i, post)).collect();
-        let wakers: Vec<_> = waiting.iter().map(Assignment::waker).collect();
+        let cores: Vec<_> = (0..workers).map(|_| Core::new()).collect();
+        let queues = cores.iter().map(|core| Arc::clone(core.queue())).collect();
+        let waiting: Vec<_> = (0..).zip(cores).map(|(i, core)| WorkerInit::new(i, core)).collect();
+        let wakers: Vec<_> = waiting.iter().map(WorkerInit::waker).collect();
         let timers = Timers::new(wakers.iter().cloned(), clock);
         let wakers = wakers.into_iter().map(Mutex::new).collect();
-        let monitor = Parker::new();
+        let parker = Parker::new();
         Self {
             shared: Arc::new(Shared {
                 injector: CachePadded::new(Injector::new()),
                 queues,
                 idle: Idle::new(workers),
                 timers,
-                hogs: Hogs::default(),
-                tallies: (0..workers).map(|_| CachePadded::default()).collect(),
+                stalled: StalledThreads::default(),
+                counters: (0..workers).map(|_| CachePadded::default()).collect(),
                 measuring: AtomicUsize::new(0),
                 ticks: AtomicU64::new(0),
                 wakers,
-                monitor: monitor.unparker().clone(),
+                sysmon: parker.unparker().clone(),
                 stop: CachePadded::new(AtomicBool::new(false)),
-                ends: Mutex::new(Ends { waiting: Some((waiting, monitor)), running: 0 }),
+                threads: Mutex::new(Threads { waiting: Some((waiting, parker)), running: 0 }),
                 ended: Condvar::new(),
             }),
         }
     }
 
-    /// Returns the host with which a realm's processes run on this scheduler.
+    /// Returns the host with which a node core's processes run on this scheduler.
     pub fn host(&self) -> Box<dyn Host> {
         Box::new(self.clone())
     }
@@ -120,63 +120,65 @@ impl Scheduler {
 
     /// Starts the threads, whose names begin with `name`. On error, threads that were already
     /// started keep running; call [`Scheduler::stop`].
-    pub fn start(&self, name: &str, above: Arc<dyn Above>) -> io::Result<()> {
-        let Some((waiting, parker)) = self.shared.ends().waiting.take() else { return Ok(()) };
-        let crew = Crew { shared: Arc::clone(&self.shared), above, name: name.into() };
-        let seats = waiting.iter().map(|assignment| Arc::clone(&assignment.seat)).collect();
-        for assignment in waiting {
-            crew.hire(&assignment.index.to_string(), || Some(assignment))?;
+    pub fn start(&self, name: &str, hooks: Arc<dyn Hooks>) -> io::Result<()> {
+        let Some((waiting, parker)) = self.shared.lock_threads().waiting.take() else {
+            return Ok(());
+        };
+        let launcher = Launcher { shared: Arc::clone(&self.shared), hooks, name: name.into() };
+        let statuses = waiting.iter().map(|init| Arc::clone(&init.status)).collect();
+        for init in waiting {
+            launcher.launch(&init.index.to_string(), || Some(init))?;
         }
-        let monitor = Monitor::new(crew.clone(), parker, seats);
-        crew.begin("monitor", || monitor.run())
+        let sysmon = Sysmon::new(launcher.clone(), parker, statuses);
+        launcher.spawn_thread("monitor", || sysmon.run())
     }
 
     /// Returns the processes whose turn stalls a worker, and since when.
-    pub fn hogs(&self) -> Vec<(Slot, Instant)> {
-        self.shared.hogs.now()
+    pub fn stalled(&self) -> Vec<(Slot, Instant)> {
+        self.shared.stalled.now()
     }
 
     /// Returns the number of running threads: workers, sysmon, the spare thread if there is one,
     /// and detached threads.
     pub fn threads(&self) -> usize {
-        self.shared.ends().running
+        self.shared.lock_threads().running
     }
 
     /// Returns the number of sysmon's ticks, and whether it rests now.
-    pub fn watch(&self) -> (u64, bool) {
+    pub fn sysmon_ticks(&self) -> (u64, bool) {
         (self.shared.ticks.load(Ordering::Relaxed), self.shared.idle.resting())
     }
 
     /// Runs one turn on the current thread, which must not be a worker, and lets it block.
-    pub fn run_elsewhere(&self, runnable: Runnable) {
+    pub fn run_detached_turn(&self, runnable: Runnable) {
         self.shared.run_detached(runnable);
-        self.shared.run_what_nobody_will();
+        self.shared.drain_after_stop();
     }
 
-    /// Stops the workers once no process is ready, and waits for them at most `patience`. Drops the
+    /// Stops the workers once no process is ready, and waits for them at most `timeout`. Drops the
     /// timers that have not fired by then.
-    pub fn stop(&self, patience: Duration) -> Stopped {
-        let stopped = self.stop_workers(patience);
+    pub fn stop(&self, timeout: Duration) -> Stopped {
+        let stopped = self.stop_workers(timeout);
         self.shared.timers.close();
         stopped
     }
 
-    fn stop_workers(&self, patience: Duration) -> Stopped {
-        // ORDER: release to the acquire in `stopping`; see also `run_what_nobody_will`.
+    fn stop_workers(&self, timeout: Duration) -> Stopped {
+        // ORDER: release to the acquire in `stopping`; see also `drain_after_stop`.
         self.shared.stop.store(true, Ordering::SeqCst);
         for worker in self.shared.idle.wake_all() {
             self.shared.unpark(worker);
         }
-        self.shared.monitor.unpark();
-        let deadline = Instant::now() + patience;
-        let mut ends = self.shared.ends();
-        while ends.running > 0 {
+        self.shared.sysmon.unpark();
+        let deadline = Instant::now() + timeout;
+        let mut threads = self.shared.lock_threads();
+        while threads.running > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Stopped::Except(ends.running);
+                return Stopped::Except(threads.running);
             }
-            let waited = self.shared.ended.wait_timeout(ends, left);
-            ends = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.shared.ended.wait_timeout(threads, left);
+            threads = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Stopped::All
     }
@@ -231,9 +233,9 @@ impl Shared {
 
     /// Wakes sysmon if it rests. Called when a worker has left the sleepers or a detached thread is
     /// done.
-    pub(crate) fn rouse_monitor(&self) {
-        if self.idle.rouse() {
-            self.monitor.unpark();
+    pub(crate) fn wake_sysmon(&self) {
+        if self.idle.wake_sysmon() {
+            self.sysmon.unpark();
         }
     }
 
@@ -245,14 +247,14 @@ impl Shared {
 
     /// Runs one turn on a thread that has no core.
     fn run_detached(&self, runnable: Runnable) {
-        if let Ran::Again(runnable) = runnable.run() {
+        if let TurnOutcome::Again(runnable) = runnable.run() {
             self.inject(runnable);
         }
     }
 
     /// Runs the processes of the global queue if the scheduler is stopping, because the workers may
     /// have exited. Called by a thread that has no core, after its last push.
-    pub(crate) fn run_what_nobody_will(&self) {
+    pub(crate) fn drain_after_stop(&self) {
         // ORDER: partner of the fence in `Worker::run_all`: either this sees the stop, or the final
         // check of a worker that saw it sees what this thread has queued before.
         fence(Ordering::SeqCst);
@@ -271,16 +273,16 @@ impl Shared {
     }
 
     pub(crate) fn thread_begins(&self) {
-        self.ends().running += 1;
+        self.lock_threads().running += 1;
     }
 
     pub(crate) fn thread_ended(&self) {
-        self.ends().running -= 1;
+        self.lock_threads().running -= 1;
         self.ended.notify_all();
     }
 
-    fn ends(&self) -> MutexGuard<'_, Ends> {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

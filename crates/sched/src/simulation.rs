@@ -20,16 +20,16 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use purlin_raw::{Ran, Runnable};
+use purlin_raw::{Runnable, TurnOutcome};
 
-use crate::above::Above;
-use crate::clock::{Clock, Hand, LONGEST, nanos};
+use crate::clock::{Clock, ClockHand, LONGEST, nanos};
+use crate::hooks::Hooks;
 use crate::scheduler::Scheduler;
 use crate::sync::deque::Steal;
 use crate::timers::TimerWheel;
 
 /// Maximum number of turns per call of [`Simulation::drive`].
-const AT_ONCE: u64 = 64;
+const MAX_TURNS: u64 = 64;
 /// Timers due after 73 years count as never due.
 const NEVER: u64 = LONGEST / 2;
 
@@ -37,16 +37,16 @@ const NEVER: u64 = LONGEST / 2;
 #[derive(Debug)]
 pub struct Simulation {
     scheduler: Scheduler,
-    hand: Hand,
+    hand: ClockHand,
     ready: Vec<Runnable>,
-    chance: Chance,
+    rng: Rng,
     asleep: bool,
 }
 
 /// Outcome of [`Simulation::drive`].
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drove {
+pub enum DriveOutcome {
     /// `there` returned `true`.
     There,
     /// There is more to do at the present time.
@@ -60,7 +60,7 @@ impl Simulation {
     pub fn new(seed: u64) -> Self {
         let (clock, hand) = Clock::manual();
         let scheduler = Scheduler::with_clock(1, clock);
-        Self { scheduler, hand, ready: Vec::new(), chance: Chance(seed), asleep: false }
+        Self { scheduler, hand, ready: Vec::new(), rng: Rng(seed), asleep: false }
     }
 
     /// Returns the scheduler. It must not be started.
@@ -75,45 +75,45 @@ impl Simulation {
 
     /// Runs ready processes, and fires timers due by `until`, in order and each at its own time,
     /// until `there` returns `true`. `there` is called before each turn. The current thread must be
-    /// set up [as a worker](Above::thread).
+    /// set up [as a worker](Hooks::thread).
     pub fn drive(
         &mut self,
         until: Duration,
-        above: &dyn Above,
+        hooks: &dyn Hooks,
         waker: &Waker,
         there: &mut dyn FnMut() -> bool,
-    ) -> Drove {
+    ) -> DriveOutcome {
         // A process that is ready after a sleep was woken by another thread, at `until`.
         if self.wake_up() && self.gather() && !self.fire(until) {
             self.set_clock(until);
         }
-        for _ in 0..1 + self.chance.below(AT_ONCE) {
+        for _ in 0..1 + self.rng.below(MAX_TURNS) {
             if there() {
-                return Drove::There;
+                return DriveOutcome::There;
             }
-            // WHY `settle`: as before a worker's sleep, freeing a cell may send a message.
-            if !self.turn(above) && !purlin_raw::settle() && !self.fire(until) {
+            // WHY `flush`: as before a worker's sleep, freeing a cell may send a message.
+            if !self.turn(hooks) && !purlin_raw::flush() && !self.fire(until) {
                 return self.fall_asleep(waker);
             }
         }
-        Drove::More
+        DriveOutcome::More
     }
 
     /// Advances the clock to `to` if that is later. Timers due before `to` are not fired.
     pub fn set_clock(&self, to: Duration) {
-        self.hand.forward(to.saturating_sub(self.now()));
+        self.hand.advance(to.saturating_sub(self.now()));
     }
 
     /// Runs one turn of a ready process. Returns `false` if none is ready.
-    fn turn(&mut self, above: &dyn Above) -> bool {
+    fn turn(&mut self, hooks: &dyn Hooks) -> bool {
         if !self.gather() {
             return false;
         }
-        let chosen = self.chance.below(self.ready.len() as u64) as usize;
+        let chosen = self.rng.below(self.ready.len() as u64) as usize;
         let runnable = self.ready.swap_remove(chosen);
         if runnable.blocking() {
-            above.offload(runnable);
-        } else if let Ran::Again(runnable) = runnable.run() {
+            hooks.offload(runnable);
+        } else if let TurnOutcome::Again(runnable) = runnable.run() {
             self.ready.push(runnable);
         }
         true
@@ -146,16 +146,16 @@ impl Simulation {
     }
 
     /// Adds itself to the sleepers, as a worker does.
-    fn fall_asleep(&mut self, waker: &Waker) -> Drove {
+    fn fall_asleep(&mut self, waker: &Waker) -> DriveOutcome {
         let shared = &self.scheduler.shared;
         shared.set_waker(0, waker.clone());
         shared.idle.fall_asleep(0, false);
         self.asleep = true;
         if shared.has_work() {
-            return Drove::More;
+            return DriveOutcome::More;
         }
         let next = self.wheel().first_due().filter(|&due| due < NEVER);
-        Drove::Idle(next.map(Duration::from_nanos))
+        DriveOutcome::Idle(next.map(Duration::from_nanos))
     }
 
     /// Leaves the sleepers. Returns whether it was one of them.
@@ -164,7 +164,7 @@ impl Simulation {
         if slept {
             let idle = &self.scheduler.shared.idle;
             // Another thread may have woken it; it is counted as searching in either case.
-            idle.wake_self(0);
+            idle.leave(0);
             idle.end_search();
         }
         slept
@@ -175,9 +175,9 @@ impl Simulation {
 ///
 /// WHY not from a library: a recorded seed must make the same choices after an update.
 #[derive(Debug)]
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

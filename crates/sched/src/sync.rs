@@ -1,7 +1,7 @@
 //! Synchronization primitives: those of `std` and crossbeam, or those of loom or shuttle when a
 //! model is built with `--cfg loom` or `--cfg shuttle`.
 //!
-//! The loom models use only `idle` and `relief`. The shuttle models run the whole scheduler; the
+//! The loom models use only `idle` and `hand_off`. The shuttle models run the whole scheduler; the
 //! queues, parking and the system clock, which shuttle does not control, are replaced by fakes.
 
 #[cfg(loom)]

@@ -2,7 +2,7 @@
 //!
 //! Each wheel has its own lock. Any thread may set, cancel and read any timer, and may fire due
 //! timers on any wheel, so cancelling from another thread only takes a lock that is usually
-//! uncontended. User code never runs under a lock: alarms are removed first, then fired or dropped.
+//! uncontended. User code never runs under a lock: a timer is removed first, then fired or dropped.
 //!
 //! # Firing
 //!
@@ -26,39 +26,43 @@
 //! COST: setting and cancelling take one lock each, two reference counts and the cost of the wheel;
 //! 48 bytes of memory. Firing takes one lock and one send or wake-up.
 
+pub(crate) mod slab;
+pub(crate) mod timer;
+pub(crate) mod wheel;
+
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use purlin_raw::{Parcel, quietly};
+use purlin_raw::{SealedMessage, catch_panic};
 
 use crate::clock::{Clock, nanos};
-use crate::slab::Key;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
-use crate::timer::Timer;
-use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
+use crate::timers::slab::Key;
+use crate::timers::timer::Timer;
+use crate::timers::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 
 /// Maximum number of timers fired in one batch, before the worker runs processes again.
-const AT_ONCE: usize = 512;
+const MAX_BATCH: usize = 512;
 
 /// Action of a timer when it fires.
 #[derive(Debug)]
-pub enum Alarm {
+pub enum TimerAction {
     /// Send a message.
-    Send(Parcel),
+    Send(SealedMessage),
     /// Wake a future.
     Wake(Waker),
 }
 
-impl Alarm {
-    /// Drops the alarm. Contains panics of user destructors.
+impl TimerAction {
+    /// Drops the action. Contains panics of user destructors.
     #[inline]
     pub(crate) fn discard(self) {
         match self {
-            // A parcel contains panics itself.
-            Self::Send(parcel) => drop(parcel),
-            Self::Wake(waker) => quietly(|| drop(waker)),
+            // A sealed message contains panics itself.
+            Self::Send(message) => drop(message),
+            Self::Wake(waker) => catch_panic(|| drop(waker)),
         }
     }
 }
@@ -86,7 +90,7 @@ struct Inner {
 }
 
 pub(crate) struct State {
-    pub(crate) wheel: Wheel<Alarm>,
+    pub(crate) wheel: Wheel<TimerAction>,
     /// Whether the worker is asleep or about to sleep.
     asleep: bool,
     /// Whether the scheduler has stopped: no timer fires any more.
@@ -142,7 +146,7 @@ impl Timers {
             let all = state.wheel.take_all();
             wheel.publish(NEVER);
             drop(state);
-            all.for_each(Alarm::discard);
+            all.for_each(TimerAction::discard);
         }
     }
 }
@@ -198,12 +202,12 @@ impl TimerWheel {
 
     /// Sets a timer that fires after `time`, at most 146 years. Any thread may call it.
     #[inline]
-    pub fn set(&self, time: Duration, alarm: Alarm) -> Timer {
+    pub fn set(&self, time: Duration, action: TimerAction) -> Timer {
         let length = nanos(time);
         let mut state = self.lock();
         if state.closed {
             drop(state);
-            alarm.discard();
+            action.discard();
             return self.fired();
         }
         let (due, next) = if state.asleep {
@@ -212,7 +216,7 @@ impl TimerWheel {
         } else {
             (Due::In(length), 0)
         };
-        let key = state.wheel.insert(due, alarm);
+        let key = state.wheel.insert(due, action);
         let first = next < self.next();
         if first {
             self.publish(next);
@@ -232,7 +236,7 @@ impl TimerWheel {
 
     /// Fires due timers. Called by the worker between two turns.
     #[inline]
-    pub(crate) fn look(&self) {
+    pub(crate) fn fire_due(&self) {
         if self.next() != NEVER {
             self.fire(self.clock_now());
         }
@@ -242,7 +246,7 @@ impl TimerWheel {
     /// of timers fired.
     fn fire(&self, now: u64) -> usize {
         let mut fired = 0;
-        while fired < AT_ONCE {
+        while fired < MAX_BATCH {
             let mut state = self.lock();
             let due = state.wheel.pop(now);
             if due.is_none() {
@@ -250,9 +254,9 @@ impl TimerWheel {
             }
             self.publish(state.wheel.next());
             drop(state);
-            let Some(alarm) = due else { break };
+            let Some(action) = due else { break };
             fired += 1;
-            self.ring(alarm);
+            self.fire_action(action);
         }
         fired
     }
@@ -269,25 +273,25 @@ impl TimerWheel {
             let due = state.wheel.pop_exactly(now);
             self.publish(state.wheel.next());
             drop(state);
-            let Some(alarm) = due else { return };
-            self.ring(alarm);
+            let Some(action) = due else { return };
+            self.fire_action(action);
         }
     }
 
-    fn ring(&self, alarm: Alarm) {
-        match alarm {
-            Alarm::Send(parcel) => {
-                if !parcel.send() {
+    fn fire_action(&self, action: TimerAction) {
+        match action {
+            TimerAction::Send(message) => {
+                if !message.send() {
                     self.0.dropped.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Alarm::Wake(waker) => quietly(|| waker.wake()),
+            TimerAction::Wake(waker) => catch_panic(|| waker.wake()),
         }
     }
 
     /// Prepares a sleep of the worker. Either fires timers, which may make processes ready, or
     /// allows the sleep; then the worker must call [`TimerWheel::wake`] before it runs a process.
-    pub(crate) fn fall_asleep(&self) -> Rest {
+    pub(crate) fn fall_asleep(&self) -> ParkLimit {
         let mut state = self.lock();
         // WHY the clock is not read without timers: the usual case of most workers.
         let now = if state.wheel.next() == NEVER { 0 } else { self.clock_now() };
@@ -297,13 +301,13 @@ impl TimerWheel {
         if next <= tick_at(now) {
             drop(state);
             self.fire(now);
-            return Rest::Fired;
+            return ParkLimit::Fired;
         }
         state.asleep = true;
         drop(state);
         match next {
-            NEVER => Rest::ForEver,
-            tick => self.0.clock.until(moment_of(tick)).map_or(Rest::ForEver, Rest::For),
+            NEVER => ParkLimit::ForEver,
+            tick => self.0.clock.until(moment_of(tick)).map_or(ParkLimit::ForEver, ParkLimit::For),
         }
     }
 
@@ -315,7 +319,7 @@ impl TimerWheel {
 
 /// How long a worker may sleep as far as its timers allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum ParkLimit {
     /// Not at all: timers were due.
     Fired,
     /// For this duration.
@@ -336,7 +340,7 @@ mod tests {
     use std::task::{Poll, Wake};
 
     use super::*;
-    use crate::Hand;
+    use crate::ClockHand;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -358,7 +362,7 @@ mod tests {
 
     /// Creates timers of one worker with a manual clock. The bell rings when the worker is
     /// unparked.
-    fn timers() -> (Timers, Hand, Arc<Bell>) {
+    fn timers() -> (Timers, ClockHand, Arc<Bell>) {
         let (clock, hand) = Clock::manual();
         let (unparked, worker) = bell();
         (Timers::new([worker].into_iter(), clock), hand, unparked)
@@ -376,17 +380,17 @@ mod tests {
         let wheel = timers.wheel(0);
         wheel.wake();
         let (bell, waker) = bell();
-        let timer = wheel.set(10 * MS, Alarm::Wake(waker));
-        hand.forward(3 * MS);
+        let timer = wheel.set(10 * MS, TimerAction::Wake(waker));
+        hand.advance(3 * MS);
         assert_eq!(timer.read(), Some(10 * MS));
-        wheel.look();
-        hand.forward(4 * MS);
+        wheel.fire_due();
+        hand.advance(4 * MS);
         assert_eq!(timer.read(), Some(6 * MS));
-        hand.forward(5 * MS);
-        wheel.look();
+        hand.advance(5 * MS);
+        wheel.fire_due();
         assert_eq!((bell.rung(), timer.read()), (0, Some(MS)));
-        hand.forward(3 * MS);
-        wheel.look();
+        hand.advance(3 * MS);
+        wheel.fire_due();
         assert_eq!((bell.rung(), timer.read(), timer.cancel()), (1, None, None));
     }
 
@@ -399,18 +403,18 @@ mod tests {
         // a small fraction of an hour on any machine.
         let hour = Duration::from_secs(3600);
         wheel.wake();
-        assert_eq!(wheel.fall_asleep(), Rest::ForEver);
+        assert_eq!(wheel.fall_asleep(), ParkLimit::ForEver);
         wheel.wake();
         let (_, waker) = bell();
-        wheel.set(hour, Alarm::Wake(waker.clone()));
-        let Rest::For(rest) = wheel.fall_asleep() else { panic!("nothing is due") };
+        wheel.set(hour, TimerAction::Wake(waker.clone()));
+        let ParkLimit::For(rest) = wheel.fall_asleep() else { panic!("nothing is due") };
         // Entries moving down the wheel may need a wake-up after part of the hour.
         assert!(rest <= hour + 2 * MS && rest > hour / 64, "{rest:?}");
         assert_eq!(unparked.rung(), 0);
         // Another thread sets the timer, because the worker sleeps.
         let elsewhere = wheel.clone();
         let (_, other) = bell();
-        std::thread::spawn(move || elsewhere.set(MS, Alarm::Wake(other))).join().unwrap();
+        std::thread::spawn(move || elsewhere.set(MS, TimerAction::Wake(other))).join().unwrap();
         assert_eq!(unparked.rung(), 1);
     }
 
@@ -418,10 +422,10 @@ mod tests {
     fn a_timer_set_before_the_worker_started_is_fired() {
         let (timers, hand, unparked) = timers();
         let (bell, waker) = bell();
-        timers.wheel(0).set(5 * MS, Alarm::Wake(waker));
+        timers.wheel(0).set(5 * MS, TimerAction::Wake(waker));
         assert_eq!(unparked.rung(), 1);
-        hand.forward(7 * MS);
-        assert_eq!(timers.wheel(0).fall_asleep(), Rest::Fired);
+        hand.advance(7 * MS);
+        assert_eq!(timers.wheel(0).fall_asleep(), ParkLimit::Fired);
         assert_eq!(bell.rung(), 1);
     }
 
@@ -432,17 +436,17 @@ mod tests {
         timers.wheel(0).wake();
         let (bell, waker) = bell();
         for time in 1..=1000 {
-            timers.wheel(0).set(time * MS, Alarm::Wake(waker.clone()));
+            timers.wheel(0).set(time * MS, TimerAction::Wake(waker.clone()));
         }
         let fire = || timers.fire_overdue(timers.clock().now());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 assert_eq!(fire(), 0, "nothing is due, but now their time runs");
-                hand.forward(500 * MS);
+                hand.advance(500 * MS);
                 fire();
                 let half = bell.rung();
                 assert!((470..=500).contains(&half), "{half}");
-                hand.forward(600 * MS);
+                hand.advance(600 * MS);
                 while fire() > 0 {}
             });
         });
@@ -455,12 +459,12 @@ mod tests {
         let wheel = timers.wheel(0);
         wheel.wake();
         let ((first, one), (second, two)) = (bell(), bell());
-        let timer = wheel.set(MS, Alarm::Wake(one.clone()));
+        let timer = wheel.set(MS, TimerAction::Wake(one.clone()));
         assert_eq!(timer.poll(&one), Poll::Pending);
         assert_eq!(timer.poll(&two), Poll::Pending);
-        wheel.look();
-        hand.forward(3 * MS);
-        wheel.look();
+        wheel.fire_due();
+        hand.advance(3 * MS);
+        wheel.fire_due();
         assert_eq!((first.rung(), second.rung()), (0, 1));
         assert_eq!(timer.poll(&two), Poll::Ready(()));
     }
@@ -480,7 +484,7 @@ mod tests {
         }
         let (timers, _, _) = timers();
         let dropped = Arc::new(AtomicUsize::new(0));
-        let panics = || Alarm::Wake(Waker::from(Arc::new(Panics(Arc::clone(&dropped)))));
+        let panics = || TimerAction::Wake(Waker::from(Arc::new(Panics(Arc::clone(&dropped)))));
         let timer = timers.wheel(0).set(MS, panics());
         timers.wheel(0).set(MS, panics());
         timers.close();

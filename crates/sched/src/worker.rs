@@ -6,23 +6,32 @@
 //! Processes run by the loop may call [`schedule_here`] on the same thread at any time.
 //!
 //! INVARIANT: a thread that is asleep or counted as searching has its core. Sysmon takes a core
-//! only from a thread that publishes a running process (`Seat::running`). Before a thread searches,
-//! it first clears that and then uses its core once more.
+//! only from a thread that publishes a running process (`WorkerStatus::running`). Before a thread
+//! searches, it first clears that and then uses its core once more.
+
+pub(crate) mod core;
+pub(crate) mod counters;
+pub(crate) mod idle;
+pub(crate) mod launcher;
+pub(crate) mod lifo;
+pub(crate) mod local_queue;
+pub(crate) mod shared_queue;
+pub(crate) mod status;
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use purlin_raw::{Holder, Ran, Runnable, ThreadId};
+use purlin_raw::{Revocable, Runnable, ThreadId, TurnOutcome};
 
-use crate::above::Above;
-use crate::crew::Assignment;
-use crate::load::{Done, Tally};
-use crate::post::Post;
-use crate::queue::Queue;
+use crate::hooks::Hooks;
 use crate::scheduler::Shared;
-use crate::seat::Seat;
 use crate::sync::{Ordering, Parker, fence, hint, thread_local};
-use crate::timers::{Rest, TimerWheel};
+use crate::timers::{ParkLimit, TimerWheel};
+use crate::worker::core::Core;
+use crate::worker::counters::{ThreadTotals, WorkerCounters};
+use crate::worker::launcher::WorkerInit;
+use crate::worker::shared_queue::SharedQueue;
+use crate::worker::status::WorkerStatus;
 
 /// Number of turns between two checks of the global queue and the timers. Prime, so that it does
 /// not synchronize with patterns in the load.
@@ -33,20 +42,20 @@ const ROUNDS: u32 = if cfg!(shuttle) { 1 } else { 16 };
 /// State of one worker, in a thread-local for the processes that it runs.
 struct Worker {
     shared: Arc<Shared>,
-    above: Arc<dyn Above>,
+    hooks: Arc<dyn Hooks>,
     index: usize,
     parker: Parker,
-    post: Holder<Post>,
-    seat: Arc<Seat>,
+    core: Revocable<Core>,
+    status: Arc<WorkerStatus>,
     searching: Cell<bool>,
     /// Totals of this thread when it last updated the worker's counters.
-    done: Cell<Done>,
+    done: Cell<ThreadTotals>,
     /// Number of times this thread found no process to run.
-    idle_looks: Cell<u32>,
+    empty_searches: Cell<u32>,
 }
 
 /// Error: the core was handed off to another thread.
-struct Relieved;
+struct HandedOff;
 
 thread_local! {
     static WORKER: OnceCell<Worker> = const { OnceCell::new() };
@@ -70,25 +79,25 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
 
 /// Runs the loop of a worker's thread. Returns when the scheduler stops and no process is ready, or
 /// after the turn in which the thread was detached.
-pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assignment) {
-    let Assignment { index, post, seat, parker } = assignment;
+pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit) {
+    let WorkerInit { index, core, status, parker } = init;
     let (searching, done, idle_looks) = (Cell::new(false), Cell::default(), Cell::new(0));
     WORKER.with(|worker| {
         let worker = worker.get_or_init(|| Worker {
             shared,
-            above,
+            hooks,
             index,
             parker,
-            post,
-            seat,
+            core,
+            status,
             searching,
             done,
-            idle_looks,
+            empty_searches: idle_looks,
         });
-        worker.seat.sit_down();
-        ThreadId::run_often();
+        worker.status.attach();
+        ThreadId::set_short_slices();
         worker.timers().wake();
-        if let Err(Relieved) = worker.run_all() {
+        if let Err(HandedOff) = worker.run_all() {
             worker.retire();
         }
     });
@@ -98,18 +107,18 @@ impl Worker {
     // WHY always: the function has one caller, and an uninlined loop took ten more instructions per
     // turn.
     #[inline(always)]
-    fn run_all(&self) -> Result<(), Relieved> {
-        let mut last_look = false;
+    fn run_all(&self) -> Result<(), HandedOff> {
+        let mut last_check = false;
         loop {
             match self.next()? {
                 Some(runnable) => self.run(runnable),
                 // Ready processes run before the end: a process that received an exit signal must
                 // end.
-                None if last_look => return Ok(()),
+                None if last_check => return Ok(()),
                 None if self.shared.stopping() => {
-                    // ORDER: see `Shared::run_what_nobody_will`.
+                    // ORDER: see `Shared::drain_after_stop`.
                     fence(Ordering::SeqCst);
-                    last_look = true;
+                    last_check = true;
                 }
                 None => self.sleep(),
             }
@@ -121,27 +130,27 @@ impl Worker {
     /// WHY three functions: the usual path calls none of the others and saves no register.
     #[inline(always)]
     fn schedule(&self, runnable: Runnable) {
-        match self.post.try_with(runnable, Post::put_first) {
+        match self.core.try_with(runnable, Core::push_lifo) {
             Ok(None) => {}
-            Ok(Some(before)) => self.make_room(before),
-            Err(runnable) => self.schedule_after_all(runnable),
+            Ok(Some(before)) => self.spill_lifo(before),
+            Err(runnable) => self.schedule_contended(runnable),
         }
     }
 
     /// Moves the process that was next to run to the stack or the queue.
     #[cold]
     #[inline(never)]
-    fn make_room(&self, before: Runnable) {
-        self.queued(self.post.with(before, Post::put_second));
+    fn spill_lifo(&self, before: Runnable) {
+        self.queued(self.core.with(before, Core::push_lifo_second));
     }
 
     /// Slow path: the core is gone, or sysmon is accessing it.
     #[cold]
     #[inline(never)]
-    fn schedule_after_all(&self, runnable: Runnable) {
-        match self.post.with(runnable, Post::put_first) {
+    fn schedule_contended(&self, runnable: Runnable) {
+        match self.core.with(runnable, Core::push_lifo) {
             Ok(None) => {}
-            Ok(Some(before)) => self.make_room(before),
+            Ok(Some(before)) => self.spill_lifo(before),
             Err(runnable) => self.shared.inject(runnable),
         }
     }
@@ -163,26 +172,26 @@ impl Worker {
             // The source of this process may hold more.
             self.shared.notify();
         }
-        self.seat.runs(runnable.slot());
+        self.status.set_running(runnable.slot());
         if runnable.blocking() {
-            return self.above.offload(runnable);
+            return self.hooks.offload(runnable);
         }
-        if let Ran::Again(runnable) = runnable.run() {
-            self.queued(self.post.with(runnable, Post::put_last));
+        if let TurnOutcome::Again(runnable) = runnable.run() {
+            self.queued(self.core.with(runnable, Core::push_back));
         }
     }
 
     #[inline]
-    fn next(&self) -> Result<Option<Runnable>, Relieved> {
-        if self.seat.next_turn().is_multiple_of(OUTSIDE_EVERY) {
+    fn next(&self) -> Result<Option<Runnable>, HandedOff> {
+        if self.status.next_turn().is_multiple_of(OUTSIDE_EVERY) {
             // WHY: timers are fired here, and their time must not count as a turn of the process
             // that ran last.
-            self.seat.runs_nobody();
+            self.status.clear_running();
             // WHY first: if the last turn was handed off, the statistics belong to the thread that
             // has the core now.
-            self.with_post(|_| ())?;
-            self.timers().look();
-            self.add_up(1);
+            self.with_core(|_| ())?;
+            self.timers().fire_due();
+            self.flush_counters(1);
             if self.queue().gathers() {
                 self.gather()?;
             }
@@ -190,12 +199,12 @@ impl Worker {
                 return Ok(Some(runnable));
             }
         }
-        match self.with_post(|post| post.next(Runnable::prefetch))? {
+        match self.with_core(|core| core.next(Runnable::prefetch))? {
             Some(runnable) => Ok(Some(runnable)),
             None => {
                 let found = self.search()?;
                 if found.is_none() {
-                    self.idle_looks.set(self.idle_looks.get().wrapping_add(1));
+                    self.empty_searches.set(self.empty_searches.get().wrapping_add(1));
                 }
                 Ok(found)
             }
@@ -203,19 +212,19 @@ impl Worker {
     }
 
     #[inline]
-    fn with_post<R>(&self, f: impl FnOnce(&Post) -> R) -> Result<R, Relieved> {
-        self.post.with((), |post, ()| f(post)).map_err(|()| Relieved)
+    fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Result<R, HandedOff> {
+        self.core.with((), |core, ()| f(core)).map_err(|()| HandedOff)
     }
 
-    fn take_outside(&self) -> Result<Option<Runnable>, Relieved> {
-        self.with_post(|post| post.take_from(&self.shared.injector))
+    fn take_outside(&self) -> Result<Option<Runnable>, HandedOff> {
+        self.with_core(|core| core.take_from(&self.shared.injector))
     }
 
     /// Searches the global queue and the other workers' queues.
-    fn search(&self) -> Result<Option<Runnable>, Relieved> {
+    fn search(&self) -> Result<Option<Runnable>, HandedOff> {
         // WHY here: after the next use of the core, sysmon cannot take it; only then may this
         // thread be counted as searching or asleep.
-        self.seat.runs_nobody();
+        self.status.clear_running();
         if let Some(runnable) = self.take_outside()? {
             return Ok(Some(runnable));
         }
@@ -227,7 +236,7 @@ impl Worker {
         }
         for _ in 0..ROUNDS {
             if let Some(runnable) = self.steal()? {
-                self.tally().steals();
+                self.counters().steals();
                 return Ok(Some(runnable));
             }
             if let Some(runnable) = self.take_outside()? {
@@ -240,46 +249,46 @@ impl Worker {
 
     /// Steals half of the stealable queue of the first worker that has one, starting with the next
     /// worker.
-    fn steal(&self) -> Result<Option<Runnable>, Relieved> {
+    fn steal(&self) -> Result<Option<Runnable>, HandedOff> {
         let mut promising = self.others().filter(|queue| queue.wants_help());
-        self.with_post(|post| promising.find_map(|queue| post.steal_from(&queue.stealer)))
+        self.with_core(|core| promising.find_map(|queue| core.steal_from(&queue.stealer)))
     }
 
     /// Steals everything that waits for the other workers.
     #[cold]
-    fn gather(&self) -> Result<(), Relieved> {
+    fn gather(&self) -> Result<(), HandedOff> {
         for queue in self.others() {
-            while let Some(runnable) = self.with_post(|post| post.steal_from(&queue.stealer))? {
-                self.queued(self.post.with(runnable, Post::put_last));
+            while let Some(runnable) = self.with_core(|core| core.steal_from(&queue.stealer))? {
+                self.queued(self.core.with(runnable, Core::push_back));
             }
         }
         Ok(())
     }
 
     #[inline]
-    fn queue(&self) -> &Queue<Runnable> {
+    fn queue(&self) -> &SharedQueue<Runnable> {
         &self.shared.queues[self.index]
     }
 
     /// Returns the queues of the other workers, starting with the next one.
-    fn others(&self) -> impl Iterator<Item = &Queue<Runnable>> {
+    fn others(&self) -> impl Iterator<Item = &SharedQueue<Runnable>> {
         let queues = &self.shared.queues;
         (1..queues.len()).map(|i| &**queues[(self.index + i) % queues.len()])
     }
 
-    fn tally(&self) -> &Tally {
-        &self.shared.tallies[self.index]
+    fn counters(&self) -> &WorkerCounters {
+        &self.shared.counters[self.index]
     }
 
     /// Updates the worker's counters, without the turn under way if there is one.
     // WHY not inlined, here and below: the loop would save more registers.
     #[cold]
     #[inline(never)]
-    fn add_up(&self, under_way: u32) {
+    fn flush_counters(&self, under_way: u32) {
         // WHY less: the turn number also counts attempts that found no process or are still under
         // way.
-        let turns = self.seat.turn().wrapping_sub(self.idle_looks.get() + under_way);
-        self.done.set(self.tally().add_up(turns, self.done.get()));
+        let turns = self.status.turn().wrapping_sub(self.empty_searches.get() + under_way);
+        self.done.set(self.counters().flush(turns, self.done.get()));
     }
 
     fn timers(&self) -> &TimerWheel {
@@ -290,58 +299,58 @@ impl Worker {
     fn sleep(&self) {
         // WHY back to the loop: a freed cell may have sent a message to a process that now waits in
         // this core, where only this worker looks.
-        if purlin_raw::settle() {
+        if purlin_raw::flush() {
             return;
         }
-        let rest = self.timers().fall_asleep();
-        if rest == Rest::Fired {
+        let limit = self.timers().fall_asleep();
+        if limit == ParkLimit::Fired {
             return;
         }
         let idle = &self.shared.idle;
         idle.fall_asleep(self.index, self.searching.replace(false));
         if !self.shared.has_work() && !self.shared.stopping() {
-            self.park(rest);
+            self.park(limit);
         }
         // If another thread has woken this worker, it has already made it a searcher. An unpark
         // that arrives later shortens the next sleep.
-        idle.wake_self(self.index);
+        idle.leave(self.index);
         self.searching.set(true);
         self.timers().wake();
-        self.shared.rouse_monitor();
+        self.shared.wake_sysmon();
     }
 
     #[cold]
     #[inline(never)]
-    fn park(&self, rest: Rest) {
-        self.add_up(0);
+    fn park(&self, limit: ParkLimit) {
+        self.flush_counters(0);
         let now = || self.shared.timers.clock().now();
         if self.shared.measuring.load(Ordering::Relaxed) > 0 {
-            self.tally().falls_asleep(now());
+            self.counters().begin_sleep(now());
         }
-        match rest {
-            Rest::For(time) => self.parker.park_timeout(time),
+        match limit {
+            ParkLimit::For(time) => self.parker.park_timeout(time),
             _ => self.parker.park(),
         }
-        self.tally().wakes(now);
+        self.counters().end_sleep(now);
     }
 
     /// Ends the turn of a detached thread.
     #[cold]
     fn retire(&self) {
         debug_assert!(!self.searching.get(), "it was in a turn");
-        if let Some(relief) = self.seat.relief.get() {
-            relief.end();
-            if relief.is_last() {
+        if let Some(hand_off) = self.status.hand_off.get() {
+            hand_off.end();
+            if hand_off.has_idle_priority() {
                 // WHY: the thread may take locks until it exits, and hold some of them: the
                 // allocator's, the kernel's for the memory map, the C library's for stacks.
-                ThreadId::restore();
+                ThreadId::restore_priority();
             }
-            if relief.told() {
-                self.above.over(relief.slot, relief.since.elapsed());
+            if hand_off.is_reported() {
+                self.hooks.stall_ended(hand_off.slot, hand_off.since.elapsed());
             }
         }
         // WHY: sysmon may be resting, and may have skipped a trim because of this thread.
-        self.shared.rouse_monitor();
-        self.shared.run_what_nobody_will();
+        self.shared.wake_sysmon();
+        self.shared.drain_after_stop();
     }
 }

@@ -87,7 +87,7 @@ impl World {
     /// Wakes a worker that does not park or whose timeout has expired; another thread may be waking
     /// it at the same time.
     fn wake(&self, worker: usize) {
-        self.idle.wake_self(worker);
+        self.idle.leave(worker);
         self.parked[worker].store(0, Ordering::Relaxed);
     }
 }
@@ -163,7 +163,7 @@ fn a_worker_woken_by_timeout_and_by_a_notification_finds_the_work() {
 /// Returns `true` if sysmon rests.
 fn rests(world: &World) -> bool {
     // It rests if all workers sleep as far as it can see.
-    world.idle.all_asleep() && world.idle.begin_rest()
+    world.idle.all_asleep() && world.idle.begin_sysmon_rest()
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn sysmon_does_not_rest_while_a_woken_worker_is_awake() {
         let world = World::new();
         assert!(world.sleep(0, false));
         assert!(world.sleep(1, false));
-        let monitor = {
+        let sysmon = {
             let world = Arc::clone(&world);
             thread::spawn(move || rests(&world))
         };
@@ -180,8 +180,8 @@ fn sysmon_does_not_rest_while_a_woken_worker_is_awake() {
         world.put();
         let woken = (0..2).filter(|&worker| world.told(worker)).count();
         assert_eq!(woken, 1);
-        let roused = world.idle.rouse();
-        let rested = monitor.join().unwrap();
+        let roused = world.idle.wake_sysmon();
+        let rested = sysmon.join().unwrap();
         // Sysmon may be woken although it does not rest; that shortens a tick.
         assert!(roused || !rested);
         assert!(!world.idle.resting());
@@ -197,9 +197,9 @@ fn exactly_one_of_two_waking_workers_wakes_sysmon() {
         assert!(rests(&world));
         let other = {
             let world = Arc::clone(&world);
-            thread::spawn(move || world.idle.wake_self(0) && world.idle.rouse())
+            thread::spawn(move || world.idle.leave(0) && world.idle.wake_sysmon())
         };
-        let first = world.idle.wake_self(1) && world.idle.rouse();
+        let first = world.idle.leave(1) && world.idle.wake_sysmon();
         let second = other.join().unwrap();
         assert!(first != second, "the first who wakes rouses it, and only one");
         assert!(!world.idle.resting());
@@ -253,18 +253,18 @@ fn a_woken_worker_wakes_the_resting_sysmon() {
         let world = World::new();
         assert!(world.sleep(0, false));
         assert!(world.sleep(1, false));
-        let monitor = {
+        let sysmon = {
             let world = Arc::clone(&world);
             thread::spawn(move || rests(&world))
         };
         let worker = {
             let world = Arc::clone(&world);
             // The worker was woken: it has observed only what the waking thread had.
-            thread::spawn(move || world.told(1).then(|| world.idle.rouse()))
+            thread::spawn(move || world.told(1).then(|| world.idle.wake_sysmon()))
         };
         world.put();
-        let rested = monitor.join().unwrap();
-        let roused = worker.join().unwrap().unwrap_or_else(|| world.idle.rouse());
+        let rested = sysmon.join().unwrap();
+        let roused = worker.join().unwrap().unwrap_or_else(|| world.idle.wake_sysmon());
         assert!(roused || !rested);
         assert!(!world.idle.resting());
     });

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Me, Node, Pid, model, waker, yields};
-use purlin_sched::Alarm;
+use purlin_sched::TimerAction;
 use purlin_sched::model::{Instant, forward};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::{hint, thread};
@@ -29,7 +29,7 @@ async fn receives(node: Node, me: Me, senders: usize, most: usize) {
     let mut next = vec![0; senders];
     for _ in 0..most {
         let (sender, number) = node.receive(&me).await;
-        node.tally.demand(number == next[sender], "M2: in the order sent");
+        node.counters.demand(number == next[sender], "M2: in the order sent");
         next[sender] += 1;
     }
 }
@@ -137,9 +137,9 @@ fn a_timer_wakes_its_process_in_time_and_never_before() {
                 // CLOCK: the model's.
                 let (time, set) = (MS * (1 + n), Instant::now());
                 let wheel = at_home.scheduler.timers().wheel(n as usize % 2);
-                let timer = wheel.set(time, Alarm::Wake(waker().await));
+                let timer = wheel.set(time, TimerAction::Wake(waker().await));
                 std::future::poll_fn(|cx| timer.poll(cx.waker())).await;
-                at_home.tally.demand(set.elapsed() >= time, "N3: a timer fired early");
+                at_home.counters.demand(set.elapsed() >= time, "N3: a timer fired early");
             });
         }
         node.all_end_in_time(TICK);
@@ -158,8 +158,8 @@ fn a_timer_set_on_a_node_at_rest_is_fired() {
             forward(TICK);
             thread::yield_now();
         }
-        node.tally.accepted.fetch_add(1, Ordering::Relaxed);
-        node.scheduler.timers().wheel(1).set(MS, Alarm::Send(to.parcel((0, 0))));
+        node.counters.accepted.fetch_add(1, Ordering::Relaxed);
+        node.scheduler.timers().wheel(1).set(MS, TimerAction::Send(to.seal((0, 0))));
         drop(to);
         node.all_end_in_time(TICK);
         node.stop();
@@ -167,7 +167,7 @@ fn a_timer_set_on_a_node_at_rest_is_fired() {
 }
 
 /// A process that spins in one turn until the processes it has spawned have run.
-async fn hogs(node: Node) {
+async fn stalled(node: Node) {
     const BEHIND: usize = 8;
     let ran = Arc::new(AtomicUsize::new(0));
     for _ in 0..BEHIND {
@@ -190,7 +190,7 @@ async fn hogs(node: Node) {
 fn a_fresh_thread_runs_those_behind_a_hog() {
     model("a_fresh_thread_runs_those_behind_a_hog", || {
         let node = Node::start(1);
-        node.spawn(|_| hogs(node.clone()));
+        node.spawn(|_| stalled(node.clone()));
         node.all_end_in_time(TICK);
         node.stop();
     });
@@ -201,8 +201,8 @@ fn a_fresh_thread_runs_those_behind_a_hog() {
 fn those_behind_hogs_run_whoever_takes_them() {
     model("those_behind_hogs_run_whoever_takes_them", || {
         let node = Node::start(2);
-        node.spawn(|_| hogs(node.clone()));
-        node.spawn(|_| hogs(node.clone()));
+        node.spawn(|_| stalled(node.clone()));
+        node.spawn(|_| stalled(node.clone()));
         node.all_end_in_time(TICK);
         node.stop();
     });
@@ -226,7 +226,7 @@ fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
         let to = node.spawn(|me| receives(at_home, me, 1, 3));
         for number in 0..3 {
             node.send(&to, (0, number));
-            while node.tally.received.load(Ordering::Relaxed) <= number {
+            while node.counters.received.load(Ordering::Relaxed) <= number {
                 forward(TICK);
                 thread::yield_now();
             }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::local::{WORK_START, work};
-use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run, Signals};
+use crate::run::{Exchange, Hog, LoopKind, Mode, Payload, Run, Signals};
 
 /// Percentiles of single messages or round trips: optional, but required in `hog`.
 const DELAYS: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
@@ -89,9 +89,11 @@ fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
     let (started, back) = (figure(answer, "sent")?, figure(answer, "received")?);
     equal(answer, "ops", back)?;
     match hog.pace {
-        Pace::Open => equal(answer, "sent", hog.ms)?,
-        Pace::Closed if started == 0 => return Err("sent is 0: no round trip started".to_owned()),
-        Pace::Closed => {}
+        LoopKind::Open => equal(answer, "sent", hog.ms)?,
+        LoopKind::Closed if started == 0 => {
+            return Err("sent is 0: no round trip started".to_owned());
+        }
+        LoopKind::Closed => {}
     }
     in_order(answer)?;
     match figure(answer, "starved")? {
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn lost_round_trip_is_detected_unless_the_run_starved() {
-        let run = Run::Hog(Hog { pace: Pace::Open, hogs: 2, ms: 10 });
+        let run = Run::Hog(Hog { pace: LoopKind::Open, hogs: 2, ms: 10 });
         let mut answer = json!({
             "elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10,
             "starved": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 2,

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, End, Exchange, Hello, Hog, Mode, Pace, Payload, Request, Run, Sample, Schedule,
-    Signals, Variant, serve_on, shares,
+    EXPERIMENTS, End, Exchange, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample,
+    Schedule, Signals, Variant, serve_on, shares,
 };
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn every_experiment_is_parsed_with_its_parameters() {
         (
             "hog",
             json!({"loop": "open", "hogs": 4, "ms": 3}),
-            Run::Hog(Hog { pace: Pace::Open, hogs: 4, ms: 3 }),
+            Run::Hog(Hog { pace: LoopKind::Open, hogs: 4, ms: 3 }),
         ),
         ("monitor-churn", json!({"n": 4}), Run::MonitorChurn { n: 4 }),
         ("link-churn", json!({"n": 4}), Run::LinkChurn { n: 4 }),

@@ -15,7 +15,7 @@
 //! once. A batch is released when its last message is answered.
 //!
 //! INVARIANT: `first <= unsent <= next`; each id from `first` up lies in one batch, in order;
-//! `place` is the position of `unsent`.
+//! `position` is the position of `unsent`.
 //!
 //! COST: a push copies the message once and writes a 12-byte head before it; an answer costs
 //! nothing per message. Released batches are reused: a client that is answered as fast as it sends
@@ -31,7 +31,7 @@ use crate::frames::Frames;
 use crate::wire::{HEAD, Head, Id, LARGEST, SizeOrder};
 
 /// Maximum number of released batches kept for reuse.
-const SPARE: usize = 4;
+const MAX_SPARE_BATCHES: usize = 4;
 
 /// In-flight window: limits on the unanswered messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct Outbox {
     first: u64,
     unsent: u64,
     next: u64,
-    place: Place,
+    position: Position,
     /// Bytes of all batches, including the open one.
     bytes: usize,
     window: Window,
@@ -102,7 +102,7 @@ struct Batch {
 
 /// Write position: index of a batch and byte offset in it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Position {
     batch: usize,
     offset: usize,
 }
@@ -134,7 +134,7 @@ impl Outbox {
             first: 0,
             unsent: 0,
             next: 0,
-            place: Place::default(),
+            position: Position::default(),
             bytes: 0,
             window,
             batch,
@@ -201,20 +201,20 @@ impl Outbox {
         if may == 0 {
             return None;
         }
-        if self.place.batch == self.batches.len() {
+        if self.position.batch == self.batches.len() {
             self.seal();
         }
-        let batch = self.batches.get(self.place.batch)?;
-        let (bytes, from) = (Arc::clone(&batch.bytes), self.place.offset);
+        let batch = self.batches.get(self.position.batch)?;
+        let (bytes, from) = (Arc::clone(&batch.bytes), self.position.offset);
         let to;
         if batch.end - self.unsent <= may {
             to = bytes.len();
             self.unsent = batch.end;
-            self.place = Place { batch: self.place.batch + 1, offset: 0 };
+            self.position = Position { batch: self.position.batch + 1, offset: 0 };
         } else {
             to = from + length_of(&bytes[from..], may);
             self.unsent += may;
-            self.place.offset = to;
+            self.position.offset = to;
         }
         Some(Piece { bytes, from, to })
     }
@@ -222,7 +222,7 @@ impl Outbox {
     /// Whether a full batch is ready to be handed out.
     #[must_use]
     pub fn has_whole_batch(&self) -> bool {
-        self.place.batch < self.batches.len() || self.open.len() + HEAD > self.batch
+        self.position.batch < self.batches.len() || self.open.len() + HEAD > self.batch
     }
 
     /// Acknowledges all messages up to and including `id`. Returns how many of them were
@@ -239,8 +239,8 @@ impl Outbox {
         while self.batches.front().is_some_and(|batch| batch.end <= self.first) {
             if let Some(Batch { bytes, .. }) = self.batches.pop_front() {
                 self.bytes -= bytes.len();
-                self.place.batch -= 1;
-                self.keep(bytes);
+                self.position.batch -= 1;
+                self.recycle(bytes);
             }
         }
         Ok(count)
@@ -248,9 +248,9 @@ impl Outbox {
 
     /// Keeps the memory of a batch for reuse, unless the writer still shares it or its capacity
     /// exceeds twice the batch size.
-    fn keep(&mut self, bytes: Arc<Vec<u8>>) {
+    fn recycle(&mut self, bytes: Arc<Vec<u8>>) {
         if let Ok(mut bytes) = Arc::try_unwrap(bytes)
-            && self.spare.len() < SPARE
+            && self.spare.len() < MAX_SPARE_BATCHES
             && bytes.capacity() <= 2 * self.batch
         {
             bytes.clear();
@@ -283,7 +283,7 @@ impl Outbox {
             Some(batch) => length_of(&batch.bytes, self.first - batch.first),
             None => 0,
         };
-        self.place = Place { batch: 0, offset };
+        self.position = Position { batch: 0, offset };
     }
 
     /// Iterates over the unanswered messages, oldest first.

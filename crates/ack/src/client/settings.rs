@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Client;
 use super::backoff::Backoff;
+use super::connection_task::ConnectionTask;
 use super::error::{ConnectError, Lost, Refused};
-use super::keeper::Keeper;
 use super::outbox::{Outbox, Window};
 use super::shared::Shared;
 use crate::session::{Level, Opening};
@@ -185,9 +185,9 @@ impl Builder {
         let mut outbox = Outbox::new(self.window, self.batch);
         outbox.grant(u64::MAX, self.largest);
         let shared = Arc::new(Shared::new(outbox));
-        let mut keeper = Keeper::new(Arc::clone(&shared), self.settings, opening);
-        let first = keeper.first().await?;
-        tokio::spawn(keeper.run(first));
+        let mut task = ConnectionTask::new(Arc::clone(&shared), self.settings, opening);
+        let first = task.first().await?;
+        tokio::spawn(task.run(first));
         Ok(Client { shared })
     }
 
@@ -213,7 +213,7 @@ impl fmt::Debug for Builder {
 
 impl Settings {
     /// Reports refused messages to the callback.
-    pub(super) fn tell(&mut self, refused: impl IntoIterator<Item = Refused>) {
+    pub(super) fn report_refused(&mut self, refused: impl IntoIterator<Item = Refused>) {
         refused.into_iter().for_each(&mut self.on_refused);
     }
 }

@@ -17,8 +17,8 @@ use tokio::task::yield_now;
 
 use super::error::{Ended, Lost, Refused, SendError};
 use super::outbox::{Outbox, Piece};
-use crate::checked::{Answer, Checked};
 use crate::session::Opened;
+use crate::verifier::{AckVerifier, Answer};
 
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -35,7 +35,7 @@ const TURN: u64 = 1024;
 struct State {
     outbox: Outbox,
     /// Messages below this id do not linger: a task waits for their answers or for capacity.
-    hurry: u64,
+    no_linger_before: u64,
     waits: Waits,
     closing: bool,
     ended: Option<Ended>,
@@ -61,7 +61,13 @@ pub(super) enum Work {
 
 impl Shared {
     pub(super) fn new(outbox: Outbox) -> Self {
-        let state = State { outbox, hurry: 0, waits: Waits::Nothing, closing: false, ended: None };
+        let state = State {
+            outbox,
+            no_linger_before: 0,
+            waits: Waits::Nothing,
+            closing: false,
+            ended: None,
+        };
         Self {
             state: Mutex::new(state),
             moved: Notify::new(),
@@ -88,7 +94,7 @@ impl Shared {
         }
         if pushed.is_none() {
             // WHY: capacity is freed by answers only, and lingering messages get none.
-            state.hurry = state.outbox.next_id();
+            state.no_linger_before = state.outbox.next_id();
         }
         let wake = match state.waits {
             Waits::Nothing => false,
@@ -128,8 +134,8 @@ impl Shared {
     pub(super) async fn flushed(&self) -> Result<(), Ended> {
         let due = {
             let mut state = self.lock();
-            state.hurry = state.outbox.next_id();
-            state.hurry
+            state.no_linger_before = state.outbox.next_id();
+            state.no_linger_before
         };
         self.work.notify_one();
         loop {
@@ -180,7 +186,7 @@ impl Shared {
     /// for more.
     pub(super) fn work(&self, may_linger: bool) -> Work {
         let mut state = self.lock();
-        let State { outbox, hurry, waits, closing, .. } = &mut *state;
+        let State { outbox, no_linger_before: hurry, waits, closing, .. } = &mut *state;
         *waits = Waits::Nothing;
         if !outbox.has_unsent() {
             if *closing && outbox.is_empty() {
@@ -220,14 +226,14 @@ impl Shared {
     /// Applies the received answers and appends refused messages to `refused`.
     pub(super) fn answered(
         &self,
-        checked: &mut Checked,
+        verifier: &mut AckVerifier,
         mut bytes: &[u8],
         refused: &mut Vec<Refused>,
     ) -> Result<(), Lost> {
         let mut state = self.lock();
         let outbox = &mut state.outbox;
         let mut apply = || -> Result<(), Lost> {
-            while let Some(answer) = checked.take(&mut bytes)? {
+            while let Some(answer) = verifier.take(&mut bytes)? {
                 match answer {
                     Answer::Acked { id, .. } => {
                         outbox.acked(id)?;

@@ -3,7 +3,7 @@
 //! A strategy creates the batch; it borrows the connection's buffer until the handler returns.
 //! COST: copies and allocates nothing, unless the handler [copies](Batch::take) it.
 
-use crate::frames::{Frames, Skimmed, skim};
+use crate::frames::{FrameSummary, Frames, summarize};
 use crate::session::Level;
 use crate::wire::{Id, SizeOrder};
 
@@ -11,7 +11,7 @@ use crate::wire::{Id, SizeOrder};
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     bytes: &'a [u8],
-    found: Skimmed,
+    found: FrameSummary,
     order: SizeOrder,
     level: Level,
     session: Option<Session>,
@@ -36,8 +36,14 @@ pub struct Block {
 }
 
 impl<'a> Batch<'a> {
-    /// Creates a batch of the messages that `skim` found. `bytes` holds exactly these messages.
-    pub(crate) fn new(bytes: &'a [u8], found: Skimmed, order: SizeOrder, level: Level) -> Self {
+    /// Creates a batch of the messages that `summarize` found. `bytes` holds exactly these
+    /// messages.
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        found: FrameSummary,
+        order: SizeOrder,
+        level: Level,
+    ) -> Self {
         debug_assert_eq!(bytes.len(), found.used);
         Self { bytes, found, order, level, session: None }
     }
@@ -47,7 +53,7 @@ impl<'a> Batch<'a> {
         let mut frames = Frames::new(waiting, order, u32::MAX);
         let newest = frames.next()?.id;
         let used = frames.used();
-        let found = Skimmed { frames: 1, newest: Some(newest), used };
+        let found = FrameSummary { frames: 1, newest: Some(newest), used };
         Some(Self::new(&waiting[..used], found, order, level))
     }
 
@@ -57,8 +63,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the longest prefix whose ids satisfy the predicate.
-    pub(crate) fn first_while(&self, mut holds: impl FnMut(Id) -> bool) -> Skimmed {
-        let mut found = Skimmed::default();
+    pub(crate) fn first_while(&self, mut holds: impl FnMut(Id) -> bool) -> FrameSummary {
+        let mut found = FrameSummary::default();
         let mut frames = self.frames();
         while let Some(frame) = frames.next().filter(|frame| holds(frame.id)) {
             found.frames += 1;
@@ -69,10 +75,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the batch without the prefix `first`, or `None` if nothing is left.
-    pub(crate) fn without(self, first: Skimmed) -> Option<Self> {
+    pub(crate) fn without(self, first: FrameSummary) -> Option<Self> {
         let bytes = &self.bytes[first.used..];
         let frames = self.found.frames - first.frames;
-        let found = Skimmed { frames, newest: self.found.newest, used: bytes.len() };
+        let found = FrameSummary { frames, newest: self.found.newest, used: bytes.len() };
         (frames > 0).then_some(Self { bytes, found, ..self })
     }
 
@@ -82,7 +88,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the number of messages, the newest id and the length in bytes.
-    pub fn skimmed(&self) -> Skimmed {
+    pub fn summary(&self) -> FrameSummary {
         self.found
     }
 
@@ -121,7 +127,7 @@ impl Block {
     #[must_use]
     pub fn batch(&self) -> Batch<'_> {
         let Self { bytes, order, level, session } = self;
-        let found = skim(bytes, *order, u32::MAX);
+        let found = summarize(bytes, *order, u32::MAX);
         Batch { bytes, found, order: *order, level: *level, session: *session }
     }
 
@@ -167,16 +173,16 @@ mod tests {
     #[test]
     fn batch_is_split_between_messages() {
         let bytes = three();
-        let found = skim(&bytes, SizeOrder::Big, 9);
+        let found = summarize(&bytes, SizeOrder::Big, 9);
         let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Handled);
-        assert_eq!(batch.first_while(|id| id.number() < 1), Skimmed::default());
-        let two = Skimmed { frames: 2, newest: Some(Id::from(2)), used: 26 };
+        assert_eq!(batch.first_while(|id| id.number() < 1), FrameSummary::default());
+        let two = FrameSummary { frames: 2, newest: Some(Id::from(2)), used: 26 };
         assert_eq!(batch.first_while(|id| id.number() < 3), two);
         assert_eq!(batch.first_while(|_| true), found);
         let third = batch.without(two).expect("one is left");
         assert_eq!(third.frames().map(|frame| frame.id.number()).collect::<Vec<_>>(), [3]);
-        let skimmed = Skimmed { frames: 1, newest: Some(Id::from(3)), used: 13 };
-        assert_eq!(third.skimmed(), skimmed);
+        let skimmed = FrameSummary { frames: 1, newest: Some(Id::from(3)), used: 13 };
+        assert_eq!(third.summary(), skimmed);
         assert!(batch.without(found).is_none());
     }
 
@@ -184,7 +190,7 @@ mod tests {
     fn first_message_forms_a_batch() {
         let bytes = three();
         let batch = Batch::first(&bytes, SizeOrder::Big, Level::Received).expect("it is whole");
-        assert_eq!((batch.bytes(), batch.skimmed().frames), (&bytes[..13], 1));
+        assert_eq!((batch.bytes(), batch.summary().frames), (&bytes[..13], 1));
         assert!(Batch::first(&bytes[..12], SizeOrder::Big, Level::Received).is_none());
     }
 
@@ -192,10 +198,10 @@ mod tests {
     fn block_equals_the_batch_it_was_copied_from() {
         let bytes = three();
         let session = Session { client: [7; 16], epoch: 3 };
-        let found = skim(&bytes, SizeOrder::Big, 9);
+        let found = summarize(&bytes, SizeOrder::Big, 9);
         let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Handled);
         let block = batch.of(session, Level::Durable).take();
-        assert_eq!(block.batch().skimmed(), found);
+        assert_eq!(block.batch().summary(), found);
         assert_eq!((block.level(), block.session()), (Level::Durable, Some(session)));
         assert_eq!(block.frames().map(|frame| frame.id.number()).collect::<Vec<_>>(), [1, 2, 3]);
     }

@@ -24,7 +24,7 @@ use purlin::ExitReason;
 pub use self::batch::{Batch, Block, Session};
 pub use self::count::Count;
 pub use self::file::{File, OpenError};
-pub use self::to_process::{Handed, ToProcess};
+pub use self::to_process::{HandedBatch, ToProcess};
 use crate::session::Level;
 use crate::wire::Refusal;
 

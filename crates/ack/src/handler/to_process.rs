@@ -15,13 +15,13 @@ use crate::session::Level;
 ///
 /// Dropping it without a reply ends the connection, and no message of the block is acknowledged.
 #[derive(Debug)]
-pub struct Handed {
+pub struct HandedBatch {
     /// The messages.
     pub block: Block,
     reply: Reply<Result<(), Unhandled>>,
 }
 
-impl Handed {
+impl HandedBatch {
     /// Acknowledges the messages. The process has taken responsibility up to their
     /// [level](Block::level).
     pub fn done(self) {
@@ -34,14 +34,14 @@ impl Handed {
     }
 }
 
-/// Sends messages to a process, which replies with [`Handed::done`].
+/// Sends messages to a process, which replies with [`HandedBatch::done`].
 ///
 /// ```
 /// use purlin::{Process, spawn};
-/// use purlin_ack::handler::{Handed, ToProcess};
+/// use purlin_ack::handler::{HandedBatch, ToProcess};
 /// use purlin_ack::server::Server;
 ///
-/// async fn printer(mut me: Process<Handed>) {
+/// async fn printer(mut me: Process<HandedBatch>) {
 ///     loop {
 ///         let handed = me.receive().await;
 ///         for frame in handed.block.frames() {
@@ -68,7 +68,7 @@ pub struct ToProcess<M> {
     offers: Level,
 }
 
-impl<M: From<Handed> + Send + 'static> ToProcess<M> {
+impl<M: From<HandedBatch> + Send + 'static> ToProcess<M> {
     /// Creates a handler that sends to `process`. By default the process has 60 s per block, and
     /// the handler offers [`Level::Handled`].
     pub fn new(process: Pid<M>) -> Self {
@@ -90,10 +90,10 @@ impl<M: From<Handed> + Send + 'static> ToProcess<M> {
     }
 }
 
-impl<M: From<Handed> + Send + 'static> Handler for ToProcess<M> {
+impl<M: From<HandedBatch> + Send + 'static> Handler for ToProcess<M> {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
         let block = batch.take();
-        let done = |reply| M::from(Handed { block, reply });
+        let done = |reply| M::from(HandedBatch { block, reply });
         match self.process.call_timeout(done, self.patience).await {
             Ok(answer) => answer,
             Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),

@@ -28,28 +28,28 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use super::account::Account;
 use super::block::Block;
+use super::counters::Counters;
+use super::in_flight::InFlight;
 use super::plan::Plan;
-use super::socket::{Came, Socket};
-use super::tally::Tally;
-use crate::checked::Checked;
-use crate::client::open::open;
+use super::socket::{ReadOutcome, Socket};
+use crate::client::open_session::open;
 use crate::client::{ConnectError, Lost};
 use crate::session::{Level, Opened, Opening};
 use crate::strategy::Strategy;
+use crate::verifier::AckVerifier;
 
 /// Size of the buffer for answers, in bytes.
 const ANSWERS: usize = 4096;
 /// How long to wait for the server to close once all messages are answered.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Connection {
     /// Number of the connection, from 1.
     number: u32,
     socket: Socket,
-    account: Account,
+    in_flight: InFlight,
     block: Block,
     answers: Vec<u8>,
     window: u64,
@@ -62,7 +62,7 @@ pub(super) struct Connection {
 }
 
 /// Result of an attempt to write.
-enum Wrote {
+enum WriteOutcome {
     Something,
     /// The socket is full.
     Full,
@@ -72,7 +72,7 @@ enum Wrote {
 
 /// Start and end of a round on one connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lap {
+pub(super) struct RoundTimes {
     pub(super) began: Instant,
     pub(super) ended: Instant,
 }
@@ -87,13 +87,21 @@ pub(super) struct Broken {
 }
 
 impl Connection {
-    pub(super) async fn open(plan: &Plan, number: u32, tally: Arc<Tally>) -> Result<Self, Broken> {
-        let opened = timeout(plan.patience, Self::establish(plan, number, tally)).await;
+    pub(super) async fn open(
+        plan: &Plan,
+        number: u32,
+        counters: Arc<Counters>,
+    ) -> Result<Self, Broken> {
+        let opened = timeout(plan.patience, Self::establish(plan, number, counters)).await;
         let opened = opened.unwrap_or_else(|_| Err(Lost::Slow(plan.patience).into()));
         opened.map_err(|why| Broken { number, answered: 0, begun: 0, why })
     }
 
-    async fn establish(plan: &Plan, number: u32, tally: Arc<Tally>) -> Result<Self, ConnectError> {
+    async fn establish(
+        plan: &Plan,
+        number: u32,
+        counters: Arc<Counters>,
+    ) -> Result<Self, ConnectError> {
         let stream = tokio::net::TcpStream::connect(&plan.address).await;
         let stream = stream.map_err(Lost::Io)?;
         stream.set_nodelay(plan.nodelay).map_err(Lost::Io)?;
@@ -110,21 +118,21 @@ impl Connection {
         let socket = socket.map_err(Lost::Io)?;
         socket.set_patience(plan.patience).map_err(Lost::Io)?;
         let window = plan.window.unwrap_or(u64::MAX);
-        let (checked, window) = match opened {
-            Some(opened) => (Checked::session(opened.newest), window.min(opened.window.into())),
-            None if plan.strategy == Strategy::RequestReply => (Checked::replies(), window),
-            None => (Checked::acks(), window),
+        let (verifier, window) = match opened {
+            Some(opened) => (AckVerifier::session(opened.newest), window.min(opened.window.into())),
+            None if plan.strategy == Strategy::RequestReply => (AckVerifier::replies(), window),
+            None => (AckVerifier::acks(), window),
         };
         let in_a_write = u64::from(plan.batch).min(plan.messages).min(window) as usize;
         let now = Instant::now();
         Ok(Self {
             number,
             socket,
-            account: Account::new(checked, tally),
+            in_flight: InFlight::new(verifier, counters),
             block: Block::new(in_a_write, plan.size, plan.strategy.order()),
             answers: vec![0; ANSWERS],
             window,
-            look: plan.look,
+            look: plan.poll_interval,
             patience: plan.patience,
             now,
             moved: now,
@@ -137,20 +145,20 @@ impl Connection {
     }
 
     /// Sends `messages` messages and waits until all of them are answered. Blocks.
-    pub(super) fn round(mut self, messages: u64) -> Result<(Self, Lap), Broken> {
-        match self.send_all(self.account.next() + messages) {
+    pub(super) fn round(mut self, messages: u64) -> Result<(Self, RoundTimes), Broken> {
+        match self.send_all(self.in_flight.next() + messages) {
             Ok(lap) => Ok((self, lap)),
             Err(lost) => Err(self.broken(lost)),
         }
     }
 
-    fn send_all(&mut self, end: u64) -> Result<Lap, Lost> {
+    fn send_all(&mut self, end: u64) -> Result<RoundTimes, Lost> {
         let began = Instant::now();
         (self.now, self.moved) = (began, began);
         let mut looked = began;
-        while self.account.first() < end {
+        while self.in_flight.first() < end {
             match self.write(end)? {
-                Wrote::Something => {
+                WriteOutcome::Something => {
                     self.now = Instant::now();
                     self.moved = self.now;
                     if self.now - looked < self.look {
@@ -158,55 +166,55 @@ impl Connection {
                     }
                     self.read(false)?;
                 }
-                Wrote::Full => {
-                    self.socket.wait_for_room(self.look.min(self.patience))?;
+                WriteOutcome::Full => {
+                    self.socket.wait_writable(self.look.min(self.patience))?;
                     self.read(false)?;
                 }
-                Wrote::Nothing => self.read(true)?,
+                WriteOutcome::Nothing => self.read(true)?,
             }
             looked = self.now;
             if self.now - self.moved >= self.patience {
                 return Err(Lost::Silent(self.patience));
             }
         }
-        Ok(Lap { began, ended: self.now })
+        Ok(RoundTimes { began, ended: self.now })
     }
 
     /// Makes one write, if something may be written.
-    fn write(&mut self, end: u64) -> Result<Wrote, Lost> {
+    fn write(&mut self, end: u64) -> Result<WriteOutcome, Lost> {
         if self.block.left().is_empty() {
             match self.socket.flush() {
                 Ok(true) => {}
-                Ok(false) => return Ok(Wrote::Full),
-                Err(error) => return Err(self.parted(error)),
+                Ok(false) => return Ok(WriteOutcome::Full),
+                Err(error) => return Err(self.loss_after_write_error(error)),
             }
-            let (first, next) = (self.account.first(), self.account.next());
+            let (first, next) = (self.in_flight.first(), self.in_flight.next());
             let count = self.block.messages().min(end - next);
             // WHY whole blocks only: the load measures the cost of a write of that size.
             if count == 0 || next - first > self.window - count {
-                return Ok(Wrote::Nothing);
+                return Ok(WriteOutcome::Nothing);
             }
             self.block.fill(next, count);
-            self.account.begin(count, self.now);
+            self.in_flight.begin(count, self.now);
         }
         match self.socket.write(self.block.left()) {
             Ok(Some(count)) => {
                 self.block.wrote(count);
-                Ok(Wrote::Something)
+                Ok(WriteOutcome::Something)
             }
-            Ok(None) => Ok(Wrote::Full),
-            Err(error) => Err(self.parted(error)),
+            Ok(None) => Ok(WriteOutcome::Full),
+            Err(error) => Err(self.loss_after_write_error(error)),
         }
     }
 
     /// Returns why a connection with a failed write is lost. First applies the answers that the
     /// server sent before it closed.
-    fn parted(&mut self, error: io::Error) -> Lost {
+    fn loss_after_write_error(&mut self, error: io::Error) -> Lost {
         loop {
-            let before = self.account.first();
+            let before = self.in_flight.first();
             match self.read(false) {
                 Err(lost) => return lost,
-                Ok(()) if self.account.first() == before => return Lost::Io(error),
+                Ok(()) if self.in_flight.first() == before => return Lost::Io(error),
                 Ok(()) => {}
             }
         }
@@ -218,9 +226,9 @@ impl Connection {
             let read = self.socket.read(&mut self.answers, waits);
             self.now = Instant::now();
             match read? {
-                Came::Bytes(0) => return Err(Lost::Ended),
-                Came::Bytes(count) => {
-                    if self.account.answered(&self.answers[..count], self.now)? {
+                ReadOutcome::Bytes(0) => return Err(Lost::Ended),
+                ReadOutcome::Bytes(count) => {
+                    if self.in_flight.answered(&self.answers[..count], self.now)? {
                         self.moved = self.now;
                     }
                     if count < self.answers.len() {
@@ -228,8 +236,8 @@ impl Connection {
                     }
                     waits = false;
                 }
-                Came::Nothing => return Ok(()),
-                Came::Late => return Err(Lost::Silent(self.patience)),
+                ReadOutcome::Nothing => return Ok(()),
+                ReadOutcome::Late => return Err(Lost::Silent(self.patience)),
             }
         }
     }
@@ -244,7 +252,7 @@ impl Connection {
     }
 
     fn part(&mut self) -> Result<(), Lost> {
-        let until = Instant::now() + FAREWELL;
+        let until = Instant::now() + CLOSE_TIMEOUT;
         // WHY only answers count from here: all messages are answered, so other errors are
         // harmless.
         let _ = self.socket.finish();
@@ -255,18 +263,18 @@ impl Connection {
                 return Ok(());
             }
             match self.socket.read(&mut self.answers, true) {
-                Ok(Came::Bytes(count @ 1..)) => {
-                    self.account.answered(&self.answers[..count], now)?;
+                Ok(ReadOutcome::Bytes(count @ 1..)) => {
+                    self.in_flight.answered(&self.answers[..count], now)?;
                 }
-                Ok(Came::Nothing) => {}
-                Ok(Came::Bytes(0) | Came::Late) | Err(_) => return Ok(()),
+                Ok(ReadOutcome::Nothing) => {}
+                Ok(ReadOutcome::Bytes(0) | ReadOutcome::Late) | Err(_) => return Ok(()),
             }
         }
     }
 
     fn broken(self, lost: Lost) -> Broken {
-        let Self { number, account, .. } = self;
-        Broken { number, answered: account.first(), begun: account.next(), why: lost.into() }
+        let Self { number, in_flight, .. } = self;
+        Broken { number, answered: in_flight.first(), begun: in_flight.next(), why: lost.into() }
     }
 }
 

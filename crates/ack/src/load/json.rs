@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::shown::level_name;
+use super::report::level_name;
 use super::summary::{Spread, Summary};
 
 impl Summary {
@@ -41,7 +41,7 @@ impl Summary {
                 "size": plan.size,
                 "batch": plan.batch,
                 "window": plan.window,
-                "look_ms": plan.look.as_secs_f64() * 1e3,
+                "look_ms": plan.poll_interval.as_secs_f64() * 1e3,
                 "nodelay": plan.nodelay,
                 "session": plan.level.map(level_name),
                 "tls": plan.tls.is_some(),

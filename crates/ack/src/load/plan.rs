@@ -46,7 +46,7 @@ pub struct Plan {
     pub window: Option<u64>,
     /// Interval between reads of answers while there is something to write. Otherwise the
     /// connection waits for answers.
-    pub look: Duration,
+    pub poll_interval: Duration,
     /// Whether to set `TCP_NODELAY`.
     pub nodelay: bool,
     /// Opens a session with this acknowledgement level.
@@ -80,7 +80,7 @@ impl Plan {
             size: 5,
             batch,
             window,
-            look: Duration::from_millis(1),
+            poll_interval: Duration::from_millis(1),
             nodelay,
             level: None,
             patience: Duration::from_secs(10),
@@ -105,7 +105,7 @@ impl Plan {
             }
         }
         if self.patience.is_zero() {
-            return Err(BadPlan::Impatient);
+            return Err(BadPlan::ZeroTimeout);
         }
         if self.level.is_some() && self.strategy != Strategy::Best {
             return Err(BadPlan::NoSession(self.strategy));
@@ -139,7 +139,7 @@ pub enum BadPlan {
     /// A number that must be at least 1 is 0.
     Nothing(&'static str),
     /// The timeout is zero.
-    Impatient,
+    ZeroTimeout,
     /// A session was requested from a strategy other than `best`.
     NoSession(Strategy),
     /// Request-reply requires a window of 1.
@@ -157,7 +157,7 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing(what) => write!(f, "{what}; give 1 at least"),
-            Self::Impatient => f.write_str("no time to wait for the server; give some patience"),
+            Self::ZeroTimeout => f.write_str("no time to wait for the server; give some patience"),
             Self::NoSession(strategy) => {
                 write!(f, "{strategy} has no sessions; only best has")
             }

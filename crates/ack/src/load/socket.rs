@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
-use crate::attempt::at_once;
+use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 
 /// Flags of all sends.
@@ -29,7 +29,7 @@ pub(super) struct Socket {
 
 /// Result of an attempt to read.
 #[derive(Debug)]
-pub(super) enum Came {
+pub(super) enum ReadOutcome {
     /// Number of bytes read; 0 at the end of the stream.
     Bytes(usize),
     Nothing,
@@ -64,7 +64,7 @@ impl Socket {
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         let mut lent = Lent { stream: &self.stream, waits: false };
         match &mut self.tls {
-            None => at_once(|| lent.write(bytes)),
+            None => now_or_would_block(|| lent.write(bytes)),
             Some(tls) => tls.write(&mut lent, bytes),
         }
     }
@@ -79,21 +79,21 @@ impl Socket {
 
     /// Reads what is available, or waits for it if `waits` is set. Before waiting, the caller must
     /// flush.
-    pub(super) fn read(&mut self, room: &mut [u8], waits: bool) -> io::Result<Came> {
+    pub(super) fn read(&mut self, room: &mut [u8], waits: bool) -> io::Result<ReadOutcome> {
         let mut lent = Lent { stream: &self.stream, waits };
         let read = match &mut self.tls {
-            None => at_once(|| lent.read(room))?,
+            None => now_or_would_block(|| lent.read(room))?,
             Some(tls) => tls.read(&mut lent, room)?,
         };
         Ok(match read {
-            Some(count) => Came::Bytes(count),
-            None if lent.waits => Came::Late,
-            None => Came::Nothing,
+            Some(count) => ReadOutcome::Bytes(count),
+            None if lent.waits => ReadOutcome::Late,
+            None => ReadOutcome::Nothing,
         })
     }
 
     /// Waits until the socket is writable, for at most `most`.
-    pub(super) fn wait_for_room(&self, most: Duration) -> io::Result<()> {
+    pub(super) fn wait_writable(&self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).ok();
         match poll(&mut [PollFd::new(&self.stream, PollFlags::OUT)], most.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),

@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 
 use super::Round;
+use super::counters::Answered;
 use super::plan::Plan;
-use super::tally::Answered;
 
 /// Results of a load. `Display` formats them as text, [`Summary::to_json`] as JSON.
 #[derive(Clone, Debug)]

@@ -15,13 +15,13 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use purlin::supervisor::{SimpleRef, StartChildError};
+use purlin::supervisor::{DynamicSupervisorRef, StartChildError};
 use purlin::{Exit, ExitReason, Process};
 
-use super::permits::Room;
+use super::permits::Slot;
+use super::resources::{PAUSE, is_resource_exhausted};
 use super::shared::{Newcomer, Shared};
-use super::shortage::{PAUSE, is_for_want};
-use super::waiting::receive_within;
+use super::timeout::receive_within;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -32,25 +32,25 @@ pub(crate) async fn acceptor(
     shared: Arc<Shared>,
 ) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
-    let connections = SimpleRef::<Newcomer>::whereis(&shared.connections)?;
+    let connections = DynamicSupervisorRef::<Newcomer>::whereis(&shared.connections)?;
     let listener = loop {
         // WHY a clone: a descriptor can be registered with tokio only once.
         match listener.try_clone().and_then(tokio::net::TcpListener::from_std) {
             Ok(own) => break own,
-            Err(error) if is_for_want(&error) => {
-                if let Some(exit) = shortage(&mut me, &shared, &error).await {
+            Err(error) if is_resource_exhausted(&error) => {
+                if let Some(exit) = resources_exhausted(&mut me, &shared, &error).await {
                     return Ok(exit.reason);
                 }
             }
             Err(error) => return Err(error.into()),
         }
     };
-    let mut room: Option<Room> = None;
+    let mut room: Option<Slot> = None;
     loop {
         let next = async {
             let room = match room.take() {
                 Some(room) => room,
-                None => shared.permits.room().await,
+                None => shared.permits.acquire_slot().await,
             };
             (room, listener.accept().await)
         };
@@ -74,8 +74,8 @@ pub(crate) async fn acceptor(
             },
             Err(error) => {
                 room = Some(free);
-                if is_for_want(&error) {
-                    if let Some(exit) = shortage(&mut me, &shared, &error).await {
+                if is_resource_exhausted(&error) {
+                    if let Some(exit) = resources_exhausted(&mut me, &shared, &error).await {
                         return Ok(exit.reason);
                     }
                 } else if !is_of_the_client(&error) {
@@ -87,7 +87,10 @@ pub(crate) async fn acceptor(
 }
 
 /// Has the supervisor start a process for the connection.
-async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Result<(), Failure> {
+async fn hand_over(
+    connections: &DynamicSupervisorRef<Newcomer>,
+    newcomer: Newcomer,
+) -> Result<(), Failure> {
     let peer = newcomer.peer;
     match connections.start_child(newcomer).await {
         Err(error @ StartChildError::NoSupervisor(_)) => Err(error.into()),
@@ -100,7 +103,11 @@ async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Res
 }
 
 /// Waits [`PAUSE`] for descriptors to be freed. Returns the exit signal received meanwhile, if any.
-async fn shortage(me: &mut Process<Exit>, shared: &Shared, error: &io::Error) -> Option<Exit> {
+async fn resources_exhausted(
+    me: &mut Process<Exit>,
+    shared: &Shared,
+    error: &io::Error,
+) -> Option<Exit> {
     shared.counters.exhausted();
     if !shared.short.swap(true, Ordering::Relaxed) {
         tracing::warn!(%error, "no connection can be accepted for now");

@@ -1,18 +1,17 @@
 //! Connection process.
 //!
 //! The connection supervisor starts it with a socket from an acceptor. The process creates the
-//! handler, runs the server's strategy until that returns the [close reason](super::ending::End),
-//! and closes the socket once the client has read everything. If the process is killed or its
-//! handler panics, the socket is closed immediately, and unacknowledged messages stay
-//! unacknowledged.
+//! handler, runs the server's strategy until that returns the [close reason](CloseReason), and
+//! closes the socket once the client has read everything. If the process is killed or its handler
+//! panics, the socket is closed immediately, and unacknowledged messages stay unacknowledged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use purlin::{Exit, ExitReason, Process};
 
-use super::counts::Watched;
-use super::ending::End;
+use super::close_reason::CloseReason;
+use super::counters::Watched;
 use super::reader::Reader;
 use super::shared::{Newcomer, Shared};
 use super::socket::Socket;
@@ -45,8 +44,8 @@ where
     tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
     match end.cause() {
-        End::Lost(_) | End::Replaced => {}
-        End::Deaf => reader.reset(),
+        CloseReason::Lost(_) | CloseReason::Replaced => {}
+        CloseReason::SlowReader => reader.reset(),
         _ => reader.close().await,
     }
     end.reason()

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::waiting::now;
+use super::timeout::now;
 
 /// Binary logarithm of the number of buckets per power of two.
 const CUT: u32 = 3;

@@ -16,29 +16,31 @@
 //! | `acceptor` | acceptor processes |
 //! | `permits`, `limits` | connection limits |
 //! | `connection` | connection process |
-//! | `reader`, `pace`, `socket`, `waiting` | reading and waiting |
-//! | `ending` | close reason |
+//! | `reader`, `read_coalescer`, `socket`, `timeout` | reading and waiting |
+//! | `close_reason` | close reason |
 //! | `sessions` | connections of clients with a session |
-//! | `counts`, `latency` | counters and latency of acks |
+//! | `counters`, `latency` | counters and latency of acks |
+//! | `resources` | detection of exhausted descriptors and memory |
+//! | `shared` | state shared by the processes of a server |
 //!
 //! The [strategy](crate::strategy) decides how a connection reads and acknowledges, its
 //! [handler](crate::handler) what happens to the messages.
 
 mod acceptor;
 mod builder;
+pub(crate) mod close_reason;
 mod connection;
-pub(crate) mod counts;
-pub(crate) mod ending;
+pub(crate) mod counters;
 mod latency;
 mod limits;
-mod pace;
 mod permits;
+mod read_coalescer;
 pub(crate) mod reader;
+mod resources;
 pub(crate) mod sessions;
 pub(crate) mod shared;
-mod shortage;
 pub(crate) mod socket;
-pub(crate) mod waiting;
+pub(crate) mod timeout;
 
 use std::fmt;
 use std::io;
@@ -49,7 +51,7 @@ use purlin::ExitReason;
 use purlin::supervisor::{SupervisorRef, SupervisorSpec};
 
 pub use self::builder::{Builder, StartError};
-pub use self::counts::{Counts, Watch};
+pub use self::counters::{Counts, Watch};
 pub use self::latency::Latency;
 pub use self::limits::Limits;
 use self::shared::Shared;

@@ -1,6 +1,6 @@
 //! Connection limits: in total and per address.
 //!
-//! An acceptor acquires a [`Room`] before it accepts, so no connection is accepted at the limit,
+//! An acceptor acquires a [`Slot`] before it accepts, so no connection is accepted at the limit,
 //! and converts it into a [`Permit`] for the address of the client. The connection process holds
 //! the permit; dropping it, however the process ends, frees the slot.
 //!
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::counts::Counters;
+use super::counters::Counters;
 use super::limits::Limits;
 
 /// Connection slots and connections per address.
@@ -26,9 +26,9 @@ pub(crate) struct Permits {
     counters: Arc<Counters>,
 }
 
-/// `Room`: a reserved connection slot.
+/// Reserved connection slot.
 #[derive(Debug)]
-pub(crate) struct Room(OwnedSemaphorePermit);
+pub(crate) struct Slot(OwnedSemaphorePermit);
 
 /// Permit of an open connection.
 #[derive(Debug)]
@@ -52,14 +52,14 @@ impl Permits {
     /// Waits for a free connection slot.
     ///
     /// *Cancellation*: dropping the future leaves the wait list.
-    pub(crate) async fn room(&self) -> Room {
+    pub(crate) async fn acquire_slot(&self) -> Slot {
         let room = Arc::clone(&self.all).acquire_owned().await;
         // WHY: the semaphore is never closed.
-        Room(room.expect("it is open"))
+        Slot(room.expect("it is open"))
     }
 
     /// Converts a slot into a permit. Returns the slot if the address has reached its limit.
-    pub(crate) fn admit(self: &Arc<Self>, room: Room, address: IpAddr) -> Result<Permit, Room> {
+    pub(crate) fn admit(self: &Arc<Self>, room: Slot, address: IpAddr) -> Result<Permit, Slot> {
         let mut addresses = self.addresses();
         let here = addresses.get(&address).copied().unwrap_or(0);
         if here >= self.per_address {
@@ -100,7 +100,7 @@ mod tests {
     use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
 
-    use super::{Counters, Limits, Permits, Room};
+    use super::{Counters, Limits, Permits, Slot};
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     const THERE: IpAddr = IpAddr::V4(Ipv4Addr::BROADCAST);
@@ -111,8 +111,8 @@ mod tests {
         (Arc::new(Permits::new(&limits, Arc::clone(&counters))), counters)
     }
 
-    fn room(permits: &Permits) -> Option<Room> {
-        let room = pin!(permits.room());
+    fn room(permits: &Permits) -> Option<Slot> {
+        let room = pin!(permits.acquire_slot());
         match room.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(room) => Some(room),
             Poll::Pending => None,

@@ -2,25 +2,25 @@
 //!
 //! Owned by the connection process and used only in its turns. A strategy calls
 //! [`fill`](Reader::fill) to read into a buffer and [`write`](Reader::write); both return the
-//! [close reason](End) when the connection has ended, whether by the client, the network, the idle
-//! timeout or an exit signal. The reader does not look at the data.
+//! [close reason](CloseReason) when the connection has ended, whether by the client, the network,
+//! the idle timeout or an exit signal. The reader does not look at the data.
 //!
 //! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
 //! but never during a write or in the handler: what was read is answered before the connection
 //! ends.
 //!
 //! *Idle timeout.* A message must start within the configured time and be complete within the same
-//! time again; otherwise the connection is [silent](End::Silent). A client that sends a byte now
-//! and then cannot stay connected forever.
+//! time again; otherwise the connection is [silent](CloseReason::Silent). A client that sends a
+//! byte now and then cannot stay connected forever.
 //!
 //! *Adaptive spinning.* A client in lock-step writes a few microseconds after its answer. If the
-//! last wait was that short, the next one starts with polling for at most [`Keen::LONGEST`],
-//! yielding to other processes in between: a wakeup by the kernel would take longer than the whole
-//! round. Connections with long waits never poll, and unsuccessful polling becomes [ever
-//! rarer](Keen).
+//! last wait was that short, the next one starts with polling for at most
+//! [`AdaptiveSpin::LONGEST`], yielding to other processes in between: a wakeup by the kernel would
+//! take longer than the whole round. Connections with long waits never poll, and unsuccessful
+//! polling becomes [ever rarer](AdaptiveSpin).
 //!
 //! *Lingering.* A client that makes many small writes is read less often, if that [moves more
-//! bytes](Pace).
+//! bytes](ReadCoalescer).
 //!
 //! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
 //! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
@@ -29,15 +29,16 @@ use std::future::Future;
 use std::time::Duration;
 
 use purlin::{
-    Exit, ExitReason, Keen, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, yield_now,
+    AdaptiveSpin, Exit, ExitReason, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions,
+    yield_now,
 };
 use tokio::io::Interest;
 
-use super::ending::End;
-use super::pace::{LINGERS, Pace};
+use super::close_reason::CloseReason;
+use super::read_coalescer::{LINGERS, ReadCoalescer};
 use super::socket::Socket;
-use super::waiting::{now, receive_within, told_within, within};
-use crate::inbuf::InBuf;
+use super::timeout::{ended_within, now, receive_within, within};
+use crate::read_buffer::ReadBuffer;
 
 /// Idle time after which the buffer is freed.
 const REST: Duration = Duration::from_secs(1);
@@ -67,8 +68,8 @@ pub(crate) struct Reader {
     heard: bool,
     /// When the last read with [`Amount::Available`] returned, on the node's clock.
     read_at: Duration,
-    keen: Keen,
-    pace: Pace,
+    spin: AdaptiveSpin,
+    coalescer: ReadCoalescer,
 }
 
 impl Reader {
@@ -81,8 +82,8 @@ impl Reader {
             heard_at: now(),
             heard: false,
             read_at: Duration::ZERO,
-            keen: Keen::default(),
-            pace: Pace::new(now()),
+            spin: AdaptiveSpin::default(),
+            coalescer: ReadCoalescer::new(now()),
         }
     }
 
@@ -101,7 +102,7 @@ impl Reader {
         &mut self,
         options: SpawnOptions,
         function: F,
-    ) -> Result<Pid<N>, End>
+    ) -> Result<Pid<N>, CloseReason>
     where
         N: Send + 'static,
         F: FnOnce(Process<N>) -> Fut + Send + 'static,
@@ -109,7 +110,7 @@ impl Reader {
         Fut::Output: Outcome,
     {
         let helper = self.me.spawn_link_opt(options, function).map_err(|error| {
-            End::Helper(match error {
+            CloseReason::Helper(match error {
                 SpawnError::SystemLimit(_) => ExitReason::SystemLimit,
                 other => ExitReason::shutdown_with(other.to_string()),
             })
@@ -122,12 +123,12 @@ impl Reader {
     /// the next message.
     pub(crate) async fn fill(
         &mut self,
-        buffer: &mut InBuf,
+        buffer: &mut ReadBuffer,
         needed: usize,
         amount: Amount,
-    ) -> Result<(), End> {
-        self.heed()?;
-        if amount == Amount::Available && self.pace.lingers() {
+    ) -> Result<(), CloseReason> {
+        self.check_exit_signal()?;
+        if amount == Amount::Available && self.coalescer.lingers() {
             let until = now().saturating_add(LINGERS);
             while now() < until {
                 yield_now().await;
@@ -141,26 +142,26 @@ impl Reader {
         if std::mem::take(&mut self.heard) {
             self.heard_at = began;
         }
-        let asks = self.keen.asks();
-        while asks && now().saturating_sub(began) < Keen::LONGEST {
+        let asks = self.spin.should_poll();
+        while asks && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
             yield_now().await;
-            self.heed()?;
+            self.check_exit_signal()?;
             if self.take(buffer, needed, amount)? {
-                self.keen.found();
+                self.spin.poll_succeeded();
                 return Ok(());
             }
         }
         let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
         loop {
-            self.pace.woken(now);
+            self.coalescer.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
-                    self.keen.woken(now().saturating_sub(began));
+                    self.spin.woken_after(now().saturating_sub(began));
                     return Ok(());
                 }
             } else if until == silent {
-                return Err(End::Silent);
+                return Err(CloseReason::IdleTimeout);
             } else {
                 buffer.release();
                 self.socket.rest();
@@ -181,7 +182,7 @@ impl Reader {
     }
 
     /// Writes all bytes.
-    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), CloseReason> {
         write_all(&mut self.me, &self.socket, bytes, self.silence, |_| false).await
     }
 
@@ -189,7 +190,7 @@ impl Reader {
     /// and kills them after `patience`. Returns whether they have ended.
     pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
         let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
-        tell(ExitReason::shutdown_with(End::Replaced));
+        tell(ExitReason::shutdown_with(CloseReason::Replaced));
         if within(&mut self.me, patience, all_ended(others)).await.is_some() {
             return true;
         }
@@ -238,21 +239,26 @@ impl Reader {
     }
 
     /// Reads what is available. Returns whether there was anything.
-    fn take(&mut self, buffer: &mut InBuf, needed: usize, amount: Amount) -> Result<bool, End> {
-        let room = buffer.room(needed);
+    fn take(
+        &mut self,
+        buffer: &mut ReadBuffer,
+        needed: usize,
+        amount: Amount,
+    ) -> Result<bool, CloseReason> {
+        let room = buffer.spare(needed);
         let most = match amount {
             Amount::Exact => needed.clamp(1, room.len()),
             Amount::Available => room.len(),
         };
         match self.socket.read(&mut room[..most])? {
             None => Ok(false),
-            Some(0) => Err(End::Closed),
+            Some(0) => Err(CloseReason::Closed),
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
                 if amount == Amount::Available {
                     self.read_at = now();
-                    self.pace.read(count, self.read_at);
+                    self.coalescer.read(count, self.read_at);
                 }
                 Ok(true)
             }
@@ -260,35 +266,37 @@ impl Reader {
     }
 
     /// Waits for data to read. Returns `false` if the deadline passes first.
-    async fn wait(&mut self, until: Duration) -> Result<bool, End> {
+    async fn wait(&mut self, until: Duration) -> Result<bool, CloseReason> {
         let left = until.saturating_sub(now());
         let told = tokio::select! {
             biased;
             told = receive_within(&mut self.me, left) => told,
             ready = self.socket.ready(Interest::READABLE) => {
-                return ready.map(|()| true).map_err(End::Lost);
+                return ready.map(|()| true).map_err(CloseReason::Lost);
             }
         };
         told.map_or(Ok(false), |exit| Err(self.end_of(exit)))
     }
 
     /// Checks the mailbox for an exit signal.
-    fn heed(&mut self) -> Result<(), End> {
+    fn check_exit_signal(&mut self) -> Result<(), CloseReason> {
         match self.me.try_receive() {
             None => Ok(()),
             Some(exit) => Err(self.end_of(exit)),
         }
     }
 
-    fn end_of(&self, exit: Exit) -> End {
+    fn end_of(&self, exit: Exit) -> CloseReason {
         if exit.from.is_some_and(|from| self.helpers.contains(&from)) {
-            return End::Helper(exit.reason);
+            return CloseReason::Helper(exit.reason);
         }
         match &exit.reason {
-            ExitReason::ShutdownWith(why) if matches!(why.downcast_ref(), Some(End::Replaced)) => {
-                End::Replaced
+            ExitReason::ShutdownWith(why)
+                if matches!(why.downcast_ref(), Some(CloseReason::Replaced)) =>
+            {
+                CloseReason::Replaced
             }
-            _ => End::Told(exit.reason),
+            _ => CloseReason::ExitSignal(exit.reason),
         }
     }
 }
@@ -309,15 +317,15 @@ pub(crate) async fn write_all<M: Send + 'static>(
     mut bytes: &[u8],
     patience: Duration,
     ends: impl Fn(&M) -> bool,
-) -> Result<(), End> {
-    while !bytes.is_empty() || !socket.flush().map_err(End::Lost)? {
-        match socket.write(bytes).map_err(End::Lost)? {
+) -> Result<(), CloseReason> {
+    while !bytes.is_empty() || !socket.flush().map_err(CloseReason::Lost)? {
+        match socket.write(bytes).map_err(CloseReason::Lost)? {
             Some(count) => bytes = &bytes[count..],
             None => tokio::select! {
                 biased;
-                ready = socket.ready(Interest::WRITABLE) => ready.map_err(End::Lost)?,
-                told = told_within(me, patience, &ends) => {
-                    return Err(if told { End::Told(ExitReason::Normal) } else { End::Deaf });
+                ready = socket.ready(Interest::WRITABLE) => ready.map_err(CloseReason::Lost)?,
+                told = ended_within(me, patience, &ends) => {
+                    return Err(if told { CloseReason::ExitSignal(ExitReason::Normal) } else { CloseReason::SlowReader });
                 }
             },
         }
@@ -349,6 +357,9 @@ mod tests {
         });
         node.stop_blocking();
         let ExitReason::ShutdownWith(why) = &ended else { panic!("{ended}") };
-        assert!(matches!(why.downcast_ref(), Some(End::Told(ExitReason::Normal))), "{ended}");
+        assert!(
+            matches!(why.downcast_ref(), Some(CloseReason::ExitSignal(ExitReason::Normal))),
+            "{ended}"
+        );
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use purlin::{Exit, Pid};
 
 use super::limits::Limits;
-use crate::remembered::Remembered;
+use crate::session_table::SessionTable;
 
 /// Client identifier.
 pub(crate) type Client = [u8; 16];
@@ -24,22 +24,22 @@ pub(crate) type Client = [u8; 16];
 /// Clients of a server.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    remembered: Mutex<Remembered>,
+    table: Mutex<SessionTable>,
     connected: Mutex<HashMap<Client, Vec<Pid<Exit>>>>,
 }
 
 impl Sessions {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            remembered: Mutex::new(Remembered::new(limits.clients, limits.window())),
+            table: Mutex::new(SessionTable::new(limits.clients, limits.window())),
             connected: Mutex::default(),
         }
     }
 
     /// Locks the session table.
-    pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
+    pub(crate) fn table(&self) -> MutexGuard<'_, SessionTable> {
         // WHY: no code panics while the lock is held.
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a connection of a client. Returns the earlier connections of the client, which

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::counts::Counters;
+use super::counters::Counters;
 use super::limits::Limits;
 use super::permits::{Permit, Permits};
 use super::sessions::Sessions;

@@ -31,8 +31,8 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::sleep;
 
-use super::shortage::{PAUSE, is_for_want};
-use crate::attempt::at_once;
+use super::resources::{PAUSE, is_resource_exhausted};
+use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
 
@@ -57,7 +57,7 @@ impl Socket {
     /// stream.
     pub(crate) fn read(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.tls {
-            None => at_once(|| (&*self.stream).read(room)),
+            None => now_or_would_block(|| (&*self.stream).read(room)),
             Some(tls) => lock(tls).read(&mut &*self.stream, room),
         }
     }
@@ -66,7 +66,7 @@ impl Socket {
     /// the kernel only after [`flush`](Self::flush).
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         match &self.tls {
-            None => at_once(|| (&*self.stream).write(bytes)),
+            None => now_or_would_block(|| (&*self.stream).write(bytes)),
             Some(tls) => lock(tls).write(&mut &*self.stream, bytes),
         }
     }
@@ -122,7 +122,7 @@ impl Socket {
             None => interest,
             Some(tls) => lock(tls).awaits(interest),
         };
-        match known_until(&self.stream, interest).await {
+        match registered_until(&self.stream, interest).await {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 ready_again(self.stream.try_clone(), interest).await
             }
@@ -135,8 +135,8 @@ impl Socket {
 /// descriptor, returns after [`PAUSE`].
 async fn ready_again(stream: io::Result<TcpStream>, interest: Interest) -> io::Result<()> {
     match stream {
-        Ok(stream) => known_until(&stream, interest).await,
-        Err(error) if is_for_want(&error) => {
+        Ok(stream) => registered_until(&stream, interest).await,
+        Err(error) if is_resource_exhausted(&error) => {
             sleep(PAUSE).await;
             Ok(())
         }
@@ -145,7 +145,7 @@ async fn ready_again(stream: io::Result<TcpStream>, interest: Interest) -> io::R
 }
 
 /// Registers the stream with tokio until it is readable or writable.
-async fn known_until(stream: &TcpStream, interest: Interest) -> io::Result<()> {
+async fn registered_until(stream: &TcpStream, interest: Interest) -> io::Result<()> {
     #[expect(
         deprecated,
         reason = "its successor is unsafe; what that demands holds here, since the descriptor is \

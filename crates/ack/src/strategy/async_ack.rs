@@ -13,8 +13,8 @@ use purlin::{ExitReason, Overflow, Pid, SpawnOptions, yield_now};
 use super::responder::{Item, Responder};
 use super::{BLOCK, LITTLE};
 use crate::handler::Handler;
-use crate::inbuf::InBuf;
-use crate::server::ending::End;
+use crate::read_buffer::ReadBuffer;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 
@@ -25,7 +25,7 @@ pub(super) async fn run<H: Handler>(
     reader: &mut Reader,
     handler: H,
     shared: &Arc<Shared>,
-) -> Result<Infallible, End> {
+) -> Result<Infallible, CloseReason> {
     let responder = Responder::new(handler, reader.pid().id(), reader.socket(), Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
     let responder = reader.helper(bound, move |me| responder.run(me))?;
@@ -33,18 +33,18 @@ pub(super) async fn run<H: Handler>(
     responder.send(Item::Last);
     match responder.ended().await {
         ExitReason::Normal => ended,
-        reason => Err(End::Helper(reason)),
+        reason => Err(CloseReason::Helper(reason)),
     }
 }
 
-async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, End> {
-    let mut buffer = InBuf::growing(LITTLE, BLOCK);
+async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, CloseReason> {
+    let mut buffer = ReadBuffer::growing(LITTLE, BLOCK);
     loop {
         reader.fill(&mut buffer, 1, Amount::Available).await?;
         // WHY any data counts: only the responder knows which messages are complete.
         reader.heard();
         let block = buffer.waiting().to_vec();
-        buffer.used(block.len());
+        buffer.consume(block.len());
         responder.send(Item::Block(block, reader.read_at()));
         yield_now().await;
     }

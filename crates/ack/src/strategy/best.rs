@@ -15,12 +15,12 @@ use std::sync::Arc;
 use purlin::yield_now;
 
 use super::LITTLE;
-use super::opening::{Open, first};
-use super::taking::{acknowledge, needed, next_ack, take, whole};
+use super::handle_batch::{acknowledge, handle_batch, missing_bytes, next_ack, whole_messages};
+use super::session_handshake::{Handshake, first};
 use crate::handler::{Batch, Handler, Unhandled};
-use crate::inbuf::InBuf;
-use crate::owed::Owed;
-use crate::server::ending::End;
+use crate::pending_acks::PendingAcks;
+use crate::read_buffer::ReadBuffer;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::{Reason, Refusal};
@@ -32,35 +32,35 @@ pub(super) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
-) -> Result<Infallible, End> {
-    let mut buffer = InBuf::growing(LITTLE, USUAL);
-    let mut owed = Owed::default();
+) -> Result<Infallible, CloseReason> {
+    let mut buffer = ReadBuffer::growing(LITTLE, USUAL);
+    let mut owed = PendingAcks::default();
     let mut open = first(reader, &mut buffer, &mut handler, shared).await?;
     loop {
-        let batch = whole(buffer.waiting(), shared);
-        let found = batch.skimmed();
+        let batch = whole_messages(buffer.waiting(), shared);
+        let found = batch.summary();
         if found.frames > 0 {
             reader.heard();
             match &mut open {
                 None => {
-                    let taken = take(&mut handler, batch, &mut owed).await;
+                    let taken = handle_batch(&mut handler, batch, &mut owed).await;
                     acknowledge(reader, &mut owed, &shared.counters).await?;
                     taken?;
                 }
                 Some(open) => {
-                    let answers = open.take(&mut handler, batch, shared).await?;
+                    let answers = open.handle_new(&mut handler, batch, shared).await?;
                     reader.write(&answers).await?;
                     if !answers.is_empty() {
                         shared.counters.latencies.acked(reader.read_at());
                     }
                 }
             }
-            buffer.used(found.used);
+            buffer.consume(found.used);
         }
-        let missing = match needed(buffer.waiting(), shared) {
+        let missing = match missing_bytes(buffer.waiting(), shared) {
             Ok(missing) => missing,
             Err(end) => {
-                if let (Some(open), End::TooLarge(too_large)) = (&mut open, &end) {
+                if let (Some(open), CloseReason::TooLarge(too_large)) = (&mut open, &end) {
                     let id = too_large.id.number();
                     let refusal = Refusal { id, reason: Reason::TOO_LARGE };
                     if open.newest.is_none_or(|newest| id > newest) {
@@ -77,14 +77,14 @@ pub(super) async fn run<H: Handler>(
     }
 }
 
-impl Open {
+impl Handshake {
     /// Passes the new messages of a batch to the handler. Returns the encoded answers.
-    async fn take<H: Handler>(
+    async fn handle_new<H: Handler>(
         &mut self,
         handler: &mut H,
         batch: Batch<'_>,
         shared: &Shared,
-    ) -> Result<Vec<u8>, End> {
+    ) -> Result<Vec<u8>, CloseReason> {
         let newest = self.newest;
         let seen = batch.first_while(|id| newest.is_some_and(|newest| id.number() <= newest));
         let Some(batch) = batch.without(seen) else { return Ok(Vec::new()) };
@@ -92,14 +92,14 @@ impl Open {
         let refused = match handler.handle(batch).await {
             Ok(()) => Vec::new(),
             Err(Unhandled::Refused(refused)) => refused,
-            Err(Unhandled::Failed(reason)) => return Err(End::Failed(reason)),
+            Err(Unhandled::Failed(reason)) => return Err(CloseReason::Failed(reason)),
         };
         Ok(self.answers(batch, refused, shared))
     }
 
     fn answers(&mut self, batch: Batch<'_>, mut refused: Vec<Refusal>, shared: &Shared) -> Vec<u8> {
-        let (mut owed, mut answers) = (Owed::default(), Vec::new());
-        let acknowledge = |owed: &mut Owed, answers: &mut Vec<u8>| {
+        let (mut owed, mut answers) = (PendingAcks::default(), Vec::new());
+        let acknowledge = |owed: &mut PendingAcks, answers: &mut Vec<u8>| {
             while let Some(ack) = next_ack(owed, &shared.counters) {
                 answers.extend(ack);
             }
@@ -123,13 +123,13 @@ impl Open {
             rest = rest.and_then(|rest| rest.without(this));
         }
         if let Some(rest) = rest {
-            owed.add(rest.skimmed());
+            owed.add(rest.summary());
             acknowledge(&mut owed, &mut answers);
         }
-        self.newest = batch.skimmed().newest.map(|newest| newest.number()).max(self.newest);
+        self.newest = batch.summary().newest.map(|newest| newest.number()).max(self.newest);
         if let Some(newest) = self.newest {
             let Self { session, .. } = self;
-            shared.sessions.remembered().acked(session.client, session.epoch, newest);
+            shared.sessions.table().acked(session.client, session.epoch, newest);
         }
         answers
     }
@@ -138,7 +138,7 @@ impl Open {
     fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
         shared.counters.refused();
         let Self { session, .. } = self;
-        shared.sessions.remembered().refused(session.client, session.epoch, refusal);
+        shared.sessions.table().refused(session.client, session.epoch, refusal);
         self.newest = Some(refusal.id).max(self.newest);
     }
 }

@@ -23,12 +23,12 @@ use std::time::Duration;
 use purlin::{CallError, ExitReason, Pid, SpawnOptions};
 
 use super::collector::{Collect, Collector};
-use super::taking::needed;
+use super::handle_batch::missing_bytes;
 use super::ticker::ticker;
 use super::{BLOCK, LITTLE};
 use crate::handler::Handler;
-use crate::inbuf::InBuf;
-use crate::server::ending::End;
+use crate::read_buffer::ReadBuffer;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 
@@ -37,7 +37,7 @@ pub(super) async fn run<H: Handler>(
     handler: H,
     shared: &Arc<Shared>,
     amount: Amount,
-) -> Result<Infallible, End> {
+) -> Result<Infallible, CloseReason> {
     let socket = reader.socket();
     let parent = reader.pid().id();
     let collector = Collector::new(handler, parent, Arc::clone(shared));
@@ -49,7 +49,7 @@ pub(super) async fn run<H: Handler>(
     collector.send(Collect::Last);
     match ticker.ended().await {
         ExitReason::Normal => ended,
-        reason => Err(End::Helper(reason)),
+        reason => Err(CloseReason::Helper(reason)),
     }
 }
 
@@ -58,12 +58,12 @@ async fn read(
     collector: &Pid<Collect>,
     shared: &Shared,
     amount: Amount,
-) -> Result<Infallible, End> {
+) -> Result<Infallible, CloseReason> {
     // WHY the full size for exact reads: a payload is read with one read.
     let first = if amount == Amount::Exact { BLOCK } else { LITTLE };
-    let mut buffer = Box::new(InBuf::growing(first, BLOCK));
+    let mut buffer = Box::new(ReadBuffer::growing(first, BLOCK));
     loop {
-        let missing = needed(buffer.waiting(), shared)?;
+        let missing = missing_bytes(buffer.waiting(), shared)?;
         if missing > 0 {
             reader.fill(&mut buffer, missing, amount).await?;
             continue;
@@ -77,8 +77,8 @@ async fn read(
             collector.call_timeout(|reply| Collect::One(buffer, whole_at, reply), Duration::MAX);
         buffer = match handed.await {
             Ok(handed) => handed?,
-            Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),
-            Err(error) => return Err(End::Failed(ExitReason::error(error))),
+            Err(CallError::Ended(reason)) => return Err(CloseReason::Failed(reason)),
+            Err(error) => return Err(CloseReason::Failed(ExitReason::error(error))),
         };
     }
 }

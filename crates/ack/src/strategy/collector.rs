@@ -10,25 +10,25 @@ use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Process, ProcessId, Reply, receive};
 
-use super::taking::take;
+use super::handle_batch::handle_batch;
 use crate::handler::{Batch, Handler};
-use crate::inbuf::InBuf;
-use crate::owed::Owed;
-use crate::server::ending::End;
+use crate::pending_acks::PendingAcks;
+use crate::read_buffer::ReadBuffer;
+use crate::server::close_reason::CloseReason;
 use crate::server::shared::Shared;
-use crate::server::waiting::now;
+use crate::server::timeout::now;
 
 /// Requests to the collector.
 pub(super) enum Collect {
     /// From the reader: handle the first message of this buffer, which is complete. The time is
     /// when the buffer was last read to, or `None` for now. The reply returns the buffer or the
     /// close reason.
-    One(Box<InBuf>, Option<Duration>, Handed),
+    One(Box<ReadBuffer>, Option<Duration>, Handed),
     /// From the ticker: reply once an ack is pending. The reply is `false` after the last message.
     Due(Reply<bool>),
     /// From the ticker: take the pending acks and the time at which the first of their messages was
     /// completed.
-    Take(Reply<(Owed, Duration)>),
+    Take(Reply<(PendingAcks, Duration)>),
     /// From the reader: no message follows.
     Last,
     /// An exit signal.
@@ -36,7 +36,7 @@ pub(super) enum Collect {
 }
 
 /// Reply to the reader.
-type Handed = Reply<Result<Box<InBuf>, End>>;
+type Handed = Reply<Result<Box<ReadBuffer>, CloseReason>>;
 
 impl From<Exit> for Collect {
     fn from(exit: Exit) -> Self {
@@ -49,9 +49,9 @@ pub(super) struct Collector<H> {
     handler: H,
     parent: ProcessId,
     shared: Arc<Shared>,
-    owed: Owed,
+    pending: PendingAcks,
     /// When the first pending message was completed, on the node's clock.
-    owed_since: Duration,
+    pending_since: Duration,
     /// Reply to the waiting ticker.
     waits: Option<Reply<bool>>,
     last: bool,
@@ -60,7 +60,15 @@ pub(super) struct Collector<H> {
 impl<H: Handler> Collector<H> {
     pub(super) fn new(handler: H, parent: ProcessId, shared: Arc<Shared>) -> Self {
         let (owed, owed_since) = Default::default();
-        Self { handler, parent, shared, owed, owed_since, waits: None, last: false }
+        Self {
+            handler,
+            parent,
+            shared,
+            pending: owed,
+            pending_since: owed_since,
+            waits: None,
+            last: false,
+        }
     }
 
     /// Runs the collector process.
@@ -69,8 +77,8 @@ impl<H: Handler> Collector<H> {
         loop {
             match me.receive().await {
                 Collect::One(buffer, whole_at, reply) => {
-                    if self.owed.count() == 0 {
-                        self.owed_since = whole_at.unwrap_or_else(now);
+                    if self.pending.count() == 0 {
+                        self.pending_since = whole_at.unwrap_or_else(now);
                     }
                     if !self.one(&mut me, buffer, reply).await {
                         return ExitReason::Normal;
@@ -78,17 +86,17 @@ impl<H: Handler> Collector<H> {
                 }
                 Collect::Due(reply) => {
                     self.waits = Some(reply);
-                    self.tell();
+                    self.reply_if_due();
                 }
                 Collect::Take(reply) => {
-                    reply.send((std::mem::take(&mut self.owed), self.owed_since));
+                    reply.send((std::mem::take(&mut self.pending), self.pending_since));
                     if self.last {
                         return ExitReason::Normal;
                     }
                 }
                 Collect::Last => {
                     self.last = true;
-                    self.tell();
+                    self.reply_if_due();
                 }
                 Collect::Exit(exit) if exit.from == Some(self.parent) => return ExitReason::Normal,
                 Collect::Exit(_) => {}
@@ -100,7 +108,7 @@ impl<H: Handler> Collector<H> {
     async fn one(
         &mut self,
         me: &mut Process<Collect>,
-        mut buffer: Box<InBuf>,
+        mut buffer: Box<ReadBuffer>,
         reply: Handed,
     ) -> bool {
         let (order, level) = (self.shared.strategy.order(), self.shared.level);
@@ -108,21 +116,21 @@ impl<H: Handler> Collector<H> {
             reply.send(Ok(buffer));
             return true;
         };
-        let used = batch.skimmed().used;
+        let used = batch.summary().used;
         let taken = tokio::select! {
             biased;
-            taken = take(&mut self.handler, batch, &mut self.owed) => taken,
-            () = left(me, self.parent) => return false,
+            taken = handle_batch(&mut self.handler, batch, &mut self.pending) => taken,
+            () = parent_ended(me, self.parent) => return false,
         };
-        buffer.used(used);
-        self.tell();
+        buffer.consume(used);
+        self.reply_if_due();
         reply.send(taken.map(|()| buffer));
         true
     }
 
     /// Replies to the waiting ticker if an ack is pending or no message follows.
-    fn tell(&mut self) {
-        if (self.last || self.owed.count() > 0)
+    fn reply_if_due(&mut self) {
+        if (self.last || self.pending.count() > 0)
             && let Some(waits) = self.waits.take()
         {
             waits.send(!self.last);
@@ -131,6 +139,6 @@ impl<H: Handler> Collector<H> {
 }
 
 /// Waits for the end of the connection process.
-async fn left(me: &mut Process<Collect>, parent: ProcessId) {
+async fn parent_ended(me: &mut Process<Collect>, parent: ProcessId) {
     receive!(me, { Collect::Exit(exit) if exit.from == Some(parent) => {} });
 }

@@ -13,17 +13,18 @@
 //! | `async_ack` | what is available; sends blocks to a `responder` | the responder, every 22nd block or after 5 ms of silence |
 //! | `best` | what is available, in large reads | each batch; supports sessions |
 //!
-//! `taking` contains the shared code: passing a batch to the handler and adding the pending acks.
+//! `handle_batch` contains the shared code: passing a batch to the handler and adding the pending
+//! acks. `session_handshake` is the start of a connection of `best`.
 
 mod async_ack;
 mod best;
 mod collected;
 mod collector;
-mod opening;
+mod handle_batch;
 mod request_reply;
 mod responder;
+mod session_handshake;
 mod sync_ack;
-mod taking;
 mod ticker;
 
 use std::convert::Infallible;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::handler::Handler;
-use crate::server::ending::End;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::SizeOrder;
@@ -144,8 +145,12 @@ impl FromStr for Strategy {
 ///
 /// WHY boxed: the future of a connection is then as large as its strategy needs, not as the
 /// largest.
-pub(crate) async fn run<H: Handler>(reader: &mut Reader, handler: H, shared: &Arc<Shared>) -> End {
-    let Err(end): Result<Infallible, End> = match shared.strategy {
+pub(crate) async fn run<H: Handler>(
+    reader: &mut Reader,
+    handler: H,
+    shared: &Arc<Shared>,
+) -> CloseReason {
+    let Err(end): Result<Infallible, CloseReason> = match shared.strategy {
         Strategy::RequestReply => Box::pin(request_reply::run(reader, handler, shared)).await,
         Strategy::Throttle => {
             Box::pin(collected::run(reader, handler, shared, Amount::Exact)).await

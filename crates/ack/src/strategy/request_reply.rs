@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use purlin::yield_now;
 
-use super::taking::{needed, next_ack, take};
+use super::handle_batch::{handle_batch, missing_bytes, next_ack};
 use crate::handler::{Batch, Handler};
-use crate::inbuf::InBuf;
-use crate::owed::Owed;
-use crate::server::ending::End;
+use crate::pending_acks::PendingAcks;
+use crate::read_buffer::ReadBuffer;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
 use crate::wire::REPLY;
@@ -23,11 +23,11 @@ pub(super) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
-) -> Result<Infallible, End> {
-    let mut buffer = InBuf::new(USUAL);
-    let mut owed = Owed::default();
+) -> Result<Infallible, CloseReason> {
+    let mut buffer = ReadBuffer::new(USUAL);
+    let mut owed = PendingAcks::default();
     loop {
-        let missing = needed(buffer.waiting(), shared)?;
+        let missing = missing_bytes(buffer.waiting(), shared)?;
         if missing > 0 {
             reader.fill(&mut buffer, missing, Amount::Available).await?;
             continue;
@@ -36,9 +36,9 @@ pub(super) async fn run<H: Handler>(
         else {
             continue;
         };
-        let used = batch.skimmed().used;
-        take(&mut handler, batch, &mut owed).await?;
-        buffer.used(used);
+        let used = batch.summary().used;
+        handle_batch(&mut handler, batch, &mut owed).await?;
+        buffer.consume(used);
         reader.heard();
         while let Some(ack) = next_ack(&mut owed, &shared.counters) {
             // A reply is the first part of an ack: the id.

@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Process, ProcessId, receive};
 
-use super::taking::{needed, next_ack, take, whole};
+use super::handle_batch::{handle_batch, missing_bytes, next_ack, whole_messages};
 use crate::handler::Handler;
-use crate::owed::Owed;
-use crate::server::ending::End;
+use crate::pending_acks::PendingAcks;
+use crate::server::close_reason::CloseReason;
 use crate::server::reader::write_all;
 use crate::server::shared::Shared;
 use crate::server::socket::Socket;
-use crate::server::waiting::{now, receive_within};
+use crate::server::timeout::{now, receive_within};
 
 /// Number of blocks per ack.
 const EVERY: u32 = 22;
@@ -51,9 +51,9 @@ pub(super) struct Responder<H> {
     shared: Arc<Shared>,
     /// Beginning of an incomplete message.
     tail: Vec<u8>,
-    owed: Owed,
+    pending: PendingAcks,
     /// When the block was read that completed the first pending message.
-    owed_since: Duration,
+    pending_since: Duration,
     blocks: u32,
     /// When a message last started or was completed, on the node's clock.
     whole_at: Duration,
@@ -63,28 +63,38 @@ impl<H: Handler> Responder<H> {
     pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
         let (tail, owed, owed_since) = Default::default();
         let whole_at = now();
-        Self { handler, parent, socket, shared, tail, owed, owed_since, blocks: 0, whole_at }
+        Self {
+            handler,
+            parent,
+            socket,
+            shared,
+            tail,
+            pending: owed,
+            pending_since: owed_since,
+            blocks: 0,
+            whole_at,
+        }
     }
 
     /// Runs the responder process.
     pub(super) async fn run(mut self, mut me: Process<Item>) -> ExitReason {
         me.trap_exit(true);
         let end = loop {
-            let item = if self.owed.count() == 0 {
+            let item = if self.pending.count() == 0 {
                 Some(me.receive().await)
             } else {
                 receive_within(&mut me, QUIET).await
             };
             let done = match item {
                 Some(Item::Block(block, read_at)) => {
-                    if self.owed.count() == 0 {
-                        self.owed_since = read_at;
+                    if self.pending.count() == 0 {
+                        self.pending_since = read_at;
                     }
                     let parent = self.parent;
                     let parsed = tokio::select! {
                         biased;
                         parsed = self.parse(&block) => parsed,
-                        () = left(&mut me, parent) => return ExitReason::Normal,
+                        () = parent_ended(&mut me, parent) => return ExitReason::Normal,
                     };
                     // What has been handled is acknowledged even if parsing fails.
                     let acked = if parsed.is_err() || self.blocks >= EVERY {
@@ -108,35 +118,38 @@ impl<H: Handler> Responder<H> {
         end.map_or(ExitReason::Normal, ExitReason::shutdown_with)
     }
 
-    async fn parse(&mut self, block: &[u8]) -> Result<(), End> {
-        let (before, begins) = (self.owed.count(), self.tail.is_empty());
+    async fn parse(&mut self, block: &[u8]) -> Result<(), CloseReason> {
+        let (before, begins) = (self.pending.count(), self.tail.is_empty());
         let rest = self.finish_tail(block).await?;
         if let Some(rest) = rest {
-            let batch = whole(rest, &self.shared);
-            let used = batch.skimmed().used;
+            let batch = whole_messages(rest, &self.shared);
+            let used = batch.summary().used;
             if used > 0 {
-                take(&mut self.handler, batch, &mut self.owed).await?;
+                handle_batch(&mut self.handler, batch, &mut self.pending).await?;
             }
-            needed(&rest[used..], &self.shared)?;
+            missing_bytes(&rest[used..], &self.shared)?;
             self.tail.extend_from_slice(&rest[used..]);
         }
         self.blocks += 1;
-        if begins || self.owed.count() > before {
+        if begins || self.pending.count() > before {
             self.whole_at = now();
         } else if now().saturating_sub(self.whole_at) > self.shared.silence() {
-            return Err(End::Silent);
+            return Err(CloseReason::IdleTimeout);
         }
         Ok(())
     }
 
     /// Completes the message in `tail`, if any. Returns the rest of the block, or `None` if the
     /// block was used up.
-    async fn finish_tail<'a>(&mut self, mut block: &'a [u8]) -> Result<Option<&'a [u8]>, End> {
+    async fn finish_tail<'a>(
+        &mut self,
+        mut block: &'a [u8],
+    ) -> Result<Option<&'a [u8]>, CloseReason> {
         while !self.tail.is_empty() {
-            let missing = needed(&self.tail, &self.shared)?;
+            let missing = missing_bytes(&self.tail, &self.shared)?;
             if missing == 0 {
-                let batch = whole(&self.tail, &self.shared);
-                take(&mut self.handler, batch, &mut self.owed).await?;
+                let batch = whole_messages(&self.tail, &self.shared);
+                handle_batch(&mut self.handler, batch, &mut self.pending).await?;
                 self.tail.clear();
                 // WHY: one large message must not occupy its memory for the life of the connection.
                 self.tail.shrink_to(super::BLOCK);
@@ -151,19 +164,19 @@ impl<H: Handler> Responder<H> {
         Ok(Some(block))
     }
 
-    async fn acknowledge(&mut self, me: &mut Process<Item>) -> Result<(), End> {
+    async fn acknowledge(&mut self, me: &mut Process<Item>) -> Result<(), CloseReason> {
         self.blocks = 0;
-        while let Some(ack) = next_ack(&mut self.owed, &self.shared.counters) {
+        while let Some(ack) = next_ack(&mut self.pending, &self.shared.counters) {
             let parent = self.parent;
             let left = |item: &Item| matches!(item, Item::Exit(exit) if exit.from == Some(parent));
             write_all(me, &self.socket, &ack, self.shared.silence(), left).await?;
-            self.shared.counters.latencies.acked(self.owed_since);
+            self.shared.counters.latencies.acked(self.pending_since);
         }
         Ok(())
     }
 }
 
 /// Waits for the end of the connection process.
-async fn left(me: &mut Process<Item>, parent: ProcessId) {
+async fn parent_ended(me: &mut Process<Item>, parent: ProcessId) {
     receive!(me, { Item::Exit(exit) if exit.from == Some(parent) => {} });
 }

@@ -10,11 +10,11 @@ use std::time::Duration;
 use purlin::{Exit, ExitReason, Pid, Process, ProcessId};
 
 use super::collector::Collect;
-use super::taking::next_ack;
+use super::handle_batch::next_ack;
 use crate::server::reader::write_all;
 use crate::server::shared::Shared;
 use crate::server::socket::Socket;
-use crate::server::waiting::pass;
+use crate::server::timeout::sleep;
 
 /// Time between the first pending message and its ack.
 const TICK: Duration = Duration::from_millis(5);
@@ -33,7 +33,7 @@ pub(super) async fn ticker(
             return ExitReason::Normal;
         };
         if more {
-            pass(&mut me, TICK).await;
+            sleep(&mut me, TICK).await;
         }
         let Ok((mut owed, since)) = collector.call_timeout(Collect::Take, Duration::MAX).await
         else {

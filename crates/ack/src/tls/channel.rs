@@ -31,8 +31,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use rustls::Connection;
 use tokio::io::Interest;
 
-use crate::attempt::at_once;
-use crate::inbuf::InBuf;
+use crate::nonblocking::now_or_would_block;
+use crate::read_buffer::ReadBuffer;
 
 /// Encrypted bytes per read.
 const BLOCK: usize = 64 << 10;
@@ -43,13 +43,13 @@ const LITTLE: usize = 4 << 10;
 pub(crate) struct Channel {
     connection: Connection,
     /// Encrypted bytes read from the socket and not decrypted yet.
-    came: InBuf,
+    came: ReadBuffer,
     broken: Option<rustls::Error>,
 }
 
 impl Channel {
     pub(super) fn new(connection: Connection) -> Self {
-        Self { connection, came: InBuf::growing(LITTLE, BLOCK), broken: None }
+        Self { connection, came: ReadBuffer::growing(LITTLE, BLOCK), broken: None }
     }
 
     /// Reads what is available. Returns `None` if nothing is available now, 0 at the end of the
@@ -94,7 +94,7 @@ impl Channel {
     /// Writes buffered data. Returns whether all of it was written.
     pub(crate) fn flush<S: Write>(&mut self, socket: &mut S) -> io::Result<bool> {
         while self.connection.wants_write() {
-            match at_once(|| self.connection.write_tls(socket))? {
+            match now_or_would_block(|| self.connection.write_tls(socket))? {
                 None => return Ok(false),
                 Some(0) => return Err(ErrorKind::WriteZero.into()),
                 Some(_) => {}
@@ -130,7 +130,7 @@ impl Channel {
             if !may_read {
                 return Ok(false);
             }
-            match at_once(|| socket.read(self.came.room(1)))? {
+            match now_or_would_block(|| socket.read(self.came.spare(1)))? {
                 None => return Ok(false),
                 Some(0) => {
                     let cut = "the stream was cut: it ended, and nobody had said so";
@@ -140,7 +140,7 @@ impl Channel {
             }
         }
         let taken = self.connection.read_tls(&mut self.came.waiting())?;
-        self.came.used(taken);
+        self.came.consume(taken);
         self.broken = self.connection.process_new_packets().err();
         self.push(socket);
         Ok(true)

@@ -18,13 +18,13 @@ use crate::common::{
     answer, anywhere, connect, message, newest, runtime, start, untimed, untimed_client,
 };
 use purlin::Node;
-use purlin_ack::checked::Checked;
 use purlin_ack::client::Builder;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::Server;
 use purlin_ack::session::{Level, NAME, Opening};
+use purlin_ack::verifier::AckVerifier;
 use purlin_ack::wire::SizeOrder;
 use socket2::{Domain, Socket, Type};
 
@@ -86,7 +86,7 @@ fn acknowledged_messages_survive_kills_and_none_is_stored_twice() {
         let mut stream = connect(address);
         let newest = open(&mut stream);
         assert!(newest >= acknowledged, "acknowledged up to {acknowledged:?}, and then {newest:?}");
-        let mut checked = Checked::session(newest);
+        let mut verifier = AckVerifier::session(newest);
         let mut writer = stream.try_clone().expect("there is a descriptor");
         let sending = thread::spawn(move || {
             let first = newest.map_or(0, |newest| newest + 1);
@@ -96,14 +96,14 @@ fn acknowledged_messages_survive_kills_and_none_is_stored_twice() {
                 .all(|bytes| writer.write_all(&bytes).is_ok())
         });
         let mut room = [0; 4096];
-        while checked.newest().is_none_or(|newest| newest < target) {
+        while verifier.newest().is_none_or(|newest| newest < target) {
             let read = uninterrupted(|| stream.read(&mut room));
             let count = read.expect("the server acknowledges");
             assert!(count > 0, "the server has closed");
             let mut bytes = &room[..count];
-            while checked.take(&mut bytes).expect("acks leave no gap").is_some() {}
+            while verifier.take(&mut bytes).expect("acks leave no gap").is_some() {}
         }
-        acknowledged = checked.newest();
+        acknowledged = verifier.newest();
         server.kill();
         // Shutting the connection down ends the writer thread.
         let _ = stream.shutdown(Shutdown::Both);

@@ -109,7 +109,7 @@ fn plan_parameters_work_as_over_tcp() {
         Plan { connections: 4, ..plan.clone() },
         Plan { window: Some(10), ..plan.clone() },
         Plan { batch: 1, window: Some(1), ..plan.clone() },
-        Plan { look: Duration::ZERO, batch: 7, nodelay: true, ..plan.clone() },
+        Plan { poll_interval: Duration::ZERO, batch: 7, nodelay: true, ..plan.clone() },
         Plan { level: Some(Level::Handled), connections: 2, ..plan },
     ] {
         let all = 3000 * u64::from(plan.connections);

@@ -1,9 +1,9 @@
 //! A client's stream through a server loop and back, split at every relevant position.
 
-use purlin_ack::checked::{Answer, Checked};
-use purlin_ack::frames::{Frames, needed, skim};
-use purlin_ack::inbuf::InBuf;
-use purlin_ack::owed::Owed;
+use purlin_ack::frames::{Frames, needed, summarize};
+use purlin_ack::pending_acks::PendingAcks;
+use purlin_ack::read_buffer::ReadBuffer;
+use purlin_ack::verifier::{AckVerifier, Answer};
 use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
 
 const LIMIT: u32 = 100_000;
@@ -30,17 +30,17 @@ fn boundaries() -> Vec<usize> {
 
 /// Reads the pieces in turn, verifies each message, and answers after each read.
 fn serve(pieces: [&[u8]; 2], order: SizeOrder) -> Vec<u8> {
-    let (mut read, mut owed) = (InBuf::new(1000), Owed::default());
+    let (mut read, mut owed) = (ReadBuffer::new(1000), PendingAcks::default());
     let (mut answers, mut seen) = (Vec::new(), 0);
     for mut piece in pieces {
         while !piece.is_empty() {
             let missing = needed(read.waiting(), order, LIMIT).expect("no size is over the limit");
-            let room = read.room(missing);
+            let room = read.spare(missing);
             let count = room.len().min(piece.len());
             room[..count].copy_from_slice(&piece[..count]);
             piece = &piece[count..];
             read.filled(count);
-            let block = skim(read.waiting(), order, LIMIT);
+            let block = summarize(read.waiting(), order, LIMIT);
             for frame in Frames::new(read.waiting(), order, LIMIT) {
                 assert_eq!(frame.id, Id::from(seen));
                 assert_eq!(frame.payload.len(), SIZES[seen as usize] as usize);
@@ -48,7 +48,7 @@ fn serve(pieces: [&[u8]; 2], order: SizeOrder) -> Vec<u8> {
                 seen += 1;
             }
             owed.add(block);
-            read.used(block.used);
+            read.consume(block.used);
             answers.extend(std::iter::from_fn(|| owed.take()).flat_map(|ack| ack.to_bytes()));
         }
     }
@@ -64,15 +64,15 @@ fn every_message_is_answered_once_for_any_split() {
         for cut in near.filter(|cut| *cut <= stream.len()) {
             let (one, other) = stream.split_at(cut);
             let answers = serve([one, other], order);
-            let (mut checked, mut count) = (Checked::acks(), 0);
+            let (mut verifier, mut count) = (AckVerifier::acks(), 0);
             // The client reads its answers byte by byte.
             for mut byte in answers.chunks(1) {
-                if let Some(answer) = checked.take(&mut byte).expect("no gap") {
+                if let Some(answer) = verifier.take(&mut byte).expect("no gap") {
                     let Answer::Acked { count: more, .. } = answer else { panic!("{answer:?}") };
                     count += more;
                 }
             }
-            assert_eq!(checked.newest(), Some(SIZES.len() as u64 - 1), "cut at {cut}");
+            assert_eq!(verifier.newest(), Some(SIZES.len() as u64 - 1), "cut at {cut}");
             assert_eq!(count, SIZES.len() as u64, "cut at {cut}");
         }
     }

@@ -104,7 +104,7 @@ fn until_failure(client: &mut Client) -> io::Error {
             Ok(0) => panic!("closed as if all were well"),
             Ok(count) => {
                 let mut bytes = &bytes[..count];
-                while client.checked.take(&mut bytes).expect("acks leave no gap").is_some() {}
+                while client.verifier.take(&mut bytes).expect("acks leave no gap").is_some() {}
             }
             Err(error) => return error,
         }
@@ -124,7 +124,7 @@ fn truncated_stream_is_lost_after_acks_of_whole_messages() {
         client.send(&[&whole[..], &cut[..cut.len() - 1]].concat());
         client.stream.shutdown(Shutdown::Write).expect("it is connected");
         assert_eq!(until_failure(&mut client).kind(), ErrorKind::UnexpectedEof, "{case}");
-        assert_eq!(client.checked.newest(), Some(1), "{case}");
+        assert_eq!(client.verifier.newest(), Some(1), "{case}");
         assert_eq!(keep.0.ids(), [0, 1]);
         let counts = server.drain();
         assert_eq!((counts.messages, counts.insecure), (2, 0), "{case}");

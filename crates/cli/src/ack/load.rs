@@ -153,7 +153,9 @@ impl Load {
             size: self.size.unwrap_or(preset.size),
             batch: self.batch.unwrap_or(preset.batch),
             window: self.window.map_or(preset.window, |Bound(window)| window),
-            look: self.poll.map_or(preset.look, |millis| Duration::from_secs_f64(millis / 1e3)),
+            poll_interval: self
+                .poll
+                .map_or(preset.poll_interval, |millis| Duration::from_secs_f64(millis / 1e3)),
             nodelay: self.nodelay.map_or(preset.nodelay, |asked| matches!(asked, YesNo::Yes)),
             level: self.session.map(Into::into),
             patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use purlin::{Node, Pid, Process, spawn};
-use purlin_ack::handler::{Count, File, Handed, ToProcess};
+use purlin_ack::handler::{Count, File, HandedBatch, ToProcess};
 use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
@@ -137,7 +137,7 @@ enum Asked {
 enum Handling {
     Count,
     File(File),
-    Process(Pid<Handed>),
+    Process(Pid<HandedBatch>),
     Forward(Way),
 }
 
@@ -296,7 +296,7 @@ impl Handling {
 }
 
 /// Receives blocks and acknowledges them.
-async fn taker(mut me: Process<Handed>) {
+async fn taker(mut me: Process<HandedBatch>) {
     loop {
         me.receive().await.done();
     }

@@ -11,7 +11,7 @@ use purlin_dist::{NodeName, epmd};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Term};
 
-use super::{Joining, own_epmd, place, problem};
+use super::{Joining, own_epmd, parse_address, problem};
 use crate::arguments::positive;
 
 const HELP: &str = "\
@@ -54,7 +54,7 @@ pub(crate) struct Call {
     arguments: Arguments,
 
     /// Set the address of the epmd on the node's host [default: port 4369 there, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]

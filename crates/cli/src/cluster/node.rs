@@ -12,7 +12,7 @@ use purlin_lab::error::Problem;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-use super::{EPMD_PORT, Joining, offer, own_epmd, place, problem};
+use super::{EPMD_PORT, Joining, offer, own_epmd, parse_address, problem};
 use crate::ending::asked_to_end;
 
 const HELP: &str = "\
@@ -59,7 +59,7 @@ pub(crate) struct Node {
 
     /// Listen for other nodes on this address [default: any port of the address in the name, or of
     /// all addresses]
-    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 
     /// Be a visible node, which others connect to automatically and list in nodes(), and support
@@ -68,7 +68,7 @@ pub(crate) struct Node {
     published: bool,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     epmd: Option<SocketAddr>,
 
     /// Set the log level on standard error

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use crate::support::{json, purlin, refusing};
-use purlin_ack::frames::skim;
-use purlin_ack::owed::Owed;
+use purlin_ack::frames::summarize;
+use purlin_ack::pending_acks::PendingAcks;
 use purlin_ack::wire::SizeOrder;
 
 /// Starts a server that acknowledges everything it reads and closes a connection after `most`
@@ -26,14 +26,14 @@ fn server(most: u64, told: Sender<u64>) -> SocketAddr {
 }
 
 fn serve(mut socket: TcpStream, most: u64, told: &Sender<u64>) -> std::io::Result<()> {
-    let (mut waiting, mut all, mut owed) = (Vec::new(), 0, Owed::default());
+    let (mut waiting, mut all, mut owed) = (Vec::new(), 0, PendingAcks::default());
     let mut buffer = [0; 4096];
     while all < most {
         match socket.read(&mut buffer)? {
             0 => break,
             count => waiting.extend(&buffer[..count]),
         }
-        let block = skim(&waiting, SizeOrder::Little, 1000);
+        let block = summarize(&waiting, SizeOrder::Little, 1000);
         waiting.drain(..block.used);
         all += block.frames;
         owed.add(block);

@@ -59,7 +59,7 @@ impl Prober {
     fn glance(&self) -> Option<Vec<(ProcessId, u64)>> {
         let own = [self.asker.id(), self.other.id()];
         // The system processes of the connection have turns with every question; they hold nothing back.
-        let serves = |function: &str| function.contains("foreign::service");
+        let serves = |function: &str| function.contains("remote::service");
         let all = self.node.processes().into_iter();
         let all = all.filter(|info| !own.contains(&info.id) && !serves(info.function));
         all.map(|info| {

@@ -42,8 +42,8 @@ impl Cluster {
         if let Some(link) = connection.link()
             && let Some(control) = Control::to_alias(link.flags(), from.clone(), alias.clone())
         {
-            link.room(Some(&from)).await;
-            connection.say(Some(from), control, Some(message));
+            link.wait_for_capacity(Some(&from)).await;
+            connection.send_control(Some(from), control, Some(message));
         }
         Ok(())
     }

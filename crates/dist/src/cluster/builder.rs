@@ -19,7 +19,7 @@ use super::{Cluster, Inner, Logs, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
-use crate::handshake::Local;
+use crate::handshake::LocalNode;
 use crate::hosts::Hosts;
 use crate::link::Settings;
 use crate::listener::Listener;
@@ -159,7 +159,7 @@ impl Builder {
             (Some(socket), Some(registration), creation)
         };
         let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
-        let local = Local { name: name.clone(), creation, flags };
+        let local = LocalNode { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, reach, settings, answers_within, runtime.clone());

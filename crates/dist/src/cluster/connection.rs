@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll};
 
-use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_term::Term;
 use tracing::debug;
 
 use super::core::Core;
 use super::ids::Ids;
-use super::ledger::{Ledger, Theirs};
+use super::link_table::{LinkTable, RemoteMonitor};
 use super::reason;
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::{Payload, Say};
+use crate::frame::{OutgoingControl, Payload};
 use crate::link::Link;
 use crate::name::NodeName;
 
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     /// Distinguishes this connection from others to the same node.
     pub(super) number: u64,
     link: OnceLock<Link>,
-    ledger: Mutex<Ledger>,
+    link_table: Mutex<LinkTable>,
     /// Links and monitors of this connection have been notified of the loss.
     lost: AtomicBool,
     /// Monitors local processes on behalf of remote ones; the connection ends with it.
@@ -42,9 +42,9 @@ impl Connection {
     /// Creates a connection whose link is set later.
     pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
         let (link, ledger, lost, agent, user) = Default::default();
-        let this = Arc::new(Self { node, number, link, ledger, lost, agent, user });
+        let this = Arc::new(Self { node, number, link, link_table: ledger, lost, agent, user });
         let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
-        if let Ok(agent) = core.ids.node.agent(agent) {
+        if let Ok(agent) = core.ids.node.spawn_agent(agent) {
             let _ = this.agent.set(agent);
         }
         this
@@ -79,9 +79,9 @@ impl Connection {
     /// The table of links and monitors over this connection. INVARIANT: signals that the table yields for a local
     /// process are delivered under its lock, so that the loss of the connection, and signals of the next one, come
     /// after them.
-    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+    pub(super) fn link_table(&self) -> MutexGuard<'_, LinkTable> {
         // No code under the lock panics.
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.link_table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn flags(&self) -> Flags {
@@ -90,7 +90,7 @@ impl Connection {
 
     /// Sends a control message, after everything sent before with the same ordering key, as a rule the recipient's pid.
     /// Drops the message if the connection has ended.
-    pub(super) fn say(
+    pub(super) fn send_control(
         &self,
         line: Option<purlin_term::Pid>,
         control: Control,
@@ -99,11 +99,11 @@ impl Connection {
         self.put(line.as_ref(), &control, payload.map(Payload::Term));
     }
 
-    /// Like [`Connection::say`], for control messages with a prepared template.
+    /// Like [`Connection::send_control`], for control messages with a prepared template.
     pub(super) fn put<'a>(
         &self,
         line: Option<&purlin_term::Pid>,
-        control: impl Into<Say<'a>>,
+        control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) {
         let Some(link) = self.link.get() else { return };
@@ -113,18 +113,18 @@ impl Connection {
     }
 
     /// Delivers a monitor signal to a local process.
-    pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: ForeignSignal) {
+    pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: RemoteSignal) {
         if let Some(agent) = self.agent.get() {
             node.deliver(agent, to, signal);
         }
     }
 
     /// Monitors a local process on behalf of a remote one.
-    pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: Theirs) {
+    pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: RemoteMonitor) {
         let monitor = ids.monitor();
-        let mut ledger = self.ledger();
+        let mut ledger = self.link_table();
         if ledger.watched(monitor, ours, theirs) {
-            self.deliver(&ids.node, ours, ForeignSignal::Monitor(monitor));
+            self.deliver(&ids.node, ours, RemoteSignal::Monitor(monitor));
         }
     }
 
@@ -134,16 +134,16 @@ impl Connection {
         // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
         // is a hint, and the table is authoritative.
         let was_lost = self.lost.swap(true, Ordering::Relaxed);
-        let mut ledger = self.ledger();
+        let mut ledger = self.link_table();
         let lost = ledger.lose();
         for (ours, name, signal) in lost.links {
             node.deliver(&name, ours, signal);
         }
         for (ours, monitor) in lost.ours {
-            self.deliver(node, ours, ForeignSignal::Down(monitor, ExitReason::NoConnection));
+            self.deliver(node, ours, RemoteSignal::Down(monitor, ExitReason::NoConnection));
         }
         for (ours, monitor) in lost.theirs {
-            self.deliver(node, ours, ForeignSignal::Demonitor(monitor));
+            self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
         }
         drop(ledger);
         if let Some(agent) = self.agent.get() {
@@ -165,7 +165,7 @@ impl Drop for Agent {
     }
 }
 
-impl Carrier<Infallible> for Agent {
+impl Transport<Infallible> for Agent {
     fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
         if self.0.upgrade().is_none_or(|connection| connection.is_lost()) {
             Poll::Ready(ExitReason::Normal)
@@ -182,38 +182,38 @@ impl Carrier<Infallible> for Agent {
         match never {}
     }
 
-    fn signal(&mut self, _: Option<ProcessId>, signal: ForeignSignal) {
+    fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
-        let ForeignSignal::Down(monitor, why) = signal else { return };
-        let Some(theirs) = connection.ledger().fires(monitor) else { return };
-        let Theirs { watcher, reference, watched } = theirs;
+        let RemoteSignal::Down(monitor, why) = signal else { return };
+        let Some(theirs) = connection.link_table().fires(monitor) else { return };
+        let RemoteMonitor { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.say_behind(&connection, &watcher, None, down);
+        core.send_after_pending(&connection, &watcher, None, down);
     }
 }
 
 /// A message that is sent when the last clone of this value is dropped. Each proxy with pending messages to the same
 /// process receives a clone in order, and drops it after those messages or when it ends.
 #[derive(Debug)]
-pub(super) struct Behind {
+pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
     pub(super) said: Option<(Control, Option<Term>)>,
 }
 
-impl fmt::Display for Behind {
+impl fmt::Display for Deferred {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "something for {}", Term::from(self.theirs.clone()))
     }
 }
 
-impl std::error::Error for Behind {}
+impl std::error::Error for Deferred {}
 
-impl Drop for Behind {
+impl Drop for Deferred {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.said.take() {
-            self.connection.say(Some(self.theirs.clone()), control, payload);
+            self.connection.send_control(Some(self.theirs.clone()), control, payload);
         }
     }
 }

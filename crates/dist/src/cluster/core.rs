@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Pid, ProcessId};
 use purlin_term::{Atom, Term};
 use tokio::runtime::Handle;
@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tracing::warn;
 
-use super::connection::{Behind, Connection};
+use super::connection::{Connection, Deferred};
 use super::decoders::{Decoders, LastUsed};
 use super::export::Exports;
 use super::global::Global;
@@ -24,29 +24,29 @@ use super::groups::Sharers;
 use super::ids::Ids;
 use super::incoming::{Incoming, LastTo};
 use super::nodes::{NodeChange, Nodes};
+use super::proxies::Proxies;
 use super::reach::Reach;
 use super::remote::{Encode, Remote};
 use super::serving::Systems;
-use super::stand_ins::StandIns;
 use crate::connect::NoConnection;
+use crate::connection_table::ConnectionTable;
 use crate::control::{Control, Named};
 use crate::flags::Flags;
-use crate::handshake::{Called, Caller, Established, Local, Verdict};
+use crate::handshake::{Called, Caller, Established, LocalNode, Verdict};
 use crate::link::{Link, Settings, Traffic};
-use crate::listener::{Came, Listener};
+use crate::listener::{Accepted, Listener};
 use crate::name::NodeName;
-use crate::peers::Peers;
 use crate::stream::Stream;
 
 /// Callback for the loss of a node.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 
 /// Capacity of a proxy's mailbox, used while its connection has no capacity.
-pub(super) const STAND_IN: usize = 1024;
+pub(super) const PROXY_MAILBOX: usize = 1024;
 
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
-    pub(super) local: Local,
+    pub(super) local: LocalNode,
     reach: Reach,
     settings: Settings,
     /// Maximum wait for a local process that a remote tool inspects.
@@ -68,11 +68,11 @@ pub(super) struct Core {
 }
 
 struct State {
-    peers: Peers,
+    connection_table: ConnectionTable,
     connections: HashMap<NodeName, Arc<Connection>>,
     /// Outgoing calls in progress.
     calls: HashMap<NodeName, AbortHandle>,
-    stand_ins: StandIns,
+    proxies: Proxies,
     /// The node has left the cluster.
     left: bool,
     watches: HashMap<NodeName, Vec<NodeDown>>,
@@ -81,16 +81,17 @@ struct State {
 impl Core {
     pub(super) fn new(
         ids: Ids,
-        local: Local,
+        local: LocalNode,
         reach: Reach,
         settings: Settings,
         answers_within: Duration,
         runtime: Handle,
     ) -> Arc<Self> {
-        let peers = Peers::new(ids.name.clone());
+        let peers = ConnectionTable::new(ids.name.clone());
         let (connections, calls) = (HashMap::new(), HashMap::new());
-        let (stand_ins, watches) = (StandIns::new(), HashMap::new());
-        let state = State { peers, connections, calls, stand_ins, left: false, watches };
+        let (proxies, watches) = (Proxies::new(), HashMap::new());
+        let state =
+            State { connection_table: peers, connections, calls, proxies, left: false, watches };
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
         let (decoders, systems, exports, undecoded) = Default::default();
@@ -165,7 +166,7 @@ impl Core {
             if *node == self.ids.name {
                 return Err(Arc::new(NoConnection::Unknown(node.clone())));
             }
-            if self.state().peers.call(node) {
+            if self.state().connection_table.call(node) {
                 // WHY a task: this future may be dropped, and the call must still run to its end.
                 match self.runtime.spawn(Arc::clone(self).call(node.clone())).await {
                     Ok(Ok(connection)) => return Ok(connection),
@@ -176,7 +177,7 @@ impl Core {
                     // The peer's call won.
                     Err(_) => {}
                 }
-                if refused.is_some() && !self.state().peers.is_answering(node) {
+                if refused.is_some() && !self.state().connection_table.is_answering(node) {
                     continue;
                 }
             }
@@ -199,7 +200,7 @@ impl Core {
             },
         };
         if result.is_err() {
-            self.state().peers.call_failed(&node);
+            self.state().connection_table.call_failed(&node);
         }
         self.changed.notify_waiters();
         result
@@ -209,7 +210,7 @@ impl Core {
         self: Arc<Self>,
         node: NodeName,
     ) -> Result<(Stream, Established), NoConnection> {
-        let is_dead = || self.state().peers.is_dead(&node);
+        let is_dead = || self.state().connection_table.is_dead(&node);
         self.reach.call(&self.local, node.clone(), is_dead).await
     }
 
@@ -218,7 +219,7 @@ impl Core {
         let core = Arc::clone(&self);
         let decide = move |caller: &Caller| {
             let verdict = match &caller.called {
-                Called::Name(name) => core.state().peers.called(name),
+                Called::Name(name) => core.state().connection_table.called(name),
                 Called::Host(_) => Verdict::NotAllowed,
             };
             (verdict, core.reach.cookie_for(caller))
@@ -227,9 +228,9 @@ impl Core {
         let mut listener = listener.over(self.reach.tls.clone());
         loop {
             match listener.next().await {
-                Came::Up(stream, established) => drop(self.up(stream, established, false)),
-                Came::Failed(node) => {
-                    self.state().peers.answer_failed(&node);
+                Accepted::Up(stream, established) => drop(self.up(stream, established, false)),
+                Accepted::Failed(node) => {
+                    self.state().connection_table.answer_failed(&node);
                     self.changed.notify_waiters();
                 }
             }
@@ -245,7 +246,7 @@ impl Core {
         let node = established.peer.clone();
         let (connection, before, told) = {
             let mut state = self.state();
-            let up = state.peers.up(&node, our_call);
+            let up = state.connection_table.up(&node, our_call);
             if up.give_up_call
                 && let Some(call) = state.calls.get(&node)
             {
@@ -261,7 +262,7 @@ impl Core {
         if let Some(before) = before {
             before.close();
             self.lose(&before);
-            tell(told, &node);
+            notify_node_down(told, &node);
         }
         let incoming = Incoming {
             core: Arc::clone(self),
@@ -274,7 +275,7 @@ impl Core {
         // without waking another thread.
         let serve = |task| {
             // The node is stopping, which closes the link.
-            let _ = self.ids.node.serve(task);
+            let _ = self.ids.node.spawn_system(task);
         };
         let link = Link::start_on(stream.halves(), established, self.settings, incoming, serve);
         drop(entered);
@@ -296,12 +297,12 @@ impl Core {
         self.lose(&connection);
         let told = {
             let mut state = self.state();
-            let is_gone = state.peers.down(&connection.node, connection.number);
+            let is_gone = state.connection_table.down(&connection.node, connection.number);
             is_gone.then(|| state.connections.remove(&connection.node));
             if is_gone { state.watches.remove(&connection.node) } else { None }
         };
         self.changed.notify_waiters();
-        tell(told, &connection.node);
+        notify_node_down(told, &connection.node);
     }
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
@@ -318,22 +319,22 @@ impl Core {
             global.end();
         }
         self.sharers.end(self);
-        let (connections, stand_ins) = {
+        let (connections, proxies) = {
             let mut state = self.state();
             state.left = true;
             let connections: Vec<_> = state.connections.values().cloned().collect();
-            (connections, state.stand_ins.take())
+            (connections, state.proxies.take())
         };
         for connection in connections {
             connection.close();
         }
-        self.end(stand_ins);
+        self.end(proxies);
         self.changed.notify_waiters();
     }
 
     /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
     /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
-    pub(super) fn say_behind(
+    pub(super) fn send_after_pending(
         &self,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
@@ -341,22 +342,22 @@ impl Core {
         said: (Control, Option<Term>),
     ) {
         let process = (connection.node.clone(), Named::Pid(theirs.clone()));
-        let mut others = self.state().stand_ins.of(&process);
+        let mut others = self.state().proxies.of(&process);
         others.retain(|other| Some(other.id()) != own);
         let connection = Arc::clone(connection);
-        let behind = Behind { connection, theirs: theirs.clone(), said: Some(said) };
+        let behind = Deferred { connection, theirs: theirs.clone(), said: Some(said) };
         let all_before = ExitReason::error(behind);
         for other in others {
-            let signal = ForeignSignal::Down(self.ids.monitor(), all_before.clone());
+            let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());
             self.ids.node.deliver(&other, other.id(), signal);
         }
     }
 
     /// Ends proxies after all their pending messages.
-    fn end(&self, stand_ins: Vec<LocalProcess>) {
-        for stand_in in stand_ins {
-            let nobody_left = ForeignSignal::Down(self.ids.monitor(), ExitReason::Normal);
-            self.ids.node.deliver(&stand_in, stand_in.id(), nobody_left);
+    fn end(&self, proxies: Vec<LocalProcess>) {
+        for proxy in proxies {
+            let nobody_left = RemoteSignal::Down(self.ids.monitor(), ExitReason::Normal);
+            self.ids.node.deliver(&proxy, proxy.id(), nobody_left);
         }
     }
 
@@ -373,17 +374,17 @@ impl Core {
 
     /// The remote processes that the given local proxies stand for.
     pub(super) fn stand_for(&self, some: &HashSet<ProcessId>) -> Vec<(ProcessId, NodeName, Named)> {
-        self.state().stand_ins.stand_for(some)
+        self.state().proxies.remotes_of(some)
     }
 
     /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.
-    pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
-        self.term_stand_in(of.node.as_str().parse().ok()?, Named::Pid(of.clone()))
+    pub(super) fn proxy(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
+        self.term_proxy(of.node.as_str().parse().ok()?, Named::Pid(of.clone()))
     }
 
     /// The proxy for a remote process that receives terms.
-    pub(super) fn term_stand_in(self: &Arc<Self>, node: NodeName, to: Named) -> Option<Pid<Term>> {
-        self.stand_in_for(node, to, || Arc::new(|term, _| Ok(Some(term))))
+    pub(super) fn term_proxy(self: &Arc<Self>, node: NodeName, to: Named) -> Option<Pid<Term>> {
+        self.typed_proxy(node, to, || Arc::new(|term, _| Ok(Some(term))))
     }
 
     /// The local process that receives remote messages to this name.
@@ -393,11 +394,11 @@ impl Core {
 
     /// The proxy, for terms, of a remote registered name.
     pub(super) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
-        self.term_stand_in(node.clone(), Named::Name(name))
+        self.term_proxy(node.clone(), Named::Name(name))
     }
 
     /// The proxy of a remote process for messages of type `M`, which `encode` converts to terms.
-    pub(super) fn stand_in_for<M: Send + 'static>(
+    pub(super) fn typed_proxy<M: Send + 'static>(
         self: &Arc<Self>,
         node: NodeName,
         to: Named,
@@ -405,33 +406,33 @@ impl Core {
     ) -> Option<Pid<M>> {
         let key = (node, to);
         let state = self.state();
-        if let Some(known) = state.stand_ins.find(&key, TypeId::of::<M>()) {
+        if let Some(known) = state.proxies.find(&key, TypeId::of::<M>()) {
             return known.pid().ok();
         }
         let own = Arc::default();
         let (node, to) = key.clone();
         let remote = Remote::new(Arc::clone(self), node, to, encode(), Arc::clone(&own));
-        let stand_in = match self.ids.node.stand_in(STAND_IN, remote) {
-            Ok(stand_in) => stand_in,
+        let proxy = match self.ids.node.spawn_proxy(PROXY_MAILBOX, remote) {
+            Ok(proxy) => proxy,
             Err(error) => {
                 warn!("no stand-in for a process elsewhere: {error}");
                 return None;
             }
         };
-        let listed = own.get_or_init(|| LocalProcess::from(&stand_in)).clone();
+        let listed = own.get_or_init(|| LocalProcess::from(&proxy)).clone();
         self.list(state, key, listed);
-        Some(stand_in)
+        Some(proxy)
     }
 
     /// Adds an existing proxy for a remote process that had none.
-    pub(super) fn add_stand_in(&self, of: (NodeName, Named), stand_in: LocalProcess) {
-        self.list(self.state(), of, stand_in);
+    pub(super) fn add_proxy(&self, of: (NodeName, Named), proxy: LocalProcess) {
+        self.list(self.state(), of, proxy);
     }
 
     fn list(&self, mut state: MutexGuard<'_, State>, of: (NodeName, Named), listed: LocalProcess) {
-        let mut unused = state.stand_ins.add(of, listed);
+        let mut unused = state.proxies.add(of, listed);
         if state.left {
-            unused.extend(state.stand_ins.take());
+            unused.extend(state.proxies.take());
         }
         drop(state);
         self.end(unused);
@@ -439,7 +440,7 @@ impl Core {
 }
 
 /// Calls the callbacks for a lost node.
-fn tell(told: Option<Vec<NodeDown>>, node: &NodeName) {
+fn notify_node_down(told: Option<Vec<NodeDown>>, node: &NodeName) {
     for told in told.into_iter().flatten() {
         // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
         if catch_unwind(AssertUnwindSafe(|| told(node))).is_err() {

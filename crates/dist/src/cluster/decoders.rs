@@ -7,16 +7,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use purlin_term::{Term, ValueError};
 
-use super::deliver::For;
+use super::deliver::Target;
 use crate::frame::{NoValue, Unread};
 
 /// Decodes a payload and sends the message to its recipient. Returns an error if it cannot be decoded.
-pub(super) type Decode = Arc<dyn Fn(For, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
+pub(super) type Decode = Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
 
 /// A [`Decode`] from a function that takes a term.
 pub(super) fn of_terms<F>(decode: F) -> Decode
 where
-    F: Fn(For, Term) -> Result<(), String> + Send + Sync + 'static,
+    F: Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
 {
     Arc::new(move |to, message| {
         let term = message.term().map_err(NoValue::Broken)?;

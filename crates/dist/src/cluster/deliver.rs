@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use purlin::LookupError;
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin_term::Term;
 use tracing::warn;
 
@@ -15,18 +15,18 @@ use super::gen_call::GenCall;
 use crate::frame::{Broken, NoValue, Unread};
 
 /// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
-pub(super) struct For {
+pub(super) struct Target {
     pub(super) process: LocalProcess,
     pub(super) alias: Option<u64>,
 }
 
-impl From<LocalProcess> for For {
+impl From<LocalProcess> for Target {
     fn from(process: LocalProcess) -> Self {
         Self { process, alias: None }
     }
 }
 
-impl For {
+impl Target {
     /// Sends the recipient a message.
     pub(super) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
         match self.alias {
@@ -45,7 +45,7 @@ impl Core {
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
         let decode =
-            move |to: For, term| to.send::<M>(read(term)?).map_err(|error| error.to_string());
+            move |to: Target, term| to.send::<M>(read(term)?).map_err(|error| error.to_string());
         self.decoders.add(TypeId::of::<M>(), of_terms(decode));
     }
 
@@ -74,7 +74,7 @@ impl Core {
     /// and the first one is logged. A payload that is not a well-formed term is an error, which ends the connection.
     pub(super) fn receive(
         &self,
-        to: For,
+        to: Target,
         message: Unread<'_>,
         last: &mut LastUsed,
     ) -> Result<(), Broken> {

@@ -9,11 +9,11 @@ use std::mem::take;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use purlin::foreign::Answer;
+use purlin::remote::Answer;
 use purlin::{Cause, ExitReason, Process};
 use purlin_term::{Atom, Term};
 
-use super::reason::Why;
+use super::reason::TermReason;
 use crate::control::Spawn;
 
 /// Pseudo-module whose functions exist in every module.
@@ -73,9 +73,9 @@ impl Job {
             (Some(result), Err(why)) => [result, Term::atom("error"), why, stack].to_vec(),
             // As in Erlang, the value is discarded.
             (None, Ok(_)) => return ExitReason::Normal,
-            (None, Err(why)) => return ExitReason::error(Why(Term::tuple([why, stack]))),
+            (None, Err(why)) => return ExitReason::error(TermReason(Term::tuple([why, stack]))),
         };
-        ExitReason::error(Answer(Cause::new(Why(Term::tuple(answer)))))
+        ExitReason::error(Answer(Cause::new(TermReason(Term::tuple(answer)))))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use purlin::foreign::ForeignSignal;
+use purlin::remote::RemoteSignal;
 use purlin_term::{Pid, Reference, Term};
 
 use super::connection::Connection;
 use super::core::Core;
-use super::ledger::Theirs;
+use super::link_table::RemoteMonitor;
 use crate::control::Control;
 
 /// A call from a remote process.
@@ -73,13 +73,13 @@ impl GenCall {
     pub(super) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
         let reference = self.alias().or(self.tag.as_reference());
         let Some(reference) = reference else { return };
-        let mut ledger = connection.ledger();
+        let mut ledger = connection.link_table();
         let Some((monitor, ours, theirs)) = ledger.unwatched(&self.from, reference) else { return };
-        connection.deliver(&core.ids.node, ours, ForeignSignal::Demonitor(monitor));
+        connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));
         drop(ledger);
-        let Theirs { watcher, reference, watched } = theirs;
+        let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
-        core.say_behind(connection, &self.from, None, down);
+        core.send_after_pending(connection, &self.from, None, down);
     }
 
     /// Sends the answer.
@@ -92,6 +92,6 @@ impl GenCall {
         let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
         let control = by_alias.unwrap_or_else(to_pid);
         let answer = Term::tuple([self.tag, reply]);
-        core.say_behind(connection, &self.from, None, (control, Some(answer)));
+        core.send_after_pending(connection, &self.from, None, (control, Some(answer)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use purlin::foreign::MonitorRefs;
+use purlin::remote::MonitorRefs;
 use purlin::{MonitorRef, Node, ProcessId};
 use purlin_term::{Atom, Pid, PidParts, Reference, Term};
 

@@ -5,16 +5,16 @@
 use std::sync::Arc;
 
 use purlin::ProcessId;
-use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tracing::debug;
 
 use super::connection::Connection;
 use super::core::Core;
 use super::decoders::LastUsed;
-use super::deliver::For;
+use super::deliver::Target;
 use super::gen_call::GenCall;
-use super::ledger::{Theirs, Told};
+use super::link_table::{Deliveries, RemoteMonitor};
 use super::reason;
 use super::rex;
 use super::spawn;
@@ -118,21 +118,21 @@ impl Incoming {
             Control::Exit { from, to, reason, .. } => self.exit(&from, &to, reason.or(payload)),
             Control::Exit2 { from, to, reason, .. } => self.exit2(&from, &to, reason.or(payload)),
             Control::Monitor { from, to, reference } => {
-                self.watched(Theirs { watcher: from, reference, watched: to });
+                self.watched(RemoteMonitor { watcher: from, reference, watched: to });
             }
             Control::Demonitor { from, reference, .. } => {
-                let unwatched = self.connection.ledger().unwatched(&from, &reference);
+                let unwatched = self.connection.link_table().unwatched(&from, &reference);
                 if let Some((monitor, ours, _)) = unwatched {
-                    let signal = ForeignSignal::Demonitor(monitor);
+                    let signal = RemoteSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
             Control::Down { reference, reason, .. } => {
                 let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
-                let watching = self.connection.ledger().unwatch(monitor);
+                let watching = self.connection.link_table().unwatch(monitor);
                 if let Some((ours, _)) = watching {
                     let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
-                    let signal = ForeignSignal::Down(monitor, why);
+                    let signal = RemoteSignal::Down(monitor, why);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
@@ -171,7 +171,7 @@ impl Incoming {
     fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
-            Some(For { process, alias: Some(number) })
+            Some(Target { process, alias: Some(number) })
         });
         match found {
             Some(to) => self.core.receive(to, message, &mut self.last),
@@ -205,15 +205,15 @@ impl Incoming {
     }
 
     fn link(&self, theirs: &Pid, to: &Pid) {
-        let Some(name) = self.core.stand_in(theirs).map(|pid| LocalProcess::from(&pid)) else {
+        let Some(name) = self.core.proxy(theirs).map(|pid| LocalProcess::from(&pid)) else {
             return;
         };
         let Some(ours) = self.core.ids.ours(to) else {
             return self.no_such(theirs, to);
         };
-        let mut ledger = self.connection.ledger();
+        let mut ledger = self.connection.link_table();
         if ledger.linked(ours, theirs, name.clone()) {
-            self.core.ids.node.deliver(&name, ours, ForeignSignal::Link);
+            self.core.ids.node.deliver(&name, ours, RemoteSignal::Link);
         }
     }
 
@@ -221,18 +221,18 @@ impl Incoming {
     fn no_such(&self, theirs: &Pid, to: &Pid) {
         let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
         let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
-        self.connection.say(None, control, payload);
+        self.connection.send_control(None, control, payload);
     }
 
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
         let ours = self.core.ids.ours(to);
-        let mut ledger = self.connection.ledger();
+        let mut ledger = self.connection.link_table();
         match ours.and_then(|ours| Some((ours, ledger.unlinked(ours, theirs, id)?))) {
-            Some((ours, told)) => self.tell(ours, told),
+            Some((ours, told)) => self.deliver_all(ours, told),
             // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
             None if id != 0 => {
                 let (from, to) = (to.clone(), theirs.clone());
-                self.connection.say(None, Control::UnlinkIdAck { id, from, to }, None);
+                self.connection.send_control(None, Control::UnlinkIdAck { id, from, to }, None);
             }
             None => {}
         }
@@ -240,23 +240,23 @@ impl Incoming {
 
     fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
         let Some(ours) = self.core.ids.ours(to) else { return };
-        let mut ledger = self.connection.ledger();
+        let mut ledger = self.connection.link_table();
         let told = ledger.acknowledged(ours, theirs, id);
-        self.tell(ours, told);
+        self.deliver_all(ours, told);
     }
 
     fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         let why = reason::from_term(why);
-        let mut ledger = self.connection.ledger();
+        let mut ledger = self.connection.link_table();
         // The table has no link if this node has unlinked and its unlink is in transit.
         let names = ledger.ended(ours, theirs).into_iter();
-        let told = names.map(|name| (name, ForeignSignal::LinkExit(why.clone()))).collect();
-        self.tell(ours, told);
+        let told = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
+        self.deliver_all(ours, told);
     }
 
-    /// Delivers signals, under the ledger's lock.
-    fn tell(&self, ours: ProcessId, told: Told) {
+    /// Delivers signals, under the lock of the link table.
+    fn deliver_all(&self, ours: ProcessId, told: Deliveries) {
         for (name, signal) in told {
             self.core.ids.node.deliver(&name, ours, signal);
         }
@@ -264,13 +264,13 @@ impl Incoming {
 
     fn exit2(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
-        if let Some(stand_in) = self.core.stand_in(theirs) {
-            let signal = ForeignSignal::Exit(reason::from_term(why));
-            self.core.ids.node.deliver(&LocalProcess::from(&stand_in), ours, signal);
+        if let Some(proxy) = self.core.proxy(theirs) {
+            let signal = RemoteSignal::Exit(reason::from_term(why));
+            self.core.ids.node.deliver(&LocalProcess::from(&proxy), ours, signal);
         }
     }
 
-    fn watched(&self, theirs: Theirs) {
+    fn watched(&self, theirs: RemoteMonitor) {
         let ours: Option<ProcessId> = match &theirs.watched {
             Named::Pid(pid) => self.core.ids.ours(pid),
             Named::Name(name) => match self.core.ids.node.local_name(name.as_str()) {
@@ -283,10 +283,10 @@ impl Incoming {
         match ours {
             Some(ours) => self.connection.watched(&self.core.ids, ours, theirs),
             None => {
-                let Theirs { watcher, reference, watched } = theirs;
+                let RemoteMonitor { watcher, reference, watched } = theirs;
                 let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
                 let (control, payload) = Control::down(flags, watched, watcher, reference, why);
-                self.connection.say(None, control, payload);
+                self.connection.send_control(None, control, payload);
             }
         }
     }

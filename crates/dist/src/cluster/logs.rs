@@ -26,7 +26,7 @@ use super::export::Outcome;
 /// The BEAM process that receives events of other nodes.
 const TAKES: &str = "logger_proxy";
 /// Maximum length in bytes of a forwarded text.
-const LONGEST: usize = 8 * 1024;
+const MAX_TEXT: usize = 8 * 1024;
 
 /// Log of this node, for BEAM nodes that subscribe to it. Clones share their subscriptions.
 ///
@@ -55,14 +55,14 @@ pub struct Logs {
 
 #[derive(Default)]
 struct Shared {
-    told: RwLock<Vec<Arc<Told>>>,
-    /// Length of `told`, readable without the lock.
+    subscribers: RwLock<Vec<Arc<LogSubscriber>>>,
+    /// Length of `subscribers`, readable without the lock.
     count: AtomicUsize,
     dropped: AtomicU64,
 }
 
 /// A subscription.
-struct Told {
+struct LogSubscriber {
     least: Level,
     /// The group leader under which events are logged there.
     leader: purlin_term::Pid,
@@ -110,7 +110,8 @@ impl Logs {
         let to = takes.ok_or_else(|| Term::atom("system_limit"))?;
         let own = core.ids.pid_of_node();
         let (listed, replaced) = channel();
-        let told = Arc::new(Told { least, leader: leader.clone(), own, to, _listed: listed });
+        let told =
+            Arc::new(LogSubscriber { least, leader: leader.clone(), own, to, _listed: listed });
         self.change(|all| {
             all.retain(|one| one.leader != told.leader);
             all.push(Arc::clone(&told));
@@ -126,8 +127,8 @@ impl Logs {
         Ok(Term::atom("ok"))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Told>>)) {
-        let mut all = self.shared.told.write().unwrap_or_else(PoisonError::into_inner);
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<LogSubscriber>>)) {
+        let mut all = self.shared.subscribers.write().unwrap_or_else(PoisonError::into_inner);
         change(&mut all);
         // ORDER: relaxed: a hint whether to take the lock.
         self.shared.count.store(all.len(), Ordering::Relaxed);
@@ -140,7 +141,7 @@ impl<S: Subscriber> Layer<S> for Logs {
             return;
         }
         let level = *event.metadata().level();
-        let all = self.shared.told.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.shared.subscribers.read().unwrap_or_else(PoisonError::into_inner);
         // WHY cloned: building the report runs user code, and no lock is held meanwhile.
         let told: Vec<_> = all.iter().filter(|one| level <= one.least).cloned().collect();
         drop(all);
@@ -165,7 +166,7 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     *metadata.level() > Level::WARN && metadata.target().starts_with("purlin_dist")
 }
 
-impl Told {
+impl LogSubscriber {
     /// The message that `logger` of one node sends to that of another.
     fn message(&self, metadata: &Metadata<'_>, mut report: Term) -> Term {
         let level = match *metadata.level() {
@@ -204,7 +205,7 @@ impl Visit for Report {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        let whole = (0..=value.len().min(LONGEST)).rev().find(|end| value.is_char_boundary(*end));
+        let whole = (0..=value.len().min(MAX_TEXT)).rev().find(|end| value.is_char_boundary(*end));
         self.add(field.name(), Term::from(&value[..whole.unwrap_or(0)]));
     }
 

@@ -25,13 +25,13 @@
 //!
 //! # Remote processes
 //!
-//! A remote process is represented by a *proxy* ([`purlin::foreign`], where it is called a *stand-in*): a
-//! local process-table entry with a [`Pid`]. Links, monitors and exit signals go through it; an
-//! [`purlin::Exit`] or a [`purlin::Down`] names it. A signal without a connection establishes one, as in
-//! Erlang. If no connection can be established, messages are dropped, and links and monitors fire
-//! `noconnection`. Messages of one local process through one proxy arrive in order; between two proxies
-//! no order is guaranteed. There is one proxy for each remote process and message type. It ends some
-//! time after its last `Pid` is dropped.
+//! A remote process is represented by a *proxy* ([`purlin::remote`]): a local process-table entry
+//! with a [`Pid`]. Links, monitors and exit signals go through it; an [`purlin::Exit`] or a
+//! [`purlin::Down`] names it. A signal without a connection establishes one, as in Erlang. If no
+//! connection can be established, messages are dropped, and links and monitors fire `noconnection`.
+//! Messages of one local process through one proxy arrive in order; between two proxies no order is
+//! guaranteed. There is one proxy for each remote process and message type. It ends some time after
+//! its last `Pid` is dropped.
 //!
 //! When the last [`Cluster`] is dropped, the node leaves the cluster and all proxies end. When the node
 //! stops ([`Node::stop`]), its connections end; remote processes receive `noconnection`, and no exit
@@ -52,10 +52,11 @@
 //!
 //! | file | role |
 //! |---|---|
+//! | `builder.rs` | configuration and start |
 //! | `core.rs` | shared state: connections, and how they are established |
 //! | `reach.rs` | hosts, cookies, TLS |
-//! | `connection.rs`, `ledger.rs` | one connection, and its table of links and monitors |
-//! | `stand_ins.rs` | registry of proxies, and the end of unused ones |
+//! | `connection.rs`, `link_table.rs` | one connection, and its table of links and monitors |
+//! | `proxies.rs` | registry of proxies, and the end of unused ones |
 //! | `remote.rs` | outgoing: from a proxy to the wire |
 //! | `incoming.rs`, `decoders.rs` | incoming: from the wire to local processes, as typed messages |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | conversion of ids, exit reasons and calls |
@@ -85,10 +86,11 @@ mod global;
 mod groups;
 mod ids;
 mod incoming;
-mod ledger;
+mod link_table;
 mod logs;
 mod nodes;
 mod ping;
+mod proxies;
 mod reach;
 mod reason;
 mod remote;
@@ -96,7 +98,6 @@ mod rex;
 mod serving;
 mod spawn;
 mod spawned;
-mod stand_ins;
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -112,7 +113,7 @@ use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
 
 use self::core::Core;
-use self::deliver::For;
+use self::deliver::Target;
 use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
@@ -129,7 +130,7 @@ pub use groups::NotShared;
 pub use logs::Logs;
 pub use nodes::NodeChange;
 pub use ping::PingError;
-pub use reason::Why;
+pub use reason::TermReason;
 pub use serving::{Caller, Served};
 pub use spawn::NotSpawned;
 
@@ -257,7 +258,7 @@ impl Cluster {
     /// For a process of this node use [`Node::pid`].
     pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
         let node = of.node.as_str().parse().ok()?;
-        self.core().stand_in_for(node, Named::Pid(of.clone()), || Arc::new(written::<M>))
+        self.core().typed_proxy(node, Named::Pid(of.clone()), || Arc::new(written::<M>))
     }
 
     /// Returns a handle to a registered name on a remote node. Each message goes to the process that has the name when
@@ -269,12 +270,12 @@ impl Cluster {
         on: &NodeName,
     ) -> Option<Pid<M>> {
         let to = Named::Name(Atom::new(name).ok()?);
-        self.core().stand_in_for(on.clone(), to, || Arc::new(written::<M>))
+        self.core().typed_proxy(on.clone(), to, || Arc::new(written::<M>))
     }
 
     /// Decodes terms as messages of type `M` by `serde`, for all local processes that receive this type.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        let decode = |to: For, message: Unread<'_>| {
+        let decode = |to: Target, message: Unread<'_>| {
             // The recipient's type is the one this decoder was found for.
             let _ = to.send(message.value::<M>()?);
             Ok(())

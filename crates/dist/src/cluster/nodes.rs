@@ -29,11 +29,11 @@ pub enum NodeChange {
 }
 
 /// Subscriber. Returns `false` to unsubscribe.
-type Told = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
+type NodeSubscriber = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 
 /// Subscribers of node changes.
 #[derive(Default)]
-pub(super) struct Nodes(RwLock<Vec<Told>>);
+pub(super) struct Nodes(RwLock<Vec<NodeSubscriber>>);
 
 impl Nodes {
     pub(super) fn add(&self, told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static) {

@@ -109,7 +109,7 @@ async fn ask(
     let to = Atom::from_static("net_kernel");
     let control = Control::RegSend { from: from.clone(), to, token: None };
     let asked = core.ids.node.uptime();
-    connection.say(Some(from), control, Some(call.into_term()));
+    connection.send_control(Some(from), control, Some(call.into_term()));
     let answered = async {
         receive!(me, {
             Term::Tuple(parts) if parts.len() == 2 && parts[0] == tag => {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use tokio::time::timeout;
 
-use crate::connect::{Lengths, NoConnection, PATIENCE, call};
+use crate::connect::{HANDSHAKE_TIMEOUT, Lengths, NoConnection, call};
 use crate::cookie::Cookie;
-use crate::handshake::{Called, Caller, Established, Local};
+use crate::handshake::{Called, Caller, Established, LocalNode};
 use crate::hosts::Hosts;
 use crate::name::NodeName;
 use crate::stream::Stream;
@@ -25,7 +25,7 @@ impl Reach {
     /// Looks up a node, connects, and performs the handshake.
     pub(super) async fn call(
         &self,
-        local: &Local,
+        local: &LocalNode,
         node: NodeName,
         is_dead: impl FnOnce() -> bool,
     ) -> Result<(Stream, Established), NoConnection> {
@@ -33,7 +33,7 @@ impl Reach {
         let (mut stream, lengths): (Stream, _) = match &self.tls {
             None => (Box::new(socket), Lengths::Two),
             Some(tls) => {
-                let secured = timeout(PATIENCE, tls.call(node.host(), socket)).await;
+                let secured = timeout(HANDSHAKE_TIMEOUT, tls.call(node.host(), socket)).await;
                 (secured.map_err(|_| NoConnection::Slow)??, Lengths::Four)
             }
         };

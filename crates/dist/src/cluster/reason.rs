@@ -7,11 +7,11 @@
 //! | `Error(why)` | `Why` |
 //! | `Panic` | `{panic, Message, Place}`, binaries |
 //!
-//! *why* is the term itself if it came from another node as [`Why`], otherwise a binary of its `Display` text.
+//! `Why` is the term itself if it came from another node as [`TermReason`], otherwise a binary of its `Display` text.
 
 use std::fmt;
 
-use purlin::foreign::Answer;
+use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_term::Term;
 
@@ -20,22 +20,22 @@ use purlin_term::Term;
 ///
 /// ```
 /// use purlin::ExitReason;
-/// use purlin_dist::cluster::Why;
+/// use purlin_dist::cluster::TermReason;
 /// use purlin_term::Term;
 ///
-/// let reason = ExitReason::error(Why(Term::tuple([Term::atom("badarg"), Term::from(7)])));
+/// let reason = ExitReason::error(TermReason(Term::tuple([Term::atom("badarg"), Term::from(7)])));
 /// assert_eq!(reason.to_string(), "{badarg,7}");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Why(pub Term);
+pub struct TermReason(pub Term);
 
-impl fmt::Display for Why {
+impl fmt::Display for TermReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Why {}
+impl std::error::Error for TermReason {}
 
 /// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
@@ -62,7 +62,7 @@ pub(super) fn to_term(reason: &ExitReason) -> Term {
 fn told(why: &Cause) -> Term {
     match (why.downcast_ref(), why.downcast_ref()) {
         (Some(Answer(why)), _) => told(why),
-        (None, Some(Why(term))) => term.clone(),
+        (None, Some(TermReason(term))) => term.clone(),
         (None, None) => Term::from(why.to_string().as_str()),
     }
 }
@@ -83,8 +83,10 @@ pub(super) fn from_term(term: Term) -> ExitReason {
         }
     }
     match term.as_tuple() {
-        Some([tag, why]) if tag.is_atom("shutdown") => ExitReason::shutdown_with(Why(why.clone())),
-        _ => ExitReason::error(Why(term)),
+        Some([tag, why]) if tag.is_atom("shutdown") => {
+            ExitReason::shutdown_with(TermReason(why.clone()))
+        }
+        _ => ExitReason::error(TermReason(term)),
     }
 }
 

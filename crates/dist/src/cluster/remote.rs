@@ -12,18 +12,18 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
 use purlin_term::Term;
 use tracing::warn;
 
 use super::connection::Connection;
 use super::core::Core;
-use super::ledger::Unlinked;
+use super::link_table::Unlinked;
 use super::reason;
 use crate::control::{Control, Named};
 use crate::flags::Flags;
-use crate::frame::{PORTION, Payload, Repeated};
+use crate::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
 use crate::name::NodeName;
 
 /// Appends the encoding of a message to the buffer, or returns the message if it is a term already. An error states why
@@ -32,7 +32,7 @@ pub(super) type Encode<M> =
     Arc<dyn Fn(M, &mut Vec<u8>) -> Result<Option<Term>, String> + Send + Sync>;
 
 /// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
-const KEPT: usize = PORTION;
+const KEPT: usize = FRAGMENT_SIZE;
 
 /// Waits for a connection, or for capacity on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
@@ -45,7 +45,7 @@ pub(super) struct Remote<M> {
     /// Encoding of the current message.
     bytes: Vec<u8>,
     /// Control message of all messages, for connections with these flags.
-    said: Option<(Flags, Repeated)>,
+    template: Option<(Flags, ControlTemplate)>,
     /// The proxy itself; set when it starts. WHY shared: the registry counts the references to a proxy, and this is one
     /// of them.
     own: Arc<OnceLock<LocalProcess>>,
@@ -54,7 +54,7 @@ pub(super) struct Remote<M> {
     /// External pid of the proxy, the sender of its messages.
     from: Option<purlin_term::Pid>,
     /// Ordering key: everything sent to one process is in order, whichever local process sends it.
-    line: Option<purlin_term::Pid>,
+    ordering_key: Option<purlin_term::Pid>,
     /// Connection for the next message.
     connection: Option<Arc<Connection>>,
     wait: Option<Wait>,
@@ -70,17 +70,31 @@ impl<M> Remote<M> {
     ) -> Self {
         let (from, line, connection, wait) = (None, None, None, None);
         let (bytes, said) = (Vec::new(), None);
-        Self { core, node, to, encode, bytes, said, own, over: false, from, line, connection, wait }
+        Self {
+            core,
+            node,
+            to,
+            encode,
+            bytes,
+            template: said,
+            own,
+            over: false,
+            from,
+            ordering_key: line,
+            connection,
+            wait,
+        }
     }
 
     /// The connection, if it has capacity now.
     fn open(&self) -> Option<&Arc<Connection>> {
         let connection = self.connection.as_ref()?;
-        connection.link()?.has_room(self.line.as_ref()).then_some(connection)
+        connection.link()?.has_capacity(self.ordering_key.as_ref()).then_some(connection)
     }
 
     fn begin_to_wait(&self) -> Wait {
-        let (core, node, line) = (Arc::clone(&self.core), self.node.clone(), self.line.clone());
+        let (core, node, line) =
+            (Arc::clone(&self.core), self.node.clone(), self.ordering_key.clone());
         let connected = self.connection.clone();
         Box::pin(async move {
             let connection = match connected {
@@ -88,13 +102,13 @@ impl<M> Remote<M> {
                 // Links and monitors are answered with `noconnection`, which needs no further detail.
                 _ => core.connect(&node).await.ok()?,
             };
-            connection.link()?.room(line.as_ref()).await;
+            connection.link()?.wait_for_capacity(line.as_ref()).await;
             Some(connection)
         })
     }
 
     /// Sends a signal of a local process. Returns `None` if the remote side will not answer it.
-    fn say(&mut self, from: Option<ProcessId>, signal: ForeignSignal) -> Option<()> {
+    fn send_signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) -> Option<()> {
         let connection = Arc::clone(self.connection.as_ref()?);
         let (ids, own) = (Arc::clone(&self.core.ids), self.own.get()?.clone());
         let sender = ids.pid(from.unwrap_or(own.id()));
@@ -105,26 +119,28 @@ impl<M> Remote<M> {
             Named::Name(_) => None,
         };
         let (control, payload) = match signal {
-            ForeignSignal::Monitor(monitor) => {
-                connection.ledger().watch(monitor, from?, self.to.clone())?;
+            RemoteSignal::Monitor(monitor) => {
+                connection.link_table().watch(monitor, from?, self.to.clone())?;
                 let (to, reference) = (self.to.clone(), ids.reference(monitor));
                 (Control::Monitor { from: sender, to, reference }, None)
             }
-            ForeignSignal::Demonitor(monitor) => {
-                let Some((by, to)) = connection.ledger().unwatch(monitor) else { return Some(()) };
+            RemoteSignal::Demonitor(monitor) => {
+                let Some((by, to)) = connection.link_table().unwatch(monitor) else {
+                    return Some(());
+                };
                 let reference = ids.reference(monitor);
                 (Control::Demonitor { from: ids.pid(by), to, reference }, None)
             }
-            ForeignSignal::Link => {
+            RemoteSignal::Link => {
                 let to = pid?;
-                if !connection.ledger().link(from?, &to, own)? {
+                if !connection.link_table().link(from?, &to, own)? {
                     return Some(());
                 }
                 (Control::Link { from: sender, to }, None)
             }
-            ForeignSignal::Unlink(id) => {
+            RemoteSignal::Unlink(id) => {
                 let (from, to) = (from?, pid?);
-                let mut ledger = connection.ledger();
+                let mut ledger = connection.link_table();
                 let (unlinked, others) = ledger.unlink(from, &to, id, own)?;
                 for (name, signal) in others {
                     ids.node.deliver(&name, from, signal);
@@ -136,49 +152,47 @@ impl<M> Remote<M> {
                 (Control::UnlinkId { id, from: sender, to }, None)
             }
             // Id zero answers an unlink of the old protocol, which is not acknowledged.
-            ForeignSignal::UnlinkAck(0) => return Some(()),
-            ForeignSignal::UnlinkAck(id) => {
+            RemoteSignal::UnlinkAck(0) => return Some(()),
+            RemoteSignal::UnlinkAck(id) => {
                 let to = pid?;
-                connection.ledger().acknowledges(from?, &to, id);
+                connection.link_table().acknowledges(from?, &to, id);
                 (Control::UnlinkIdAck { id, from: sender, to }, None)
             }
-            ForeignSignal::LinkExit(why) => {
+            RemoteSignal::LinkExit(why) => {
                 let to = pid?;
-                if !connection.ledger().ended(from?, &to).is_empty() {
+                if !connection.link_table().ended(from?, &to).is_empty() {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
-                    self.core.say_behind(&connection, &to, Some(own.id()), exit);
+                    self.core.send_after_pending(&connection, &to, Some(own.id()), exit);
                 }
                 return Some(());
             }
-            ForeignSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
+            RemoteSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
             // Monitors by remote processes are handled by the agent of the connection; a `Down` here is a request to
             // end.
-            ForeignSignal::Down(..) => return Some(()),
+            RemoteSignal::Down(..) => return Some(()),
         };
-        connection.say(self.line.clone(), control, payload);
+        connection.send_control(self.ordering_key.clone(), control, payload);
         Some(())
     }
 
     /// Answers a signal that the remote side will not answer.
-    fn answer_for_lost(&self, from: Option<ProcessId>, signal: ForeignSignal) {
+    fn answer_for_lost(&self, from: Option<ProcessId>, signal: RemoteSignal) {
         let (Some(own), Some(from)) = (self.own.get(), from) else { return };
         let answer = match signal {
-            ForeignSignal::Link => ForeignSignal::LinkExit(ExitReason::NoConnection),
-            ForeignSignal::Monitor(monitor) => {
-                ForeignSignal::Down(monitor, ExitReason::NoConnection)
-            }
-            ForeignSignal::Unlink(id) => ForeignSignal::UnlinkAck(id),
+            RemoteSignal::Link => RemoteSignal::LinkExit(ExitReason::NoConnection),
+            RemoteSignal::Monitor(monitor) => RemoteSignal::Down(monitor, ExitReason::NoConnection),
+            RemoteSignal::Unlink(id) => RemoteSignal::UnlinkAck(id),
             _ => return,
         };
         self.core.ids.node.deliver(own, from, answer);
     }
 }
 
-impl<M: Send + 'static> Carrier<M> for Remote<M> {
-    fn begin(&mut self, stand_in: &LocalProcess) {
-        let _ = self.own.set(stand_in.clone());
-        let own = || self.core.ids.pid(stand_in.id());
-        self.line = Some(match &self.to {
+impl<M: Send + 'static> Transport<M> for Remote<M> {
+    fn begin(&mut self, proxy: &LocalProcess) {
+        let _ = self.own.set(proxy.clone());
+        let own = || self.core.ids.pid(proxy.id());
+        self.ordering_key = Some(match &self.to {
             Named::Pid(pid) => pid.clone(),
             Named::Name(_) => own(),
         });
@@ -223,7 +237,7 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
             }
         };
         let flags = connection.flags();
-        let control = match &mut self.said {
+        let control = match &mut self.template {
             Some((known, control)) if *known == flags => control,
             said => {
                 let from = from.clone();
@@ -231,21 +245,21 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
                     Named::Pid(to) => Control::to_pid(flags, from, to),
                     Named::Name(to) => Control::RegSend { from, to, token: None },
                 };
-                &mut said.insert((flags, Repeated::new(control))).1
+                &mut said.insert((flags, ControlTemplate::new(control))).1
             }
         };
-        connection.put(self.line.as_ref(), control, Some(payload));
+        connection.put(self.ordering_key.as_ref(), control, Some(payload));
     }
 
-    fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
+    fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
         if self.connection.as_ref().is_none_or(|connection| connection.is_lost()) {
             self.connection = self.core.connection(&self.node);
         }
-        if let ForeignSignal::Down(_, why) = signal {
-            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::say_behind`, or the
+        if let RemoteSignal::Down(_, why) = signal {
+            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::send_after_pending`, or the
             // proxy is unreferenced.
             self.over |= why == ExitReason::Normal;
-        } else if self.say(from, signal.clone()).is_none() {
+        } else if self.send_signal(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
         let features = Term::list([Term::atom("erpc")]);
         let reply = Term::tuple([Term::atom("features_reply"), us, features]);
         let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), (**asks).clone());
-        connection.say(Some((**asks).clone()), control, Some(reply));
+        connection.send_control(Some((**asks).clone()), control, Some(reply));
     }
 }
 

@@ -12,14 +12,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
 use purlin_term::{Atom, Reference, Term};
 use tokio::sync::oneshot;
 
 use super::Cluster;
 use super::connection::Connection;
-use super::core::{Core, STAND_IN};
+use super::core::{Core, PROXY_MAILBOX};
 use super::remote::Remote;
 use crate::connect::NoConnection;
 use crate::control::{Control, Named, Spawn};
@@ -27,7 +27,7 @@ use crate::flags::Flags;
 use crate::name::NodeName;
 
 /// Timeout for the lookup of `user` on the remote node.
-const PATIENCE: Duration = Duration::from_secs(5);
+const USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why no remote process was spawned.
 #[derive(Clone, Debug)]
@@ -73,10 +73,10 @@ impl std::error::Error for NotSpawned {
 
 /// A pending spawn request. Dropping it tells the requester that the connection is lost.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     /// The local process to link to it, or that monitors it.
     by: Option<ProcessId>,
-    stand_in: LocalProcess,
+    proxy: LocalProcess,
     born: oneshot::Sender<purlin_term::Pid>,
     told: oneshot::Sender<Result<(), NotSpawned>>,
 }
@@ -91,20 +91,20 @@ pub(super) fn answered(
     result: Result<purlin_term::Pid, Atom>,
 ) {
     let Some(request) = core.ids.monitor_of(request) else { return };
-    let mut ledger = connection.ledger();
-    let Some(Asked { by, stand_in, born, told }) = ledger.answered(request) else { return };
+    let mut ledger = connection.link_table();
+    let Some(PendingRequest { by, proxy, born, told }) = ledger.answered(request) else { return };
     let answer = match result {
         Ok(pid) => {
             if let (true, Some(by)) = (monitored, by) {
                 ledger.watch(request, by, Named::Pid(pid.clone()));
             }
             if let (true, Some(by)) = (linked, by)
-                && ledger.linked(by, &pid, stand_in.clone())
+                && ledger.linked(by, &pid, proxy.clone())
             {
-                core.ids.node.deliver(&stand_in, by, ForeignSignal::Link);
+                core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
             }
             drop(ledger);
-            core.add_stand_in((connection.node.clone(), Named::Pid(pid.clone())), stand_in);
+            core.add_proxy((connection.node.clone(), Named::Pid(pid.clone())), proxy);
             // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
             Ok(())
@@ -121,7 +121,7 @@ pub(super) fn answered(
 }
 
 /// Transport of a proxy whose process does not exist yet.
-struct ToBe {
+struct PendingSpawn {
     core: Arc<Core>,
     node: NodeName,
     born: oneshot::Receiver<purlin_term::Pid>,
@@ -131,7 +131,7 @@ struct ToBe {
     monitored: bool,
 }
 
-impl ToBe {
+impl PendingSpawn {
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
         // After a failed spawn this is polled again until the proxy ends.
         if self.remote.is_none() && !self.born.is_terminated() {
@@ -147,10 +147,10 @@ impl ToBe {
     }
 }
 
-impl Carrier<Term> for ToBe {
-    fn begin(&mut self, stand_in: &LocalProcess) {
+impl Transport<Term> for PendingSpawn {
+    fn begin(&mut self, proxy: &LocalProcess) {
         // The creator may have set it already.
-        let _ = self.own.set(stand_in.clone());
+        let _ = self.own.set(proxy.clone());
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason> {
@@ -176,8 +176,8 @@ impl Carrier<Term> for ToBe {
         }
     }
 
-    fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
-        if self.monitored && matches!(signal, ForeignSignal::Monitor(_)) {
+    fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
+        if self.monitored && matches!(signal, RemoteSignal::Monitor(_)) {
             self.monitored = false;
         } else if let Some(remote) = &mut self.remote {
             remote.signal(from, signal);
@@ -202,19 +202,26 @@ impl Function {
 }
 
 /// The proxy of the process, and the channel that tells it the pid.
-struct Unborn {
+struct PendingProxy {
     pid: Pid<Term>,
     born: oneshot::Sender<purlin_term::Pid>,
 }
 
-impl Unborn {
+impl PendingProxy {
     fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
         let (born, birth) = oneshot::channel();
         let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
         let ids = Arc::clone(&core.ids);
-        let carrier =
-            ToBe { core, node, born: birth, own: Arc::clone(&own), remote: None, monitored };
-        let pid = ids.node.stand_in(STAND_IN, carrier).map_err(|_| NotSpawned::SystemLimit)?;
+        let transport = PendingSpawn {
+            core,
+            node,
+            born: birth,
+            own: Arc::clone(&own),
+            remote: None,
+            monitored,
+        };
+        let pid =
+            ids.node.spawn_proxy(PROXY_MAILBOX, transport).map_err(|_| NotSpawned::SystemLimit)?;
         // The proxy may have started already.
         let _ = own.set(LocalProcess::from(&pid));
         Ok(Self { pid, born })
@@ -250,12 +257,12 @@ impl Unborn {
             token: None,
         };
         let (told, answer) = oneshot::channel();
-        let stand_in = LocalProcess::from(&self.pid);
-        let asked = Asked { by, stand_in, born: self.born, told };
-        connection.link().ok_or(NotSpawned::Lost)?.room(Some(&from)).await;
-        connection.ledger().asks(request, asked).ok_or(NotSpawned::Lost)?;
+        let proxy = LocalProcess::from(&self.pid);
+        let asked = PendingRequest { by, proxy, born: self.born, told };
+        connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
+        connection.link_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
         let control = Control::Spawn(Box::new(spawn));
-        connection.say(Some(from), control, Some(Term::List(arguments)));
+        connection.send_control(Some(from), control, Some(Term::List(arguments)));
         answer.await.unwrap_or(Err(NotSpawned::Lost))?;
         Ok(self.pid)
     }
@@ -267,7 +274,7 @@ async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
         return known.clone();
     }
     let name = vec![Term::atom("user")];
-    let user = match cluster.rpc(&connection.node, "erlang", "whereis", name, PATIENCE).await {
+    let user = match cluster.rpc(&connection.node, "erlang", "whereis", name, USER_TIMEOUT).await {
         Ok(Term::Pid(user)) => *user,
         // A purlin node has no `user`; processes there do not print.
         _ => cluster.core().ids.pid_of_node(),
@@ -306,7 +313,7 @@ impl Cluster {
     ) -> Result<Pid<Term>, NotSpawned> {
         let function = Function::new(module, function, arguments)?;
         let request = self.core().ids.monitor();
-        Unborn::new(self.core(), on, false)?.ask(self, on, function, request, None).await
+        PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, None).await
     }
 
     /// Spawns a process on another node, linked to the caller from its start, as `spawn_link` does. Cancellation and
@@ -325,7 +332,7 @@ impl Cluster {
         let function = Function::new(module, function, arguments)?;
         let request = self.core().ids.monitor();
         let by = Some((me.id(), "link"));
-        Unborn::new(self.core(), on, false)?.ask(self, on, function, request, by).await
+        PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, by).await
     }
 
     /// Spawns a process on another node, monitored by the caller from its start, as `spawn_monitor` does. The cost is
@@ -347,7 +354,7 @@ impl Cluster {
         arguments: Vec<Term>,
     ) -> Result<(Pid<Term>, MonitorRef), NotSpawned> {
         let function = Function::new(module, function, arguments)?;
-        let unborn = Unborn::new(self.core(), on, true)?;
+        let unborn = PendingProxy::new(self.core(), on, true)?;
         let monitor = me.monitor(&unborn.pid);
         let by = Some((me.id(), "monitor"));
         let asked = unborn.ask(self, on, function, monitor, by).await;
@@ -370,7 +377,7 @@ mod tests {
     use crate::cluster::ids::Ids;
     use crate::cluster::reach::Reach;
     use crate::cookie::Cookie;
-    use crate::handshake::Local;
+    use crate::handshake::LocalNode;
     use crate::hosts::Hosts;
     use crate::link::Settings;
 
@@ -381,12 +388,14 @@ mod tests {
         let hosts = Hosts { us: node.clone(), own, told: Default::default() };
         let (cookie, cookies) = (Cookie::new("c"), Default::default());
         let reach = Reach { hosts, cookie, cookies, tls: None };
-        let local = Local { name: node.clone(), creation: 4, flags: Flags::OFFERED };
+        let local = LocalNode { name: node.clone(), creation: 4, flags: Flags::OFFERED };
         let ids = Ids::new(Node::builder().build().expect("a node"), node.clone(), 4);
-        let core = Core::new(ids, local, reach, Settings::default(), PATIENCE, Handle::current());
+        let core =
+            Core::new(ids, local, reach, Settings::default(), USER_TIMEOUT, Handle::current());
         let (born, birth) = oneshot::channel();
         let own = Arc::default();
-        let mut to_be = ToBe { core, node, born: birth, own, remote: None, monitored: true };
+        let mut to_be =
+            PendingSpawn { core, node, born: birth, own, remote: None, monitored: true };
         let mut cx = Context::from_waker(Waker::noop());
         assert!(to_be.poll_end(&mut cx).is_pending() && to_be.poll_ready(&mut cx).is_pending());
         drop(born);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use purlin::Process;
-use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_term::{Atom, Term};
 
 use super::connection::Connection;
 use super::core::Core;
 use super::export::Job;
-use super::ledger::Theirs;
+use super::link_table::RemoteMonitor;
 use crate::control::{Control, Named, Spawn};
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
@@ -31,9 +31,9 @@ pub(super) fn spawn_for(
             result,
             token: None,
         };
-        connection.say(Some(spawn.from.clone()), control, None);
+        connection.send_control(Some(spawn.from.clone()), control, None);
     };
-    let parent = if linked { core.stand_in(&spawn.from) } else { None };
+    let parent = if linked { core.proxy(&spawn.from) } else { None };
     if linked && parent.is_none() {
         return answer(Err(Atom::from_static("system_limit")));
     }
@@ -55,14 +55,14 @@ pub(super) fn spawn_for(
     answer(Ok(pid.clone()));
     if let Some(parent) = parent {
         let parent = LocalProcess::from(&parent);
-        let mut ledger = connection.ledger();
+        let mut ledger = connection.link_table();
         if ledger.linked(ours, &spawn.from, parent.clone()) {
-            core.ids.node.deliver(&parent, ours, ForeignSignal::Link);
+            core.ids.node.deliver(&parent, ours, RemoteSignal::Link);
         }
     }
     if monitored {
         let (watcher, reference) = (spawn.from.clone(), spawn.request.clone());
-        let theirs = Theirs { watcher, reference, watched: Named::Pid(pid) };
+        let theirs = RemoteMonitor { watcher, reference, watched: Named::Pid(pid) };
         connection.watched(&core.ids, ours, theirs);
     }
     let _ = begin.send(());

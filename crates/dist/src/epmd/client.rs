@@ -1,7 +1,7 @@
 //! epmd client: looks up nodes, and lists the nodes of a host.
 //!
 //! Each query uses a new connection, as epmd requires, and no result is cached. A query takes at
-//! most [`PATIENCE`].
+//! most [`TIMEOUT`].
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
 
 /// Timeout of a query.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An epmd, identified by its address.
 ///
@@ -122,7 +122,7 @@ impl Epmd {
             let mut socket = self.connect().await?;
             self.exchange(&mut socket, request, most, read).await
         };
-        timeout(PATIENCE, asked).await.unwrap_or(Err(Failed::Silent(self.address)))
+        timeout(TIMEOUT, asked).await.unwrap_or(Err(Failed::Silent(self.address)))
     }
 
     pub(super) async fn connect(&self) -> Result<TcpStream, Failed> {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::bytes::Front;
+use crate::cursor::Cursor;
 use crate::name::is_part;
 
 /// Maximum length of an accepted request without its length prefix: a name of 255 characters and the other fields.
@@ -145,29 +145,29 @@ impl Request {
     /// # Errors
     /// Not a request, or longer than the limit.
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
-        let mut front = Front(bytes);
-        let Some(length) = front.u16() else { return Ok(None) };
+        let mut cursor = Cursor(bytes);
+        let Some(length) = cursor.u16() else { return Ok(None) };
         let length = usize::from(length);
         if length > MOST_REQUEST {
             return Err(Malformed::TooLong);
         }
-        let Some(request) = front.bytes(length) else { return Ok(None) };
-        let request = Self::parse(Front(request)).ok_or(Malformed::Request)?;
+        let Some(request) = cursor.bytes(length) else { return Ok(None) };
+        let request = Self::parse(Cursor(request)).ok_or(Malformed::Request)?;
         Ok(Some((request, 2 + length)))
     }
 
-    fn parse(mut front: Front<'_>) -> Option<Self> {
-        match front.u8()? {
+    fn parse(mut cursor: Cursor<'_>) -> Option<Self> {
+        match cursor.u8()? {
             ALIVE2_REQ => {
-                let port = front.u16()?;
-                let (alive, kind, _) = described(&mut front)?;
+                let port = cursor.u16()?;
+                let (alive, kind, _) = described(&mut cursor)?;
                 Some(Self::Alive(Alive { alive, port, kind }))
             }
             PORT_PLEASE2_REQ => {
-                let alive = std::str::from_utf8(front.0).ok()?;
+                let alive = std::str::from_utf8(cursor.0).ok()?;
                 is_part(alive).then(|| Self::PortPlease(alive.to_owned()))
             }
-            NAMES_REQ if front.0.is_empty() => Some(Self::Names),
+            NAMES_REQ if cursor.0.is_empty() => Some(Self::Names),
             _ => None,
         }
     }
@@ -178,11 +178,11 @@ impl Request {
 /// # Errors
 /// Not the answer to [`Request::Alive`].
 pub fn read_alive(bytes: &[u8]) -> Result<Answer<Option<u32>>, Malformed> {
-    let mut front = Front(bytes);
-    let Some((kind, result)) = front.u8().zip(front.u8()) else { return incomplete(bytes, 6) };
+    let mut cursor = Cursor(bytes);
+    let Some((kind, result)) = cursor.u8().zip(cursor.u8()) else { return incomplete(bytes, 6) };
     let creation = match kind {
-        ALIVE2_X_RESP => front.u32(),
-        ALIVE2_RESP => front.u16().map(u32::from),
+        ALIVE2_X_RESP => cursor.u32(),
+        ALIVE2_RESP => cursor.u16().map(u32::from),
         _ => return Err(Malformed::Answer),
     };
     let whole = |creation| Answer::Whole((result == 0).then_some(creation));
@@ -200,23 +200,23 @@ pub fn write_alive(creation: Option<u32>, out: &mut Vec<u8>) {
 /// # Errors
 /// Not the answer to [`Request::PortPlease`].
 pub fn read_port(bytes: &[u8]) -> Result<Answer<Option<Found>>, Malformed> {
-    let mut front = Front(bytes);
-    match front.u8() {
+    let mut cursor = Cursor(bytes);
+    match cursor.u8() {
         None => return Ok(Answer::Incomplete),
         Some(PORT2_RESP) => {}
         Some(_) => return Err(Malformed::Answer),
     }
-    match front.u8() {
+    match cursor.u8() {
         None => return Ok(Answer::Incomplete),
         Some(0) => {}
         Some(_) => return Ok(Answer::Whole(None)),
     }
-    let read = |front: &mut Front<'_>| {
-        let port = front.u16()?;
-        let (_, kind, versions) = described(front)?;
+    let read = |cursor: &mut Cursor<'_>| {
+        let port = cursor.u16()?;
+        let (_, kind, versions) = described(cursor)?;
         Some(Found { port, kind, versions })
     };
-    match read(&mut front) {
+    match read(&mut cursor) {
         Some(found) => Ok(Answer::Whole(Some(found))),
         None => incomplete(bytes, MOST_REQUEST),
     }
@@ -236,9 +236,9 @@ pub fn write_port(alive: Option<&Alive>, out: &mut Vec<u8>) {
 /// # Errors
 /// The answer is shorter than its fixed part, or not UTF-8.
 pub fn read_names(bytes: &[u8]) -> Result<Vec<(String, u16)>, Malformed> {
-    let mut front = Front(bytes);
-    front.u32().ok_or(Malformed::Answer)?;
-    let text = std::str::from_utf8(front.0).map_err(|_| Malformed::Answer)?;
+    let mut cursor = Cursor(bytes);
+    cursor.u32().ok_or(Malformed::Answer)?;
+    let text = std::str::from_utf8(cursor.0).map_err(|_| Malformed::Answer)?;
     let named = |line: &str| {
         let (name, port) = line.strip_prefix("name ")?.split_once(" at port ")?;
         Some((name.to_owned(), port.parse().ok()?))
@@ -268,12 +268,12 @@ fn description(alive: &str, kind: Kind, (lowest, highest): (u16, u16), out: &mut
     out.extend_from_slice(&[0, 0]);
 }
 
-fn described(front: &mut Front<'_>) -> Option<(String, Kind, (u16, u16))> {
-    let [kind, _protocol] = front.array()?;
-    let (highest, lowest) = (front.u16()?, front.u16()?);
-    let alive = front.text().filter(|name| is_part(name))?.to_owned();
-    let extra = front.u16()?;
-    front.bytes(extra.into())?;
+fn described(cursor: &mut Cursor<'_>) -> Option<(String, Kind, (u16, u16))> {
+    let [kind, _protocol] = cursor.array()?;
+    let (highest, lowest) = (cursor.u16()?, cursor.u16()?);
+    let alive = cursor.text().filter(|name| is_part(name))?.to_owned();
+    let extra = cursor.u16()?;
+    cursor.bytes(extra.into())?;
     Some((alive, Kind::from_code(kind), (lowest, highest)))
 }
 

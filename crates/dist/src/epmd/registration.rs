@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
-use crate::epmd::client::{Epmd, Failed, PATIENCE};
+use crate::epmd::client::{Epmd, Failed, TIMEOUT};
 use crate::epmd::codec::{Alive, Request, read_alive};
 
 const SOONEST: Duration = Duration::from_millis(100);
@@ -61,7 +61,7 @@ async fn register(epmd: &Epmd, alive: &Alive) -> Result<(TcpStream, u32), Failed
         let creation = creation.ok_or_else(|| Failed::Taken(alive.alive.clone()))?;
         Ok((socket, creation))
     };
-    timeout(PATIENCE, registered).await.unwrap_or(Err(Failed::Silent(epmd.address)))
+    timeout(TIMEOUT, registered).await.unwrap_or(Err(Failed::Silent(epmd.address)))
 }
 
 async fn keep(epmd: Epmd, alive: Alive, mut socket: TcpStream) {

@@ -4,7 +4,7 @@
 //! its connection is open. Only nodes on this machine may register; any host may query. Requests
 //! that end or change another node's registration are not supported.
 //!
-//! Limits for unauthenticated peers: [`MOST_CONNECTIONS`] connections, [`PATIENCE`] for the request
+//! Limits for unauthenticated peers: [`MOST_CONNECTIONS`] connections, [`TIMEOUT`] for the request
 //! of each, and two kilobytes per request.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
-use crate::epmd::client::PATIENCE;
+use crate::epmd::client::TIMEOUT;
 use crate::epmd::codec::{Alive, Request, write_alive, write_names, write_port};
 
 /// Maximum number of connections, including those of registered nodes.
@@ -127,7 +127,7 @@ async fn serve(socket: TcpListener, names: Shared) {
 }
 
 async fn one(mut stream: TcpStream, from: IpAddr, own_port: u16, names: Shared) {
-    let Ok(Some(request)) = timeout(PATIENCE, read(&mut stream)).await else { return };
+    let Ok(Some(request)) = timeout(TIMEOUT, read(&mut stream)).await else { return };
     let mut out = Vec::new();
     let node = match request {
         Request::Alive(node) => node,
@@ -192,7 +192,7 @@ async fn finish(mut stream: TcpStream, out: &[u8]) {
         stream.shutdown().await
     };
     // WHY errors are ignored: the client has gone or is too slow.
-    let _ = timeout(PATIENCE, written).await;
+    let _ = timeout(TIMEOUT, written).await;
 }
 
 /// Whether the peer is on this machine.

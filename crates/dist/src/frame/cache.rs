@@ -18,23 +18,23 @@ use rustc_hash::FxHasher;
 use crate::frame::Broken;
 
 /// Number of entries of a cache.
-pub(super) const PLACES: usize = 2048;
+pub(super) const SLOTS: usize = 2048;
 /// Maximum number of atoms in a header.
 pub(super) const MOST_LISTED: usize = 255;
 
 /// Receive atom cache: the atoms the peer has sent.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReceiveCache {
     atoms: Vec<Atom>,
     /// Whether each entry is set.
     there: Vec<bool>,
 }
 
-impl Told {
+impl ReceiveCache {
     pub(super) fn put(&mut self, place: u16, atom: Atom) {
-        self.atoms.resize(PLACES, Atom::EMPTY);
-        self.there.resize(PLACES, false);
-        let place = usize::from(place) % PLACES;
+        self.atoms.resize(SLOTS, Atom::EMPTY);
+        self.there.resize(SLOTS, false);
+        let place = usize::from(place) % SLOTS;
         self.atoms[place] = atom;
         self.there[place] = true;
     }
@@ -53,8 +53,8 @@ impl Told {
 
 /// Send atom cache: the atoms sent to the peer, and those of the frame being encoded.
 #[derive(Debug, Default)]
-pub(super) struct Telling {
-    places: Vec<Place>,
+pub(super) struct SendCache {
+    entries: Vec<Entry>,
     /// Number of the frame being encoded.
     frame: u64,
     listed: Vec<Listed>,
@@ -65,7 +65,7 @@ pub(super) struct Telling {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Entry {
     atom: Option<Atom>,
     /// The last frame that listed this entry, and the index in its list.
     frame: u64,
@@ -79,7 +79,7 @@ pub(super) struct Listed {
     pub(super) is_new: bool,
 }
 
-impl Telling {
+impl SendCache {
     /// Begins a frame.
     pub(super) fn begin(&mut self) {
         self.frame += 1;
@@ -93,8 +93,8 @@ impl Telling {
         atom.hash(&mut hasher);
         // WHY the upper bits: they are better distributed in this hash.
         let at = (hasher.finish() >> 53) as u16;
-        self.places.resize(PLACES, Place::default());
-        let place = &mut self.places[usize::from(at)];
+        self.entries.resize(SLOTS, Entry::default());
+        let place = &mut self.entries[usize::from(at)];
         let is_there = place.atom.as_ref() == Some(atom);
         if place.frame == self.frame {
             return is_there.then_some(place.index);
@@ -126,7 +126,7 @@ impl Telling {
     pub(super) fn forget(&mut self) {
         self.changes += 1;
         while let Some((at, atom)) = self.before.pop() {
-            self.places[usize::from(at)].atom = atom;
+            self.entries[usize::from(at)].atom = atom;
         }
         self.listed.clear();
     }
@@ -134,7 +134,7 @@ impl Telling {
     /// The list in the header of this frame.
     pub(super) fn listed(&self) -> impl ExactSizeIterator<Item = (Listed, &str)> {
         self.listed.iter().map(|listed| {
-            let atom = self.places[usize::from(listed.place)].atom.as_ref();
+            let atom = self.entries[usize::from(listed.place)].atom.as_ref();
             (*listed, atom.map_or("", Atom::as_str))
         })
     }
@@ -148,14 +148,14 @@ mod tests {
         Atom::new(&format!("atom_{number}")).expect("a short text")
     }
 
-    fn new_ones(cache: &Telling) -> Vec<String> {
+    fn new_ones(cache: &SendCache) -> Vec<String> {
         let new = cache.listed().filter(|(listed, _)| listed.is_new);
         new.map(|(_, text)| text.to_owned()).collect()
     }
 
     #[test]
     fn atom_is_sent_once_and_has_one_index_per_frame() {
-        let mut cache = Telling::default();
+        let mut cache = SendCache::default();
         cache.begin();
         assert_eq!([1, 2, 1].map(|n| cache.index(&atom(n))), [Some(0), Some(1), Some(0)]);
         assert_eq!(new_ones(&cache), ["atom_1", "atom_2"]);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn frame_lists_at_most_255_atoms_and_each_entry_once() {
-        let mut cache = Telling::default();
+        let mut cache = SendCache::default();
         cache.begin();
         let given = (0..5000).filter(|n| cache.index(&atom(*n)).is_some()).count();
         assert_eq!(given, MOST_LISTED);
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn discarded_frame_leaves_the_cache_unchanged() {
-        let mut cache = Telling::default();
+        let mut cache = SendCache::default();
         cache.begin();
         cache.index(&atom(1));
         cache.begin();

@@ -2,9 +2,9 @@
 
 use purlin_term::Atom;
 
-use crate::bytes::Front;
+use crate::cursor::Cursor;
 use crate::frame::Broken;
-use crate::frame::cache::{Telling, Told};
+use crate::frame::cache::{ReceiveCache, SendCache};
 
 pub(super) const PASS_THROUGH: u8 = 112;
 pub(super) const VERSION: u8 = 131;
@@ -40,47 +40,51 @@ pub(super) enum Form {
 /// Decodes the header of a frame. Returns the rest of the frame; the listed cache entries are stored in `listed`.
 pub(super) fn read<'a>(
     frame: &'a [u8],
-    cache: &mut Told,
+    cache: &mut ReceiveCache,
     listed: &mut Vec<u16>,
 ) -> Result<(Form, &'a [u8]), Broken> {
     listed.clear();
-    let mut front = match frame {
+    let mut cursor = match frame {
         [] => return Ok((Form::Tick, frame)),
         [PASS_THROUGH, rest @ ..] => return Ok((Form::PassThrough, rest)),
-        [VERSION, WHOLE | FIRST | NEXT, rest @ ..] => Front(rest),
+        [VERSION, WHOLE | FIRST | NEXT, rest @ ..] => Cursor(rest),
         _ => return Err(Broken::Unknown),
     };
     if frame[1] == WHOLE {
-        list(&mut front, cache, listed)?;
-        return Ok((Form::Whole, front.0));
+        list(&mut cursor, cache, listed)?;
+        return Ok((Form::Whole, cursor.0));
     }
-    let (sequence, left) = front.u64().zip(front.u64()).ok_or(Broken::Header)?;
+    let (sequence, left) = cursor.u64().zip(cursor.u64()).ok_or(Broken::Header)?;
     if frame[1] == NEXT {
-        return Ok((Form::Next { sequence, left }, front.0));
+        return Ok((Form::Next { sequence, left }, cursor.0));
     }
-    list(&mut front, cache, listed)?;
-    Ok((Form::First { sequence, left }, front.0))
+    list(&mut cursor, cache, listed)?;
+    Ok((Form::First { sequence, left }, cursor.0))
 }
 
-fn list(front: &mut Front<'_>, cache: &mut Told, listed: &mut Vec<u16>) -> Result<(), Broken> {
-    let count = usize::from(front.u8().ok_or(Broken::Header)?);
+fn list(
+    cursor: &mut Cursor<'_>,
+    cache: &mut ReceiveCache,
+    listed: &mut Vec<u16>,
+) -> Result<(), Broken> {
+    let count = usize::from(cursor.u8().ok_or(Broken::Header)?);
     if count == 0 {
         return Ok(());
     }
-    let flags = front.bytes(count / 2 + 1).ok_or(Broken::Header)?;
+    let flags = cursor.bytes(count / 2 + 1).ok_or(Broken::Header)?;
     // Four bits for each entry, the lower four first.
     let bits = |entry: usize| flags[entry / 2] >> (4 * (entry % 2)) & 0xf;
     let long = bits(count) & LONG != 0;
     for entry in 0..count {
         let segment = u16::from(bits(entry) & !NEW);
-        let place = segment << 8 | u16::from(front.u8().ok_or(Broken::Header)?);
+        let place = segment << 8 | u16::from(cursor.u8().ok_or(Broken::Header)?);
         if bits(entry) & NEW == 0 {
             cache.has(place)?;
             listed.push(place);
             continue;
         }
-        let length = if long { front.u16() } else { front.u8().map(u16::from) };
-        let text = length.and_then(|length| front.bytes(length.into())).ok_or(Broken::Header)?;
+        let length = if long { cursor.u16() } else { cursor.u8().map(u16::from) };
+        let text = length.and_then(|length| cursor.bytes(length.into())).ok_or(Broken::Header)?;
         let text = std::str::from_utf8(text).map_err(|_| Broken::Atom)?;
         let atom = Atom::new(text).map_err(|_| Broken::Atom)?;
         cache.put(place, atom);
@@ -90,13 +94,13 @@ fn list(front: &mut Front<'_>, cache: &mut Told, listed: &mut Vec<u16>) -> Resul
 }
 
 /// Appends the header of an unfragmented message, with the atoms of this frame.
-pub(super) fn write_whole(cache: &Telling, out: &mut Vec<u8>) {
+pub(super) fn write_whole(cache: &SendCache, out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, WHOLE]);
     write_list(cache, out);
 }
 
 /// Appends the header of the first of `left` fragments, with the atoms of this frame.
-pub(super) fn write_first(sequence: u64, left: u64, cache: &Telling, out: &mut Vec<u8>) {
+pub(super) fn write_first(sequence: u64, left: u64, cache: &SendCache, out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, FIRST]);
     out.extend_from_slice(&sequence.to_be_bytes());
     out.extend_from_slice(&left.to_be_bytes());
@@ -110,7 +114,7 @@ pub(super) fn write_next(sequence: u64, left: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&left.to_be_bytes());
 }
 
-fn write_list(cache: &Telling, out: &mut Vec<u8>) {
+fn write_list(cache: &SendCache, out: &mut Vec<u8>) {
     let count = cache.listed().len();
     out.push(count as u8);
     if count == 0 {

@@ -2,10 +2,10 @@
 
 use purlin_term::AtomTable;
 
-use crate::frame::cache::Told;
+use crate::frame::cache::ReceiveCache;
 use crate::frame::fragments::Fragments;
 use crate::frame::header::{self, Form};
-use crate::frame::said::{self, Recipient, Said};
+use crate::frame::incoming_frame::{self, IncomingFrame, Recipient};
 use crate::frame::{Broken, Limits};
 
 /// Maximum length of a remembered frame prefix.
@@ -17,7 +17,7 @@ const KEPT: usize = 1024;
 #[derive(Debug)]
 pub struct Incoming {
     limits: Limits,
-    cache: Told,
+    cache: ReceiveCache,
     /// Cache entries listed in the last header.
     listed: Vec<u16>,
     /// Prefix of the last frame, if it was a message.
@@ -46,7 +46,7 @@ impl Incoming {
     ///
     /// # Errors
     /// See [`Broken`]; the connection must then be closed.
-    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<Said<'a>>, Broken> {
+    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<IncomingFrame<'a>>, Broken> {
         let Self { limits, cache, listed, last, fragments } = self;
         let (begins, header) = (last.bytes.len(), last.header);
         if begins > 0 && frame.starts_with(&last.bytes) {
@@ -54,25 +54,30 @@ impl Incoming {
             // again.
             let atoms = AtomTable::of_places(listed, cache.atoms());
             let message = Some((Recipient::Same, begins - header));
-            return Ok(Some(Said::of_message(&frame[header..], atoms, message, limits.term)));
+            return Ok(Some(IncomingFrame::of_message(
+                &frame[header..],
+                atoms,
+                message,
+                limits.term,
+            )));
         }
         last.bytes.clear();
         let (form, body) = header::read(frame, cache, listed)?;
         let atoms = AtomTable::of_places(listed, cache.atoms());
         Ok(Some(match form {
             Form::Tick => return Ok(None),
-            Form::PassThrough => Said::new(body, AtomTable::default(), true, limits.term),
+            Form::PassThrough => IncomingFrame::new(body, AtomTable::default(), true, limits.term),
             Form::Whole => {
-                let message = said::message(body, atoms);
+                let message = incoming_frame::message(body, atoms);
                 let header = frame.len() - body.len();
                 let begins = message.as_ref().map(|(_, payload)| header + payload);
                 if let Some(begins) = begins.filter(|begins| *begins <= KEPT) {
                     last.header = header;
                     last.bytes.extend_from_slice(&frame[..begins]);
                 }
-                Said::of_message(body, atoms, message, limits.term)
+                IncomingFrame::of_message(body, atoms, message, limits.term)
             }
-            Form::First { left: 1, .. } => Said::new(body, atoms, false, limits.term),
+            Form::First { left: 1, .. } => IncomingFrame::new(body, atoms, false, limits.term),
             Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence)),
             Form::First { sequence, left } => {
                 fragments.begin(sequence, left, atoms, body, limits)?;
@@ -80,7 +85,7 @@ impl Incoming {
             }
             Form::Next { sequence, left } => {
                 match fragments.go_on(sequence, left, body, limits)? {
-                    Some(whole) => Said::of_fragments(whole, limits.term),
+                    Some(whole) => IncomingFrame::of_fragments(whole, limits.term),
                     None => return Ok(None),
                 }
             }

@@ -22,10 +22,10 @@
 //!
 //! # Fragments
 //!
-//! A payload of more than [`PORTION`] (the fragment size) is split. The first fragment contains the
-//! complete control message and list of atoms. The fragments of one message come in order, and other
-//! frames may come between them. So a large message delays only later messages of the same sender,
-//! which must not overtake it.
+//! A payload of more than [`FRAGMENT_SIZE`] bytes is split. The first fragment contains the complete
+//! control message and list of atoms. The fragments of one message come in order, and other frames
+//! may come between them. So a large message delays only later messages of the same sender, which
+//! must not overtake it.
 //!
 //! # Limits for the peer
 //!
@@ -34,23 +34,23 @@
 
 mod broken;
 mod cache;
+mod control_template;
 mod fragments;
 mod header;
 mod incoming;
+mod incoming_frame;
 mod outgoing;
 mod payload;
-mod repeated;
-mod said;
 
 pub use broken::Broken;
+pub use control_template::{ControlTemplate, OutgoingControl};
 pub use incoming::Incoming;
+pub use incoming_frame::{IncomingFrame, Recipient};
 pub use outgoing::{Outgoing, Size, Unsendable};
 pub use payload::{NoValue, Payload, Signal, Unread};
-pub use repeated::{Repeated, Say};
-pub use said::{Recipient, Said};
 
 /// Fragment size: the number of payload bytes in one fragment, as on the BEAM.
-pub const PORTION: usize = 64 << 10;
+pub const FRAGMENT_SIZE: usize = 64 << 10;
 
 /// Limits on memory that a peer can occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

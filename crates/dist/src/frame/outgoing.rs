@@ -7,16 +7,16 @@ use purlin_term::{Atom, EncodeError, Encoder, Writer};
 
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::cache::Telling;
-use crate::frame::repeated::{Repeated, Say};
-use crate::frame::{PORTION, Payload, header};
+use crate::frame::cache::SendCache;
+use crate::frame::control_template::{ControlTemplate, OutgoingControl};
+use crate::frame::{FRAGMENT_SIZE, Payload, header};
 
 /// Maximum capacity retained by the buffer for terms.
-const KEPT: usize = 4 * PORTION;
+const KEPT: usize = 4 * FRAGMENT_SIZE;
 
 /// Encoder state of one connection. Frames accumulate until the writer [takes](Outgoing::swap) them.
 ///
-/// If the peer supports fragments, [`Outgoing::put`] does not encode a payload larger than [`PORTION`] and
+/// If the peer supports fragments, [`Outgoing::put`] does not encode a payload larger than [`FRAGMENT_SIZE`] and
 /// returns [`Size::Large`]. The sender then encodes one fragment at a time and adds each with
 /// [`Outgoing::first`] and [`Outgoing::next`].
 ///
@@ -26,7 +26,7 @@ pub struct Outgoing {
     /// Identifies this encoder in cached templates.
     number: u64,
     flags: Flags,
-    cache: Telling,
+    cache: SendCache,
     frames: Vec<u8>,
     /// The terms of the frame being encoded.
     body: Vec<u8>,
@@ -78,7 +78,7 @@ impl Outgoing {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // ORDER: relaxed: a unique number that orders nothing else.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let cache = Telling::default();
+        let cache = SendCache::default();
         Self { number, flags, cache, frames: Vec::new(), body: Vec::new(), sequence: 0 }
     }
 
@@ -105,24 +105,24 @@ impl Outgoing {
     /// The message cannot be sent; nothing was added.
     pub fn put<'a>(
         &mut self,
-        control: impl Into<Say<'a>>,
+        control: impl Into<OutgoingControl<'a>>,
         payload: Option<&Payload<'_>>,
     ) -> Result<Size, Unsendable> {
         match control.into() {
-            Say::Once(control) => self.put_once(control, payload),
-            Say::Again(control) => self.put_again(control, payload),
+            OutgoingControl::Once(control) => self.put_once(control, payload),
+            OutgoingControl::Again(control) => self.put_again(control, payload),
         }
     }
 
     fn put_again(
         &mut self,
-        said: &mut Repeated,
+        said: &mut ControlTemplate,
         payload: Option<&Payload<'_>>,
     ) -> Result<Size, Unsendable> {
         let Some(Payload::Bytes(bytes)) = payload.filter(|_| self.has_headers()) else {
             return self.put_once(said.control(), payload);
         };
-        if bytes.len() <= PORTION
+        if bytes.len() <= FRAGMENT_SIZE
             && let Some(beginning) = said.beginning(self.number, self.cache.changes())
         {
             let length = (beginning.len() + bytes.len()) as u32;
@@ -169,7 +169,7 @@ impl Outgoing {
             if !headers {
                 self.body.push(header::VERSION);
             }
-            let most = if self.flags.has(Flags::FRAGMENTS) { PORTION } else { usize::MAX };
+            let most = if self.flags.has(Flags::FRAGMENTS) { FRAGMENT_SIZE } else { usize::MAX };
             if !self.payload(payload, most)? {
                 return Ok(Size::Large);
             }
@@ -257,7 +257,7 @@ impl Outgoing {
     }
 
     /// Adds a frame consisting of a header and the encoded body.
-    fn frame(&mut self, header: impl FnOnce(&Telling, &mut Vec<u8>)) -> Result<(), Unsendable> {
+    fn frame(&mut self, header: impl FnOnce(&SendCache, &mut Vec<u8>)) -> Result<(), Unsendable> {
         let start = self.frames.len();
         self.frames.extend_from_slice(&[0; 4]);
         header(&self.cache, &mut self.frames);

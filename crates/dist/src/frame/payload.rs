@@ -39,10 +39,10 @@ impl Payload<'_> {
     }
 
     /// Returns an encoder that writes the payload one fragment at a time.
-    pub(crate) fn portions(&self) -> Portions<'_> {
+    pub(crate) fn fragments(&self) -> FragmentEncoder<'_> {
         match self {
-            Self::Term(term) => Portions::Term(Encoder::bare(term)),
-            Self::Bytes(bytes) => Portions::Bytes(bytes),
+            Self::Term(term) => FragmentEncoder::Term(Encoder::bare(term)),
+            Self::Bytes(bytes) => FragmentEncoder::Bytes(bytes),
         }
     }
 }
@@ -54,12 +54,12 @@ impl From<Term> for Payload<'static> {
 }
 
 /// The part of a payload not yet encoded.
-pub(crate) enum Portions<'a> {
+pub(crate) enum FragmentEncoder<'a> {
     Term(Encoder<'a, 'a>),
     Bytes(&'a [u8]),
 }
 
-impl Portions<'_> {
+impl FragmentEncoder<'_> {
     /// Encodes at most `most` further bytes. Returns whether they were the last.
     pub(crate) fn write(
         &mut self,

@@ -122,11 +122,11 @@ fn atoms_of_more_than_255_bytes_make_all_lengths_of_a_header_long() {
 fn large_payload_is_fragmented_and_other_frames_may_come_between() {
     let mut outgoing = Outgoing::new(Flags::OFFERED);
     let mut incoming = Incoming::new(Limits::default());
-    let large = Term::from(vec![7; 3 * PORTION].as_slice());
+    let large = Term::from(vec![7; 3 * FRAGMENT_SIZE].as_slice());
     let small = Payload::Term(Term::atom("small"));
     assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(large.clone()))), Ok(Size::Large));
     assert_eq!(outgoing.waiting(), 0);
-    let portions = portions(&large, PORTION);
+    let portions = portions(&large, FRAGMENT_SIZE);
     let count = portions.len() as u64;
     let sequence = outgoing.first(&to(2), count, &portions[0]).expect("a term");
     let other = outgoing.first(&to(3), count, &portions[0]).expect("a term");
@@ -145,7 +145,7 @@ fn large_payload_is_fragmented_and_other_frames_may_come_between() {
 fn large_message_is_not_fragmented_for_a_peer_without_the_flag() {
     for flags in [Flags::REQUIRED, Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE] {
         let mut outgoing = Outgoing::new(flags);
-        let large = Term::from(vec![7; 3 * PORTION].as_slice());
+        let large = Term::from(vec![7; 3 * FRAGMENT_SIZE].as_slice());
         assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(large.clone()))), Ok(Size::Small));
         let [signal] = &read(&mut outgoing, &mut Incoming::new(Limits::default()))[..] else {
             panic!("one signal")
@@ -228,7 +228,7 @@ fn limits_for_terms_apply_to_values() {
 #[test]
 fn evicted_atom_is_sent_again_before_a_template_uses_it() {
     let place = |text: &str| {
-        let mut cache = cache::Telling::default();
+        let mut cache = cache::SendCache::default();
         cache.begin();
         cache.index(&Atom::new(text).expect("a short text"));
         cache.listed().next().map(|(listed, _)| listed.place)
@@ -238,7 +238,7 @@ fn evicted_atom_is_sent_again_before_a_template_uses_it() {
     let other = Payload::Term(Term::Atom(other));
     let message = Payload::Bytes(Cow::Borrowed(b"\x61\x01"));
     let (mut once, mut again) = (Outgoing::new(Flags::OFFERED), Outgoing::new(Flags::OFFERED));
-    let mut said = Repeated::new(to(2));
+    let mut said = ControlTemplate::new(to(2));
     let elsewhere = Control::Send { to: Pid { node: Atom::EMPTY, ..pid(3) }, token: None };
     for _ in 0..3 {
         for _ in 0..3 {
@@ -358,7 +358,7 @@ proptest! {
         said in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
     ) {
         let (mut once, mut again) = (Outgoing::new(flags), Outgoing::new(flags));
-        let mut repeated: Vec<_> = controls.into_iter().map(Repeated::new).collect();
+        let mut repeated: Vec<_> = controls.into_iter().map(ControlTemplate::new).collect();
         let mut due = Vec::new();
         for (which, payload, as_bytes) in said {
             let control = which.get_mut(&mut repeated[..]);

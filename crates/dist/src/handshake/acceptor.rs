@@ -5,13 +5,13 @@ use crate::flags::Flags;
 use crate::handshake::message::{
     Challenge, Hello, LOWER, Status, read_complement, read_reply, write_ack,
 };
-use crate::handshake::{Established, Local, Refused, Step};
+use crate::handshake::{Established, LocalNode, Refused, Step};
 use crate::name::{NodeName, is_part};
 
 /// State machine of the acceptor.
 #[derive(Debug)]
 pub struct Acceptor {
-    local: Local,
+    local: LocalNode,
     challenge: u32,
     awaits: Awaits,
 }
@@ -76,7 +76,7 @@ pub enum Verdict {
 impl Acceptor {
     /// Creates the state machine. `challenge` must be unpredictable.
     #[must_use]
-    pub fn new(local: Local, challenge: u32) -> Self {
+    pub fn new(local: LocalNode, challenge: u32) -> Self {
         Self { local, challenge, awaits: Awaits::Name }
     }
 
@@ -181,7 +181,7 @@ impl Acceptor {
 
     /// Appends the challenge.
     fn ask(&mut self, known: Known, out: &mut Vec<u8>) {
-        let Local { name, creation, flags } = &self.local;
+        let LocalNode { name, creation, flags } = &self.local;
         let challenge = Challenge {
             flags: *flags | (known.theirs & Flags::NAME_ME),
             challenge: self.challenge,

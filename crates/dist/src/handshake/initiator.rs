@@ -3,7 +3,7 @@
 use crate::cookie::Cookie;
 use crate::flags::Flags;
 use crate::handshake::message::{Challenge, Hello, Status, read_ack, write_reply};
-use crate::handshake::{Established, Local, Refused, Step};
+use crate::handshake::{Established, LocalNode, Refused, Step};
 use crate::name::NodeName;
 
 /// State machine of the initiator.
@@ -36,13 +36,13 @@ impl Initiator {
     /// Starts a handshake with `peer` and appends the first frame to `out`. `challenge` must be unpredictable.
     #[must_use]
     pub fn new(
-        local: &Local,
+        local: &LocalNode,
         peer: NodeName,
         cookie: Cookie,
         challenge: u32,
         out: &mut Vec<u8>,
     ) -> Self {
-        let Local { name, creation, flags } = local;
+        let LocalNode { name, creation, flags } = local;
         Hello::write(*flags, *creation, name.as_str(), out);
         Self::calling(name.as_str(), *flags, peer, cookie, challenge)
     }

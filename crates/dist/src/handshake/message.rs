@@ -2,8 +2,8 @@
 //!
 //! Bytes after a name are ignored where the protocol says so, for future versions.
 
-use crate::bytes::Front;
 use crate::cookie::Digest;
+use crate::cursor::Cursor;
 use crate::flags::Flags;
 use crate::handshake::Refused;
 use crate::name::MOST_CHARACTERS;
@@ -49,19 +49,19 @@ impl<'a> Hello<'a> {
     }
 
     fn try_read(frame: &'a [u8]) -> Option<Self> {
-        let mut front = Front(frame);
-        match front.u8()? {
+        let mut cursor = Cursor(frame);
+        match cursor.u8()? {
             b'N' => {
-                let flags = Flags::from_bits(front.u64()?);
-                let creation = Some(front.u32()?);
-                Some(Self { flags, creation, name: front.text()? })
+                let flags = Flags::from_bits(cursor.u64()?);
+                let creation = Some(cursor.u32()?);
+                Some(Self { flags, creation, name: cursor.text()? })
             }
             b'n' => {
-                if front.u16()? != OLD_VERSION {
+                if cursor.u16()? != OLD_VERSION {
                     return None;
                 }
-                let flags = Flags::from_bits(front.u32()?.into());
-                Some(Self { flags, creation: None, name: std::str::from_utf8(front.0).ok()? })
+                let flags = Flags::from_bits(cursor.u32()?.into());
+                Some(Self { flags, creation: None, name: std::str::from_utf8(cursor.0).ok()? })
             }
             _ => None,
         }
@@ -80,13 +80,13 @@ impl<'a> Challenge<'a> {
     }
 
     fn try_read(frame: &'a [u8]) -> Option<Self> {
-        let mut front = Front(frame);
-        if front.u8()? != b'N' {
+        let mut cursor = Cursor(frame);
+        if cursor.u8()? != b'N' {
             return None;
         }
-        let flags = Flags::from_bits(front.u64()?);
-        let (challenge, creation) = (front.u32()?, front.u32()?);
-        Some(Self { flags, challenge, creation, name: front.text()? })
+        let flags = Flags::from_bits(cursor.u64()?);
+        let (challenge, creation) = (cursor.u32()?, cursor.u32()?);
+        Some(Self { flags, challenge, creation, name: cursor.text()? })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -105,8 +105,8 @@ impl<'a> Status<'a> {
     fn try_read(frame: &'a [u8]) -> Option<Self> {
         let word = frame.strip_prefix(b"s")?;
         let Some(named) = word.strip_prefix(b"named:") else { return Some(Self::Word(word)) };
-        let mut front = Front(named);
-        Some(Self::Named { name: front.text()?, creation: front.u32()? })
+        let mut cursor = Cursor(named);
+        Some(Self::Named { name: cursor.text()?, creation: cursor.u32()? })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -124,8 +124,8 @@ impl<'a> Status<'a> {
 pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
     match frame {
         [b'c', rest @ ..] if rest.len() == 8 => {
-            let mut front = Front(rest);
-            front.u32().map(|high| Flags::from_bits(u64::from(high) << 32)).zip(front.u32())
+            let mut cursor = Cursor(rest);
+            cursor.u32().map(|high| Flags::from_bits(u64::from(high) << 32)).zip(cursor.u32())
         }
         _ => None,
     }
@@ -136,8 +136,8 @@ pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
 pub(super) fn read_reply(frame: &[u8]) -> Result<(u32, Digest), Refused> {
     match frame {
         [b'r', rest @ ..] if rest.len() == 20 => {
-            let mut front = Front(rest);
-            front.u32().zip(front.array())
+            let mut cursor = Cursor(rest);
+            cursor.u32().zip(cursor.array())
         }
         _ => None,
     }

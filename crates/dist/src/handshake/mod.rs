@@ -45,7 +45,7 @@ pub use refused::Refused;
 
 /// Identity of this node in the handshake.
 #[derive(Clone, Debug)]
-pub struct Local {
+pub struct LocalNode {
     /// The node name.
     pub name: NodeName,
     /// The creation, which distinguishes this node from earlier ones of the same name.

@@ -9,8 +9,8 @@ fn node(name: &str) -> NodeName {
     name.parse().expect("a name")
 }
 
-fn local(name: &str, creation: u32) -> Local {
-    Local { name: node(name), creation, flags: Flags::OFFERED | Flags::PUBLISHED }
+fn local(name: &str, creation: u32) -> LocalNode {
+    LocalNode { name: node(name), creation, flags: Flags::OFFERED | Flags::PUBLISHED }
 }
 
 fn initiator(cookie: &str, out: &mut Vec<u8>) -> Initiator {

@@ -13,7 +13,7 @@ pub enum Ended {
     /// The peer closed it, or ended.
     ByPeer,
     /// Nothing was received for the tick time.
-    Silent,
+    IdleTimeout,
     /// The connection broke.
     Io(ErrorKind),
     /// The peer violated the protocol.
@@ -25,7 +25,7 @@ impl fmt::Display for Ended {
         match self {
             Self::ByUs => f.write_str("closed by us"),
             Self::ByPeer => f.write_str("closed by the other node"),
-            Self::Silent => f.write_str("the other node has been silent for the tick time"),
+            Self::IdleTimeout => f.write_str("the other node has been silent for the tick time"),
             Self::Io(kind) => write!(f, "the connection broke: {kind}"),
             Self::Broken(broken) => write!(f, "the other node broke the protocol: {broken}"),
         }

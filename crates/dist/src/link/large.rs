@@ -11,14 +11,14 @@ use tokio::task::yield_now;
 use tracing::error;
 
 use crate::control::Control;
-use crate::frame::{PORTION, Payload, Signal, Size, Unsendable};
+use crate::frame::{FRAGMENT_SIZE, Payload, Signal, Size, Unsendable};
 use crate::link::shared::Shared;
 
 /// Low watermark for bytes of large messages in the queue: below it the next fragment is added. Frames of other senders
 /// then wait for at most this and one fragment.
 ///
 /// WHY only bytes of large messages: if other senders kept the queue long, a large message would never advance.
-const LITTLE: usize = PORTION;
+const LOW_WATERMARK: usize = FRAGMENT_SIZE;
 
 /// A large message in progress, followed by later signals of its sender.
 #[derive(Debug)]
@@ -50,15 +50,15 @@ impl Large {
             Ok(count) => count,
             Err(unsendable) => return Ok(Err(unsendable)),
         };
-        let mut portions = self.payload.portions();
-        let mut portion = Vec::with_capacity(PORTION);
+        let mut portions = self.payload.fragments();
+        let mut portion = Vec::with_capacity(FRAGMENT_SIZE);
         let mut sequence = 0;
         for left in (1..=count).rev() {
             portion.clear();
-            if let Err(error) = portions.write(&mut portion, PORTION) {
+            if let Err(error) = portions.write(&mut portion, FRAGMENT_SIZE) {
                 return Ok(Err(error.into()));
             }
-            self.room().await?;
+            self.wait_for_low_watermark().await?;
             let at = if left == count { None } else { Some(sequence) };
             match self.put_out(at, left, &portion) {
                 Ok(told) => sequence = told,
@@ -80,19 +80,19 @@ impl Large {
                 sequence
             }
         };
-        state.portions += portion.len();
+        state.fragment_bytes += portion.len();
         Ok(sequence)
     }
 
     /// Number of fragments of the payload.
     async fn count(&self) -> Result<u64, Unsendable> {
-        let mut portions = self.payload.portions();
-        let mut portion = Vec::with_capacity(PORTION);
+        let mut portions = self.payload.fragments();
+        let mut portion = Vec::with_capacity(FRAGMENT_SIZE);
         let mut count = 0;
         loop {
             portion.clear();
             count += 1;
-            if portions.write(&mut portion, PORTION)? {
+            if portions.write(&mut portion, FRAGMENT_SIZE)? {
                 return Ok(count);
             }
             yield_now().await;
@@ -100,9 +100,9 @@ impl Large {
     }
 
     /// Waits until the queue holds few bytes of large messages.
-    async fn room(&self) -> Result<(), Ended> {
+    async fn wait_for_low_watermark(&self) -> Result<(), Ended> {
         loop {
-            let room = self.shared.room.notified();
+            let room = self.shared.capacity.notified();
             tokio::pin!(room);
             room.as_mut().enable();
             {
@@ -110,7 +110,7 @@ impl Large {
                 if state.ended.is_some() {
                     return Err(Ended);
                 }
-                if state.portions + state.portions_in_flight <= LITTLE {
+                if state.fragment_bytes + state.fragment_bytes_in_flight <= LOW_WATERMARK {
                     return Ok(());
                 }
             }
@@ -123,10 +123,11 @@ impl Large {
     fn follow(&self) -> Option<(Control, Payload<'static>)> {
         loop {
             let mut state = self.shared.lock();
-            let Some(Signal { control, payload }) = state.behind.get_mut(&self.sender)?.pop_front()
+            let Some(Signal { control, payload }) =
+                state.held_back.get_mut(&self.sender)?.pop_front()
             else {
-                state.behind.remove(&self.sender);
-                self.shared.tell_whether_crowded(&state);
+                state.held_back.remove(&self.sender);
+                self.shared.update_crowded(&state);
                 break;
             };
             let put = state.out.put(&control, payload.as_ref());
@@ -139,7 +140,7 @@ impl Large {
                 Err(unsendable) => self.complain(unsendable),
             }
         }
-        self.shared.room.notify_waiters();
+        self.shared.capacity.notify_waiters();
         // Also for the writer: if the link is closing, it waits for this.
         self.shared.to_write.notify_one();
         None

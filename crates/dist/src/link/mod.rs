@@ -21,11 +21,11 @@
 //!
 //! # Memory
 //!
-//! [`Link::send`] waits while more than [`Settings::busy`] bytes are queued (the high watermark), and
-//! while a large message of the same sender is in progress. [`Link::signal`] never waits. It is for
-//! answers that the protocol requires, which are small and no more than the requests received. A
-//! large payload is encoded only as fast as it is written. A receiver that does not accept signals
-//! stops the reader, and TCP flow control slows the peer.
+//! [`Link::send`] waits while more than [`Settings::high_watermark`] bytes are queued, and while a
+//! large message of the same sender is in progress. [`Link::signal`] never waits. It is for answers
+//! that the protocol requires, which are small and no more than the requests received. A large
+//! payload is encoded only as fast as it is written. A receiver that does not accept signals stops
+//! the reader, and TCP flow control slows the peer.
 //!
 //! # End
 //!
@@ -55,7 +55,7 @@ use tracing::{info, warn};
 
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::{Broken, Limits, Payload, Recipient, Say, Signal, Unread};
+use crate::frame::{Broken, Limits, OutgoingControl, Payload, Recipient, Signal, Unread};
 use crate::handshake::Established;
 use crate::name::NodeName;
 use purlin_term::Pid;
@@ -70,7 +70,7 @@ pub struct Settings {
     /// this time early or late. Both nodes should use the same value.
     pub tick_time: Duration,
     /// High watermark: the number of queued bytes beyond which senders wait; 1 MiB.
-    pub busy: usize,
+    pub high_watermark: usize,
     /// Limits on memory that the peer can occupy.
     pub limits: Limits,
 }
@@ -78,7 +78,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let limits = Limits::default();
-        Self { tick_time: Duration::from_secs(60), busy: 1 << 20, limits }
+        Self { tick_time: Duration::from_secs(60), high_watermark: 1 << 20, limits }
     }
 }
 
@@ -163,7 +163,7 @@ impl Link {
         let shared = Arc::new(Shared::new(peer, settings));
         spawn(Box::pin(self::read(read, Over(Arc::clone(&shared)), receive)));
         spawn(Box::pin(self::write(write, Over(Arc::clone(&shared)))));
-        tokio::spawn(tell_of_end(Arc::clone(&shared)));
+        tokio::spawn(log_end(Arc::clone(&shared)));
         Self(shared)
     }
 
@@ -192,24 +192,24 @@ impl Link {
     ///
     /// *Cancellation*: nothing has been sent.
     pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
-        self.room(signal.control.sender()).await;
+        self.wait_for_capacity(signal.control.sender()).await;
         self.signal(signal)
     }
 
     /// Whether [`Link::send`] with this ordering key would not wait; also `true` if the link has ended.
     #[must_use]
-    pub fn has_room(&self, line: Option<&Pid>) -> bool {
+    pub fn has_capacity(&self, line: Option<&Pid>) -> bool {
         self.0.has_room(line)
     }
 
     /// Waits for capacity.
-    pub async fn room(&self, line: Option<&Pid>) {
+    pub async fn wait_for_capacity(&self, line: Option<&Pid>) {
         // WHY checked first: registering a waiter takes longer than sending.
-        while !self.has_room(line) {
-            let room = self.0.room.notified();
+        while !self.has_capacity(line) {
+            let room = self.0.capacity.notified();
             tokio::pin!(room);
             room.as_mut().enable();
-            if !self.has_room(line) {
+            if !self.has_capacity(line) {
                 room.await;
             }
         }
@@ -231,7 +231,7 @@ impl Link {
     pub fn signal_behind<'a>(
         &self,
         line: Option<&Pid>,
-        control: impl Into<Say<'a>>,
+        control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) -> Result<(), Unsent> {
         if let Some(large) = Shared::put(&self.0, line, control.into(), payload)? {
@@ -288,12 +288,14 @@ async fn write<S: AsyncWrite + Unpin>(stream: S, over: Over) {
     over.0.end(ended);
 }
 
-async fn tell_of_end(shared: Arc<Shared>) {
+async fn log_end(shared: Arc<Shared>) {
     let ended = shared.over().await;
     let peer = &shared.peer.peer;
     match &ended {
         Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
-        Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
+        Ended::IdleTimeout | Ended::Io(_) | Ended::Broken(_) => {
+            warn!(%peer, "disconnected: {ended}")
+        }
     }
 }
 

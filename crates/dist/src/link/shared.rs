@@ -8,7 +8,7 @@ use purlin_term::{Pid, Term};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::frame::{Outgoing, Payload, Say, Signal, Size, Unsendable};
+use crate::frame::{Outgoing, OutgoingControl, Payload, Signal, Size, Unsendable};
 use crate::handshake::Established;
 use crate::link::large::Large;
 use crate::link::{Ended, Settings, Unsent};
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     /// Wakes the writer.
     pub(super) to_write: Notify,
     /// Wakes senders that wait for capacity.
-    pub(super) room: Notify,
+    pub(super) capacity: Notify,
     /// Wakes tasks that wait for the end.
     over: Notify,
     /// Hint that a sender may have to wait. INVARIANT: whenever the lock is free, it is set if [`State::is_crowded`]
@@ -42,16 +42,16 @@ pub(super) struct State {
     pub(super) out: Outgoing,
     /// Bytes taken by the writer and not yet written.
     pub(super) in_flight: usize,
-    /// Bytes of large messages in the queue; `portions_in_flight` counts those taken by the writer.
-    pub(super) portions: usize,
-    pub(super) portions_in_flight: usize,
+    /// Bytes of large messages in the queue; `fragment_bytes_in_flight` counts those taken by the writer.
+    pub(super) fragment_bytes: usize,
+    pub(super) fragment_bytes_in_flight: usize,
     /// The writer waits for frames.
     pub(super) writer_waits: bool,
     /// Number of writes; `bytes_out` is the number of bytes written.
     pub(super) writes: u64,
     pub(super) bytes_out: u64,
     /// For each sender with a large message in progress, the later signals held back.
-    pub(super) behind: HashMap<Option<Pid>, VecDeque<Signal<Payload<'static>>>>,
+    pub(super) held_back: HashMap<Option<Pid>, VecDeque<Signal<Payload<'static>>>>,
     pub(super) closing: bool,
     pub(super) ended: Option<Ended>,
 }
@@ -64,7 +64,7 @@ impl State {
 
     /// Whether any sender has to wait.
     fn is_crowded(&self, busy: usize) -> bool {
-        self.waiting() > busy || !self.behind.is_empty()
+        self.waiting() > busy || !self.held_back.is_empty()
     }
 }
 
@@ -73,12 +73,12 @@ impl Shared {
         let state = State {
             out: Outgoing::new(peer.flags),
             in_flight: 0,
-            portions: 0,
-            portions_in_flight: 0,
+            fragment_bytes: 0,
+            fragment_bytes_in_flight: 0,
             writer_waits: false,
             writes: 0,
             bytes_out: 0,
-            behind: HashMap::new(),
+            held_back: HashMap::new(),
             closing: false,
             ended: None,
         };
@@ -88,7 +88,7 @@ impl Shared {
             runtime: Handle::current(),
             state: Mutex::new(state),
             to_write: Notify::new(),
-            room: Notify::new(),
+            capacity: Notify::new(),
             over: Notify::new(),
             crowded: AtomicBool::new(false),
             reads: AtomicU64::new(0),
@@ -103,10 +103,10 @@ impl Shared {
     }
 
     /// Updates the hint that senders read without the lock.
-    pub(super) fn tell_whether_crowded(&self, state: &State) {
+    pub(super) fn update_crowded(&self, state: &State) {
         // ORDER: relaxed: a reader that needs certainty takes the lock; one that reads an old value sends one more
         // signal.
-        self.crowded.store(state.is_crowded(self.settings.busy), Ordering::Relaxed);
+        self.crowded.store(state.is_crowded(self.settings.high_watermark), Ordering::Relaxed);
     }
 
     /// Whether a sender need not wait. Also `true` if the link has ended, so that the sender gets the error.
@@ -115,8 +115,9 @@ impl Shared {
             return true;
         }
         let state = self.lock();
-        let is_behind = || !state.behind.is_empty() && state.behind.contains_key(&sender.cloned());
-        state.ended.is_some() || (state.waiting() <= self.settings.busy && !is_behind())
+        let is_behind =
+            || !state.held_back.is_empty() && state.held_back.contains_key(&sender.cloned());
+        state.ended.is_some() || (state.waiting() <= self.settings.high_watermark && !is_behind())
     }
 
     /// Queues a signal, or holds it back behind its sender's large message. Returns the task to run if the signal is
@@ -124,7 +125,7 @@ impl Shared {
     pub(super) fn put(
         shared: &Arc<Self>,
         sender: Option<&Pid>,
-        mut control: Say<'_>,
+        mut control: OutgoingControl<'_>,
         payload: Option<Payload<'_>>,
     ) -> Result<Option<Large>, Unsent> {
         if control.control().has_payload() != payload.is_some() {
@@ -137,8 +138,8 @@ impl Shared {
         if state.closing {
             return Err(Unsent::Ended(Ended::ByUs));
         }
-        if !state.behind.is_empty()
-            && let Some(behind) = state.behind.get_mut(&sender.cloned())
+        if !state.held_back.is_empty()
+            && let Some(behind) = state.held_back.get_mut(&sender.cloned())
         {
             let control = control.control().clone();
             let payload = payload.map(Payload::into_owned);
@@ -147,16 +148,16 @@ impl Shared {
         }
         match state.out.put(control.reborrow(), payload.as_ref())? {
             Size::Small => {
-                if state.is_crowded(shared.settings.busy) {
-                    shared.tell_whether_crowded(&state);
+                if state.is_crowded(shared.settings.high_watermark) {
+                    shared.update_crowded(&state);
                 }
                 shared.is_to_write(state);
                 Ok(None)
             }
             Size::Large => {
                 let sender = sender.cloned();
-                state.behind.insert(sender.clone(), VecDeque::new());
-                shared.tell_whether_crowded(&state);
+                state.held_back.insert(sender.clone(), VecDeque::new());
+                shared.update_crowded(&state);
                 let payload = payload.map_or(Payload::Term(Term::NIL), Payload::into_owned);
                 let (shared, control) = (Arc::clone(shared), control.control().clone());
                 Ok(Some(Large { shared, sender, control, payload }))
@@ -198,11 +199,11 @@ impl Shared {
     pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
         state.ended.get_or_insert(ended);
-        let behind = std::mem::take(&mut state.behind);
+        let behind = std::mem::take(&mut state.held_back);
         let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
         drop((behind, out));
-        self.room.notify_waiters();
+        self.capacity.notify_waiters();
         self.over.notify_waiters();
     }
 }

@@ -31,7 +31,7 @@ pub(super) async fn run(shared: &Shared) -> Ended {
         let has_read = reads_now != reads;
         silent = if has_read || !reading { 0 } else { silent + 1 };
         if silent == TIMES {
-            return Ended::Silent;
+            return Ended::IdleTimeout;
         }
         let mut state = shared.lock();
         closing += u32::from(state.closing);

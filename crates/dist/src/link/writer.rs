@@ -15,8 +15,8 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
             let mut state = shared.lock();
             state.out.swap(&mut buffer);
             state.in_flight = buffer.len();
-            state.portions_in_flight = std::mem::take(&mut state.portions);
-            let closing = state.closing && state.behind.is_empty();
+            state.fragment_bytes_in_flight = std::mem::take(&mut state.fragment_bytes);
+            let closing = state.closing && state.held_back.is_empty();
             state.writer_waits = buffer.is_empty() && !closing;
             closing
         };
@@ -44,12 +44,12 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
         state.in_flight = 0;
         state.bytes_out += bytes;
         state.writes += 1;
-        let had_portions = std::mem::take(&mut state.portions_in_flight) > 0;
-        let is_room = had_portions || state.waiting() <= shared.settings.busy / 2;
-        shared.tell_whether_crowded(&state);
+        let had_portions = std::mem::take(&mut state.fragment_bytes_in_flight) > 0;
+        let is_room = had_portions || state.waiting() <= shared.settings.high_watermark / 2;
+        shared.update_crowded(&state);
         drop(state);
         if is_room {
-            shared.room.notify_waiters();
+            shared.capacity.notify_waiters();
         }
     }
 }

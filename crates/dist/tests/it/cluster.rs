@@ -5,14 +5,14 @@ use std::time::Duration;
 use crate::processes::{Told, down, exit, found, join, pid, start, term};
 use crate::support::{Beam, Epmd, HANG, until};
 use purlin::{ExitReason, Monitored, Process, receive};
-use purlin_dist::cluster::{CallError, GenCall, Why};
+use purlin_dist::cluster::{CallError, GenCall, TermReason};
 use purlin_term::{Pid, Term};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 fn why(reason: &ExitReason) -> Term {
     let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };
-    cause.downcast_ref::<Why>().expect("a term").0.clone()
+    cause.downcast_ref::<TermReason>().expect("a term").0.clone()
 }
 
 fn parse(text: &str) -> Term {
@@ -57,7 +57,7 @@ async fn a_beam_calls_our_server_and_gets_noproc_if_there_is_none() {
         loop {
             let call = GenCall::try_from(me.receive().await).expect("a call");
             if call.request.is_atom("stop") {
-                return ExitReason::error(Why(Term::atom("told_to")));
+                return ExitReason::error(TermReason(Term::atom("told_to")));
             }
             count += 1;
             answers.reply(call, Term::from(count));
@@ -84,7 +84,7 @@ async fn links_between_nodes_can_be_set_up_by_either_side() {
     // The remote process links to the local one, which ends.
     let _waits: oneshot::Receiver<()> = start(&cluster, "waits", async |mut me, _| {
         let reason = term(&mut me).await;
-        purlin::exit(ExitReason::error(Why(reason)))
+        purlin::exit(ExitReason::error(TermReason(reason)))
     });
     let ours = cluster.node().local_name("waits").expect("it waits").id();
     let shell = beam.eval("register(main, self())").await;

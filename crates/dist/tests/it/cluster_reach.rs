@@ -4,7 +4,7 @@ use crate::processes;
 use crate::processes::{Told, down, exit, found, join, start, term};
 use crate::support::{Beam, Epmd, Ours, welcome};
 use purlin::{ExitReason, Monitored, receive};
-use purlin_dist::cluster::{NotSpawned, Why};
+use purlin_dist::cluster::{NotSpawned, TermReason};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_dist::{Flags, NodeName};
@@ -12,7 +12,7 @@ use purlin_term::Term;
 
 fn why(reason: &ExitReason) -> Term {
     let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };
-    cause.downcast_ref::<Why>().expect("a term").0.clone()
+    cause.downcast_ref::<TermReason>().expect("a term").0.clone()
 }
 
 /// Loads a module `t` on a BEAM with the given function `f/1`.
@@ -114,7 +114,7 @@ async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
         me.unlink(&unlinked.expect("it is there"));
         let linked = cluster.spawn_link(&me, &there, "t", "f", vec![Term::from(2)]).await;
         linked.expect("it is there");
-        purlin::exit(ExitReason::error(Why(Term::atom("done"))))
+        purlin::exit(ExitReason::error(TermReason(Term::atom("done"))))
     });
     let told = beam.eval("receive {N, Node, Why} -> {N, Node, Why} end").await;
     assert_eq!(told, "{2,'ours@127.0.0.1',done}");

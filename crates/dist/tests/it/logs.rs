@@ -20,7 +20,7 @@ async fn line_with(beam: &mut Beam, what: &str) -> String {
 async fn log_events_are_sent_to_a_beam_that_requests_them_until_it_is_gone() {
     let logs = Logs::new();
     // WHY no hogs: the panic below may be reported as one if its backtrace takes long, at any time.
-    let no_hogs = filter_fn(|event| event.target() != "purlin::hog");
+    let no_hogs = filter_fn(|event| event.target() != "purlin::stalled");
     tracing_subscriber::registry().with(logs.clone().with_filter(no_hogs)).init();
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;

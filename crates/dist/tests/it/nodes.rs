@@ -10,7 +10,7 @@ use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Called, Refused, Verdict};
 use purlin_dist::link::Ended;
-use purlin_dist::{Flags, NodeName, Peers};
+use purlin_dist::{ConnectionTable, Flags, NodeName};
 use purlin_term::{Atom, Term};
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
     // `ours` is greater than `beam`, `also` is less.
     for alive in ["ours", "also"] {
         let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
-        let peers = Arc::new(Mutex::new(Peers::new(name.clone())));
+        let peers = Arc::new(Mutex::new(ConnectionTable::new(name.clone())));
         let decides = Arc::clone(&peers);
         let decide = move |caller: &purlin_dist::handshake::Caller| {
             let Called::Name(name) = &caller.called else { return (Verdict::NotAllowed, cookie()) };
@@ -210,7 +210,7 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
             assert_eq!(beam.line().await, "true");
             assert_eq!(beam.eval("nodes(connected)").await, format!("['{name}']"));
             beam.eval(&format!("erlang:disconnect_node('{name}')")).await;
-            *peers.lock().expect("nobody panics") = Peers::new(name.clone());
+            *peers.lock().expect("nobody panics") = ConnectionTable::new(name.clone());
         }
     }
 }

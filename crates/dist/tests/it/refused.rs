@@ -8,16 +8,16 @@ use crate::pair::{frame, link, message, pair, pid};
 use purlin_dist::connect::{self, Lengths, NoConnection, answer};
 use purlin_dist::control::Control;
 use purlin_dist::frame::{Broken, Limits, Signal};
-use purlin_dist::handshake::{Caller, Established, Local, Refused, Verdict};
+use purlin_dist::handshake::{Caller, Established, LocalNode, Refused, Verdict};
 use purlin_dist::link::{Ended, Settings};
-use purlin_dist::{Came, Cookie, Flags, Listener};
+use purlin_dist::{Accepted, Cookie, Flags, Listener};
 use purlin_term::{Reason, Term};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, advance, timeout};
 
-fn local(name: &str) -> Local {
-    Local { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
+fn local(name: &str) -> LocalNode {
+    LocalNode { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
 }
 
 fn welcome(_: &Caller) -> (Verdict, Cookie) {
@@ -43,7 +43,7 @@ where
 /// Returns the next peer that has completed the handshake.
 async fn came_up(listener: &mut Listener) -> Established {
     loop {
-        if let Came::Up(_, established) = listener.next().await {
+        if let Accepted::Up(_, established) = listener.next().await {
             return established;
         }
     }
@@ -63,7 +63,7 @@ async fn a_caller_with_a_wrong_cookie_is_refused_in_one_line() {
     let call = calls(&mut stream, "wrong");
     let (refused, came) = tokio::join!(call, listener.next());
     assert!(matches!(refused, Err(NoConnection::HungUp)), "{refused:?}");
-    assert!(matches!(came, Came::Failed(_)), "nobody may come in");
+    assert!(matches!(came, Accepted::Failed(_)), "nobody may come in");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
 
@@ -139,7 +139,7 @@ async fn a_silent_or_slow_caller_is_refused_within_the_handshake_timeout() {
             false => assert!(matches!(answered, Err(NoConnection::Slow))),
             true => assert!(matches!(answered, Err(NoConnection::Refused(_)))),
         }
-        assert!(start.elapsed() <= connect::PATIENCE);
+        assert!(start.elapsed() <= connect::HANDSHAKE_TIMEOUT);
         talks.abort();
     }
 }
@@ -170,7 +170,7 @@ async fn a_node_that_never_ticks_is_disconnected() {
     let start = Instant::now();
     let mut ticks = Vec::new();
     let (ended, read) = tokio::join!(link.ended(), there.read_to_end(&mut ticks));
-    assert_eq!(ended, Ended::Silent);
+    assert_eq!(ended, Ended::IdleTimeout);
     read.expect("the stream ends");
     // The silence is detected within a quarter of the tick time, and a tick is sent every quarter.
     assert!((45..=75).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());

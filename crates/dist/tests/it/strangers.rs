@@ -12,7 +12,7 @@ use purlin_dist::cluster::Cluster;
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
-use purlin_dist::handshake::Local;
+use purlin_dist::handshake::LocalNode;
 use purlin_dist::link::Settings;
 use purlin_dist::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Term};
@@ -39,7 +39,7 @@ async fn stranger(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
 /// Returns a connection of the node `wrong@127.0.0.1`, which knows the cookie.
 async fn let_in(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
     let mut stream = stranger(epmd, cluster).await;
-    let local = Local { name: name("wrong@127.0.0.1"), creation: 7, flags: Flags::OFFERED };
+    let local = LocalNode { name: name("wrong@127.0.0.1"), creation: 7, flags: Flags::OFFERED };
     let us = cluster.name().clone();
     let called = connect::call(&mut stream, Lengths::Two, &local, us, cookie(), || true).await;
     called.expect("it knows the cookie");

@@ -1,7 +1,5 @@
 //! Schedule of the sampler thread, which bounds its share of one core.
 //!
-//! Schedule of the sampler thread, which bounds its share of one core.
-//!
 //! Once per period, by default a second, the thread makes an overview and a snapshot, and starts a walk over the
 //! process table if the previous walk is complete. The thread measures the processor time of each step and then rests
 //! 110 times as long, so tables are made less often the more processes there are. The first walk after a pause runs
@@ -30,7 +28,7 @@ pub(crate) fn supported(period: Duration) -> Duration {
 const RESTS: u32 = 110;
 
 /// Sampling state of a node, from the first watcher's start until the last watcher leaves.
-pub(super) struct Looker {
+pub(super) struct Schedule {
     _measuring: MeasuringSleep,
     period: Duration,
     walk: Option<Walk>,
@@ -55,7 +53,7 @@ pub(super) struct Looker {
     looked: Option<Instant>,
 }
 
-impl Looker {
+impl Schedule {
     /// Starts sampling. `before` is the last snapshot.
     pub(super) fn new(node: &Node, before: &Census, period: Duration) -> Self {
         let now = Instant::now();

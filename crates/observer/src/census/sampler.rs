@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use purlin::{Node, WeakNode};
 use tokio::sync::watch;
 
-use super::looker::Looker;
+use super::looker::Schedule;
 use super::{Census, History, PERIOD, supported};
 
 /// Handle of the sampler thread of a node. Clones share the thread.
@@ -129,7 +129,7 @@ impl Shared {
     fn run(&self, node: &WeakNode) {
         while self.wait(None) {
             let Some(strong) = node.upgrade() else { return };
-            let mut looker = Looker::new(&strong, &self.latest(), self.period);
+            let mut looker = Schedule::new(&strong, &self.latest(), self.period);
             drop(strong);
             while self.wait(Some(looker.next())) {
                 let Some(node) = node.upgrade() else { return };

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use purlin::observe::Seen;
+use purlin::observe::ProcessSnapshot;
 use purlin::{Name, ProcessId, ProcessState};
 use rustc_hash::FxHashMap;
 
@@ -251,7 +251,7 @@ impl Table {
 
     /// Appends a process, whose slot in the node's table must follow those of all rows. Returns `false` if the table is
     /// full.
-    pub(super) fn push(&mut self, seen: &Seen, since: &Since) -> bool {
+    pub(super) fn push(&mut self, seen: &ProcessSnapshot, since: &Since) -> bool {
         if self.len() == MOST_ROWS {
             return false;
         }
@@ -271,16 +271,16 @@ impl Table {
         true
     }
 
-    fn number_of(&mut self, seen: &Seen) -> u32 {
+    fn number_of(&mut self, seen: &ProcessSnapshot) -> u32 {
         let kinds = &mut self.all_kinds;
-        *self.numbers.entry((seen.kind.number(), seen.serves)).or_insert_with(|| {
+        *self.numbers.entry((seen.process_type.number(), seen.is_system)).or_insert_with(|| {
             kinds.push(Kind {
-                function: seen.kind.function(),
-                message_type: seen.kind.message_type(),
-                serves: seen.serves,
-                supervises: seen.kind.supervises(),
-                bytes: seen.kind.bytes() as u32,
-                bytes_of_message: seen.kind.bytes_of_message() as u32,
+                function: seen.process_type.function(),
+                message_type: seen.process_type.message_type(),
+                serves: seen.is_system,
+                supervises: seen.process_type.supervises(),
+                bytes: seen.process_type.bytes() as u32,
+                bytes_of_message: seen.process_type.bytes_of_message() as u32,
             });
             kinds.len() as u32 - 1
         })

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::observe::Seen;
+use purlin::observe::ProcessSnapshot;
 use purlin::{Node, ProcessId};
 
 use super::table::{Moment, Since};
@@ -46,7 +46,7 @@ struct Before {
 
 impl Before {
     /// Returns the rates and the first sighting of a process, from its previous row.
-    fn since(&mut self, seen: &Seen, now: Duration) -> Since {
+    fn since(&mut self, seen: &ProcessSnapshot, now: Duration) -> Since {
         let ids = &self.table.ids;
         while ids.get(self.row).is_some_and(|id| id.id() < seen.id.id()) {
             self.row += 1;
@@ -87,12 +87,12 @@ impl Walk {
         let mut keepers = Vec::new();
         let from = self.next;
         let Self { table, before, calls, left_out, .. } = self;
-        let next = node.survey(from, SLICE, |seen| {
+        let next = node.snapshots(from, SLICE, |seen| {
             let row = table.len() as u32;
             calls.extend(seen.waits_for.map(|place| (seen.id, place)));
             if !table.push(&seen, &before.since(&seen, now)) {
                 *left_out += 1;
-            } else if seen.keeps {
+            } else if seen.has_extended_state {
                 keepers.push((row, seen.id));
             }
         });

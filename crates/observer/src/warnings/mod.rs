@@ -67,7 +67,7 @@ trait Rule: Send {
 /// let sampler = Sampler::start(&node)?;
 /// let _watching = sampler.watch();
 /// let mut linter = Linter::default();
-/// for warning in linter.look(&sampler.latest()) {
+/// for warning in linter.check(&sampler.latest()) {
 ///     println!("{}: {}. {}", warning.kind, warning.line, warning.kind.advice());
 /// }
 /// # node.stop_blocking();
@@ -106,7 +106,7 @@ impl Linter {
 impl Linter {
     /// Checks a census and returns the current warnings: the most severe kind first, within a kind the longest-lasting
     /// first. Returns the same warnings for the same census.
-    pub fn look(&mut self, census: &Census) -> Vec<Warning> {
+    pub fn check(&mut self, census: &Census) -> Vec<Warning> {
         if self.steady.is_news(census) {
             let seen = self.rules.iter_mut().flat_map(|rule| {
                 let mut seen = rule.look(census);
@@ -154,9 +154,9 @@ mod tests {
     fn warnings_are_ordered_by_severity_unique_and_limited_per_kind() {
         let mut linter = Linter::default();
         for second in 1..=10 {
-            linter.look(&bad(second, 100 * second));
+            linter.check(&bad(second, 100 * second));
         }
-        let warnings = linter.look(&bad(11, 1100));
+        let warnings = linter.check(&bad(11, 1100));
         let kinds: Vec<_> = warnings.iter().map(|warning| warning.kind).collect();
         assert_eq!(kinds[..3], [Kind::CallCycle, Kind::Hog, Kind::GrowingMailbox]);
         assert_eq!(kinds.len(), 2 + MOST_OF_A_KIND);
@@ -167,13 +167,13 @@ mod tests {
     #[test]
     fn the_same_census_gives_the_same_warnings_and_an_unsampled_node_gives_none() {
         let mut linter = Linter::default();
-        assert!(linter.look(&Census::none()).is_empty());
-        linter.look(&bad(1, 0));
+        assert!(linter.check(&Census::none()).is_empty());
+        linter.check(&bad(1, 0));
         let census = bad(2, 0);
-        let warnings = linter.look(&census);
+        let warnings = linter.check(&census);
         assert_eq!(warnings.len(), 2);
         for _ in 0..10 {
-            assert_eq!(linter.look(&census), warnings);
+            assert_eq!(linter.check(&census), warnings);
         }
     }
 
@@ -181,9 +181,9 @@ mod tests {
     fn warnings_end_after_the_problems_are_gone() {
         let mut linter = Linter::default();
         for second in 1..=6 {
-            linter.look(&bad(second, 100 * second));
+            linter.check(&bad(second, 100 * second));
         }
-        let left: Vec<_> = (7..=11).map(|second| linter.look(&at(second)).len()).collect();
+        let left: Vec<_> = (7..=11).map(|second| linter.check(&at(second)).len()).collect();
         assert!(left[..4].iter().all(|left| *left > 0) && left[4] == 0, "{left:?}");
     }
 

@@ -273,11 +273,11 @@ mod tests {
         let serve = async move {
             let _ = ended.await;
         };
-        let service = node.serve(serve).expect("there is room");
+        let service = node.spawn_system(serve).expect("there is room");
         let mut current = None;
         assert_eq!(replace(&mut current, &node, &[till.id()]), Ok(()));
         let refused = replace(&mut current, &node, &[till.id(), service]);
-        assert_eq!(refused, Err(FollowError::Serves(service)));
+        assert_eq!(refused, Err(FollowError::SystemProcess(service)));
         let id = till.id();
         node.block_on(async move |_: Process<()>| {
             till.send(());

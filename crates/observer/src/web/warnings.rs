@@ -69,7 +69,7 @@ pub(crate) async fn lint(site: &Site) {
         let census: Arc<Census> = Arc::clone(&censuses.borrow_and_update());
         let (census_number, at) = (census.number, census.overview.at);
         let looked = aside(site, move || {
-            let warnings = linter.look(&census);
+            let warnings = linter.check(&census);
             (linter, warnings)
         });
         let Ok((same, warnings)) = looked.await else { return };

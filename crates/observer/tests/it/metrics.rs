@@ -39,7 +39,7 @@ fn scrapes() -> [Scrape; 2] {
         // Not every operating system reports the resident set.
         let memory = &mut Arc::make_mut(&mut census.overview).memory;
         memory.resident = memory.resident.or(Some(1 << 20));
-        let warnings = Linter::default().look(&census);
+        let warnings = Linter::default().check(&census);
         Scrape::read(&exporter.scrape(|recording| {
             recording.tell(&census, &warnings);
             recording.tell_round_trip("bank@127.0.0.1", Duration::from_millis(20));

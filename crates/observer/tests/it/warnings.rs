@@ -33,7 +33,7 @@ impl Seen {
             meanwhile();
             runtime.block_on(censuses.changed()).expect("the sampler lives");
             let census = censuses.borrow_and_update().clone();
-            let mut warnings = self.linter.look(&census).into_iter();
+            let mut warnings = self.linter.check(&census).into_iter();
             if let Some(found) = warnings.find(|warning| warning.kind == kind) {
                 return found;
             }

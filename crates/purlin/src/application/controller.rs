@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::ApplicationSpec;
 use super::master::{Mail, master};
-use crate::supervisor::LAST_MOMENT;
+use crate::supervisor::KILL_GRACE;
 use crate::{ExitReason, Name, Node, Pid, ProcessId};
 
 /// Handle to a started application.
@@ -92,7 +92,7 @@ impl Node {
         spec: ApplicationSpec,
     ) -> Result<ApplicationRef, ApplicationError> {
         let (name, shutdown) = (spec.name.clone(), spec.shutdown);
-        let mut applications = self.home().applications.lock();
+        let mut applications = self.node_state().applications.lock();
         applications.retain(|one| one.master.is_alive());
         if applications.iter().any(|one| one.name == name) {
             return Err(ApplicationError::AlreadyStarted(name));
@@ -105,12 +105,12 @@ impl Node {
 
     /// Returns the running application of that name.
     pub fn application(&self, name: &str) -> Option<ApplicationRef> {
-        self.home().applications.running().into_iter().find(|one| &*one.name == name)
+        self.node_state().applications.running().into_iter().find(|one| &*one.name == name)
     }
 
     /// Returns the names of the running applications, in start order.
     pub fn applications(&self) -> Vec<Name> {
-        self.home().applications.running().into_iter().map(|one| one.name).collect()
+        self.node_state().applications.running().into_iter().map(|one| one.name).collect()
     }
 }
 
@@ -134,8 +134,8 @@ impl ApplicationRef {
 
     /// Returns the longest time a stop can take: the shutdown time, plus the wait for a killed
     /// master.
-    pub(crate) fn patience(&self) -> Duration {
-        self.shutdown.saturating_add(LAST_MOMENT)
+    pub(crate) fn stop_timeout(&self) -> Duration {
+        self.shutdown.saturating_add(KILL_GRACE)
     }
 
     /// Stops the application and waits until it has ended: calls the `prep_stop` hook, stops the
@@ -155,7 +155,7 @@ impl ApplicationRef {
         }
         tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
         self.master.exit(ExitReason::Kill);
-        self.master.ended_within(LAST_MOMENT).await.unwrap_or(ExitReason::Killed)
+        self.master.ended_within(KILL_GRACE).await.unwrap_or(ExitReason::Killed)
     }
 
     /// Waits until the application has ended and returns the exit reason of its master.

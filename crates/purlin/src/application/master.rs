@@ -5,7 +5,7 @@
 //! otherwise.
 
 use super::{ApplicationSpec, ApplicationType, Hook};
-use crate::caught::Caught;
+use crate::process::catch_unwind::CatchUnwind;
 use crate::supervisor::SupervisorRef;
 use crate::{Exit, ExitReason, Node, Process, Reply};
 
@@ -72,7 +72,7 @@ async fn stop(
 /// stopping.
 async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     let Some(hook) = hook else { return };
-    if let Err(reason) = Caught::new(|| hook()).await {
+    if let Err(reason) = CatchUnwind::new(|| hook()).await {
         tracing::error!(application = %spec.name, %reason, "a hook of the application failed");
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{ApplicationError, ApplicationSpec, ApplicationType};
-use crate::unless::unless;
+use crate::race::race;
 use crate::{ExitReason, Node};
 
 /// Time the node has to end its other processes after the application has stopped.
@@ -49,7 +49,7 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     let node = Node::current().expect("an application is run inside a process: see purlin::main");
     // `run` decides what the end of the application means, so the node must not act on it.
     let spec = spec.application_type(ApplicationType::Temporary);
-    let patience = spec.shutdown.saturating_add(AFTER);
+    let timeout = spec.shutdown.saturating_add(AFTER);
     // Installed before the start, so that a signal during the start is not lost.
     let told = signals();
     let application = match node.begin_application(spec) {
@@ -58,15 +58,15 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     };
     let mut told = pin!(told);
     let mut told = |cx: &mut Context<'_>| told.as_mut().poll(cx);
-    let by_itself = match unless(&mut told, application.up()).await {
+    let by_itself = match race(&mut told, application.up()).await {
         Some(Err(error)) => return failed(&error),
-        Some(Ok(())) => unless(told, application.ended()).await,
+        Some(Ok(())) => race(told, application.ended()).await,
         None => None,
     };
     let reason = match by_itself {
         Some(reason) => reason,
         None => {
-            watch(patience);
+            watch(timeout);
             application.stop().await
         }
     };
@@ -82,11 +82,11 @@ fn failed(error: &ApplicationError) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Starts a watchdog thread that exits the program with status 1 after `patience`.
-fn watch(patience: Duration) {
+/// Starts a watchdog thread that exits the program with status 1 after `timeout`.
+fn watch(timeout: Duration) {
     let overdue = move || {
-        thread::sleep(patience);
-        eprintln!("purlin: the program did not stop within {patience:?} and is ended");
+        thread::sleep(timeout);
+        eprintln!("purlin: the program did not stop within {timeout:?} and is ended");
         std::process::exit(1);
     };
     let watching = thread::Builder::new().name("purlin-overdue".into()).spawn(overdue);

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
-use purlin_raw::quietly;
+use purlin_raw::catch_panic;
 
-use crate::home::here;
+use crate::node::context::with_context;
 use crate::{Name, Node, ProcessId};
 
 /// Capacity of each list: crashes, reports and supervisors that restarted.
@@ -140,7 +140,7 @@ impl Journal {
     pub(crate) fn crashed(&self, mut crash: Crash) {
         self.write(&self.all_crashes, |pages, number| {
             crash.number = number;
-            keep(&mut pages.crashes, Arc::new(crash));
+            push_bounded(&mut pages.crashes, Arc::new(crash));
         });
     }
 
@@ -148,7 +148,7 @@ impl Journal {
     pub(crate) fn reported(&self, mut report: Report) {
         self.write(&self.all_reports, |pages, number| {
             report.number = number;
-            keep(&mut pages.reports, Arc::new(report));
+            push_bounded(&mut pages.reports, Arc::new(report));
         });
     }
 
@@ -160,7 +160,7 @@ impl Journal {
         let known = pages.restarts.iter().position(same);
         let before = known.and_then(|at| pages.restarts.remove(at));
         restarts.total = before.map_or(0, |before| before.total) + 1;
-        keep(&mut pages.restarts, restarts);
+        push_bounded(&mut pages.restarts, restarts);
     }
 
     fn read(&self) -> Crashes {
@@ -176,7 +176,7 @@ impl Journal {
     }
 }
 
-fn keep<T>(list: &mut VecDeque<T>, last: T) {
+fn push_bounded<T>(list: &mut VecDeque<T>, last: T) {
     if list.len() == KEPT {
         list.pop_front();
     }
@@ -185,7 +185,7 @@ fn keep<T>(list: &mut VecDeque<T>, last: T) {
 
 /// Returns the wall-clock time and the time of the node whose process this thread runs.
 pub(crate) fn moment() -> (SystemTime, Duration) {
-    (SystemTime::now(), here(|here| here.timers.now()).unwrap_or_default())
+    (SystemTime::now(), with_context(|here| here.timers.now()).unwrap_or_default())
 }
 
 /// Returns the beginning of a value's text. `Display` is user code and may panic.
@@ -201,7 +201,7 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
         }
     }
     let mut short = Short(String::new());
-    quietly(|| {
+    catch_panic(|| {
         // A longer text is cut off.
         let _ = write!(short, "{of}");
     });
@@ -226,13 +226,13 @@ impl Node {
     ///
     /// COST: takes the journal's lock for a short time, and copies the lists.
     pub fn crashes(&self) -> Crashes {
-        self.home().journal.read()
+        self.node_state().journal.read()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, LONGEST, Pages, beginning, keep};
+    use super::{KEPT, LONGEST, Pages, beginning, push_bounded};
 
     #[test]
     fn long_text_is_cut_at_a_char_boundary() {
@@ -246,7 +246,7 @@ mod tests {
     fn full_list_evicts_its_oldest_entry() {
         let mut pages = Pages::default();
         for number in 0..KEPT as u64 * 2 {
-            keep(&mut pages.crashes, std::sync::Arc::new(crash(number)));
+            push_bounded(&mut pages.crashes, std::sync::Arc::new(crash(number)));
         }
         assert_eq!((pages.crashes.len(), pages.crashes[0].number), (KEPT, KEPT as u64));
     }

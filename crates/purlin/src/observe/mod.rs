@@ -10,14 +10,14 @@
 //! | `journal` | recent crashes, supervisor reports and restarts |
 
 mod journal;
-mod survey;
+mod snapshots;
 
 use purlin_sched::Measuring;
 pub use purlin_sched::{Load, WorkerLoad};
 
 pub use journal::{Crash, Crashes, Report, Restarts};
 pub(crate) use journal::{Journal, beginning, moment};
-pub use survey::{ProcessKind, Seen};
+pub use snapshots::{ProcessSnapshot, ProcessType};
 
 use crate::Node;
 

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use purlin_raw::{Erased, Sealed};
+use purlin_raw::{ConvertedMessage, Erased};
 
 use super::Groups;
 use super::scope::Ask;
-use crate::local::OfEvent;
-use crate::reference::Reference;
+use crate::signals::local_state::OfEvent;
+use crate::signals::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
 /// Monitor of one group or of a whole scope.
@@ -61,8 +61,8 @@ impl Event {
 }
 
 /// Converts an event into the receiver's message type.
-fn sealed<M: From<Event>>(reference: Reference, event: Event) -> Sealed<M> {
-    Sealed::new(M::from(event), reference.number())
+fn sealed<M: From<Event>>(reference: Reference, event: Event) -> ConvertedMessage<M> {
+    ConvertedMessage::new(M::from(event), reference.number())
 }
 
 impl Groups {
@@ -117,7 +117,7 @@ impl Groups {
     {
         let convert = Erased::new::<OfEvent<M>>(sealed);
         let reference = me.reference();
-        me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert));
+        me.with_local(|local| local.rare().rare().groups.insert_new(reference, convert));
         let mut begun = Begun { groups: self, me, reference, stays: false };
         let watcher = me.peer();
         let known = self.ask(|reply| Ask::Watch { group, reference, watcher, reply }).await?;
@@ -132,7 +132,7 @@ impl Groups {
     /// Panics outside the caller's own turn, as receiving does.
     pub fn demonitor<M: Send + 'static>(&self, me: &Process<M>, monitor: GroupMonitor) -> bool {
         let GroupMonitor(reference) = monitor;
-        if me.keep(|local| local.rare().rarer().groups.remove(reference)).is_none() {
+        if me.with_local(|local| local.rare().rare().groups.remove(reference)).is_none() {
             return false;
         }
         while let Ok(Some(event)) = me.owner().withdraw(reference.number()) {
@@ -157,7 +157,7 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
         if !self.stays {
             // If the process has ended, or this is not its turn, it receives none of the events.
             let _ =
-                self.me.owner().local(|local| local.rare().rarer().groups.remove(self.reference));
+                self.me.owner().local(|local| local.rare().rare().groups.remove(self.reference));
             self.groups.server.cast(GroupMonitor(self.reference));
         }
     }

@@ -57,10 +57,10 @@ pub use scope::{Request, Scope};
 
 use self::scope::Ask;
 use self::table::Shared;
-use crate::home::Erlang;
-use crate::process_ref::ToProcess;
+use crate::node::context::ErlangTypes;
+use crate::process::process_ref::ToProcess;
 use crate::server::{self, ServerRef, StartError};
-use crate::signal::Peer;
+use crate::signals::signal::Peer;
 use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, Reply};
 
 /// Client of a scope.
@@ -175,7 +175,7 @@ impl Groups {
     /// Returns the members of a group that receive messages of type `M`, once per join, in no
     /// particular order. Members that have ended are left out. Returns none if the scope has ended.
     pub fn members<M: Send + 'static>(&self, group: &str) -> Vec<Pid<M>> {
-        let typed = |peer: Peer| peer.typed().map(|to: Address<Erlang, M>| Pid::new(to)).ok();
+        let typed = |peer: Peer| peer.typed().map(|to: Address<ErlangTypes, M>| Pid::new(to)).ok();
         self.shared.members(group).into_iter().filter_map(typed).collect()
     }
 

@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 
 use super::events::{Change, Event, GroupMonitor};
 use super::table::Shared;
-use crate::reference::Reference;
 use crate::server::{self, Init, Mail, Next, Server};
-use crate::signal::{Peer, Signal, tell};
+use crate::signals::reference::Reference;
+use crate::signals::signal::{Peer, Signal, send_signal};
 use crate::{Down, MonitorRef, Name, Process, ProcessId, Reply};
 
 /// Server of a process group scope. Started by `server::start_link::<Scope>(&me, "shop".into())` or
@@ -215,7 +215,7 @@ impl Scope {
         for watched in [Some(group.clone()), None] {
             for (reference, watcher) in self.watchers.get(&watched).into_iter().flatten() {
                 let event = Event::new(*reference, group, change, id);
-                tell(&watcher.peer, Signal::Group(*reference, Box::new(event)));
+                send_signal(&watcher.peer, Signal::Group(*reference, Box::new(event)));
             }
         }
     }

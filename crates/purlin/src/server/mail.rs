@@ -65,12 +65,12 @@ pub enum Mail<S: Server> {
 pub struct System<S: Server>(pub(super) Request<S>);
 
 /// Function to run on a server's state between two messages.
-pub(super) type Look<S> = Box<dyn FnOnce(&S) + Send>;
+pub(super) type Inspection<S> = Box<dyn FnOnce(&S) + Send>;
 
 /// Contents of a [`System`] message.
 pub(super) enum Request<S: Server> {
     /// Inspect the state.
-    Look(Look<S>),
+    Inspect(Inspection<S>),
     /// Stop with this reason.
     Stop(ExitReason),
     /// Exit signal; the function converts it into an info if it is not the parent's.
@@ -103,7 +103,7 @@ impl<S: Server> fmt::Debug for Mail<S> {
 impl<S: Server> fmt::Debug for System<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Request::Look(_) => f.write_str("Look"),
+            Request::Inspect(_) => f.write_str("Inspect"),
             Request::Stop(reason) => f.debug_tuple("Stop").field(reason).finish(),
             Request::Exit(exit, _) => f.debug_tuple("Exit").field(exit).finish(),
         }

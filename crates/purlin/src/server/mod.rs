@@ -140,7 +140,7 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// collections in the message are still walked to their end. If that walk takes more than a
     /// microsecond, the text of some of the following messages is skipped, so that the walk costs
     /// at most a microsecond per message on average.
-    const LAST_MESSAGE: usize = 256;
+    const LAST_MESSAGE_LIMIT: usize = 256;
 
     /// Creates the state. The starter waits until this returns.
     ///

@@ -11,18 +11,18 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use purlin_raw::quietly;
+use purlin_raw::catch_panic;
 
 use super::{Mail, Server};
 use crate::{ExitReason, Process, ProcessId};
 
 /// Limit of a server's state in a report, in bytes.
-const STATE: usize = 8 * 1024;
+const STATE_LIMIT: usize = 8 * 1024;
 
 /// Limit of the average duration per message of the walk beyond the limit.
-const WALK: Duration = Duration::from_micros(1);
+const MAX_FORMAT_TIME: Duration = Duration::from_micros(1);
 /// Upper limit of consecutive messages whose text is skipped.
-const NOT_KEPT: u128 = 1000;
+const MAX_SKIPPED: u128 = 1000;
 
 /// Text buffer with a limit; text beyond it ends the writing.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Bounded {
     fn write(&mut self, value: &dyn fmt::Debug) -> Duration {
         self.text.clear();
         // WHY panics are contained: `Debug` is user code, and a report must not end the server.
-        quietly(|| {
+        catch_panic(|| {
             // Text beyond the limit is not an error.
             let _ = write!(self, "{value:?}");
         });
@@ -94,7 +94,7 @@ impl LastMessage {
             self.message.text.push_str("(not kept: one before it was long)");
         } else {
             let walked = self.message.write(message);
-            self.skip = (walked.as_nanos() / WALK.as_nanos()).min(NOT_KEPT);
+            self.skip = (walked.as_nanos() / MAX_FORMAT_TIME.as_nanos()).min(MAX_SKIPPED);
         }
     }
 }
@@ -113,11 +113,11 @@ pub(super) fn crash<S: Server>(
     last: &LastMessage,
     reason: &ExitReason,
 ) {
-    let mut text = Bounded::new(STATE);
+    let mut text = Bounded::new(STATE_LIMIT);
     text.write(state);
     let info = me.pid().info();
     // WHY panics are contained: the subscriber is user code.
-    quietly(|| {
+    catch_panic(|| {
         tracing::error!(
             server = std::any::type_name::<S>(),
             pid = %info.id,
@@ -166,7 +166,7 @@ mod tests {
         assert!(last.to_string().starts_with("cast [0, 0, 0, "));
         last.note("call", &7);
         assert_eq!(last.to_string(), "call (not kept: one before it was long)");
-        for _ in 0..super::NOT_KEPT {
+        for _ in 0..super::MAX_SKIPPED {
             last.note("info", &8);
         }
         assert_eq!(last.to_string(), "info 8");

@@ -10,14 +10,14 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::mail::{Look, Mail, Request, System};
+use super::mail::{Inspection, Mail, Request, System};
 use super::report::{self, LastMessage};
 use super::start::{Boot, Unclaimed, Up};
 use super::{Init, Next, Result, Server};
-use crate::caught::Caught;
-use crate::deadline::Deadline;
-use crate::exit::catch;
-use crate::unless::unless;
+use crate::mailbox::deadline::Deadline;
+use crate::process::catch_unwind::CatchUnwind;
+use crate::process::exit::catch;
+use crate::race::race;
 use crate::{ExitReason, Process, ProcessId, consume_budget};
 
 /// Process function of a server; returns its exit reason.
@@ -28,7 +28,7 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
         return ExitReason::Normal;
     }
     let given_up = move |cx: &mut Context<'_>| given_up.poll(cx).map(drop);
-    let Some(made) = unless(given_up, S::init(args, &mut me)).await else {
+    let Some(made) = race(given_up, S::init(args, &mut me)).await else {
         return ExitReason::Normal;
     };
     let (server, first) = match made {
@@ -41,7 +41,7 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
         Err(error) => return ExitReason::error(error),
     };
     up.send(Up::Ready(Unclaimed::new(me.pid())));
-    let last = LastMessage::new(S::LAST_MESSAGE);
+    let last = LastMessage::new(S::LAST_MESSAGE_LIMIT);
     Loop { server, me, parent, last }.run(first).await
 }
 
@@ -64,7 +64,7 @@ impl<S: Server> Loop<S> {
                     Some(mail) => mail,
                     None => {
                         self.last.note("timeout", &());
-                        let handler = Caught::new(|| self.server.handle_timeout(&mut self.me));
+                        let handler = CatchUnwind::new(|| self.server.handle_timeout(&mut self.me));
                         next = after(handler.await);
                         continue;
                     }
@@ -73,7 +73,7 @@ impl<S: Server> Loop<S> {
                     consume_budget().await;
                     self.last.note("continue", &term);
                     let handler = || self.server.handle_continue(term, &mut self.me);
-                    next = after(Caught::new(handler).await);
+                    next = after(CatchUnwind::new(handler).await);
                     continue;
                 }
                 Next::Stop(reason) => break reason,
@@ -81,11 +81,11 @@ impl<S: Server> Loop<S> {
             next = match mail {
                 Mail::Call(call) => {
                     self.last.note("call", &call);
-                    after(Caught::new(|| self.server.handle_call(call, &mut self.me)).await)
+                    after(CatchUnwind::new(|| self.server.handle_call(call, &mut self.me)).await)
                 }
                 Mail::Cast(cast) => {
                     self.last.note("cast", &cast);
-                    after(Caught::new(|| self.server.handle_cast(cast, &mut self.me)).await)
+                    after(CatchUnwind::new(|| self.server.handle_cast(cast, &mut self.me)).await)
                 }
                 Mail::Info(info) => self.info(info).await,
                 Mail::System(System(Request::Exit(exit, info))) => {
@@ -100,8 +100,8 @@ impl<S: Server> Loop<S> {
                     }
                 }
                 Mail::System(System(Request::Stop(reason))) => break reason,
-                Mail::System(System(Request::Look(look))) => {
-                    self.show(look);
+                Mail::System(System(Request::Inspect(inspection))) => {
+                    self.show(inspection);
                     Next::Wait
                 }
             };
@@ -111,7 +111,7 @@ impl<S: Server> Loop<S> {
 
     async fn info(&mut self, info: S::Info) -> Next<S> {
         self.last.note("info", &info);
-        after(Caught::new(|| self.server.handle_info(info, &mut self.me)).await)
+        after(CatchUnwind::new(|| self.server.handle_info(info, &mut self.me)).await)
     }
 
     /// Returns the next message, or `None` if none arrives within `time`. State inspections are
@@ -122,7 +122,7 @@ impl<S: Server> Loop<S> {
             let came = poll_fn(|cx| {
                 // WHY before the deadline: without budget the mailbox is not examined in this poll,
                 // so the timeout must not fire.
-                if !purlin_raw::spend() {
+                if !purlin_raw::spend_budget() {
                     purlin_raw::poll_again(cx.waker());
                     return Poll::Pending;
                 }
@@ -140,21 +140,21 @@ impl<S: Server> Loop<S> {
                 Poll::Pending
             });
             match came.await {
-                Some(Mail::System(System(Request::Look(look)))) => self.show(look),
+                Some(Mail::System(System(Request::Inspect(inspection)))) => self.show(inspection),
                 came => return came,
             }
         }
     }
 
     /// Runs an inspection. If it panics, only the asker is affected: its call fails.
-    fn show(&self, look: Look<S>) {
-        let _ = catch::panics(|| look(&self.server));
+    fn show(&self, inspection: Inspection<S>) {
+        let _ = catch::panics(|| inspection(&self.server));
     }
 
     /// Ends the server: calls `terminate` and reports a crash. A panic or an `exit` in `terminate`
     /// replaces the exit reason.
     async fn end(mut self, mut reason: ExitReason) -> ExitReason {
-        let terminate = Caught::new(|| self.server.terminate(&reason, &mut self.me));
+        let terminate = CatchUnwind::new(|| self.server.terminate(&reason, &mut self.me));
         if let Err(worse) = terminate.await {
             reason = worse;
         }

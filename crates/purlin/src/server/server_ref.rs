@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Server;
 use super::mail::{Mail, Request, System};
-use crate::process_ref::sealed;
+use crate::process::process_ref::sealed;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 
 /// Client handle of a server.
@@ -81,9 +81,9 @@ impl<S: Server> ServerRef<S> {
     /// messages.
     ///
     /// # Errors
-    /// As [`ServerRef::look`].
+    /// As [`ServerRef::inspect`].
     pub async fn state(&self) -> Result<String, CallError> {
-        self.look(|server| format!("{server:?}")).await
+        self.inspect(|server| format!("{server:?}")).await
     }
 
     /// Inspects the state between two messages: the server runs the function, which should be
@@ -103,7 +103,7 @@ impl<S: Server> ServerRef<S> {
     /// # }
     /// # #[purlin::main] async fn main() -> server::Result<()> {
     /// let tickets = server::start::<Tickets>(7).await?;
-    /// assert_eq!(tickets.look(|tickets| tickets.left).await, Ok(7));
+    /// assert_eq!(tickets.inspect(|tickets| tickets.left).await, Ok(7));
     /// # Ok(())
     /// # }
     /// ```
@@ -111,13 +111,13 @@ impl<S: Server> ServerRef<S> {
     /// # Errors
     /// As [`ServerRef::call`]. Returns [`CallError::NoReply`] if the function panicked; the server
     /// continues.
-    pub async fn look<T: Send + 'static>(
+    pub async fn inspect<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&S) -> T + Send + 'static,
+        inspect: impl FnOnce(&S) -> T + Send + 'static,
     ) -> Result<T, CallError> {
         let ask = |reply: Reply<T>| {
-            let look = Box::new(move |server: &S| reply.send(look(server)));
-            Mail::System(System(Request::Look(look)))
+            let inspection = Box::new(move |server: &S| reply.send(inspect(server)));
+            Mail::System(System(Request::Inspect(inspection)))
         };
         self.pid.call(ask).await
     }
@@ -154,7 +154,7 @@ impl<S: Server> ServerRef<S> {
     }
 
     /// Like [`ServerRef::stop_with`], without waiting. Has no effect if the server has ended.
-    pub fn tell_to_stop(&self, reason: ExitReason) {
+    pub fn request_stop(&self, reason: ExitReason) {
         self.pid.send(stop(reason));
     }
 

@@ -7,16 +7,16 @@ use std::pin::Pin;
 use std::task::Waker;
 use std::time::Duration;
 
-use purlin_raw::{Answer, oneshot};
+use purlin_raw::{ReplyReceiver, oneshot};
 
 use super::mail::{Mail, Request, System};
 use super::run::serve;
 use super::{Server, ServerRef};
-use crate::call::Patience;
+use crate::call::request::CallDeadline;
 use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, spawn};
 
 /// Time a server has to end after its start was abandoned.
-const LET_GO: Duration = Duration::from_millis(500);
+const KILL_GRACE: Duration = Duration::from_millis(500);
 
 /// Starts a server; awaiting it waits until [`Server::init`] has returned.
 ///
@@ -139,7 +139,7 @@ pub(super) struct Boot<S: Server> {
     /// Reports the result of the start to the starter.
     pub(super) up: Reply<Up<S>>,
     /// Resolves when the starter has given up.
-    pub(super) given_up: Answer<Infallible>,
+    pub(super) given_up: ReplyReceiver<Infallible>,
 }
 
 /// Result of a start. A start that fails is reported by the exit reason of the process instead.
@@ -224,8 +224,8 @@ impl<S: Server> IntoFuture for Start<'_, S> {
         let (patient, given_up) = oneshot(Waker::noop().clone());
         let pid = spawn(Boot { args, name, parent, up: Reply::new(up), given_up });
         Box::pin(async move {
-            let mut patience = Patience::new(timeout);
-            let news = patience.wait(|cx| news.poll(cx)).await;
+            let mut deadline = CallDeadline::new(timeout);
+            let news = deadline.wait(|cx| news.poll(cx)).await;
             drop(patient);
             match news {
                 Ok(Some(Up::Ready(server))) => Ok(server.claim()),
@@ -240,7 +240,7 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                 Ok(None) => Err(StartError::Failed(pid.ended().await)),
                 Err(_) => {
                     // WHY it waits: a starter that tries again needs the name to be free.
-                    if pid.ended_within(LET_GO).await.is_none() {
+                    if pid.ended_within(KILL_GRACE).await.is_none() {
                         tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
                     }
                     Err(StartError::Timeout(timeout))

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use purlin_raw::quietly;
+use purlin_raw::catch_panic;
 
 use super::children::{Settings, Spec};
 use super::process::SupervisorMail;
@@ -51,7 +51,7 @@ impl Drop for Start {
     fn drop(&mut self) {
         // WHY panics are contained: the function owns user values, and their destructors must not
         // end the supervisor.
-        quietly(|| drop(self.0.take()));
+        catch_panic(|| drop(self.0.take()));
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Spec<S> {
 
 /// State of a child's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ChildState {
     /// The child was started, and its exit has not been handled.
     Running(ProcessId),
     /// A restart failed and will be tried again; holds the previous process, if there was one.
@@ -41,7 +41,7 @@ pub(crate) enum Place {
     Absent,
 }
 
-impl Place {
+impl ChildState {
     /// Returns the current or the previous process.
     pub(crate) fn process(self) -> Option<ProcessId> {
         match self {
@@ -56,12 +56,12 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Child<S> {
     pub(crate) spec: Spec<S>,
-    place: Place,
+    state: ChildState,
 }
 
 impl<S> Child<S> {
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    pub(crate) fn state(&self) -> ChildState {
+        self.state
     }
 }
 
@@ -94,7 +94,7 @@ impl<S> Children<S> {
     }
 
     /// Appends a child and returns its key. The caller has checked that its id is free.
-    pub(crate) fn add(&mut self, spec: Spec<S>, place: Place) -> Key {
+    pub(crate) fn add(&mut self, spec: Spec<S>, place: ChildState) -> Key {
         let key = self.next;
         self.next = Key(key.0 + 1);
         if let Some(by_id) = &mut self.by_id {
@@ -103,7 +103,7 @@ impl<S> Children<S> {
         if let Some(process) = place.process() {
             self.by_process.insert(process, key);
         }
-        self.in_order.insert(key, Child { spec, place });
+        self.in_order.insert(key, Child { spec, state: place });
         key
     }
 
@@ -121,9 +121,9 @@ impl<S> Children<S> {
     }
 
     /// Changes the process state of a child.
-    pub(crate) fn put(&mut self, key: Key, place: Place) {
+    pub(crate) fn put(&mut self, key: Key, place: ChildState) {
         let Some(child) = self.in_order.get_mut(&key) else { return };
-        if let Some(before) = std::mem::replace(&mut child.place, place).process() {
+        if let Some(before) = std::mem::replace(&mut child.state, place).process() {
             self.by_process.remove(&before);
         }
         if let Some(process) = place.process() {
@@ -133,10 +133,10 @@ impl<S> Children<S> {
 
     /// Records that a child is not restarted: its spec stays without a process, or the child is
     /// removed.
-    pub(crate) fn settle(&mut self, key: Key) {
+    pub(crate) fn finish(&mut self, key: Key) {
         let kept = |child: &Child<S>| child.spec.settings.restart.is_kept();
         if self.by_id.is_some() && self.get(key).is_some_and(kept) {
-            self.put(key, Place::Absent);
+            self.put(key, ChildState::Absent);
         } else {
             self.remove(key);
         }
@@ -148,7 +148,7 @@ impl<S> Children<S> {
         if let Some(by_id) = &mut self.by_id {
             by_id.remove(&child.spec.id);
         }
-        if let Some(process) = child.place.process() {
+        if let Some(process) = child.state.process() {
             self.by_process.remove(&process);
         }
     }
@@ -168,7 +168,7 @@ impl<S> Children<S> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Children, Place, Settings, Spec};
+    use super::{ChildState, Children, Settings, Spec};
     use crate::supervisor::strategy::ALL;
     use crate::supervisor::tests::process;
     use crate::supervisor::{ChildType, Restart, Shutdown};
@@ -183,11 +183,11 @@ mod tests {
     #[test]
     fn child_keeps_its_start_order_when_its_process_changes() {
         let mut children = Children::named();
-        let a = children.add(spec("a", Restart::Permanent), Place::Running(process(1)));
-        let b = children.add(spec("b", Restart::Permanent), Place::Running(process(2)));
-        children.put(a, Place::Restarting(Some(process(1))));
+        let a = children.add(spec("a", Restart::Permanent), ChildState::Running(process(1)));
+        let b = children.add(spec("b", Restart::Permanent), ChildState::Running(process(2)));
+        children.put(a, ChildState::Restarting(Some(process(1))));
         assert_eq!(children.with_process(process(1)), Some(a), "it is known by what it was");
-        children.put(a, Place::Running(process(3)));
+        children.put(a, ChildState::Running(process(3)));
         assert_eq!(
             (children.with_process(process(1)), children.with_process(process(3))),
             (None, Some(a))
@@ -199,15 +199,15 @@ mod tests {
     #[test]
     fn child_spec_stays_unless_temporary_or_without_id() {
         let mut named = Children::named();
-        let kept = named.add(spec("kept", Restart::Transient), Place::Running(process(1)));
-        let gone = named.add(spec("gone", Restart::Temporary), Place::Running(process(2)));
-        named.settle(kept);
-        named.settle(gone);
+        let kept = named.add(spec("kept", Restart::Transient), ChildState::Running(process(1)));
+        let gone = named.add(spec("gone", Restart::Temporary), ChildState::Running(process(2)));
+        named.finish(kept);
+        named.finish(gone);
         assert_eq!(named.keys(ALL), [kept]);
         assert_eq!((named.with_id("gone"), named.with_process(process(1))), (None, None));
         let mut nameless = Children::nameless();
-        let one = nameless.add(spec("any", Restart::Permanent), Place::Running(process(1)));
-        nameless.settle(one);
+        let one = nameless.add(spec("any", Restart::Permanent), ChildState::Running(process(1)));
+        nameless.finish(one);
         assert_eq!(nameless.iter().count(), 0);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`SupervisorSpec`] defines the restart strategy, the restart intensity and the children;
 //! starting it returns a [`SupervisorRef`]. The rules are OTP's. [`ChildSpec`] specifies a child.
-//! [`SimpleSpec`] is for dynamic supervisors, whose children are started on request.
+//! [`DynamicSupervisorSpec`] is for dynamic supervisors, whose children are started on request.
 //!
 //! As in OTP, a supervisor reports what it does, by `tracing` events: of level ERROR for a child
 //! that ended, failed to start or did not stop as expected, and for giving up; of level INFO for a
@@ -18,16 +18,15 @@
 //! | `intensity` | when the restart intensity is exceeded |
 //! | `order` | how a child is stopped, and which exit reasons it expects |
 //! | `children` | nothing: it is the child table |
-//! | `keeper`, `requests` | the order of actions: the supervisor core, with its effects behind a trait |
+//! | `supervisor_core`, `requests` | the order of actions, with its effects behind a trait |
 //!
-//! `hands` is that trait, and `process` implements it.
+//! `effects` is that trait, and `process` implements it.
 
 mod child;
 mod children;
+mod effects;
 mod error;
-mod hands;
 mod intensity;
-mod keeper;
 mod order;
 mod process;
 mod report;
@@ -35,6 +34,7 @@ mod requests;
 mod restart;
 mod spec;
 mod strategy;
+mod supervisor_core;
 mod supervisor_ref;
 #[cfg(test)]
 mod tests;
@@ -45,12 +45,12 @@ pub use error::{
     TerminateError,
 };
 pub use order::Shutdown;
-pub(crate) use process::LAST_MOMENT;
+pub(crate) use process::KILL_GRACE;
 pub use process::SupervisorMail;
 pub use requests::{ChildCounts, ChildInfo, ChildProcess};
 pub use restart::{AutoShutdown, Restart};
-pub use spec::{SimpleSpec, SupervisorSpec};
-pub use supervisor_ref::{SimpleRef, SupervisorRef};
+pub use spec::{DynamicSupervisorSpec, SupervisorSpec};
+pub use supervisor_ref::{DynamicSupervisorRef, SupervisorRef};
 
 /// Type of a child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
 //! Supervisor process: receives one message at a time and passes it to the supervisor core
-//! ([`Keeper`]).
+//! ([`SupervisorCore`]).
 //!
 //! The process traps exits. An exit signal of a child goes to the core. An exit signal of the
 //! parent, or one without a sender, stops the children and ends the supervisor, whatever the
@@ -20,21 +20,21 @@ use std::time::Duration;
 use super::Shutdown;
 use super::child::{ChildSpec, Make, Start};
 use super::children::Spec;
+use super::effects::{Effects, Stopped};
 use super::error::{DeleteError, RestartError, StartChildError};
-use super::hands::{Hands, Stopped};
-use super::keeper::{Keeper, Next};
 use super::report::{Context, Offender, write};
 use super::requests::{ChildCounts, ChildInfo};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
-use crate::exit::catch;
-use crate::home::here;
+use super::supervisor_core::{Next, SupervisorCore};
+use crate::node::context::with_context;
 use crate::observe::{self, Report, Restarts};
-use crate::process_ref::sealed::ToProcess as _;
+use crate::process::exit::catch;
+use crate::process::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
 
 /// Time a killed process has to end (L7).
-pub(crate) const LAST_MOMENT: Duration = Duration::from_secs(2);
+pub(crate) const KILL_GRACE: Duration = Duration::from_secs(2);
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
@@ -108,13 +108,13 @@ pub(super) async fn supervise(
     let window = spec.window();
     let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
-    let keeper = Keeper::new(strategy, auto_shutdown, window, Own { me, title });
-    let supervisor = Supervisor { keeper, template, parent };
+    let keeper = SupervisorCore::new(strategy, auto_shutdown, window, ProcessEffects { me, title });
+    let supervisor = Supervisor { core: keeper, template, parent };
     supervisor.run(children).await
 }
 
 struct Supervisor {
-    keeper: Keeper<Own>,
+    core: SupervisorCore<ProcessEffects>,
     template: Option<Spec<Make>>,
     parent: Option<ProcessId>,
 }
@@ -122,21 +122,21 @@ struct Supervisor {
 impl Supervisor {
     async fn run(mut self, children: Vec<ChildSpec>) -> ExitReason {
         let specs = children.into_iter().map(ChildSpec::into_spec).collect();
-        if let Err(failed) = self.keeper.begin(specs).await {
+        if let Err(failed) = self.core.begin(specs).await {
             return ExitReason::shutdown_with(failed);
         }
         loop {
-            let SupervisorMail(mail) = self.keeper.hands.me.receive().await;
-            if let Some(reason) = self.act(mail).await {
-                self.keeper.end().await;
+            let SupervisorMail(mail) = self.core.effects.me.receive().await;
+            if let Some(reason) = self.handle_message(mail).await {
+                self.core.end().await;
                 return reason;
             }
         }
     }
 
     /// Handles one message. Returns the exit reason if the supervisor is to end.
-    async fn act(&mut self, mail: Mail) -> Option<ExitReason> {
-        let keeper = &mut self.keeper;
+    async fn handle_message(&mut self, mail: Mail) -> Option<ExitReason> {
+        let keeper = &mut self.core;
         let next = match mail {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
@@ -155,10 +155,12 @@ impl Supervisor {
             Some(child) if from != self.parent => {
                 // WHY: when the node stops, children end because of that, and no process can be
                 // spawned any more.
-                if here(|here| here.realm.home().stopping.load(Ordering::Relaxed)) == Some(true) {
+                if with_context(|here| here.node_core.state().stopping.load(Ordering::Relaxed))
+                    == Some(true)
+                {
                     return Some(ExitReason::Shutdown);
                 }
-                let next = self.keeper.ended(child, &reason).await;
+                let next = self.core.ended(child, &reason).await;
                 (next == Next::Shutdown).then_some(ExitReason::Shutdown)
             }
             _ => Some(reason),
@@ -166,7 +168,7 @@ impl Supervisor {
     }
 
     async fn answer(&mut self, request: Mail) {
-        let keeper = &mut self.keeper;
+        let keeper = &mut self.core;
         match request {
             Mail::AreYouUp(reply) => reply.send(()),
             // The children of a dynamic supervisor are started from its template only.
@@ -202,21 +204,21 @@ impl Supervisor {
             catch::panics(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
         let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
-        self.keeper.start_dynamic(spec).await.map_err(StartChildError::Failed)
+        self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
     }
 }
 
-/// Effects of a supervisor process: the implementation of [`Hands`] outside tests.
-struct Own {
+/// Effects of a supervisor process: the implementation of [`Effects`] outside tests.
+struct ProcessEffects {
     me: Process<SupervisorMail>,
     /// Identifies the supervisor in reports: its name, or its pid if it has none.
     title: String,
 }
 
-impl Own {
-    /// Waits for the exits of monitored processes, for at most `patience`.
-    async fn downs(&mut self, waiting: &mut Waiting, patience: Option<Duration>) {
-        let deadline = patience.map(|patience| now().saturating_add(patience));
+impl ProcessEffects {
+    /// Waits for the exits of monitored processes, for at most `timeout`.
+    async fn downs(&mut self, waiting: &mut Waiting, timeout: Option<Duration>) {
+        let deadline = timeout.map(|timeout| now().saturating_add(timeout));
         let mut in_flight = None;
         while !waiting.left.is_empty() {
             // WHY `Duration::MAX` without a deadline: such a timeout never fires.
@@ -269,12 +271,12 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn tell(&self, reason: &ExitReason) {
+    fn send_exit(&self, reason: &ExitReason) {
         self.left.values().for_each(|(_, process)| exit_process(*process, reason.clone()));
     }
 }
 
-impl Hands for Own {
+impl Effects for ProcessEffects {
     type Start = Start;
 
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
@@ -291,16 +293,16 @@ impl Hands for Own {
         match shutdown {
             Shutdown::BrutalKill => {}
             Shutdown::Timeout(time) => {
-                waiting.tell(&ExitReason::Shutdown);
+                waiting.send_exit(&ExitReason::Shutdown);
                 self.downs(&mut waiting, Some(time)).await;
             }
             Shutdown::Infinity => {
-                waiting.tell(&ExitReason::Shutdown);
+                waiting.send_exit(&ExitReason::Shutdown);
                 self.downs(&mut waiting, None).await;
             }
         }
-        waiting.tell(&ExitReason::Kill);
-        self.downs(&mut waiting, Some(LAST_MOMENT)).await;
+        waiting.send_exit(&ExitReason::Kill);
+        self.downs(&mut waiting, Some(KILL_GRACE)).await;
         for (monitor, (_, process)) in waiting.left {
             self.me.unlink(process);
             self.me.demonitor_flush(monitor);
@@ -329,7 +331,7 @@ impl Hands for Own {
             most,
             period: Duration::from_secs(period),
         };
-        here(|here| here.realm.home().journal.restarted(restarts));
+        with_context(|here| here.node_core.state().journal.restarted(restarts));
     }
 
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
@@ -346,12 +348,12 @@ impl Hands for Own {
                 process: offender.process,
                 reason: observe::beginning(reason),
             };
-            here(|here| here.realm.home().journal.reported(report));
+            with_context(|here| here.node_core.state().journal.reported(report));
         }
     }
 }
 
 /// Returns the time of the node's clock.
 fn now() -> Duration {
-    here(|here| here.timers.now()).unwrap_or_default()
+    with_context(|here| here.timers.now()).unwrap_or_default()
 }

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use super::ChildType;
-use super::children::{Child, Place, Spec};
+use super::children::{Child, ChildState, Spec};
+use super::effects::Effects;
 use super::error::{DeleteError, RestartError, StartChildError};
-use super::hands::Hands;
-use super::keeper::Keeper;
 use super::strategy::{Key, Strategy};
+use super::supervisor_core::SupervisorCore;
 use crate::{ExitReason, ProcessId};
 
 /// Numbers of a supervisor's children.
@@ -50,7 +50,7 @@ pub enum ChildProcess {
 }
 
 /// Requests to a supervisor whose children have ids.
-impl<H: Hands> Keeper<H> {
+impl<H: Effects> SupervisorCore<H> {
     /// Adds a child after the others and starts it. If the start fails the child is removed.
     pub(crate) async fn start_child(
         &mut self,
@@ -58,12 +58,12 @@ impl<H: Hands> Keeper<H> {
     ) -> Result<Option<ProcessId>, StartChildError> {
         match self.named(&spec.id) {
             None => {}
-            Some((_, Place::Running(process))) => {
+            Some((_, ChildState::Running(process))) => {
                 return Err(StartChildError::AlreadyStarted(process));
             }
             Some(_) => return Err(StartChildError::AlreadyPresent),
         }
-        let key = self.children.add(spec, Place::Absent);
+        let key = self.children.add(spec, ChildState::Absent);
         let started = self.start(key).await;
         if started.is_err() {
             self.children.remove(key);
@@ -77,9 +77,9 @@ impl<H: Hands> Keeper<H> {
         id: &str,
     ) -> Result<Option<ProcessId>, RestartError> {
         match self.named(id) {
-            Some((key, Place::Absent)) => self.start(key).await.map_err(RestartError::Failed),
-            Some((_, Place::Restarting(_))) => Err(RestartError::Restarting),
-            Some((_, Place::Running(_))) => Err(RestartError::Running),
+            Some((key, ChildState::Absent)) => self.start(key).await.map_err(RestartError::Failed),
+            Some((_, ChildState::Restarting(_))) => Err(RestartError::Restarting),
+            Some((_, ChildState::Running(_))) => Err(RestartError::Running),
             None => Err(RestartError::NotFound),
         }
     }
@@ -87,12 +87,12 @@ impl<H: Hands> Keeper<H> {
     /// Removes a child without a process from the table.
     pub(crate) fn delete_child(&mut self, id: &str) -> Result<(), DeleteError> {
         match self.named(id) {
-            Some((key, Place::Absent)) => {
+            Some((key, ChildState::Absent)) => {
                 self.children.remove(key);
                 Ok(())
             }
-            Some((_, Place::Restarting(_))) => Err(DeleteError::Restarting),
-            Some((_, Place::Running(_))) => Err(DeleteError::Running),
+            Some((_, ChildState::Restarting(_))) => Err(DeleteError::Restarting),
+            Some((_, ChildState::Running(_))) => Err(DeleteError::Running),
             None => Err(DeleteError::NotFound),
         }
     }
@@ -106,22 +106,22 @@ impl<H: Hands> Keeper<H> {
     }
 
     /// Returns the key and the process state of the child with that id.
-    fn named(&self, id: &str) -> Option<(Key, Place)> {
+    fn named(&self, id: &str) -> Option<(Key, ChildState)> {
         let key = self.children.with_id(id)?;
-        Some((key, self.children.get(key)?.place()))
+        Some((key, self.children.get(key)?.state()))
     }
 }
 
 /// Requests to a dynamic supervisor, and requests to any supervisor.
-impl<H: Hands> Keeper<H> {
+impl<H: Effects> SupervisorCore<H> {
     /// Starts another child. If its start fails or returns `ignore`, no child is added.
     pub(crate) async fn start_dynamic(
         &mut self,
         spec: Spec<H::Start>,
     ) -> Result<Option<ProcessId>, ExitReason> {
-        let started = self.hands.start(&spec.start).await?;
+        let started = self.effects.start(&spec.start).await?;
         if let Some(process) = started {
-            self.children.add(spec, Place::Running(process));
+            self.children.add(spec, ChildState::Running(process));
         }
         Ok(started)
     }
@@ -129,7 +129,7 @@ impl<H: Hands> Keeper<H> {
     /// Stops a child; returns `false` if the process is not a child and is alive.
     pub(crate) async fn terminate_dynamic(&mut self, process: ProcessId) -> bool {
         let Some(key) = self.children.with_process(process) else {
-            return !self.hands.is_alive(process);
+            return !self.effects.is_alive(process);
         };
         self.stop(key).await;
         true
@@ -139,10 +139,10 @@ impl<H: Hands> Keeper<H> {
     pub(crate) fn which(&self) -> Vec<ChildInfo> {
         let info = |child: &Child<H::Start>| ChildInfo {
             id: child.spec.id.clone(),
-            process: match child.place() {
-                Place::Running(process) => ChildProcess::Running(process),
-                Place::Restarting(_) => ChildProcess::Restarting,
-                Place::Absent => ChildProcess::Absent,
+            process: match child.state() {
+                ChildState::Running(process) => ChildProcess::Running(process),
+                ChildState::Restarting(_) => ChildProcess::Restarting,
+                ChildState::Absent => ChildProcess::Absent,
             },
             child_type: child.spec.settings.child_type,
         };
@@ -158,8 +158,8 @@ impl<H: Hands> Keeper<H> {
                 ChildType::Worker => counts.workers += 1,
                 ChildType::Supervisor => counts.supervisors += 1,
             }
-            if let Place::Running(process) = child.place() {
-                counts.active += usize::from(self.hands.is_alive(process));
+            if let ChildState::Running(process) = child.state() {
+                counts.active += usize::from(self.effects.is_alive(process));
             }
         }
         if self.strategy == Strategy::SimpleOneForOne {

@@ -11,7 +11,7 @@ use super::error::{BadSpec, StartError};
 use super::intensity::Intensity;
 use super::process::{Mail, SupervisorMail, supervise};
 use super::strategy::Strategy;
-use super::supervisor_ref::{SimpleRef, SupervisorRef};
+use super::supervisor_ref::{DynamicSupervisorRef, SupervisorRef};
 use super::{AutoShutdown, Restart};
 use crate::{ExitReason, Name, Node, Pid, Process};
 
@@ -84,11 +84,11 @@ impl SupervisorSpec {
     }
 
     /// Creates a dynamic supervisor, whose children are started from one template: see
-    /// [`SimpleSpec`].
-    pub fn simple_one_for_one<A>(template: ChildTemplate<A>) -> SimpleSpec<A> {
+    /// [`DynamicSupervisorSpec`].
+    pub fn simple_one_for_one<A>(template: ChildTemplate<A>) -> DynamicSupervisorSpec<A> {
         let mut spec = Self::new(Strategy::SimpleOneForOne);
         spec.template = Some(template.spec);
-        SimpleSpec { spec, arguments: PhantomData }
+        DynamicSupervisorSpec { spec, arguments: PhantomData }
     }
 
     /// Sets the restart intensity: the most restarts within a period; the default is 1. At one more
@@ -227,12 +227,12 @@ impl Starting {
 ///     assert!(world.is_some());
 /// }
 /// ```
-pub struct SimpleSpec<A> {
+pub struct DynamicSupervisorSpec<A> {
     spec: SupervisorSpec,
     arguments: PhantomData<fn(A)>,
 }
 
-impl<A: Send + 'static> SimpleSpec<A> {
+impl<A: Send + 'static> DynamicSupervisorSpec<A> {
     /// Sets the restart intensity; see [`SupervisorSpec::intensity`].
     pub fn intensity(mut self, restarts: usize) -> Self {
         self.spec = self.spec.intensity(restarts);
@@ -267,27 +267,27 @@ impl<A: Send + 'static> SimpleSpec<A> {
     pub async fn start_link<M: Send + 'static>(
         self,
         me: &Process<M>,
-    ) -> Result<SimpleRef<A>, StartError> {
-        Ok(SimpleRef::new(self.spec.start_link(me).await?))
+    ) -> Result<DynamicSupervisorRef<A>, StartError> {
+        Ok(DynamicSupervisorRef::new(self.spec.start_link(me).await?))
     }
 
     /// Starts the supervisor on a node; see [`SupervisorSpec::start`].
     ///
     /// # Errors
     /// As [`SupervisorSpec::start`].
-    pub async fn start(self, node: &Node) -> Result<SimpleRef<A>, StartError> {
-        Ok(SimpleRef::new(self.spec.start(node).await?))
+    pub async fn start(self, node: &Node) -> Result<DynamicSupervisorRef<A>, StartError> {
+        Ok(DynamicSupervisorRef::new(self.spec.start(node).await?))
     }
 }
 
-impl<A> Clone for SimpleSpec<A> {
+impl<A> Clone for DynamicSupervisorSpec<A> {
     fn clone(&self) -> Self {
         Self { spec: self.spec.clone(), arguments: PhantomData }
     }
 }
 
-impl<A> From<SimpleSpec<A>> for SupervisorSpec {
-    fn from(simple: SimpleSpec<A>) -> Self {
+impl<A> From<DynamicSupervisorSpec<A>> for SupervisorSpec {
+    fn from(simple: DynamicSupervisorSpec<A>) -> Self {
         simple.spec
     }
 }
@@ -305,7 +305,7 @@ impl fmt::Debug for SupervisorSpec {
     }
 }
 
-impl<A> fmt::Debug for SimpleSpec<A> {
+impl<A> fmt::Debug for DynamicSupervisorSpec<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SimpleSpec").field(&self.spec).finish()
     }

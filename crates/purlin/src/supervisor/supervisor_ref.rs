@@ -134,12 +134,12 @@ impl SupervisorRef {
     /// Stops the supervisor after its children, from any caller, and returns its exit reason. That
     /// is `reason`, unless the supervisor was already ending for another.
     pub async fn stop(&self, reason: ExitReason) -> ExitReason {
-        self.tell_to_stop(reason);
+        self.request_stop(reason);
         self.0.ended().await
     }
 
     /// Like [`SupervisorRef::stop`], without waiting.
-    pub fn tell_to_stop(&self, reason: ExitReason) {
+    pub fn request_stop(&self, reason: ExitReason) {
         self.0.send(SupervisorMail(Mail::Stop(reason)));
     }
 }
@@ -159,13 +159,13 @@ impl fmt::Debug for SupervisorRef {
 }
 
 /// Client handle of a dynamic supervisor (OTP's `simple_one_for_one`): see
-/// [`SimpleSpec`](super::SimpleSpec).
-pub struct SimpleRef<A> {
+/// [`DynamicSupervisorSpec`](super::DynamicSupervisorSpec).
+pub struct DynamicSupervisorRef<A> {
     supervisor: SupervisorRef,
     arguments: PhantomData<fn(A)>,
 }
 
-impl<A: Send + 'static> SimpleRef<A> {
+impl<A: Send + 'static> DynamicSupervisorRef<A> {
     pub(super) fn new(supervisor: SupervisorRef) -> Self {
         Self { supervisor, arguments: PhantomData }
     }
@@ -231,13 +231,13 @@ impl<A: Send + 'static> SimpleRef<A> {
     }
 }
 
-impl<A> Clone for SimpleRef<A> {
+impl<A> Clone for DynamicSupervisorRef<A> {
     fn clone(&self) -> Self {
         Self { supervisor: self.supervisor.clone(), arguments: PhantomData }
     }
 }
 
-impl<A> fmt::Debug for SimpleRef<A> {
+impl<A> fmt::Debug for DynamicSupervisorRef<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SimpleRef").field(&self.supervisor.id()).finish()
     }

@@ -6,24 +6,24 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use purlin_raw::{Slot, Traveller, current_local, current_slot, quietly};
+use purlin_raw::{Outgoing, Slot, catch_panic, current_local, current_slot};
 
-use super::{Book, EventKind};
-use crate::home::{Erlang, Last, Shared, here};
+use super::{EventKind, TraceBuffer};
+use crate::node::context::{ErlangTypes, ExitStatus, Shared, with_context};
 use crate::observe::beginning;
-use crate::signal::{Peer, Signal, tell};
+use crate::signals::signal::{Peer, Signal, send_signal};
 use crate::{ExitReason, ProcessId};
 
 /// Returns the process of this turn and its trace. Detaches a trace that has stopped.
-fn followed() -> Option<(ProcessId, Arc<Book>)> {
-    let book = current_local::<Erlang, _>(|local| local.followed())??;
-    if !book.goes_on() {
-        let before = current_local::<Erlang, _>(|local| local.unfollow(&book));
-        quietly(|| drop((before, book)));
+fn followed() -> Option<(ProcessId, Arc<TraceBuffer>)> {
+    let buffer = current_local::<ErlangTypes, _>(|local| local.followed())??;
+    if !buffer.is_running() {
+        let before = current_local::<ErlangTypes, _>(|local| local.unfollow(&buffer));
+        catch_panic(|| drop((before, buffer)));
         return None;
     }
-    let creation = here(|here| here.realm.home().creation)?;
-    Some((ProcessId::new(creation, current_slot()?), book))
+    let creation = with_context(|here| here.node_core.state().creation)?;
+    Some((ProcessId::new(creation, current_slot()?), buffer))
 }
 
 /// Records that the process is about to send a message or a signal.
@@ -31,38 +31,38 @@ pub(crate) fn sent(
     to: Slot,
     shared: &Shared,
     message_type: &'static str,
-    what: &Traveller<'_, Erlang>,
+    what: &Outgoing<'_, ErlangTypes>,
 ) {
-    let Some((me, book)) = followed() else { return };
+    let Some((me, buffer)) = followed() else { return };
     let to = Some(ProcessId::new(shared.creation, to));
     let text = |reason: &ExitReason| Cow::from(beginning(reason));
     let (kind, what) = match what {
-        Traveller::Message(message) => {
-            (EventKind::Send, book.options.told(message_type, Some(*message)))
+        Outgoing::Message(message) => {
+            (EventKind::Send, buffer.options.text_of(message_type, Some(*message)))
         }
-        Traveller::Signal(Signal::Aliased { message, .. }) => {
-            (EventKind::Send, book.options.told(message_type, Some(&**message)))
+        Outgoing::Signal(Signal::Aliased { message, .. }) => {
+            (EventKind::Send, buffer.options.text_of(message_type, Some(&**message)))
         }
-        Traveller::Signal(Signal::Link(_)) => (EventKind::Link, Cow::default()),
-        Traveller::Signal(Signal::Unlink { .. }) => (EventKind::Unlink, Cow::default()),
-        Traveller::Signal(Signal::Monitor { .. }) => (EventKind::Monitor, Cow::default()),
-        Traveller::Signal(Signal::Demonitor(_)) => (EventKind::Demonitor, Cow::default()),
-        Traveller::Signal(Signal::Exit { reason, .. }) => (EventKind::SendExit, text(reason)),
-        Traveller::Signal(_) => return,
+        Outgoing::Signal(Signal::Link(_)) => (EventKind::Link, Cow::default()),
+        Outgoing::Signal(Signal::Unlink { .. }) => (EventKind::Unlink, Cow::default()),
+        Outgoing::Signal(Signal::Monitor { .. }) => (EventKind::Monitor, Cow::default()),
+        Outgoing::Signal(Signal::Demonitor(_)) => (EventKind::Demonitor, Cow::default()),
+        Outgoing::Signal(Signal::Exit { reason, .. }) => (EventKind::SendExit, text(reason)),
+        Outgoing::Signal(_) => return,
     };
-    book.write(me, kind, to, what);
+    buffer.write(me, kind, to, what);
 }
 
 /// Records that the process has received a message.
 pub(crate) fn received(message_type: &'static str, message: Option<&dyn Any>) {
-    let Some((me, book)) = followed() else { return };
-    book.write(me, EventKind::Receive, None, book.options.told(message_type, message));
+    let Some((me, buffer)) = followed() else { return };
+    buffer.write(me, EventKind::Receive, None, buffer.options.text_of(message_type, message));
 }
 
 /// Records that the process handles a signal.
 #[cold]
-pub(crate) fn acts(signal: &Signal) {
-    let Some((me, book)) = followed() else { return };
+pub(crate) fn handled_signal(signal: &Signal) {
+    let Some((me, buffer)) = followed() else { return };
     let text = |reason: &ExitReason| Cow::from(beginning(reason));
     let (kind, other, what) = match signal {
         Signal::Exit { from, reason } => (EventKind::ReceiveExit, *from, text(reason)),
@@ -74,21 +74,21 @@ pub(crate) fn acts(signal: &Signal) {
         }
         _ => return,
     };
-    book.write(me, kind, other, what);
+    buffer.write(me, kind, other, what);
 }
 
 /// Records that the process has spawned a child; traces the child too if the options say so.
 #[cold]
 pub(crate) fn spawned(child: &Peer, function: &'static str) {
-    let Some((me, book)) = followed() else { return };
+    let Some((me, buffer)) = followed() else { return };
     let id = ProcessId::of(child);
-    book.write(me, EventKind::Spawn, Some(id), function);
-    if book.options.children && book.enter_child(id) {
-        tell(child, Signal::Follow(book));
+    buffer.write(me, EventKind::Spawn, Some(id), function);
+    if buffer.options.children && buffer.enter_child(id) {
+        send_signal(child, Signal::Follow(buffer));
     }
 }
 
 /// Records that a traced process has ended.
-pub(crate) fn ended(book: &Book, me: ProcessId, last: &Last) {
-    book.write(me, EventKind::End, None, beginning(&last.reason()));
+pub(crate) fn ended(buffer: &TraceBuffer, me: ProcessId, status: &ExitStatus) {
+    buffer.write(me, EventKind::End, None, beginning(&status.reason()));
 }

@@ -43,11 +43,11 @@
 //! |---|---|
 //! | `event` | trace events |
 //! | `options` | limits and message text |
-//! | `book` | trace buffer |
+//! | `buffer` | trace buffer |
 //! | `hooks` | trace points |
 //! | `span` | `tracing` spans of processes and messages |
 
-mod book;
+mod buffer;
 mod event;
 pub(crate) mod hooks;
 mod options;
@@ -56,19 +56,19 @@ mod span;
 use std::fmt;
 use std::sync::Arc;
 
-pub use book::{State, Status};
+pub use buffer::{State, Status};
 pub use event::{Event, EventKind};
 pub use options::Options;
 pub use span::{Traced, spanned};
 
-pub(crate) use book::Book;
+pub(crate) use buffer::TraceBuffer;
 
-use crate::signal::{Signal, tell};
+use crate::signals::signal::{Signal, send_signal};
 use crate::{Node, ProcessId, WeakNode};
 
 /// Trace of selected processes. Dropping it stops it.
 pub struct Trace {
-    book: Arc<Book>,
+    buffer: Arc<TraceBuffer>,
     node: WeakNode,
 }
 
@@ -79,7 +79,7 @@ pub enum FollowError {
     /// No process of the node has this id, or it has ended.
     NoProcess(ProcessId),
     /// The process is a system process, such as the proxy of a remote process.
-    Serves(ProcessId),
+    SystemProcess(ProcessId),
     /// The trace already follows the most live processes allowed by [`Options::processes`].
     TooMany(usize),
     /// The trace has stopped.
@@ -90,7 +90,9 @@ impl fmt::Display for FollowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
-            Self::Serves(id) => write!(f, "{id} serves processes, and is none of a program's"),
+            Self::SystemProcess(id) => {
+                write!(f, "{id} serves processes, and is none of a program's")
+            }
             Self::TooMany(most) => write!(f, "this trace follows {most} processes already"),
             Self::Stopped(state) => write!(f, "the trace is over: {state}"),
         }
@@ -103,7 +105,7 @@ impl Trace {
     /// Starts a trace on a node. It follows no process yet. The trace does not keep the node alive.
     pub fn start(node: &Node, options: Options) -> Self {
         let clock = node.inner().scheduler.timers().wheel(0).clone();
-        Self { book: Arc::new(Book::new(options, clock)), node: node.downgrade() }
+        Self { buffer: Arc::new(TraceBuffer::new(options, clock)), node: node.downgrade() }
     }
 
     /// Traces a process from its next turn on.
@@ -114,48 +116,48 @@ impl Trace {
     pub fn follow(&self, id: ProcessId) -> Result<(), FollowError> {
         let peer = self.node.upgrade().and_then(|node| node.find(id));
         let peer = peer.ok_or(FollowError::NoProcess(id))?;
-        if peer.shared().serves() {
-            return Err(FollowError::Serves(id));
+        if peer.shared().is_system() {
+            return Err(FollowError::SystemProcess(id));
         }
-        self.book.enter(id)?;
-        peer.signal(Signal::Follow(Arc::clone(&self.book))).map_err(|_| {
-            self.book.leave(id);
+        self.buffer.enter(id)?;
+        peer.signal(Signal::Follow(Arc::clone(&self.buffer))).map_err(|_| {
+            self.buffer.leave(id);
             FollowError::NoProcess(id)
         })
     }
 
     /// Stops tracing a process, from its next turn on.
     pub fn unfollow(&self, id: ProcessId) {
-        self.book.leave(id);
+        self.buffer.leave(id);
         if let Some(node) = self.node.upgrade() {
-            self.let_go(&node, id);
+            self.detach(&node, id);
         }
     }
 
-    fn let_go(&self, node: &Node, id: ProcessId) {
-        if let Some(peer) = node.find(id).filter(|peer| !peer.shared().serves()) {
-            tell(&peer, Signal::Unfollow(Arc::clone(&self.book)));
+    fn detach(&self, node: &Node, id: ProcessId) {
+        if let Some(peer) = node.find(id).filter(|peer| !peer.shared().is_system()) {
+            send_signal(&peer, Signal::Unfollow(Arc::clone(&self.buffer)));
         }
     }
 
     /// Stops the trace. Its events can still be read.
     pub fn stop(&self) {
-        self.book.stop(State::Ended);
+        self.buffer.stop(State::Ended);
         if let Some(node) = self.node.upgrade() {
-            self.status().processes.into_iter().for_each(|id| self.let_go(&node, id));
+            self.status().processes.into_iter().for_each(|id| self.detach(&node, id));
         }
     }
 
     /// Returns the state and the counters of the trace.
     pub fn status(&self) -> Status {
-        self.book.status()
+        self.buffer.status()
     }
 
     /// Returns the stored events with numbers greater than `after`, oldest first, at most 1000.
     ///
     /// COST: a lock that traced processes never wait for, and the list.
     pub fn events(&self, after: u64) -> Vec<Event> {
-        self.book.events(after)
+        self.buffer.events(after)
     }
 }
 

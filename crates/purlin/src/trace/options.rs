@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use purlin_raw::quietly;
+use purlin_raw::catch_panic;
 
 use crate::observe::beginning;
 
@@ -79,7 +79,7 @@ impl Options {
     }
 
     /// Returns the text of a message in an event.
-    pub(super) fn told(
+    pub(super) fn text_of(
         &self,
         message_type: &'static str,
         message: Option<&dyn Any>,
@@ -87,7 +87,7 @@ impl Options {
         let shown = message.and_then(|message| {
             let show = self.shows.get(&message.type_id())?;
             let mut shown = None;
-            quietly(|| shown = show(message));
+            catch_panic(|| shown = show(message));
             shown
         });
         shown.map_or(Cow::Borrowed(message_type), |shown| beginning(&shown).into())

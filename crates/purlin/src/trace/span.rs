@@ -52,7 +52,7 @@ where
             "process", pid = %me.id(), name = Empty, function = type_name::<F>()
         );
         if !span.is_disabled() {
-            let name = ProcessInfo::here(&me.owner().address()).name;
+            let name = ProcessInfo::new(&me.owner().address()).name;
             name.map(|name| span.record("name", display(name)));
         }
         // Code before the first await runs in the span too.

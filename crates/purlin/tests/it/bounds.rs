@@ -245,7 +245,7 @@ fn neither_a_thread_nor_a_process_that_sends_to_itself_is_suspended() {
     let options = bounded(1, Overflow::Wait);
     let own = node.spawn_opt(options, async |mut me: Process<u32>| {
         (0..10).for_each(|n| me.pid().send(n));
-        assert_eq!(me.pid().send_wait(10).await, Err(SendError::Full(10)));
+        assert_eq!(me.pid().send_async(10).await, Err(SendError::Full(10)));
         for n in 0..10 {
             assert_eq!(receive!(me, { own if own < 20 => own }), n);
         }
@@ -288,7 +288,7 @@ async fn suspended_senders_resume_when_the_receiver_ends() {
         .map(|n| {
             let to = pid.clone();
             spawn(async move |_: Process<()>| {
-                assert_eq!(to.send_wait(n).await, Err(SendError::NoProcess(n)));
+                assert_eq!(to.send_async(n).await, Err(SendError::NoProcess(n)));
             })
         })
         .collect();
@@ -308,9 +308,9 @@ async fn suspended_senders_resume_when_the_receiver_ends() {
     assert_eq!(here().drops().ended, 100);
 }
 
-// B1: `send_wait` never exceeds the limit, under any policy, and from tasks of other runtimes too
+// B1: `send_async` never exceeds the limit, under any policy, and from tasks of other runtimes too
 #[test]
-fn send_wait_sends_when_there_is_capacity() {
+fn send_async_sends_when_there_is_capacity() {
     const EACH: u32 = 200;
     for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest] {
         let node = node(2);
@@ -329,7 +329,7 @@ fn send_wait_sends_when_there_is_capacity() {
             let to = pid.clone();
             node.spawn(async move |_: Process<()>| {
                 for n in 0..EACH {
-                    assert_eq!(to.send_wait(n).await, Ok(()));
+                    assert_eq!(to.send_async(n).await, Ok(()));
                 }
             });
         }
@@ -339,7 +339,7 @@ fn send_wait_sends_when_there_is_capacity() {
                 std::thread::spawn(move || {
                     outside(async {
                         for n in 0..EACH {
-                            assert_eq!(to.send_wait(n).await, Ok(()))
+                            assert_eq!(to.send_async(n).await, Ok(()))
                         }
                     });
                 })
@@ -356,15 +356,15 @@ fn send_wait_sends_when_there_is_capacity() {
     }
 }
 
-// B1: a cancelled `send_wait` has sent nothing and delays no other sender
+// B1: a cancelled `send_async` has sent nothing and delays no other sender
 #[purlin::test(workers = 1)]
-async fn a_cancelled_send_wait_sends_nothing() {
+async fn a_cancelled_send_async_sends_nothing() {
     let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
     pid.send(0);
     for n in 1..10 {
-        assert_eq!(pid.send_wait(n).now_or_never(), None);
+        assert_eq!(pid.send_async(n).now_or_never(), None);
     }
-    let mut late = std::pin::pin!(pid.send_wait(10));
+    let mut late = std::pin::pin!(pid.send_async(10));
     assert!(late.as_mut().now_or_never().is_none());
     tell.send(1).expect("it lives");
     assert_eq!(late.await, Ok(()));

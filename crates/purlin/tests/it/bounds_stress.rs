@@ -44,10 +44,10 @@ impl Crowd {
         }
     }
 
-    /// Sends with `send_wait`, which waits for capacity.
+    /// Sends with `send_async`, which waits for capacity.
     async fn waits(self, sender: usize) {
         for number in 0..EACH {
-            let sent = self.to.send_wait(self.census.message(sender, number)).await;
+            let sent = self.to.send_async(self.census.message(sender, number)).await;
             if !self.settle(sent) {
                 return;
             }

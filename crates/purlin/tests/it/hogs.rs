@@ -3,8 +3,8 @@
 //! A hog here spins until its flag is raised. Every wait for it has a limit and the flag is raised when the test ends,
 //! so a failing test fails instead of running forever.
 //!
-//! These tests do not measure how soon a hog is detected: `sched/src/judge.rs` does, in virtual time. They check that
-//! other processes make progress while the hog is still computing, without a time limit.
+//! These tests do not measure how soon a hog is detected: `sched/src/sysmon/policy.rs` does, in virtual time. They check
+//! that other processes make progress while the hog is still computing, without a time limit.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Integration tests, linked into one test binary.
 
 mod applications;
-mod attached;
+mod balance;
 mod blocking;
 mod bounds;
 mod bounds_stress;
@@ -10,8 +10,8 @@ mod common;
 mod crowd;
 mod ending;
 mod examples;
+mod extensions;
 mod fairness;
-mod foreign;
 mod hogs;
 mod links_and_monitors;
 mod macros;
@@ -21,8 +21,8 @@ mod observe;
 mod pg;
 mod processes;
 mod receive;
+mod remote;
 mod server;
-mod spreading;
 mod stress;
 mod supervisors;
 mod task;

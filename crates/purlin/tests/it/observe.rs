@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::{node, outside, stop, until};
 use crate::waiting::{MS, comes};
-use purlin::observe::Seen;
+use purlin::observe::ProcessSnapshot;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{CallError, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
 
@@ -13,15 +13,15 @@ use purlin::{CallError, Node, Pid, Process, ProcessId, ProcessState, Reply, spaw
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// Returns everything a survey reports, read in slices of the given size.
-fn survey(node: &Node, slice: u32) -> Vec<Seen> {
+fn survey(node: &Node, slice: u32) -> Vec<ProcessSnapshot> {
     let (mut all, mut next) = (Vec::new(), Some(0));
     while let Some(from) = next {
-        next = node.survey(from, slice, |seen| all.push(seen));
+        next = node.snapshots(from, slice, |seen| all.push(seen));
     }
     all
 }
 
-fn one(node: &Node, id: ProcessId) -> Option<Seen> {
+fn one(node: &Node, id: ProcessId) -> Option<ProcessSnapshot> {
     survey(node, 100).into_iter().find(|seen| seen.id == id)
 }
 
@@ -63,13 +63,15 @@ fn a_survey_agrees_with_process_info() {
     assert_eq!((seen.messages_in, seen.messages_out, seen.reductions), counts);
     assert_eq!((seen.state, seen.parent), (info.state, info.parent));
     assert_eq!(
-        (seen.kind.function(), seen.kind.message_type()),
+        (seen.process_type.function(), seen.process_type.message_type()),
         (info.function, info.message_type)
     );
-    assert_eq!(seen.kind.bytes(), info.memory);
-    assert!(!seen.keeps && !seen.kind.supervises() && seen.waits_for.is_none());
+    assert_eq!(seen.process_type.bytes(), info.memory);
+    assert!(
+        !seen.has_extended_state && !seen.process_type.supervises() && seen.waits_for.is_none()
+    );
     node.register("sam", &pid).expect("the name is free");
-    until("it knows its name", || one(&node, pid.id()).is_some_and(|seen| seen.keeps));
+    until("it knows its name", || one(&node, pid.id()).is_some_and(|seen| seen.has_extended_state));
     let mut names = Vec::new();
     let other = ProcessId::from_parts(7, 0, 1).expect("it is small");
     node.names_of(&[other, pid.id()], |at, name| names.push((at, name.to_string())));
@@ -229,8 +231,8 @@ fn supervisors_are_marked_as_such() {
         let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
         let other = spawn(idle);
         let node = Node::current().expect("a process has a node");
-        assert!(one(&node, supervisor.id()).is_some_and(|seen| seen.kind.supervises()));
-        assert!(one(&node, other.id()).is_some_and(|seen| !seen.kind.supervises()));
+        assert!(one(&node, supervisor.id()).is_some_and(|seen| seen.process_type.supervises()));
+        assert!(one(&node, other.id()).is_some_and(|seen| !seen.process_type.supervises()));
     });
     stop(&node);
 }

@@ -762,11 +762,11 @@ async fn a_panic_while_inspecting_a_server_does_not_end_it() {
     let secret = server::start::<Secret>(()).await.expect("it starts");
     assert_eq!(secret.state().await, Err(CallError::NoReply));
     let panics = |_: &Secret| -> u32 { panic!("on purpose") };
-    assert_eq!(secret.look(panics).await, Err(CallError::NoReply));
-    assert_eq!(secret.look(|_| 7).await, Ok(7));
-    secret.tell_to_stop(ExitReason::Shutdown);
+    assert_eq!(secret.inspect(panics).await, Err(CallError::NoReply));
+    assert_eq!(secret.inspect(|_| 7).await, Ok(7));
+    secret.request_stop(ExitReason::Shutdown);
     assert_eq!(secret.pid().ended().await, ExitReason::Shutdown);
-    assert_eq!(secret.look(|_| 7).await, Err(CallError::NoProcess));
+    assert_eq!(secret.inspect(|_| 7).await, Err(CallError::NoProcess));
 }
 
 // G1: from a thread outside the node

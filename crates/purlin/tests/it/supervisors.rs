@@ -7,9 +7,9 @@ use crate::common::{PanicsWhenDropped, here};
 use crate::waiting::{MS, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{
-    AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, DeleteError, FailedToStartChild,
-    Restart, RestartError, Shutdown, SimpleRef, StartChildError, SupervisorRef, SupervisorSpec,
-    TerminateError,
+    AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, DeleteError,
+    DynamicSupervisorRef, FailedToStartChild, Restart, RestartError, Shutdown, StartChildError,
+    SupervisorRef, SupervisorSpec, TerminateError,
 };
 use purlin::{Exit, ExitReason, Node, Pid, Process, ProcessId, Reply, receive, spawn};
 use purlin_testkit::{Simulation, for_each_seed};
@@ -350,7 +350,7 @@ async fn dynamic_children_keep_their_arguments_and_stop_concurrently(mut me: Pro
     assert_eq!(seen(&mut me).await, "shutdown x");
     let counts = pupils.count_children().await.expect("it lives");
     assert_eq!((counts.specs, counts.active, counts.workers), (1, 2, 2));
-    let others = SimpleRef::<u8>::whereis("pupils").expect("it has the name");
+    let others = DynamicSupervisorRef::<u8>::whereis("pupils").expect("it has the name");
     assert_eq!(others.start_child(7).await, Err(StartChildError::OtherArguments));
     pupils.stop(ExitReason::Normal).await;
     let mut told: [String; 2] = seen_all(&mut me).await;

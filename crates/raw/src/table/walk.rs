@@ -3,7 +3,7 @@
 //! Any thread may walk. An item is locked, as in a look-up, for the few instructions of the visit.
 //! Its memory was prefetched, so a thread that vacates the slot concurrently hardly ever waits.
 //!
-//! COST: one compare-and-swap and a store per item, and the cost of `look`; nothing is allocated.
+//! COST: one compare-and-swap and a store per item, and the cost of `visit`; nothing is allocated.
 
 use std::ptr::NonNull;
 
@@ -14,14 +14,14 @@ use crate::sync::Ordering;
 const AHEAD: u32 = 16;
 
 impl<T> Table<T> {
-    /// Calls `look` with the items in `most` slots from index `from` on, and passes each result to
+    /// Calls `visit` with the items in `most` slots from index `from` on, and passes each result to
     /// `take`, which may do anything, because the slot is unlocked by then. Returns the index to
     /// continue from, or `None` at the end of the table.
     pub fn walk<R>(
         &self,
         from: u32,
         most: u32,
-        mut look: impl FnMut(NonNull<T>) -> R,
+        mut visit: impl FnMut(NonNull<T>) -> R,
         mut take: impl FnMut(R),
     ) -> Option<u32> {
         let used = self.used();
@@ -31,7 +31,7 @@ impl<T> Table<T> {
             let next = until.min(at.saturating_add(AHEAD));
             (at..next).filter_map(|index| self.entry(index)).for_each(Entry::fetch);
             for entry in (at..next).filter_map(|index| self.entry(index)) {
-                if let Some(seen) = entry.seen(&mut look) {
+                if let Some(seen) = entry.seen(&mut visit) {
                     take(seen);
                 }
             }
@@ -68,11 +68,11 @@ impl<T> Entry<T> {
         }
     }
 
-    /// Calls `look` with the item, if there is one.
+    /// Calls `visit` with the item, if there is one.
     #[inline]
-    fn seen<R>(&self, look: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
+    fn seen<R>(&self, visit: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
         let item = self.lock()?;
-        let seen = look(item);
+        let seen = visit(item);
         // ORDER: release to `vacate`, as in `look_up`.
         self.item.store(item.as_ptr(), Ordering::Release);
         Some(seen)

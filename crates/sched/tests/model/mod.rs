@@ -9,9 +9,11 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, Turned, World, poll_again};
+use purlin_raw::{
+    Address, Body, End, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot, poll_again,
+};
 use purlin_sched::model::{Instant, begin, forward};
-use purlin_sched::{Above, Scheduler, Stopped};
+use purlin_sched::{Hooks, Scheduler, Stopped};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
 use shuttle::sync::{Condvar, Mutex, MutexGuard};
 use shuttle::thread::{self, JoinHandle};
@@ -70,22 +72,22 @@ pub(crate) type Mail = (usize, usize);
 pub(crate) type Me = Owner<Plain, Mail>;
 pub(crate) type Pid = Address<Plain, Mail>;
 
-/// World of processes without signals.
+/// Runtime types of processes without signals.
 pub(crate) struct Plain;
 
-impl World for Plain {
+impl RuntimeTypes for Plain {
     type Signal = ();
     type Local = ();
     type Shared = Alive;
-    type Last = ();
-    type Home = Arc<Tally>;
+    type ExitStatus = ();
+    type NodeState = Arc<Tally>;
 
-    fn keeps(_: &()) -> bool {
+    fn has_state(_: &()) -> bool {
         false
     }
 
-    fn closed(home: &Arc<Tally>, end: &End<'_, Self>, _: &mut ()) {
-        home.dropped.fetch_add(end.dropped, Ordering::Relaxed);
+    fn closed(counters: &Arc<Tally>, end: &End<'_, Self>, _: &mut ()) {
+        counters.dropped.fetch_add(end.dropped, Ordering::Relaxed);
     }
 
     fn undelivered(_: &Arc<Tally>, _: &mut (), _: ()) {}
@@ -133,20 +135,20 @@ impl Tally {
 
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Future of a process and the tally of its end; `None` once it has ended.
+/// Future of a process and the counters of its node; `None` once it has ended.
 struct Code<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
 
 impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
     const BLOCKING: bool = BLOCKING;
-    type Edge = ();
+    type Bound = ();
 
     fn turn(mut self: Pin<&mut Self>, _: &Me, cx: &mut Context<'_>) -> Poll<()> {
         let Some((future, _)) = &mut self.0 else { return Poll::Pending };
         let polled = future.as_mut().poll(cx);
         if polled.is_ready()
-            && let Some((_, tally)) = self.0.take()
+            && let Some((_, counters)) = self.0.take()
         {
-            tally.one_ended();
+            counters.one_ended();
         }
         polled
     }
@@ -156,43 +158,43 @@ impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
     }
 }
 
-/// Scheduler, its processes and their tally.
+/// Scheduler, its processes and their counters.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) scheduler: Scheduler,
-    realm: Realm<Plain>,
-    pub(crate) tally: Arc<Tally>,
+    node_core: NodeCore<Plain>,
+    pub(crate) counters: Arc<Tally>,
     /// Threads that run turns of blocking processes.
     elsewhere: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
-impl Above for Node {
+impl Hooks for Node {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.realm.enter();
+        let _entered = self.node_core.enter();
         run();
     }
 
     fn offload(&self, runnable: Runnable) {
         let scheduler = self.scheduler.clone();
-        let thread = thread::spawn(move || scheduler.run_elsewhere(runnable));
+        let thread = thread::spawn(move || scheduler.run_detached_turn(runnable));
         self.elsewhere().push(thread);
     }
 
-    fn hogging(&self, _: Slot, _: Instant) {}
+    fn stalled(&self, _: Slot, _: Instant) {}
 
-    fn over(&self, _: Slot, _: Duration) {}
+    fn stall_ended(&self, _: Slot, _: Duration) {}
 
-    fn helpless(&self, why: &str) {
-        self.tally.demand(false, why);
+    fn threads_exhausted(&self, why: &str) {
+        self.counters.demand(false, why);
     }
 }
 
 impl Node {
     pub(crate) fn start(workers: usize) -> Self {
         let scheduler = Scheduler::new(workers);
-        let tally = Arc::<Tally>::default();
-        let realm = Realm::new(scheduler.host(), Arc::clone(&tally), 64, workers);
-        let node = Self { scheduler, realm, tally, elsewhere: Arc::default() };
+        let counters = Arc::<Tally>::default();
+        let node_core = NodeCore::new(scheduler.host(), Arc::clone(&counters), 64, workers);
+        let node = Self { scheduler, node_core, counters, elsewhere: Arc::default() };
         node.scheduler.start("model", Arc::new(node.clone())).expect("threads begin");
         node
     }
@@ -220,47 +222,49 @@ impl Node {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.tally.spawned.fetch_add(1, Ordering::Relaxed);
-        let alive = Alive(Arc::clone(&self.tally));
-        let tally = Arc::clone(&self.tally);
-        let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), tally)));
-        self.realm.spawn(alive, (), (), (), make).unwrap_or_else(|_| panic!("the table is full"))
+        self.counters.spawned.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(&self.counters));
+        let counters = Arc::clone(&self.counters);
+        let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), counters)));
+        self.node_core
+            .spawn(alive, (), (), (), make)
+            .unwrap_or_else(|_| panic!("the table is full"))
     }
 
     /// Sends a message. Returns `false` if it was rejected.
     pub(crate) fn send(&self, to: &Pid, mail: Mail) -> bool {
         let accepted = to.send(mail).is_ok();
-        self.tally.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
+        self.counters.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
         accepted
     }
 
     /// Waits for the next message.
     pub(crate) async fn receive(&self, me: &Me) -> Mail {
-        let mail = poll_fn(|_| match me.next(|()| Turned::Nothing) {
+        let mail = poll_fn(|_| match me.next(|()| SignalOutcome::Nothing) {
             Ok(Some(mail)) => Poll::Ready(mail),
             _ => {
                 let listens = me.listen();
-                self.tally.demand(listens.is_ok(), "a process received outside of its turn");
+                self.counters.demand(listens.is_ok(), "a process received outside of its turn");
                 Poll::Pending
             }
         });
         let mail = mail.await;
-        self.tally.received.fetch_add(1, Ordering::Relaxed);
+        self.counters.received.fetch_add(1, Ordering::Relaxed);
         mail
     }
 
     /// Waits until all processes have ended, without advancing the clock: progress depends on
     /// wake-ups alone. A lost wake-up is a deadlock, which shuttle reports.
     pub(crate) fn all_end(&self) {
-        let mut ended = self.tally.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        while *ended < self.tally.spawned.load(Ordering::Relaxed) {
-            ended = self.tally.changed.wait(ended).unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.counters.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        while *ended < self.counters.spawned.load(Ordering::Relaxed) {
+            ended = self.counters.changed.wait(ended).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Like `all_end`, but advances the clock, so that sysmon ticks now and then.
     pub(crate) fn all_end_in_time(&self, step: Duration) {
-        while self.tally.ended() < self.tally.spawned.load(Ordering::Relaxed) {
+        while self.counters.ended() < self.counters.spawned.load(Ordering::Relaxed) {
             forward(step);
             thread::yield_now();
         }
@@ -276,16 +280,17 @@ impl Node {
         // No thread adds to the list any more.
         let elsewhere = std::mem::take(&mut *self.elsewhere());
         elsewhere.into_iter().for_each(|thread| thread.join().expect("it runs a turn"));
-        let tally = &*self.tally;
-        let faults = tally.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let counters = &*self.counters;
+        let faults = counters.faults.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(faults.is_empty(), "{faults:?}");
         let [spawned, freed] =
-            [&tally.spawned, &tally.freed].map(|count| count.load(Ordering::Relaxed));
-        assert_eq!(tally.ended(), spawned, "processes ended");
+            [&counters.spawned, &counters.freed].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counters.ended(), spawned, "processes ended");
         assert_eq!(freed, spawned, "cells freed");
-        assert!(self.realm.is_empty(), "an ended process is in the table");
-        let [accepted, received, dropped] = [&tally.accepted, &tally.received, &tally.dropped]
-            .map(|count| count.load(Ordering::Relaxed));
+        assert!(self.node_core.is_empty(), "an ended process is in the table");
+        let [accepted, received, dropped] =
+            [&counters.accepted, &counters.received, &counters.dropped]
+                .map(|count| count.load(Ordering::Relaxed));
         assert_eq!(accepted, received + dropped, "messages were lost or doubled");
     }
 }

@@ -12,7 +12,7 @@ use std::io::{self, Read as _};
 
 use crate::frames::{Frames, needed};
 use crate::handler::{Batch, Session, Stored};
-use crate::inbuf::InBuf;
+use crate::read_buffer::ReadBuffer;
 use crate::session::{Level, Opening, version};
 use crate::wire::{Head, SizeOrder};
 
@@ -35,18 +35,18 @@ impl Contents {
     /// Reads a file up to the incomplete message at its end, if any.
     pub(super) fn of(file: &mut File) -> io::Result<Self> {
         let mut contents = Self::default();
-        let mut buffer = InBuf::new(BLOCK);
+        let mut buffer = ReadBuffer::new(BLOCK);
         loop {
             let needed = needed(buffer.waiting(), SizeOrder::Little, u32::MAX);
             // WHY: no size exceeds a limit of `u32::MAX`.
-            let room = buffer.room(needed.unwrap_or(1));
+            let room = buffer.spare(needed.unwrap_or(1));
             let count = file.read(room)?;
             if count == 0 {
                 return Ok(contents);
             }
             buffer.filled(count);
             let used = contents.see(buffer.waiting());
-            buffer.used(used);
+            buffer.consume(used);
         }
     }
 

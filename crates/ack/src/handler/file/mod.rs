@@ -144,7 +144,7 @@ impl Handler for File {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::skim;
+    use crate::frames::summarize;
     use crate::handler::Session;
     use crate::wire::{Head, Id, SizeOrder};
 
@@ -159,7 +159,7 @@ mod tests {
             let mut stored = Vec::new();
             for id in 0..100_u64 {
                 let bytes = Head { id: Id::from(id), size: 0 }.to_bytes(SizeOrder::Little);
-                let found = skim(&bytes, SizeOrder::Little, 0);
+                let found = summarize(&bytes, SizeOrder::Little, 0);
                 let batch = Batch::new(&bytes, found, SizeOrder::Little, Level::Handled);
                 let batch = batch.of(session, Level::Handled);
                 // Both requests are in the mailbox before either is answered.

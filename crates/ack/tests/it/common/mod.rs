@@ -18,13 +18,13 @@ use std::thread;
 use std::time::Duration;
 
 use purlin::{Node, Process};
-use purlin_ack::checked::{self, Checked};
 use purlin_ack::client::{self, Backoff};
 use purlin_ack::frames::Frame;
 use purlin_ack::handler::{Batch, Count, Handler, Unhandled};
 use purlin_ack::server::{Builder, Counts, Limits, Server};
 use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
+use purlin_ack::verifier::{self, AckVerifier};
 use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
 pub(crate) use purlin_polling::{HANG, until};
 use socket2::{Domain, Socket, Type};
@@ -152,7 +152,7 @@ pub(crate) fn payload(id: u64, length: usize) -> Vec<u8> {
 /// A client that verifies the answers.
 pub(crate) struct Client {
     pub(crate) stream: Wire,
-    pub(crate) checked: Checked,
+    pub(crate) verifier: AckVerifier,
     pub(crate) order: SizeOrder,
 }
 
@@ -165,11 +165,11 @@ impl Client {
     /// Uses an existing connection.
     pub(crate) fn on(stream: impl Into<Wire>, strategy: Strategy) -> Self {
         let stream = stream.into();
-        let checked = match strategy {
-            Strategy::RequestReply => Checked::replies(),
-            _ => Checked::acks(),
+        let verifier = match strategy {
+            Strategy::RequestReply => AckVerifier::replies(),
+            _ => AckVerifier::acks(),
         };
-        Self { stream, checked, order: strategy.order() }
+        Self { stream, verifier, order: strategy.order() }
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
@@ -189,19 +189,19 @@ impl Client {
     /// Reads answers until all messages up to `id` are acknowledged or the server closes. Returns
     /// whether they are acknowledged.
     pub(crate) fn is_acknowledged(&mut self, id: u64) -> bool {
-        while self.checked.newest().is_none_or(|newest| newest < id) {
+        while self.verifier.newest().is_none_or(|newest| newest < id) {
             if !self.read() {
                 return false;
             }
         }
-        assert_eq!(self.checked.newest(), Some(id), "more is acknowledged than was sent");
+        assert_eq!(self.verifier.newest(), Some(id), "more is acknowledged than was sent");
         true
     }
 
     /// Reads answers until the server closes. Returns the newest acknowledged id.
     pub(crate) fn until_closed(&mut self) -> Option<u64> {
         while self.read() {}
-        self.checked.newest()
+        self.verifier.newest()
     }
 
     /// Reads once. Returns `false` at the end of the stream.
@@ -211,8 +211,9 @@ impl Client {
             Ok(0) => false,
             Ok(count) => {
                 let mut bytes = &bytes[..count];
-                while let Some(answer) = self.checked.take(&mut bytes).expect("acks leave no gap") {
-                    assert!(matches!(answer, checked::Answer::Acked { .. }));
+                while let Some(answer) = self.verifier.take(&mut bytes).expect("acks leave no gap")
+                {
+                    assert!(matches!(answer, verifier::Answer::Acked { .. }));
                 }
                 true
             }

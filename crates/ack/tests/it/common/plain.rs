@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use purlin_ack::frames::{Frames, needed};
-use purlin_ack::inbuf::InBuf;
-use purlin_ack::owed::Owed;
+use purlin_ack::pending_acks::PendingAcks;
+use purlin_ack::read_buffer::ReadBuffer;
 use purlin_ack::session::{Answer, Opened, Opening, Status};
 use purlin_ack::wire::{Id, REPLY, Reason, Refusal, SizeOrder};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -145,12 +145,12 @@ impl Ledger {
 }
 
 async fn serve(mut socket: TcpStream, rules: Rules, ledger: Arc<Mutex<Ledger>>) -> io::Result<()> {
-    let mut read = InBuf::new(64 << 10);
-    let mut owed = Owed::default();
+    let mut read = ReadBuffer::new(64 << 10);
+    let mut owed = PendingAcks::default();
     let (mut opened, mut is_first, mut handled) = (false, true, 0);
     loop {
         let missing = needed(read.waiting(), rules.order, LARGEST).unwrap_or(1);
-        let count = socket.read(read.room(missing)).await?;
+        let count = socket.read(read.spare(missing)).await?;
         if count == 0 {
             return Ok(());
         }
@@ -199,7 +199,7 @@ async fn serve(mut socket: TcpStream, rules: Rules, ledger: Arc<Mutex<Ledger>>) 
             ledger.reads.push(together);
             frames.used()
         };
-        read.used(used);
+        read.consume(used);
         if rules.mute {
             continue;
         }
@@ -211,7 +211,7 @@ async fn serve(mut socket: TcpStream, rules: Rules, ledger: Arc<Mutex<Ledger>>) 
     }
 }
 
-fn all_acks(owed: &mut Owed, rules: &Rules) -> Vec<u8> {
+fn all_acks(owed: &mut PendingAcks, rules: &Rules) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(mut ack) = owed.take() {
         if rules.lies {

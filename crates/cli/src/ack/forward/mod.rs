@@ -30,7 +30,7 @@ use self::gateway::{Gateway, Mail};
 pub(super) use self::handler::Forward;
 use self::under_way::AckAfter;
 use crate::arguments::{count, positive};
-use crate::cluster::{Secret, own_epmd, place};
+use crate::cluster::{Secret, own_epmd, parse_address};
 
 #[derive(Debug, Args)]
 pub(super) struct Forwarding {
@@ -70,7 +70,7 @@ pub(super) struct Forwarding {
     secret: Secret,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = place)]
+    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = parse_address)]
     epmd: Option<SocketAddr>,
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn named(
 /// lines depend on the load of the machine.
 pub(crate) fn logged(folder: &Path) -> Vec<String> {
     let errors = std::fs::read_to_string(folder.join("errors")).expect("it is there");
-    let of_others = errors.lines().filter(|line| !line.contains(" purlin::hog: "));
+    let of_others = errors.lines().filter(|line| !line.contains(" purlin::stalled: "));
     of_others.map(str::to_owned).collect()
 }
 

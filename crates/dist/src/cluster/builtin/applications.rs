@@ -12,9 +12,9 @@ use super::{Offer, atom, badarg, machine, pair, processes};
 use crate::cluster::core::Core;
 
 /// Interval between two checks for changes.
-const OFTEN: Duration = Duration::from_secs(2);
+const UPDATE_INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum number of views for one client.
-const MOST: usize = 64;
+const MAX_VIEWS: usize = 64;
 
 pub(super) fn export(offer: &Offer<'_>) {
     for name in ["which_applications", "loaded_applications"] {
@@ -85,7 +85,7 @@ enum View {
 /// Sends the subscribed views to the client, and again after each change, until the client has ended.
 async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
     let mut gone = gone(&core, &client);
-    let Some(client) = core.stand_in(&client) else { return };
+    let Some(client) = core.proxy(&client) else { return };
     let (own, me_there) = (Arc::downgrade(&core), Term::from(core.ids.pid(me.id())));
     drop(core);
     // The client's term to return with each view, and the content last sent.
@@ -98,12 +98,12 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
                     views.remove(&view);
                     continue;
                 }
-                if views.len() < MOST || views.contains_key(&view) {
+                if views.len() < MAX_VIEWS || views.contains_key(&view) {
                     views.insert(view, (given, None));
                 }
             }
             _ = &mut gone => return,
-            () = tokio::time::sleep(OFTEN) => {}
+            () = tokio::time::sleep(UPDATE_INTERVAL) => {}
         }
         let Some(core) = own.upgrade() else { return };
         for (view, (given, before)) in &mut views {

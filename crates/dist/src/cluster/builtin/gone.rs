@@ -16,7 +16,7 @@ use crate::cluster::core::Core;
 /// COST: one process that monitors it, until the channel is dropped.
 pub(in crate::cluster) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
     let (mut told, lives) = channel();
-    let Some(whom) = core.stand_in(whom) else { return lives };
+    let Some(whom) = core.proxy(whom) else { return lives };
     let watches = async move |mut me: Process<Down>| {
         me.monitor(&whom);
         tokio::select! {

@@ -12,7 +12,7 @@ use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
 /// Number of processes described per turn, and per message of `procs_info`.
-const PORTION: usize = 1000;
+const BATCH: usize = 1000;
 
 pub(super) fn export(offer: &Offer<'_>) {
     const MODULE: &str = "observer_backend";
@@ -41,7 +41,7 @@ pub(super) fn export(offer: &Offer<'_>) {
 /// Tracing is not supported. WHY the call is answered: a client that starts a tracer, as `etop` does unless tracing is
 /// switched off, would otherwise wait forever. With this answer it finds that the tracer has ended.
 async fn do_relay(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(parent) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
+    let Some(parent) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
         return badarg();
     };
     parent.send(Term::tuple([Term::atom("started"), core.ids.pid(me.id()).into()]));
@@ -112,12 +112,12 @@ fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
 
 /// Sends the record `etop_info` to the collector once.
 async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
+    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
         return badarg();
     };
     let all = others(&core, me.id());
     let mut rows = Vec::with_capacity(all.len());
-    for some in all.chunks(PORTION) {
+    for some in all.chunks(BATCH) {
         rows.extend(some.iter().map(|process| row(&core, process)));
         purlin::yield_now().await;
     }
@@ -138,11 +138,11 @@ async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) 
 
 /// Sends the records of all processes to the collector, in batches.
 async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
+    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
         return badarg();
     };
     let own = Term::from(core.ids.pid(me.id()));
-    for some in others(&core, me.id()).chunks(PORTION) {
+    for some in others(&core, me.id()).chunks(BATCH) {
         let rows = Term::list(some.iter().map(|process| row(&core, process)));
         collector.send(Term::tuple([Term::atom("procs_info"), own.clone(), rows]));
         purlin::yield_now().await;
@@ -157,7 +157,7 @@ async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term
         return badarg();
     };
     let mut gone = gone(&core, parent);
-    let Some(parent) = core.stand_in(parent) else { return badarg() };
+    let Some(parent) = core.proxy(parent) else { return badarg() };
     let time = Duration::from_millis(time.max(1));
     // WHY weak: this process may run for as long as the cluster.
     let own = Arc::downgrade(&core);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin::supervisor::SupervisorRef;
 use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
 use purlin_term::{Atom, Term};
@@ -38,7 +38,7 @@ const ITEMS: [&str; 17] = [
 /// Items that only the process itself can report.
 const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "memory"];
 /// Maximum number of messages shown of a mailbox.
-const SHOWN: usize = 100;
+const MAX_MESSAGES: usize = 100;
 
 pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "processes", 0, |core, _| Ok(Term::list(pids(core))));
@@ -161,7 +161,7 @@ fn supervisor(core: &Core, name: &Term) -> Result<SupervisorRef, Term> {
 /// The processes of this node, without system processes such as proxies and connection tasks.
 pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
     let mut all = core.ids.node.processes();
-    all.retain(|process| !process.serves);
+    all.retain(|process| !process.is_system);
     all
 }
 
@@ -171,7 +171,7 @@ fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
 
 /// The parent of a process, unless that is a system process, which is not shown.
 pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
-    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.serves);
+    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.is_system);
     info.parent.filter(|parent| !serves(*parent))
 }
 
@@ -228,9 +228,9 @@ fn value(
         }),
         "message_queue_len" => Term::from(info.mailbox_len),
         // WHY only the type: messages are Rust values owned by the process.
-        "messages" => {
-            Term::list((0..info.mailbox_len.min(SHOWN)).map(|_| Term::from(info.message_type)))
-        }
+        "messages" => Term::list(
+            (0..info.mailbox_len.min(MAX_MESSAGES)).map(|_| Term::from(info.message_type)),
+        ),
         "memory" => Term::from(info.memory + details.reported_memory),
         "reductions" => Term::from(info.reductions),
         "parent" => core.ids.told(parent(core, info)),
@@ -295,7 +295,8 @@ fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> 
         _ => None,
     });
     let all = details.links.iter().chain(&details.monitored_by).chain(monitors).copied();
-    let serves = |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.serves);
+    let serves =
+        |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.is_system);
     let some: HashSet<ProcessId> = all.filter(serves).collect();
     let found = if some.is_empty() { Vec::new() } else { core.stand_for(&some) };
     let told = found.into_iter().map(|(id, node, named)| match named {

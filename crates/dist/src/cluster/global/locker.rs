@@ -9,8 +9,8 @@ use std::time::Duration;
 use purlin::{Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
+use super::messages::{ClientMail, ask, atom, cast};
 use super::server::Mail;
-use super::speech::{Post, ask, atom, cast};
 use crate::cluster::core::Core;
 use crate::name::NodeName;
 
@@ -48,7 +48,7 @@ pub(super) struct Them {
 
 /// A process that calls the servers of all nodes.
 pub(super) struct Asker<J> {
-    pub(super) me: Process<Post<J>>,
+    pub(super) me: Process<ClientMail<J>>,
     pub(super) core: Arc<Core>,
     /// The server of this node.
     pub(super) server: Pid<Mail>,
@@ -119,7 +119,7 @@ impl Locker {
                 receive!(self.asker.me, { job => Some(job), after patience => None })
             };
             match job {
-                Some(Post::Job(job)) => self.take(job).await,
+                Some(ClientMail::Job(job)) => self.take(job).await,
                 // A late answer.
                 Some(_) => {}
                 None => self.begin().await,
@@ -194,10 +194,10 @@ impl Locker {
         self.tell(&them, true);
         let (node, mine) = (&them.node, them.mine);
         let set = receive!(self.asker.me, {
-            Post::Job(Job::LockSet { node: of, mine: by, set }) if of == *node && by == mine => {
+            ClientMail::Job(Job::LockSet { node: of, mine: by, set }) if of == *node && by == mine => {
                 Ok(set)
             },
-            Post::Job(Job::Cancel { node: of, mine: by, then }) if of == *node && by == mine => {
+            ClientMail::Job(Job::Cancel { node: of, mine: by, then }) if of == *node && by == mine => {
                 Err(then)
             },
         });
@@ -214,7 +214,7 @@ impl Locker {
         let (node, mine) = (&them.node, them.mine);
         self.asker.server.send(Mail::LockIsSet { node: node.clone(), mine, lock: id.clone() });
         let then = receive!(self.asker.me, {
-            Post::Job(Job::Cancel { node: of, mine: by, then }) if of == *node && by == mine => then,
+            ClientMail::Job(Job::Cancel { node: of, mine: by, then }) if of == *node && by == mine => then,
         });
         self.cancel(node, mine, then);
         self.asker.unlock(id, nodes).await;

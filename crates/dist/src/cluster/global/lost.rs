@@ -14,7 +14,7 @@ use super::locker::chance;
 use crate::name::NodeName;
 
 /// Maximum number of remembered reports.
-const MOST: usize = 4096;
+const MAX_LOSSES: usize = 4096;
 
 pub(super) struct Lost {
     life: i64,
@@ -64,7 +64,7 @@ impl Lost {
             self.order.push_back(key.clone());
         }
         self.known.insert(key, (life.clone(), number));
-        if self.order.len() > MOST
+        if self.order.len() > MAX_LOSSES
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);
@@ -100,10 +100,10 @@ mod tests {
     fn number_of_remembered_reports_is_bounded() {
         let mut lost = Lost::new(1);
         let b: NodeName = "b@h".parse().expect("a name");
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_LOSSES {
             let a = format!("a{number}@h").parse().expect("a name");
             assert!(lost.is_news(&a, &b, &Term::NIL, 1));
         }
-        assert_eq!((lost.known.len(), lost.order.len()), (MOST, MOST));
+        assert_eq!((lost.known.len(), lost.order.len()), (MAX_LOSSES, MAX_LOSSES));
     }
 }

@@ -10,19 +10,19 @@
 //! | file | role |
 //! |---|---|
 //! | `server.rs` | the server: known nodes, locks and names |
-//! | `meeting.rs` | name synchronization of the server with another node |
+//! | `name_sync.rs` | name synchronization of the server with another node |
 //! | `locker.rs` | locks on all nodes, and the merge of two partitions |
 //! | `locks.rs`, `lost.rs` | locks held here; reports of lost connections; pure |
 //! | `resolve.rs` | resolution of name conflicts |
-//! | `speech.rs` | messages between servers |
+//! | `messages.rs` | messages between servers |
 
 mod locker;
 mod locks;
 mod lost;
-mod meeting;
+mod messages;
+mod name_sync;
 mod resolve;
 mod server;
-mod speech;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -34,8 +34,8 @@ use purlin_term::{Atom, Term};
 use serde::Serialize;
 
 use self::locker::{Asker, Job, Locker, chance};
+use self::messages::ClientMail;
 use self::server::{Mail, Server};
-use self::speech::Post;
 use super::core::Core;
 use super::nodes::NodeChange;
 use super::{Cluster, written};
@@ -49,7 +49,7 @@ const SERVER: &str = "global_name_server";
 #[derive(Debug)]
 pub(super) struct Global {
     server: Pid<Mail>,
-    locker: Pid<Post<Job>>,
+    locker: Pid<ClientMail<Job>>,
     names: Arc<Names>,
 }
 
@@ -102,11 +102,11 @@ impl Global {
     pub(super) fn start(core: &Arc<Core>) -> Option<Self> {
         let node = &core.ids.node;
         core.decodes(|term| Ok(Mail::Term(term)));
-        core.decodes(|term| Ok(Post::<Job>::Term(term)));
+        core.decodes(|term| Ok(ClientMail::<Job>::Term(term)));
         let names = Arc::<Names>::default();
         let (give, server) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(core);
-        let locker = node.try_spawn(async move |me: Process<Post<Job>>| {
+        let locker = node.try_spawn(async move |me: Process<ClientMail<Job>>| {
             if let Ok(server) = server.await {
                 let asker = Asker { me, core: inside, server };
                 Locker { asker, them: Vec::new(), known: Vec::new() }.run().await;
@@ -217,7 +217,7 @@ impl Cluster {
             Some(ours) => core.ids.node.local_process(ours)?.pid().ok(),
             None => {
                 let node = pid.node.as_str().parse().ok()?;
-                core.stand_in_for(node, Named::Pid(pid), || Arc::new(written::<M>))
+                core.typed_proxy(node, Named::Pid(pid), || Arc::new(written::<M>))
             }
         }
     }
@@ -242,7 +242,7 @@ impl Cluster {
         let (server, names) = (global.server.clone(), Arc::clone(&global.names));
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
-        let spawned = core.ids.node.try_spawn(async move |me: Process<Post<Job>>| {
+        let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail<Job>>| {
             let id = Term::from(inside.ids.pid(me.id()));
             let id = Term::tuple([Term::atom("global"), id]);
             let mut asker = Asker { me, core: inside, server };
@@ -315,7 +315,7 @@ impl Asker<Job> {
         let us = self.core.ids.name.clone();
         let known = self.ask(&us, Term::atom("get_known")).await;
         let known = known.as_ref().and_then(Term::as_list).unwrap_or_default();
-        let name = |known: &Term| speech::node(known.as_tuple()?.first()?);
+        let name = |known: &Term| messages::node(known.as_tuple()?.first()?);
         known.iter().filter_map(name).chain([us.clone()]).collect()
     }
 }

@@ -11,7 +11,7 @@ use purlin_term::{Atom, Export, Pid, Term};
 
 use super::Names;
 use super::locker::Job;
-use super::speech::{Post, ask};
+use super::messages::{ClientMail, ask};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
@@ -50,7 +50,7 @@ pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Confl
 
 /// Resolves conflicts. Returns the changes to apply here, and on the peer.
 pub(super) async fn decide(
-    mut me: Process<Post<Job>>,
+    mut me: Process<ClientMail<Job>>,
     core: Arc<Core>,
     conflicts: Vec<Conflict>,
     mut here: Vec<Term>,
@@ -82,7 +82,7 @@ pub(super) async fn decide(
 }
 
 async fn on_beam(
-    me: &mut Process<Post<Job>>,
+    me: &mut Process<ClientMail<Job>>,
     core: &Arc<Core>,
     process: &Pid,
     arguments: Vec<Term>,
@@ -113,9 +113,7 @@ pub(super) fn resolve_it(core: &Arc<Core>, arguments: &[Term]) -> Outcome {
         "random_exit_name" => {
             match core.ids.ours(greatest) {
                 Some(ours) => core.ids.node.exit(ours, ExitReason::Kill),
-                None => {
-                    core.stand_in(greatest).into_iter().for_each(|it| it.exit(ExitReason::Kill))
-                }
+                None => core.proxy(greatest).into_iter().for_each(|it| it.exit(ExitReason::Kill)),
             }
             Ok(Term::Pid(least.clone()))
         }
@@ -142,6 +140,6 @@ fn tell(core: &Arc<Core>, process: &Pid, what: Term) {
                 core.tell(ours, what);
             }
         }
-        None => core.stand_in(process).into_iter().for_each(|it| it.send(what.clone())),
+        None => core.proxy(process).into_iter().for_each(|it| it.send(what.clone())),
     }
 }

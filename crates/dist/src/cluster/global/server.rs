@@ -22,8 +22,8 @@ use tokio::sync::oneshot;
 
 use super::locker::Job;
 use super::lost::Lost;
-use super::meeting::Meeting;
-use super::speech::{Post, atom, node, send_if_connected};
+use super::messages::{ClientMail, atom, node, send_if_connected};
+use super::name_sync::NameSync;
 use super::{Names, locks::Locks};
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
@@ -77,10 +77,10 @@ enum Watched {
 pub(super) struct Server {
     pub(super) core: Arc<Core>,
     pub(super) me: Process<Mail>,
-    pub(super) locker: Pid<Post<Job>>,
+    pub(super) locker: Pid<ClientMail<Job>>,
     pub(super) names: Arc<Names>,
     locks: Locks,
-    pub(super) meetings: HashMap<NodeName, Meeting>,
+    pub(super) syncs: HashMap<NodeName, NameSync>,
     /// Nodes synchronized with ours, and their protocol versions.
     pub(super) known: HashMap<NodeName, i64>,
     watched: HashMap<MonitorRef, Watched>,
@@ -94,13 +94,25 @@ impl Server {
     pub(super) fn new(
         core: Arc<Core>,
         me: Process<Mail>,
-        locker: Pid<Post<Job>>,
+        locker: Pid<ClientMail<Job>>,
         names: Arc<Names>,
     ) -> Self {
         let lost = Lost::new(core.ids.creation);
         let (locks, meetings, known, watched) = Default::default();
         let (tags, waiting) = (0, Vec::new());
-        Self { core, me, locker, names, locks, meetings, known, watched, lost, tags, waiting }
+        Self {
+            core,
+            me,
+            locker,
+            names,
+            locks,
+            syncs: meetings,
+            known,
+            watched,
+            lost,
+            tags,
+            waiting,
+        }
     }
 
     pub(super) async fn run(mut self) {
@@ -116,7 +128,7 @@ impl Server {
                     self.exchanged(&node, mine, here, there);
                 }
             }
-            if self.meetings.is_empty() {
+            if self.syncs.is_empty() {
                 for waits in self.waiting.drain(..) {
                     // The caller may have been cancelled.
                     let _ = waits.send(());
@@ -189,10 +201,10 @@ impl Server {
             }
             ("lock_set", [Term::Pid(locker), set, _, mine @ ..]) => {
                 let node = locker.node.as_str().parse().ok()?;
-                let current = self.meetings.get(&node)?.mine;
+                let current = self.syncs.get(&node)?.mine;
                 let mine = mine.first().map_or(Some(current), Term::as_integer)?;
                 let set = set.as_bool()?;
-                self.locker.send(Post::Job(Job::LockSet { node, mine, set }));
+                self.locker.send(ClientMail::Job(Job::LockSet { node, mine, set }));
                 Some(())
             }
             ("exchange", [from, names, _, mine]) => {
@@ -215,12 +227,12 @@ impl Server {
                 let added = self.add_known(nodes.as_list()?);
                 self.greet(&added);
                 self.change(changes.as_list()?);
-                self.locker.send(Post::Job(Job::Known(added)));
+                self.locker.send(ClientMail::Job(Job::Known(added)));
                 Some(())
             }
             ("in_sync", [from, _]) => {
                 let node = node(from)?;
-                let meeting = self.meetings.remove(&node)?;
+                let meeting = self.syncs.remove(&node)?;
                 self.cancel_locker(node, meeting.mine, Vec::new());
                 Some(())
             }
@@ -233,12 +245,12 @@ impl Server {
         match (tag.as_atom()?.as_str(), said) {
             ("cancel_connect", [from, mine]) => {
                 let (node, mine) = (node(from)?, mine.as_integer()?);
-                self.meetings.get(&node).filter(|meeting| meeting.mine == mine)?;
+                self.syncs.get(&node).filter(|meeting| meeting.mine == mine)?;
                 self.begin_again(node)
             }
             ("init_connect_ack", [from, mine, his]) => {
                 let node = node(from)?;
-                let meeting = self.meetings.get(&node);
+                let meeting = self.syncs.get(&node);
                 let is_current = meeting.is_some_and(|meeting| {
                     Some(meeting.mine) == mine.as_integer() && meeting.his.as_ref() == Some(his)
                 });
@@ -286,8 +298,8 @@ impl Server {
     }
 
     pub(super) fn is_known(&self, node: &NodeName) -> bool {
-        let is_pending = |meeting: &Meeting| meeting.his.is_some();
-        self.known.contains_key(node) || self.meetings.get(node).is_some_and(is_pending)
+        let is_pending = |meeting: &NameSync| meeting.his.is_some();
+        self.known.contains_key(node) || self.syncs.get(node).is_some_and(is_pending)
     }
 
     /// The nodes synchronized with ours, in the format of the protocol.
@@ -298,10 +310,10 @@ impl Server {
 
     /// Handles the loss of a node, or, if `removed`, the decision to disconnect it.
     fn gone(&mut self, node: &NodeName, removed: bool) {
-        if let Some(meeting) = self.meetings.remove(node) {
+        if let Some(meeting) = self.syncs.remove(node) {
             self.cancel_locker(node.clone(), meeting.mine, Vec::new());
         }
-        self.locker.send(Post::Job(Job::Unknown(node.clone())));
+        self.locker.send(ClientMail::Job(Job::Unknown(node.clone())));
         if let Some((life, number)) = self.lost.notes(node, removed) {
             let said = [Term::atom("lost_connection"), self.us(), life, number, atom(node)];
             self.tell_known(node, &Term::tuple(said));
@@ -311,7 +323,7 @@ impl Server {
 
     /// Sends a message to all known nodes except `but`.
     fn tell_known(&self, but: &NodeName, what: &Term) {
-        let pending = self.meetings.iter().filter(|(_, meeting)| meeting.his.is_some());
+        let pending = self.syncs.iter().filter(|(_, meeting)| meeting.his.is_some());
         for node in self.known.keys().chain(pending.map(|(node, _)| node)) {
             if node != but {
                 send_if_connected(&self.core, node, what.clone());
@@ -362,6 +374,6 @@ impl Server {
 fn watch(core: &Arc<Core>, me: &Process<Mail>, pid: &purlin_term::Pid) -> Option<MonitorRef> {
     match core.ids.ours(pid) {
         Some(ours) => Some(me.monitor(ours)),
-        None => Some(me.monitor(&core.stand_in(pid)?)),
+        None => Some(me.monitor(&core.proxy(pid)?)),
     }
 }

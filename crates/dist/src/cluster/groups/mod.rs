@@ -11,12 +11,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin::{ExitReason, LookupError, Process};
 use purlin_term::Atom;
 use serde::Serialize;
 
-use self::sharer::{Sharer, StandIn, Told};
+use self::sharer::{Mail, MakeProxy, Sharer};
 use super::core::Core;
 use super::{Cluster, written};
 use crate::control::Named;
@@ -127,17 +127,17 @@ impl Cluster {
     {
         let scope = Atom::new(scope).map_err(|_| NotShared::NotMade)?;
         let core = Arc::clone(self.core());
-        core.decodes(|term| Ok(Told::Term(term)));
-        let stand_in: StandIn = |core, of| {
+        core.decodes(|term| Ok(Mail::Term(term)));
+        let proxy: MakeProxy = |core, of| {
             let node = of.node.as_str().parse().ok()?;
             let encode = || Arc::new(written::<M>) as _;
-            let pid = core.stand_in_for::<M>(node, Named::Pid(of.clone()), encode)?;
+            let pid = core.typed_proxy::<M>(node, Named::Pid(of.clone()), encode)?;
             Some(LocalProcess::from(&pid))
         };
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
-        let shares = async move |me: Process<Told>| {
-            let sharer = Sharer::new(me, inside, scope, stand_in).await;
+        let shares = async move |me: Process<Mail>| {
+            let sharer = Sharer::new(me, inside, scope, proxy).await;
             // The caller may have been cancelled.
             let _ = told.send(sharer.as_ref().map(drop).map_err(Clone::clone));
             if let Ok(sharer) = sharer {

@@ -12,8 +12,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use purlin::foreign::LocalProcess;
 use purlin::pg::{Change, Event, Groups};
+use purlin::remote::LocalProcess;
 use purlin::{Down, MonitorRef, Name, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 
@@ -23,23 +23,23 @@ use crate::cluster::nodes::NodeChange;
 use crate::name::NodeName;
 
 /// Returns the proxy of a member.
-pub(super) type StandIn = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
+pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
 
 /// Message type of a sharer.
-pub(super) enum Told {
+pub(super) enum Mail {
     Term(Term),
     Event(Event),
     Down(Down),
     Up(NodeName),
 }
 
-impl From<Event> for Told {
+impl From<Event> for Mail {
     fn from(event: Event) -> Self {
         Self::Event(event)
     }
 }
 
-impl From<Down> for Told {
+impl From<Down> for Mail {
     fn from(down: Down) -> Self {
         Self::Down(down)
     }
@@ -52,11 +52,11 @@ struct Scope {
 }
 
 pub(super) struct Sharer {
-    me: Process<Told>,
+    me: Process<Mail>,
     core: Arc<Core>,
     name: Atom,
     groups: Groups,
-    stand_in: StandIn,
+    proxy: MakeProxy,
     /// Monitor of the scope; the sharer ends with it.
     scope: MonitorRef,
     own: BTreeMap<Name, Vec<ProcessId>>,
@@ -71,10 +71,10 @@ struct Over;
 
 impl Sharer {
     pub(super) async fn new(
-        me: Process<Told>,
+        me: Process<Mail>,
         core: Arc<Core>,
         name: Atom,
-        stand_in: StandIn,
+        proxy: MakeProxy,
     ) -> Result<Self, NotShared> {
         let groups = Groups::find(name.as_str()).await.map_err(NotShared::NoScope)?;
         if !core.sharers.add(name.as_str(), LocalProcess::from(&me.pid())) {
@@ -85,12 +85,12 @@ impl Sharer {
         let tells = me.pid();
         core.nodes.add(move |node, change| {
             if let NodeChange::Up { .. } = change {
-                tells.send(Told::Up(node.clone()));
+                tells.send(Mail::Up(node.clone()));
             }
             tells.is_alive()
         });
         let (theirs, scopes, monitors) = Default::default();
-        Ok(Self { me, core, name, groups, stand_in, scope, own, theirs, scopes, monitors })
+        Ok(Self { me, core, name, groups, proxy, scope, own, theirs, scopes, monitors })
     }
 
     pub(super) async fn run(mut self) {
@@ -99,20 +99,20 @@ impl Sharer {
         }
         loop {
             let done = match self.me.receive().await {
-                Told::Term(term) => self.message(&term).await,
-                Told::Event(event) => {
+                Mail::Term(term) => self.message(&term).await,
+                Mail::Event(event) => {
                     self.event(event);
                     Ok(())
                 }
-                Told::Down(down) if down.monitor == self.scope => Err(Over),
-                Told::Down(down) => match self.monitors.remove(&down.monitor) {
+                Mail::Down(down) if down.monitor == self.scope => Err(Over),
+                Mail::Down(down) => match self.monitors.remove(&down.monitor) {
                     Some(peer) => {
                         let scope = self.scopes.remove(&peer).unwrap_or_default();
                         self.leave_all(scope).await
                     }
                     None => Ok(()),
                 },
-                Told::Up(node) => {
+                Mail::Up(node) => {
                     self.discover(node);
                     Ok(())
                 }
@@ -166,7 +166,7 @@ impl Sharer {
 
     /// The proxy of a remote scope, and whether it was known. Monitors a new one.
     fn know(&mut self, peer: &purlin_term::Pid) -> Option<(Pid<Term>, bool)> {
-        let there = self.core.stand_in(peer)?;
+        let there = self.core.proxy(peer)?;
         let was_known = self.scopes.contains_key(peer);
         if !was_known {
             self.scopes.insert(peer.clone(), Scope::default());
@@ -224,7 +224,7 @@ impl Sharer {
         pid: purlin_term::Pid,
     ) -> Result<(), Over> {
         // Only members on the announcing node are accepted.
-        let member = if pid.node == peer.node { (self.stand_in)(&self.core, &pid) } else { None };
+        let member = if pid.node == peer.node { (self.proxy)(&self.core, &pid) } else { None };
         let Some(member) = member else { return Ok(()) };
         *self.theirs.entry(member.id()).or_default() += 1;
         self.note(peer, group, pid);
@@ -257,7 +257,7 @@ impl Sharer {
     }
 
     async fn leave_here(&mut self, group: &Name, pid: &purlin_term::Pid) -> Result<(), Over> {
-        let Some(member) = (self.stand_in)(&self.core, pid) else { return Ok(()) };
+        let Some(member) = (self.proxy)(&self.core, pid) else { return Ok(()) };
         // The member may have ended and left already.
         self.groups.leave(group, member.id()).await.map(drop).map_err(|_| Over)
     }
@@ -290,7 +290,7 @@ impl Sharer {
             };
             let told = Term::tuple(told);
             for peer in self.scopes.keys() {
-                if let Some(there) = self.core.stand_in(peer) {
+                if let Some(there) = self.core.proxy(peer) {
                     there.send(told.clone());
                 }
             }

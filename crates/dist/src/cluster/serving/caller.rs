@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use purlin::Reply;
-use purlin::foreign::reply;
+use purlin::remote::reply;
 use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;

@@ -7,15 +7,15 @@
 //! |---|---|
 //! | `served.rs` | decoders of a server type |
 //! | `caller.rs` | the remote caller |
-//! | `dialect.rs` | version of the calling `sys` |
+//! | `version.rs` | version of the calling `sys` |
 //! | `system.rs` | requests of `sys` to any server |
 //! | `supervisor.rs` | requests to a supervisor |
 
 mod caller;
-mod dialect;
 mod served;
 mod supervisor;
 mod system;
+mod version;
 
 pub use caller::Caller;
 pub use served::Served;

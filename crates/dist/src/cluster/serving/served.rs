@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use purlin::ExitReason;
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin::server::{Mail, Server, ServerRef};
 use purlin_term::Term;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use super::caller::Caller;
 use super::system::{self, System};
 use crate::cluster::core::Core;
 use crate::cluster::decoders::{Decode, of_terms};
-use crate::cluster::deliver::For;
+use crate::cluster::deliver::Target;
 use crate::cluster::gen_call::GenCall;
 
 /// Decodes a term; an error states why it cannot be decoded.
@@ -152,7 +152,7 @@ impl<S: Server> Served<S> {
         })
     }
 
-    fn take(&self, core: &Arc<Core>, to: For, term: Term) -> Result<(), String> {
+    fn take(&self, core: &Arc<Core>, to: Target, term: Term) -> Result<(), String> {
         let term = match GenCall::marked("system", term) {
             Ok(asked) => {
                 system::asked(core, to.process, asked);
@@ -208,13 +208,13 @@ impl<S: Server> System for Shows<S> {
         let (server, show) = (process.pid::<Mail<S>>(), Arc::clone(&self.0));
         Box::pin(async move {
             let server = ServerRef::<S>::new(server.ok()?);
-            server.look(move |server| show(server)).await.ok()?.ok()
+            server.inspect(move |server| show(server)).await.ok()?.ok()
         })
     }
 
     fn stop(&self, process: LocalProcess, reason: ExitReason) {
         let Ok(server) = process.pid::<Mail<S>>() else { return };
-        ServerRef::<S>::new(server).tell_to_stop(reason);
+        ServerRef::<S>::new(server).request_stop(reason);
     }
 }
 

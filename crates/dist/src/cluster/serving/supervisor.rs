@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use purlin::ExitReason;
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin::supervisor::{
     ChildCounts, ChildInfo, ChildProcess, ChildType, DeleteError, RestartError, SupervisorMail,
     SupervisorRef, TerminateError,
@@ -17,7 +17,7 @@ use super::caller::Caller;
 use super::system::{self, System};
 use crate::cluster::core::Core;
 use crate::cluster::decoders::of_terms;
-use crate::cluster::deliver::For;
+use crate::cluster::deliver::Target;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
@@ -27,7 +27,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     let mail = TypeId::of::<SupervisorMail>();
     core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
     let own = Arc::downgrade(core);
-    let decode = move |to: For, term: Term| {
+    let decode = move |to: Target, term: Term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
         let term = match GenCall::marked("system", term) {
             Ok(asked) => {
@@ -157,7 +157,7 @@ impl System for Supervisors {
 
     fn stop(&self, process: LocalProcess, reason: ExitReason) {
         if let Ok(supervisor) = process.pid() {
-            SupervisorRef::new(supervisor).tell_to_stop(reason);
+            SupervisorRef::new(supervisor).request_stop(reason);
         }
     }
 }

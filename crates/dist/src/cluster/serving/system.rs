@@ -7,11 +7,11 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use purlin::ExitReason;
-use purlin::foreign::LocalProcess;
+use purlin::remote::LocalProcess;
 use purlin_term::Term;
 
 use super::caller::Caller;
-use super::dialect;
+use super::version;
 use crate::cluster::builtin::parent;
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
@@ -91,7 +91,7 @@ pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
             }
             _ if request.is_atom("get_state") => {
                 if let Some(state) = system.state(process).await {
-                    let wraps = dialect::wraps_states(&core, caller.pid()).await;
+                    let wraps = version::wraps_states(&core, caller.pid()).await;
                     let ok = || Term::atom("ok");
                     caller.answer(if wraps { Term::tuple([ok(), state]) } else { state });
                 }

@@ -11,9 +11,9 @@ use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
 use purlin_dist::epmd::{Alive, Kind, Registration};
 use purlin_dist::frame::Signal;
-use purlin_dist::handshake::{Caller, Local, Verdict};
+use purlin_dist::handshake::{Caller, LocalNode, Verdict};
 use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, epmd};
+use purlin_dist::{Accepted, Cookie, Flags, Listener, NodeName, epmd};
 pub(crate) use purlin_polling::HANG;
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, Lines};
@@ -228,7 +228,7 @@ impl Beam {
 
 /// A purlin node without processes: the test reads incoming signals.
 pub(crate) struct Ours {
-    pub(crate) local: Local,
+    pub(crate) local: LocalNode,
     pub(crate) epmd: epmd::Epmd,
     listener: Listener,
     _registration: Registration,
@@ -264,7 +264,7 @@ impl Ours {
         let told = Alive { alive: alive.to_owned(), port: address.port(), kind: Kind::Hidden };
         let registration = Registration::new(epmd, told).await.expect("epmd is there");
         let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
-        let local = Local { name, creation: registration.creation(), flags };
+        let local = LocalNode { name, creation: registration.creation(), flags };
         let listener = Listener::new(socket, local.clone(), decide);
         Self { local, epmd, listener, _registration: registration }
     }
@@ -294,7 +294,7 @@ impl Ours {
         &mut self,
     ) -> (purlin_dist::Stream, purlin_dist::handshake::Established) {
         loop {
-            if let Came::Up(stream, established) = self.listener.next().await {
+            if let Accepted::Up(stream, established) = self.listener.next().await {
                 return (stream, established);
             }
         }

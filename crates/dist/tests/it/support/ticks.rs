@@ -101,7 +101,7 @@ async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Conne
         ended = connected.link.ended() => ended,
         () = async { loop { clock.passes().await } } => unreachable!("it has no end"),
     };
-    assert_eq!(ended, Ended::Silent);
+    assert_eq!(ended, Ended::IdleTimeout);
     let least = Settings::default().tick_time / LOOKS * (LOOKS - 1);
     assert!(began.elapsed() >= least, "noticed after {:?}", began.elapsed());
 }

@@ -10,13 +10,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::process;
-use crate::supervisor::children::{Place, Settings, Spec};
+use crate::supervisor::children::{ChildState, Settings, Spec};
+use crate::supervisor::effects::{Effects, Stopped};
 use crate::supervisor::error::{DeleteError, RestartError, StartChildError};
-use crate::supervisor::hands::{Hands, Stopped};
 use crate::supervisor::intensity::Intensity;
-use crate::supervisor::keeper::{Keeper, Next};
 use crate::supervisor::report::{Context, Offender};
 use crate::supervisor::strategy::{Key, Strategy};
+use crate::supervisor::supervisor_core::{Next, SupervisorCore};
 use crate::supervisor::{AutoShutdown, ChildType, Restart, Shutdown};
 use crate::{ExitReason, ProcessId};
 
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-/// Fake effects: [`Hands`] without processes, which records the calls.
+/// Fake effects: [`Effects`] without processes, which records the calls.
 struct Fake(Arc<Mutex<World>>);
 
 impl Fake {
@@ -114,7 +114,7 @@ impl Fake {
     }
 }
 
-impl Hands for Fake {
+impl Effects for Fake {
     type Start = Number;
 
     async fn start(&mut self, number: &Number) -> Result<Option<ProcessId>, ExitReason> {
@@ -205,33 +205,33 @@ impl Play<'_> {
     async fn run(self) -> String {
         let Scenario { strategy, intensity, period, auto_shutdown, .. } = *self.scenario;
         let intensity = Intensity::new(intensity, period);
-        let hands = Fake(Arc::clone(&self.world));
-        let mut keeper = Keeper::new(strategy, auto_shutdown, intensity, hands);
+        let effects = Fake(Arc::clone(&self.world));
+        let mut core = SupervisorCore::new(strategy, auto_shutdown, intensity, effects);
         if let Some(number) = self.scenario.fails {
             self.world().fails.insert(number, 1);
         }
         let first = if self.simple() { &[][..] } else { &self.scenario.children };
         let specs = (1..).zip(first).map(|(number, kind)| spec(number, *kind)).collect();
-        if let Err(failed) = keeper.begin(specs).await {
+        if let Err(failed) = core.begin(specs).await {
             self.saw(&format!("failed_to_start_child:{}", failed.id));
         } else {
             let mut next = Next::GoOn;
             for event in &self.scenario.events {
-                next = self.happen(*event, &mut keeper).await;
+                next = self.happen(*event, &mut core).await;
                 if next == Next::Shutdown {
                     self.saw("shutdown");
                     break;
                 }
             }
             if next == Next::GoOn {
-                self.show(&keeper);
+                self.show(&core);
             }
-            keeper.end().await;
+            core.end().await;
         }
         std::mem::take(&mut self.world().trace).trim_end().to_owned()
     }
 
-    async fn happen(&self, event: Event, keeper: &mut Keeper<Fake>) -> Next {
+    async fn happen(&self, event: Event, core: &mut SupervisorCore<Fake>) -> Next {
         let pid = |number| self.world().pid(number);
         match event {
             Event::Wait(seconds) => self.world().now += seconds,
@@ -241,20 +241,20 @@ impl Play<'_> {
                 if let Some(pid) = pid(number) {
                     self.world().alive.remove(&pid);
                     self.saw(&format!("crash:{number}"));
-                    return keeper.ended(pid, &reason.reason()).await;
+                    return core.ended(pid, &reason.reason()).await;
                 }
             }
             Event::Again => {
                 let key = self.world().again.pop_front();
                 if let Some(key) = key {
                     self.saw("again");
-                    return keeper.try_again(key).await;
+                    return core.try_again(key).await;
                 }
             }
             Event::Start(number, kind) if self.simple() => {
                 if pid(number).is_none() {
                     let kind = self.scenario.children.first().copied().unwrap_or(kind);
-                    let said = match keeper.start_dynamic(spec(number, kind)).await {
+                    let said = match core.start_dynamic(spec(number, kind)).await {
                         Ok(Some(_)) => "ok",
                         Ok(None) => "ok:undefined",
                         Err(_) => "error",
@@ -263,7 +263,7 @@ impl Play<'_> {
                 }
             }
             Event::Start(number, kind) => {
-                let said = match keeper.start_child(spec(number, kind)).await {
+                let said = match core.start_child(spec(number, kind)).await {
                     Ok(Some(_)) => "ok",
                     Ok(None) => "ok:undefined",
                     Err(StartChildError::AlreadyStarted(_)) => "already_started",
@@ -274,17 +274,17 @@ impl Play<'_> {
             }
             Event::Terminate(number) if self.simple() => {
                 if let Some(pid) = pid(number) {
-                    let said = if keeper.terminate_dynamic(pid).await { "ok" } else { "not_found" };
+                    let said = if core.terminate_dynamic(pid).await { "ok" } else { "not_found" };
                     self.saw(said);
                 }
             }
             Event::Terminate(number) => {
-                let found = keeper.terminate_child(&number.to_string()).await;
+                let found = core.terminate_child(&number.to_string()).await;
                 self.saw(if found { "ok" } else { "not_found" });
             }
             Event::Restart(_) | Event::Delete(_) if self.simple() => {}
             Event::Restart(number) => {
-                let said = match keeper.restart_child(&number.to_string()).await {
+                let said = match core.restart_child(&number.to_string()).await {
                     Ok(Some(_)) => "ok",
                     Ok(None) => "ok:undefined",
                     Err(RestartError::NotFound) => "not_found",
@@ -295,7 +295,7 @@ impl Play<'_> {
                 self.saw(said);
             }
             Event::Delete(number) => {
-                let said = match keeper.delete_child(&number.to_string()) {
+                let said = match core.delete_child(&number.to_string()) {
                     Ok(()) => "ok",
                     Err(DeleteError::NotFound) => "not_found",
                     Err(DeleteError::Running) => "running",
@@ -309,18 +309,18 @@ impl Play<'_> {
     }
 
     /// Appends the children and their process states; for a dynamic supervisor only the counts.
-    fn show(&self, keeper: &Keeper<Fake>) {
-        let counts = keeper.count();
+    fn show(&self, core: &SupervisorCore<Fake>) {
+        let counts = core.count();
         let all = counts.workers + counts.supervisors;
         self.saw(&format!("specs:{} active:{} all:{all}", counts.specs, counts.active));
         if self.simple() {
             return;
         }
-        for child in keeper.children.iter() {
-            let place = match child.place() {
-                Place::Running(_) => "running",
-                Place::Restarting(_) => "restarting",
-                Place::Absent => "undefined",
+        for child in core.children.iter() {
+            let place = match child.state() {
+                ChildState::Running(_) => "running",
+                ChildState::Restarting(_) => "restarting",
+                ChildState::Absent => "undefined",
             };
             self.saw(&format!("{}:{place}", child.spec.id));
         }

@@ -1,0 +1,66 @@
+//! Shared code of the strategies: calls the handler and adds the pending acks.
+//!
+//! INVARIANT: a pending ack covers handled messages only. It is added here after the handler has
+//! returned, and elsewhere only by `Handshake::answers` of `best`, for sessions.
+
+use crate::frames::{self, FrameSummary};
+use crate::handler::{Batch, Handler, Unhandled};
+use crate::pending_acks::PendingAcks;
+use crate::server::close_reason::CloseReason;
+use crate::server::counters::Counters;
+use crate::server::reader::Reader;
+use crate::server::shared::Shared;
+use crate::wire::{ACK, Id};
+
+/// Passes a batch to the handler and adds what it has handled to the pending acks: all messages, or
+/// those before the first refusal.
+pub(super) async fn handle_batch<H: Handler>(
+    handler: &mut H,
+    batch: Batch<'_>,
+    owed: &mut PendingAcks,
+) -> Result<(), CloseReason> {
+    let (taken, end) = match handler.handle(batch).await {
+        Ok(()) => (batch.summary(), None),
+        Err(Unhandled::Refused(refused)) => {
+            let taken = batch.first_while(|id| refused.iter().all(|one| id != Id::from(one.id)));
+            (taken, (taken != batch.summary()).then_some(CloseReason::Refused))
+        }
+        Err(Unhandled::Failed(reason)) => {
+            (FrameSummary::default(), Some(CloseReason::Failed(reason)))
+        }
+    };
+    owed.add(taken);
+    end.map_or(Ok(()), Err)
+}
+
+/// Returns the whole messages that are within the size limit.
+pub(super) fn whole_messages<'a>(waiting: &'a [u8], shared: &Shared) -> Batch<'a> {
+    let order = shared.strategy.order();
+    let found = frames::summarize(waiting, order, shared.limits.largest);
+    Batch::new(&waiting[..found.used], found, order, shared.level)
+}
+
+/// Returns how many bytes are missing from the next message.
+pub(super) fn missing_bytes(waiting: &[u8], shared: &Shared) -> Result<usize, CloseReason> {
+    Ok(frames::needed(waiting, shared.strategy.order(), shared.limits.largest)?)
+}
+
+/// Takes and counts the next pending ack.
+pub(super) fn next_ack(owed: &mut PendingAcks, counters: &Counters) -> Option<[u8; ACK]> {
+    let ack = owed.take()?;
+    counters.acked(u64::from(ack.skipped) + 1);
+    Some(ack.to_bytes())
+}
+
+/// Writes all pending acks.
+pub(super) async fn acknowledge(
+    reader: &mut Reader,
+    owed: &mut PendingAcks,
+    counters: &Counters,
+) -> Result<(), CloseReason> {
+    while let Some(ack) = next_ack(owed, counters) {
+        reader.write(&ack).await?;
+        counters.latencies.acked(reader.read_at());
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! Name synchronization of the server with another node: the protocol from `init_connect` to `new_nodes`.
+
+use std::sync::Arc;
+
+use purlin_term::Term;
+
+use super::locker::{Job, Them};
+use super::messages::{ClientMail, atom, cast, node, send_if_connected};
+use super::resolve;
+use super::server::{Mail, Server, VERSION};
+use crate::name::NodeName;
+
+/// State of the synchronization with one node.
+#[derive(Debug, Default)]
+pub(super) struct NameSync {
+    pub(super) mine: i64,
+    pub(super) his: Option<Term>,
+    pub(super) lock: Option<Term>,
+    /// The peer's names, if they arrived before our locker was done.
+    pub(super) names: Option<Vec<Term>>,
+    /// Changes to apply here, once resolved.
+    pub(super) here: Option<Vec<Term>>,
+    /// The peer's changes to apply here, and the nodes synchronized with it.
+    pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
+}
+
+impl Server {
+    pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut NameSync> {
+        self.syncs.get_mut(node).filter(|meeting| meeting.mine == mine)
+    }
+
+    pub(super) fn up(&mut self, node: NodeName) {
+        if self.known.contains_key(&node) || self.syncs.contains_key(&node) {
+            return;
+        }
+        self.tags += 1;
+        let mine = self.tags;
+        let locker = Term::from(self.core.ids.pid(self.locker.id()));
+        let locker = [Term::atom("locker"), Term::atom("no_longer_a_pid"), Term::NIL, locker];
+        let version = Term::tuple([Term::from(VERSION), Term::from(mine)]);
+        let said = [Term::atom("init_connect"), version, self.us(), Term::tuple(locker)];
+        cast(&self.core, &node, Term::tuple(said));
+        self.syncs.insert(node, NameSync { mine, ..NameSync::default() });
+    }
+
+    pub(super) fn init_connect(
+        &mut self,
+        node: NodeName,
+        version: i64,
+        his: &Term,
+        locker: &purlin_term::Pid,
+    ) -> Option<()> {
+        if self.syncs.get(&node)?.his.is_some() {
+            // The peer has restarted, and must learn that this node restarts, too.
+            self.say_cancelled(&node, his);
+            self.begin_again(node.clone())?;
+        }
+        let meeting = self.syncs.get_mut(&node)?;
+        meeting.his = Some(his.clone());
+        let mine = meeting.mine;
+        let them = Them { node: node.clone(), locker: locker.clone(), mine, his: his.clone() };
+        self.locker.send(ClientMail::Job(Job::Them(them)));
+        if version >= VERSION {
+            let ack = [Term::atom("init_connect_ack"), self.us(), his.clone(), Term::from(mine)];
+            send_if_connected(&self.core, &node, Term::tuple(ack));
+        }
+        Some(())
+    }
+
+    pub(super) fn lock_is_set(&mut self, node: &NodeName, mine: i64, lock: Term) {
+        let us = self.us();
+        let Some(meeting) = self.current(node, mine) else {
+            return self.cancel_locker(node.clone(), mine, Vec::new());
+        };
+        meeting.lock = Some(lock);
+        let (his, theirs) = (meeting.his.clone(), meeting.names.take());
+        let names = self.names.list();
+        let said = [Term::atom("exchange"), us, names, Term::NIL, his.unwrap_or(Term::NIL)];
+        cast(&self.core, node, Term::tuple(said));
+        if let Some(names) = theirs {
+            self.resolve(node.clone(), names);
+        }
+    }
+
+    /// Resolves conflicts between the peer's names and ours.
+    pub(super) fn resolve(&mut self, node: NodeName, theirs: Vec<Term>) {
+        let Some(mine) = self.syncs.get(&node).map(|meeting| meeting.mine) else { return };
+        let (here, conflicts) = resolve::compare(&self.names, theirs);
+        if conflicts.is_empty() || self.core.ids.name > node {
+            // The node with the lesser name decides.
+            return self.exchanged(&node, mine, here, Vec::new());
+        }
+        let (core, server) = (Arc::clone(&self.core), self.me.pid());
+        // If the process limit is reached, no decision is made, and the two nodes do not synchronize.
+        let _ = self.core.ids.node.try_spawn(async move |me| {
+            let (here, there) = resolve::decide(me, core, conflicts, here).await;
+            server.send(Mail::Resolved { node, mine, here, there });
+        });
+    }
+
+    pub(super) fn exchanged(
+        &mut self,
+        node: &NodeName,
+        mine: i64,
+        here: Vec<Term>,
+        there: Vec<Term>,
+    ) {
+        let (us, known) = (self.us(), self.known_list());
+        let Some(meeting) = self.current(node, mine) else { return };
+        meeting.here = Some(here);
+        let his = meeting.his.clone().unwrap_or(Term::NIL);
+        let (tag, unused) = (Term::atom("resolved"), Term::atom("unused"));
+        let said = [tag, us, Term::List(there), known, unused, Term::NIL, his];
+        cast(&self.core, node, Term::tuple(said));
+        self.together(node);
+    }
+
+    /// Completes the synchronization if both sides have sent their changes.
+    pub(super) fn together(&mut self, node: &NodeName) -> Option<()> {
+        let meeting = self.syncs.get(node)?;
+        if meeting.here.is_none() || meeting.said.is_none() {
+            return None;
+        }
+        let meeting = self.syncs.remove(node)?;
+        let (mut changes, (there, theirs)) = (meeting.here?, meeting.said?);
+        changes.extend(there);
+        let version = Term::tuple([atom(node), Term::from(VERSION)]);
+        let nodes: Vec<_> = std::iter::once(version).chain(theirs.iter().cloned()).collect();
+        let extra = Term::list([
+            Term::tuple([Term::atom("vsn"), Term::from(VERSION)]),
+            Term::tuple([Term::atom("lock"), meeting.lock?]),
+        ]);
+        let (changed, told) = (Term::List(changes.clone()), Term::List(nodes.clone()));
+        let new = [Term::atom("new_nodes"), self.us(), changed, Term::NIL, told, extra];
+        let new = Term::tuple(new);
+        let then = self.known.keys().map(|known| (known.clone(), new.clone())).collect();
+        self.change(&changes);
+        let added = self.add_known(&nodes);
+        let others: Vec<_> = added.iter().filter(|other| *other != node).cloned().collect();
+        self.greet(&others);
+        for other in others {
+            if let Some(begun) = self.syncs.remove(&other) {
+                self.cancel_locker(other, begun.mine, Vec::new());
+            }
+        }
+        self.cancel_locker(node.clone(), meeting.mine, then);
+        self.locker.send(ClientMail::Job(Job::Known(added)));
+        Some(())
+    }
+
+    /// Adds nodes to the known ones. Returns those that were not known.
+    pub(super) fn add_known(&mut self, nodes: &[Term]) -> Vec<NodeName> {
+        let mut added = Vec::new();
+        for known in nodes {
+            let (name, version) = match known.as_tuple() {
+                Some([name, version]) => (node(name), version.as_integer().unwrap_or(0)),
+                _ => (node(known), 0),
+            };
+            let Some(name) = name.filter(|name| *name != self.core.ids.name) else { continue };
+            if self.known.insert(name.clone(), version).is_none() {
+                added.push(name);
+            }
+        }
+        added
+    }
+
+    /// Connects to nodes that are synchronized with ours.
+    pub(super) fn greet(&self, nodes: &[NodeName]) {
+        for node in nodes {
+            let said = [Term::atom("in_sync"), self.us(), Term::from(true)];
+            cast(&self.core, node, Term::tuple(said));
+        }
+    }
+
+    pub(super) fn cancel_locker(&self, node: NodeName, mine: i64, then: Vec<(NodeName, Term)>) {
+        self.locker.send(ClientMail::Job(Job::Cancel { node, mine, then }));
+    }
+
+    pub(super) fn say_cancelled(&self, node: &NodeName, his: &Term) {
+        let said = [Term::atom("cancel_connect"), self.us(), his.clone()];
+        send_if_connected(&self.core, node, Term::tuple(said));
+    }
+
+    /// Cancels the synchronization with a node and starts it again.
+    pub(super) fn begin_again(&mut self, node: NodeName) -> Option<()> {
+        let meeting = self.syncs.remove(&node)?;
+        self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        self.up(node);
+        Some(())
+    }
+}

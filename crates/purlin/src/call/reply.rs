@@ -1,0 +1,38 @@
+//! Reply handle: the right to answer a call, once.
+
+use std::fmt;
+
+use purlin_raw::ReplySender;
+
+/// The right to answer a call, once. A request message carries one.
+///
+/// Dropping it informs the caller that no reply will come. A reply to a caller that has given up is
+/// dropped and never seen as a message (C1).
+///
+/// COST: one word; replying is one atomic operation, and one more to wake the caller.
+pub struct Reply<T> {
+    to: ReplySender<T>,
+}
+
+impl<T> Reply<T> {
+    pub(crate) fn new(to: ReplySender<T>) -> Self {
+        Self { to }
+    }
+
+    /// Sends the reply.
+    pub fn send(self, answer: T) {
+        // C1: a caller that no longer waits does not get the reply.
+        drop(self.to.send(answer));
+    }
+
+    /// Returns whether the caller still waits. The result may be outdated when it is returned.
+    pub fn is_wanted(&self) -> bool {
+        self.to.is_awaited()
+    }
+}
+
+impl<T> fmt::Debug for Reply<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,282 @@
+//! Calls: a request to a process and its reply.
+//!
+//! The caller may be a process, a task of any runtime, or a plain thread. It sends a message that
+//! carries one end of a one-shot block and waits at the other end. Messages that arrive meanwhile
+//! do not wake a process that only waits for the reply, however many they are (R5).
+//!
+//! A call sets up no monitor. A server that ends drops the right to reply, wherever it was, and
+//! that wakes the caller. Only then does the caller ask whether the server is alive, with a signal
+//! that a live process answers at its next turn and that is returned if the process has ended.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use purlin_raw::{
+    Refused, ReplyReceiver, SendMode, Unsent, clear_waits_for, oneshot, set_waits_for,
+};
+
+use crate::mailbox::deadline::Deadline;
+use crate::signals::signal::Signal;
+use crate::{ExitReason, Pid, Reply};
+
+/// Default timeout of [`Pid::call`]: 5 seconds, as for `gen_server:call`.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Error of a call that got no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The process had already ended: Erlang's `noproc`.
+    NoProcess,
+    /// The process ended before it replied.
+    Ended(ExitReason),
+    /// The process is alive, but dropped the [`Reply`].
+    NoReply,
+    /// No reply arrived within this time. A later reply is dropped (C1).
+    Timeout(Duration),
+    /// The mailbox of the process is full and rejects messages (B1).
+    Full,
+    /// A process called itself, which would deadlock (C3).
+    OwnProcess,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess => f.write_str("noproc: the process has ended"),
+            Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
+            Self::NoReply => f.write_str("the process dropped the call without an answer"),
+            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
+            Self::Full => f.write_str("the mailbox of the process is full"),
+            Self::OwnProcess => f.write_str("calling_self: a process cannot wait for itself"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Ended(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends a message that carries a [`Reply`] and waits for the reply, at most 5 seconds (C1).
+    ///
+    /// ```
+    /// # use purlin::{Process, Reply, spawn};
+    /// struct Square(u64, Reply<u64>);
+    ///
+    /// # #[purlin::main] async fn main() {
+    /// let squarer = spawn(async |mut me: Process<Square>| {
+    ///     loop {
+    ///         let Square(n, reply) = me.receive().await;
+    ///         reply.send(n * n);
+    ///     }
+    /// });
+    /// assert_eq!(squarer.call(|reply| Square(12, reply)).await, Ok(144));
+    /// # }
+    /// ```
+    ///
+    /// Works in a process and in any task of a tokio runtime. Use [`Pid::call_blocking`] on a plain
+    /// thread.
+    ///
+    /// *Cancellation*: dropping the future abandons the call; a later reply is dropped.
+    ///
+    /// # Errors
+    /// Returns [`CallError`] if no reply arrives. The end of the process is reported without
+    /// waiting for the timeout.
+    ///
+    /// # Panics
+    /// Panics if the call has to wait on a thread with neither a node nor a tokio runtime, because
+    /// no timer is available there.
+    ///
+    /// COST: two blocks of memory (the message and the reply), usually from this thread's free
+    /// list; a timer only if the reply is not there at the first poll.
+    pub async fn call<T>(&self, message: impl FnOnce(Reply<T>) -> M) -> Result<T, CallError> {
+        self.call_timeout(message, CALL_TIMEOUT).await
+    }
+
+    /// [`Pid::call`] with a given timeout; `Duration::MAX` waits without limit. Errors, panics and
+    /// cost are the same.
+    pub async fn call_timeout<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        let mut deadline = CallDeadline::new(timeout);
+        let mut answer = self.ask(message, own_waker().await)?;
+        match deadline.wait(|cx| publish_wait(self, answer.poll(cx))).await? {
+            Some(answer) => Ok(answer),
+            // WHY: boxed, because it is rare and would make the future of every call several times
+            // as large.
+            None => Err(Box::pin(self.unanswered(&mut deadline)).await),
+        }
+    }
+
+    /// [`Pid::call`] for a thread that runs no process: blocks the thread.
+    ///
+    /// In a process it would stall the worker; use [`Pid::call`] there, or
+    /// [`spawn_blocking()`](crate::spawn_blocking()).
+    ///
+    /// # Errors
+    /// As [`Pid::call`].
+    pub fn call_blocking<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        let answered = self.call_timeout(message, Duration::MAX);
+        block_on_for(answered, timeout).unwrap_or(Err(CallError::Timeout(timeout)))
+    }
+
+    pub(crate) fn ask<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+        waiter: Waker,
+    ) -> Result<ReplyReceiver<T>, CallError> {
+        if self.address().is_current() {
+            return Err(CallError::OwnProcess);
+        }
+        let (to, answer) = oneshot(waiter);
+        match self.address().send(message(Reply::new(to))) {
+            Ok(()) => Ok(answer),
+            Err(Unsent::Ended(_)) => Err(CallError::NoProcess),
+            // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
+            Err(Unsent::Bounded(message)) => {
+                match self.address().send_bounded(message, SendMode::Send) {
+                    Ok(_) => Ok(answer),
+                    Err(Refused::Ended(_)) => Err(CallError::NoProcess),
+                    Err(Refused::Full(_)) => Err(CallError::Full),
+                }
+            }
+        }
+    }
+
+    /// Calls, without a timeout, a process that always replies. Returns its exit reason if it ends
+    /// first.
+    pub(crate) async fn answer_or_end<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> Result<T, ExitReason> {
+        match self.call_timeout(message, Duration::MAX).await {
+            Ok(answer) => Ok(answer),
+            Err(CallError::Ended(reason)) => Err(reason),
+            Err(_) => Err(self.ended().await),
+        }
+    }
+
+    /// [`Pid::ended`] with a time limit; returns `None` if the process is still alive then.
+    pub(crate) async fn ended_within(&self, time: Duration) -> Option<ExitReason> {
+        let mut ended = pin!(self.ended());
+        CallDeadline::new(time).wait(|cx| ended.as_mut().poll(cx)).await.ok()
+    }
+
+    /// Finds out why no reply came, after the reply was dropped. The process may be alive, since a
+    /// function that returns may drop a reply. So this sends it a signal, which its next turn
+    /// answers or which is returned if the process has ended.
+    pub(crate) async fn unanswered(&self, deadline: &mut CallDeadline) -> CallError {
+        let (still, mut there) = oneshot(own_waker().await);
+        let asked = self.address().signal(Signal::StillThere(still)).is_ok();
+        let lives = match deadline.wait(|cx| there.poll(cx)).await {
+            Ok(answer) => asked && answer.is_some(),
+            Err(error) => return error,
+        };
+        if lives {
+            return CallError::NoReply;
+        }
+        let mut ended = pin!(self.ended());
+        deadline
+            .wait(|cx| ended.as_mut().poll(cx))
+            .await
+            .map_or_else(|error| error, CallError::Ended)
+    }
+}
+
+/// Returns `found`, the poll of the reply of `whom`, and publishes whether this process waits for
+/// it.
+#[inline]
+pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
+    if found.is_pending() {
+        set_waits_for(whom.address());
+    } else {
+        clear_waits_for();
+    }
+    found
+}
+
+/// Returns the waker of the current task.
+pub(crate) async fn own_waker() -> Waker {
+    poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
+}
+
+/// Deadline shared by the successive waits of one call.
+pub(crate) struct CallDeadline {
+    timeout: Duration,
+    deadline: Deadline,
+}
+
+impl CallDeadline {
+    pub(crate) fn new(timeout: Duration) -> Self {
+        Self { timeout, deadline: Deadline::after(timeout) }
+    }
+
+    /// Waits until `poll` is ready. Sets no timer if it is ready at the first poll.
+    pub(crate) async fn wait<R>(
+        &mut self,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+    ) -> Result<R, CallError> {
+        poll_fn(|cx| match poll(cx) {
+            Poll::Ready(ready) => Poll::Ready(Ok(ready)),
+            // An unlimited wait needs no timer, which a plain thread does not have.
+            Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
+            Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
+        })
+        .await
+    }
+}
+
+/// Waker that unparks a thread blocked on a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future to completion on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Some(output) = block_on_for(future.as_mut(), Duration::MAX) {
+            return output;
+        }
+    }
+}
+
+/// Runs a future on this thread, for at most `timeout`. Returns `None` when the time is up.
+fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
+    let deadline = Instant::now().checked_add(timeout);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return Some(output);
+        }
+        match deadline {
+            None => thread::park(),
+            Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => thread::park_timeout(left),
+                _ => return None,
+            },
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Listing and logging of processes that do not yield (F2).
+
+use std::time::{Duration, Instant};
+
+use purlin_raw::{NodeCore, Slot, catch_panic};
+
+use crate::node::context::ErlangTypes;
+use crate::{Node, ProcessId};
+
+/// Target of the log events.
+const TARGET: &str = "purlin::stalled";
+
+/// A process that computes or blocks without awaiting while others wait (F2).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Hog {
+    /// Id of the process.
+    pub id: ProcessId,
+    /// Name of the function that the process runs.
+    pub function: &'static str,
+    /// Time since which the process has not awaited.
+    pub since: Instant,
+}
+
+impl Node {
+    /// Returns the processes that occupy a thread now: those that were found not to await for a
+    /// millisecond while others waited, and still do not (F2). Their worker continues on another
+    /// thread, so they hold up no other process.
+    ///
+    /// A process that does not await for 10 milliseconds is reported as a `tracing` warning. A
+    /// second warning reports the end, with the time it took. If the process computes, its thread
+    /// is demoted to the lowest priority of the operating system.
+    ///
+    /// ```
+    /// use purlin::{Node, Process};
+    ///
+    /// # fn main() -> Result<(), purlin::BuildError> {
+    /// let node = Node::builder().build()?;
+    /// node.block_on(async |_: Process<()>| "nobody computes for long here");
+    /// assert!(node.hogs().is_empty());
+    /// # node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// COST: a lock, a look-up for each process returned, and the list.
+    pub fn hogs(&self) -> Vec<Hog> {
+        let hogs = self.inner().scheduler.stalled().into_iter();
+        hogs.filter_map(|(slot, since)| seen(&self.inner().node_core, slot, since)).collect()
+    }
+}
+
+/// Describes a process that does not yield; returns `None` if it has ended.
+fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option<Hog> {
+    let function = node_core.find(slot)?.snapshot().type_info.body();
+    Some(Hog { id: ProcessId::new(node_core.state().creation, slot), function, since })
+}
+
+/// Logs that a process does not await.
+pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
+    let Some(hog) = seen(node_core, slot, since) else { return };
+    let elapsed = since.elapsed();
+    // WHY: `catch_panic`, because tracing subscribers are user code.
+    catch_panic(|| {
+        tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, "process does not await");
+    });
+}
+
+/// Logs the end of a turn that [`report`] logged.
+pub(crate) fn report_end(node_core: &NodeCore<ErlangTypes>, slot: Slot, elapsed: Duration) {
+    let pid = ProcessId::new(node_core.state().creation, slot);
+    catch_panic(
+        || tracing::warn!(target: TARGET, %pid, ?elapsed, "process no longer holds up its thread"),
+    );
+}

@@ -1,0 +1,289 @@
+//! Process body: one turn handles the signals first, then polls the process's function.
+//!
+//! The raw cell calls it on a worker thread. No panic of user code unwinds out of a turn: the
+//! function, its destructors and the conversion of its result are each caught, and a panic becomes
+//! the exit reason of the process (P2).
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use purlin_raw::{MaybeBound, NotInTurn, Owner, Snapshot, catch_panic};
+
+use crate::mailbox::backpressure;
+use crate::node::context::{ErlangTypes, ExitStatus, with_context};
+use crate::observe::{self, Crash};
+use crate::process::exit::catch;
+use crate::remote::Answer;
+use crate::signals::handle_signal::handle_signal;
+use crate::signals::signal::wake;
+use crate::{ExitReason, Outcome, Process, ProcessId};
+
+pin_project! {
+    /// Code of a process with the function `F` and the mailbox bound `E`.
+    pub(crate) struct Body<M, F, Fut, E> {
+        #[pin]
+        stage: Stage<M, F, Fut>,
+        bound: PhantomData<fn() -> E>,
+    }
+}
+
+pin_project! {
+    /// Progress of the process's function.
+    ///
+    /// WHY: the first turn calls the function, so that its future is built in place and a panic
+    /// before the first await ends the child and not the parent.
+    #[project = StageNow]
+    #[project_replace = StageBefore]
+    enum Stage<M, F, Fut> {
+        Start { function: F, me: Process<M>, future: PhantomData<fn() -> Fut> },
+        Running { #[pin] future: Fut },
+        Over,
+    }
+}
+
+impl<M: Send + 'static, F, Fut, E> Body<M, F, Fut, E> {
+    pub(crate) fn new(function: F, me: Owner<ErlangTypes, M>) -> Self {
+        let me = Process::new(me);
+        Self { stage: Stage::Start { function, me, future: PhantomData }, bound: PhantomData }
+    }
+}
+
+/// How a turn continues after its signals.
+enum TurnStart {
+    /// The turn polls the process's function.
+    Function,
+    /// The process has sent past the bound of a mailbox that is still full: its function is not
+    /// polled.
+    Suspended,
+    /// The process ends.
+    Over(ExitReason),
+}
+
+/// Handles the signals that arrived and moves the messages to the save queue. Returns the number of
+/// messages moved.
+///
+/// Called at the beginning of a turn, and within a turn when a scan of the mailbox reaches its end.
+#[inline]
+pub(crate) fn fetch<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<usize, NotInTurn> {
+    if me.has_arrivals() { me.fetch(false, |signal| handle_signal(me, signal)) } else { Ok(0) }
+}
+
+/// Takes the oldest message and handles the signals before it.
+#[inline]
+pub(crate) fn next<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<Option<M>, NotInTurn> {
+    me.next(|signal| handle_signal(me, signal))
+}
+
+impl<M, F, Fut, E> purlin_raw::Body<ErlangTypes, M> for Body<M, F, Fut, E>
+where
+    E: MaybeBound,
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    type Bound = E;
+
+    #[inline(always)]
+    fn turn(
+        self: Pin<&mut Self>,
+        me: &Owner<ErlangTypes, M>,
+        cx: &mut Context<'_>,
+    ) -> Poll<ExitStatus> {
+        let last = self.run_turn(me, cx);
+        if E::BOUNDED && last.is_pending() {
+            me.release_waiters();
+        }
+        last
+    }
+
+    fn name() -> &'static str {
+        std::any::type_name::<F>()
+    }
+}
+
+impl<M, F, Fut, E> Body<M, F, Fut, E>
+where
+    E: MaybeBound,
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    /// Runs a turn: signals, then the function, then the exit signals that arrived meanwhile.
+    #[inline]
+    fn run_turn(
+        self: Pin<&mut Self>,
+        me: &Owner<ErlangTypes, M>,
+        cx: &mut Context<'_>,
+    ) -> Poll<ExitStatus> {
+        let mut stage = self.project().stage;
+        match begin::<M, E>(me) {
+            TurnStart::Function => {}
+            TurnStart::Suspended => return Poll::Pending,
+            TurnStart::Over(reason) => {
+                // WHY: `catch_panic`, because a destructor of user code may panic, and the exit
+                // reason is fixed.
+                catch_panic(|| stage.set(Stage::Over));
+                return Poll::Ready(ExitStatus::new(reason));
+            }
+        }
+        let polled = catch::panics(|| {
+            let polled = advance(stage.as_mut(), cx);
+            if polled.is_ready() {
+                stage.set(Stage::Over);
+            }
+            polled
+        });
+        let last = match polled {
+            Ok(Poll::Ready(last)) => last,
+            Ok(Poll::Pending) => {
+                let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
+                catch_panic(|| stage.set(Stage::Over));
+                ExitStatus::new(exit)
+            }
+            Err(reason) => {
+                // A second panic, in a destructor, does not change the exit reason.
+                catch_panic(|| stage.set(Stage::Over));
+                ExitStatus::new(reason)
+            }
+        };
+        if !last.is_normal() {
+            report(me, &last.reason(), std::any::type_name::<F>());
+        }
+        Poll::Ready(last)
+    }
+}
+
+/// Begins a turn: handles the signals that arrived and decides whether the process ends or waits.
+///
+/// An inbox that holds only messages is left until they are received: an overloaded process need
+/// not sort messages that it does not reach in this turn (F3).
+// WHY: `inline(always)`, because a function call took ten more instructions per turn.
+#[inline(always)]
+fn begin<M: Send + 'static, E: MaybeBound>(me: &Owner<ErlangTypes, M>) -> TurnStart {
+    if me.has_signals() || E::BOUNDED && me.is_past_bound() {
+        return handle_signals(me);
+    }
+    if !me.has_local() {
+        return TurnStart::Function;
+    }
+    match me.local(|local| local.waits()) {
+        Ok((true, _)) if me.has_arrivals() => handle_signals(me),
+        Ok((_, true)) if backpressure::is_suspended(me) => TurnStart::Suspended,
+        _ => TurnStart::Function,
+    }
+}
+
+#[inline(never)]
+fn handle_signals<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> TurnStart {
+    let came = me.fetch_within_bound(|signal| handle_signal(me, signal));
+    debug_assert!(came.is_ok(), "a turn runs on its own thread");
+    let found = me.local(|local| {
+        let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
+        (mail, local.exit(), local.waits().1)
+    });
+    let Ok((mail, exit, suspended)) = found else { return TurnStart::Function };
+    if let Some(waker) = mail {
+        wake(waker);
+    }
+    match exit {
+        Some(reason) => TurnStart::Over(reason),
+        None if suspended && backpressure::is_suspended(me) => TurnStart::Suspended,
+        None => TurnStart::Function,
+    }
+}
+
+/// Ends a turn in which the function has not returned: checks whether the process must end.
+#[inline]
+fn suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Poll<ExitReason> {
+    if !me.has_local() {
+        return Poll::Pending;
+    }
+    match me.local(|local| local.pause()) {
+        Ok((Some(reason), _)) => Poll::Ready(reason),
+        Ok((None, true)) => {
+            // A combinator may have polled its other futures in this turn and not the receive,
+            // which still waits for a message.
+            let listens = me.listen();
+            debug_assert!(listens.is_ok(), "a turn runs on its own thread");
+            Poll::Pending
+        }
+        Ok((None, false)) | Err(NotInTurn) => Poll::Pending,
+    }
+}
+
+/// Calls or polls the function.
+#[inline]
+fn advance<M, F, Fut>(
+    mut stage: Pin<&mut Stage<M, F, Fut>>,
+    cx: &mut Context<'_>,
+) -> Poll<ExitStatus>
+where
+    F: FnOnce(Process<M>) -> Fut,
+    Fut: Future,
+    Fut::Output: Outcome,
+{
+    loop {
+        match stage.as_mut().project() {
+            StageNow::Running { future } => {
+                return future.poll(cx).map(|outcome| ExitStatus::new(outcome.into_reason()));
+            }
+            StageNow::Over => return Poll::Ready(ExitStatus::default()),
+            StageNow::Start { .. } => {}
+        }
+        if let StageBefore::Start { function, me, .. } = stage.as_mut().project_replace(Stage::Over)
+        {
+            let future = function(me);
+            stage.set(Stage::Running { future });
+        }
+    }
+}
+
+/// Records a crash in the node's journal.
+fn record_crash<M: Send + 'static>(
+    me: &Owner<ErlangTypes, M>,
+    snapshot: &Snapshot,
+    reason: &ExitReason,
+    function: &'static str,
+) {
+    let (when, at) = observe::moment();
+    with_context(|here| {
+        let node_state = here.node_core.state();
+        node_state.journal.crashed(Crash {
+            number: 0,
+            when,
+            at,
+            id: ProcessId::new(me.shared().creation, snapshot.slot),
+            name: node_state.names.of(snapshot.slot),
+            parent: me.shared().parent(),
+            function,
+            reason: observe::beginning(reason),
+            mailbox_len: snapshot.mailbox_len,
+            messages_in: snapshot.received,
+        });
+    });
+}
+
+/// Logs and records an end by a panic or an error; ignores other exit reasons.
+#[cold]
+pub(crate) fn report<M: Send + 'static>(
+    me: &Owner<ErlangTypes, M>,
+    reason: &ExitReason,
+    function: &'static str,
+) {
+    match reason {
+        ExitReason::Panic(_) => {}
+        ExitReason::Error(why) if why.downcast_ref::<Answer>().is_none() => {}
+        _ => return,
+    }
+    let snapshot = me.address().snapshot();
+    let pid = ProcessId::new(me.shared().creation, snapshot.slot);
+    let (mailbox, received) = (snapshot.mailbox_len, snapshot.received);
+    record_crash(me, &snapshot, reason, function);
+    // WHY: `catch_panic`, because tracing subscribers are user code.
+    catch_panic(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
+}

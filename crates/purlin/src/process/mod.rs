@@ -1,0 +1,15 @@
+//! Processes: the handle, its address, spawning, exit reasons and what can be read from outside.
+
+pub(crate) mod blocking;
+pub(crate) mod body;
+pub(crate) mod catch_unwind;
+pub(crate) mod exit;
+pub(crate) mod handle;
+pub(crate) mod id;
+pub(crate) mod info;
+pub(crate) mod options;
+pub(crate) mod outcome;
+pub(crate) mod pid;
+pub(crate) mod process_ref;
+pub(crate) mod spawn;
+pub(crate) mod yielding;

@@ -1,0 +1,183 @@
+//! Spawn options.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use purlin_raw::{Bound, NodeCore, Overflow, Owner};
+
+use crate::node::context::{ErlangTypes, Parent};
+use crate::process::blocking::blocking;
+use crate::process::body::Body;
+use crate::process::spawn::{spawn_here, try_spawn_as};
+use crate::signals::local_state::LocalState;
+use crate::{Name, Node, Outcome, Pid, Process, SpawnError};
+
+/// Options of a process to be spawned: the options of Erlang's `spawn_opt`.
+///
+/// A link or a monitor is not an option but a method: [`Process::spawn_link_opt`],
+/// [`Process::spawn_monitor_opt`].
+///
+/// ```
+/// # use purlin::{Overflow, Process, SendError, SpawnOptions, spawn_opt, whereis};
+/// # #[purlin::main] async fn main() {
+/// let options = SpawnOptions::new().name("printer").bound(2, Overflow::Reject);
+/// let printer = spawn_opt(options, async |mut me: Process<&str>| {
+///     while me.receive().await != "stop" {}
+/// });
+/// let printer = printer.expect("the name is free");
+/// assert_eq!(whereis("printer"), Ok(printer.clone()));
+/// while printer.try_send("page").is_ok() {}
+/// assert_eq!(printer.try_send("page"), Err(SendError::Full("page")));
+/// # printer.send_async("stop").await.expect("it lives");
+/// # assert_eq!(printer.ended().await, purlin::ExitReason::Normal);
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "options are given to one of the functions that spawn"]
+pub struct SpawnOptions {
+    bound: Option<(usize, Overflow)>,
+    blocking: bool,
+    name: Option<Name>,
+}
+
+impl SpawnOptions {
+    /// Returns the options of [`spawn()`](crate::spawn()): no bound, no name, turns that must not
+    /// block.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Limits the mailbox to `limit` waiting messages, from 1 to 4,294,967,295. `overflow` decides
+    /// about messages beyond the limit (B1). Exit, down and link signals pass the bound, and so do
+    /// messages sent to an alias (B2). With another limit the spawn fails
+    /// ([`SpawnError::BadBound`]).
+    ///
+    /// COST: 80 bytes, and one more atomic read-modify-write for each message sent.
+    pub fn bound(mut self, limit: usize, overflow: Overflow) -> Self {
+        self.bound = Some((limit, overflow));
+        self
+    }
+
+    /// Lets turns block their thread, as with [`spawn_blocking()`](crate::spawn_blocking()).
+    pub fn blocking(mut self) -> Self {
+        self.blocking = true;
+        self
+    }
+
+    /// Registers the process under a name before it runs (N1).
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(Name::from(name));
+        self
+    }
+
+    /// Spawns a process with these options and the initial private state `local`.
+    pub(crate) fn spawn<M, F, Fut>(
+        self,
+        node_core: &NodeCore<ErlangTypes>,
+        parent: Parent,
+        mut local: LocalState,
+        function: F,
+    ) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let node_state = node_core.state();
+        let mut edge = None;
+        if let Some((limit, overflow)) = self.bound {
+            edge = Bound::new(limit, overflow, Arc::clone(&node_state.dropped.at_bound));
+            if edge.is_none() {
+                return Err(SpawnError::BadBound(function));
+            }
+        }
+        let mut claim = None;
+        if let Some(name) = self.name {
+            match node_state.names.claim(name) {
+                Ok(claimed) => claim = Some(claimed),
+                Err(error) => return Err(SpawnError::Name(error, function)),
+            }
+            local.rare().named = true;
+        }
+        // Runs before the process does. No look-up finds the process by its name before the claim
+        // is dropped, when the process is complete.
+        let born = |owner: &Owner<ErlangTypes, M>| {
+            if let Some(claim) = &mut claim {
+                claim.give_to(owner.address().untyped());
+            }
+        };
+        match (edge, self.blocking) {
+            (None, false) => {
+                try_spawn_as(node_core, parent, local, (), function, after(born, Body::new))
+            }
+            (Some(edge), false) => {
+                try_spawn_as(node_core, parent, local, edge, function, after(born, Body::new))
+            }
+            (None, true) => {
+                try_spawn_as(node_core, parent, local, (), function, after(born, blocking))
+            }
+            (Some(edge), true) => {
+                try_spawn_as(node_core, parent, local, edge, function, after(born, blocking))
+            }
+        }
+    }
+}
+
+/// Returns `make`, preceded by a call of `born`.
+fn after<M, F, B>(
+    born: impl FnOnce(&Owner<ErlangTypes, M>),
+    make: impl FnOnce(F, Owner<ErlangTypes, M>) -> B,
+) -> impl FnOnce(F, Owner<ErlangTypes, M>) -> B {
+    |function, owner| {
+        born(&owner);
+        make(function, owner)
+    }
+}
+
+/// Spawns a process on the current node, with options.
+///
+/// # Errors
+/// Returns [`SpawnError`], which contains the function (E2), if the node is full or stopping, the
+/// bound is invalid, or the name is invalid or taken.
+///
+/// # Panics
+/// Panics on a thread that runs no process, as [`spawn()`](crate::spawn()) does; use
+/// [`Node::spawn_opt`] there.
+///
+/// COST: as [`spawn()`](crate::spawn()), and the cost of each option. The function is compiled for
+/// each of the four kinds of process that the options can select.
+#[track_caller]
+pub fn spawn_opt<M, F, Fut>(options: SpawnOptions, function: F) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    spawn_here(|node_core, parent| {
+        options.spawn(node_core, parent, LocalState::default(), function)
+    })
+}
+
+impl Node {
+    /// [`spawn_opt()`](crate::spawn_opt()) on this node, from any thread.
+    ///
+    /// # Errors
+    /// As [`spawn_opt()`](crate::spawn_opt()).
+    pub fn spawn_opt<M, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        self.spawn_from_outside(function, |function| {
+            options.spawn(self.node_core(), Parent::current(), LocalState::default(), function)
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Process addresses.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use purlin_raw::{Address, Refused, SendMode, Unsent, oneshot};
+
+use crate::mailbox::backpressure;
+use crate::node::context::{ErlangTypes, ExitStatus, with_context};
+use crate::signals::signal::{EndWatch, Peer, Signal};
+use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo};
+
+/// Address of a process that receives messages of type `M`.
+///
+/// It can send from any thread, inside or outside of a node. It may outlive the process: messages
+/// sent after the end are dropped, as in Erlang (M4).
+///
+/// COST: one word; cloning and dropping are one atomic operation each.
+pub struct Pid<M> {
+    address: Address<ErlangTypes, M>,
+}
+
+/// Error of a send, with the message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SendError<M> {
+    /// The process has ended: Erlang's `noproc`.
+    NoProcess(M),
+    /// The mailbox of the process is full (B1).
+    Full(M),
+}
+
+impl<M> SendError<M> {
+    /// Returns the message.
+    pub fn into_inner(self) -> M {
+        match self {
+            Self::NoProcess(message) | Self::Full(message) => message,
+        }
+    }
+}
+
+impl<M> From<Refused<M>> for SendError<M> {
+    fn from(refused: Refused<M>) -> Self {
+        match refused {
+            Refused::Ended(message) => Self::NoProcess(message),
+            Refused::Full(message) => Self::Full(message),
+        }
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    pub(crate) fn new(address: Address<ErlangTypes, M>) -> Self {
+        Self { address }
+    }
+
+    /// Restores the type of an address. Returns an error if the process receives another type.
+    pub(crate) fn typed(process: Peer) -> Result<Self, LookupError> {
+        process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
+            id: ProcessId::of(&process),
+            wanted: std::any::type_name::<M>(),
+            receives: process.snapshot().type_info.message(),
+        })
+    }
+
+    pub(crate) fn address(&self) -> &Address<ErlangTypes, M> {
+        &self.address
+    }
+
+    /// Sends a message (M1). Returns immediately and never blocks the thread.
+    ///
+    /// Messages from one process arrive in the order sent (M2). A message to a process that has
+    /// ended is dropped, and counted if a worker of a node sent it (M4, see
+    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to get it back. If the mailbox has
+    /// a bound and is full, its policy decides ([`Overflow`](crate::Overflow), B1).
+    ///
+    /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
+    /// atomic read-modify-write; the message is moved (M5).
+    #[inline]
+    pub fn send(&self, message: M) {
+        match self.address.send(message) {
+            Ok(()) => {}
+            Err(Unsent::Ended(message)) => drop_undelivered(message),
+            Err(Unsent::Bounded(message)) => backpressure::send(&self.address, message),
+        }
+    }
+
+    /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the
+    /// policy is to wait or to reject ([`Overflow`](crate::Overflow)).
+    ///
+    /// `Ok` does not mean that the message will be received: the process may end first, and a full
+    /// mailbox may drop the message.
+    ///
+    /// # Errors
+    /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
+    pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
+        match self.address.send(message) {
+            Ok(()) => Ok(()),
+            Err(Unsent::Ended(message)) => Err(SendError::NoProcess(message)),
+            Err(Unsent::Bounded(message)) => {
+                self.address.send_bounded(message, SendMode::Try)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the id of the process.
+    pub fn id(&self) -> ProcessId {
+        ProcessId::of(&self.address)
+    }
+
+    /// Returns whether the process is alive. The result may be outdated when it is returned.
+    pub fn is_alive(&self) -> bool {
+        !self.address.has_ended()
+    }
+
+    /// Returns the exit reason; `None` if the process is alive.
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        self.address.exit_status().map(ExitStatus::reason)
+    }
+
+    /// Waits for the end of the process and returns the exit reason. By then all messages left in
+    /// its mailbox have been dropped.
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    pub async fn ended(&self) -> ExitReason {
+        let mut watching: Option<Watching> = None;
+        poll_fn(|cx| {
+            if let Some(reason) = self.exit_reason() {
+                return self.once_over(reason, cx);
+            }
+            match &watching {
+                Some(Watching(watch)) => watch.set(Some(cx.waker().clone())),
+                None => {
+                    let watch = Arc::new(EndWatch::default());
+                    watch.set(Some(cx.waker().clone()));
+                    let told = self.address.signal(Signal::WatchEnd(Arc::clone(&watch)));
+                    watching = Some(Watching(watch));
+                    if told.is_err() {
+                        cx.waker().wake_by_ref();
+                    }
+                }
+            }
+            // The process may have ended and woken the previous waker while this one was stored.
+            self.exit_reason().map_or(Poll::Pending, |reason| self.once_over(reason, cx))
+        })
+        .await
+    }
+
+    /// Returns the reason once the worker that ran the process has finished the clean-up under way.
+    fn once_over(&self, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
+        if self.address.is_drained() {
+            return Poll::Ready(reason);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
+    /// 32767 in the inbox.
+    pub fn mailbox_len(&self) -> usize {
+        self.address.mailbox_len()
+    }
+
+    /// Returns a snapshot of the process (P5).
+    pub fn info(&self) -> ProcessInfo {
+        ProcessInfo::new(&self.address)
+    }
+
+    /// Asks the process for its links, its monitors, and whether it traps exits (P5). Returns
+    /// `None` if the process has ended. The request is a signal, which the process answers at its
+    /// next turn; a process that does not await does not answer.
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    pub async fn details(&self) -> Option<ProcessDetails> {
+        details(&self.address).await
+    }
+}
+
+/// Asks a process for its details.
+pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
+    let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+    let (asker, mut answer) = oneshot(waker);
+    // A process that has ended drops the request, which counts as an answer.
+    let _ = process.signal(Signal::Describe(asker));
+    poll_fn(|cx| answer.poll(cx)).await
+}
+
+/// Registration of a future that waits for the end of a process; removed when it is dropped.
+struct Watching(Arc<EndWatch>);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.set(None);
+    }
+}
+
+/// Counts and drops a message whose receiver has ended.
+#[cold]
+pub(crate) fn drop_undelivered<M>(message: M) {
+    // WHY: an ended process does not keep its node alive, so the sender's node counts the drop.
+    with_context(|here| here.node_core.state().dropped.ended(1));
+    drop(message);
+}
+
+impl<M> Clone for Pid<M> {
+    fn clone(&self) -> Self {
+        Self { address: self.address.clone() }
+    }
+}
+
+impl<M> PartialEq for Pid<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address.is_same(&other.address)
+    }
+}
+
+impl<M> Eq for Pid<M> {}
+
+impl<M: Send + 'static> Hash for Pid<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl<M: Send + 'static> fmt::Display for Pid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.id(), f)
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Pid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pid({})", self.id())
+    }
+}
+
+impl<M> fmt::Debug for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoProcess(_) => "NoProcess(..)",
+            Self::Full(_) => "Full(..)",
+        })
+    }
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoProcess(_) => "noproc: sending to a process that has ended",
+            Self::Full(_) => "sending to a process whose mailbox is full",
+        })
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}

@@ -1,0 +1,36 @@
+//! System processes: tasks that serve a node's processes, such as the reader and writer of a connection.
+
+use std::future::Future;
+
+use crate::node::context::Parent;
+use crate::process::spawn::try_spawn_on;
+use crate::signals::local_state::LocalState;
+use crate::{Exit, Node, Process, ProcessId};
+
+impl Node {
+    /// Runs a future on the node's workers as a system process, and returns its id. The process has no links or
+    /// monitors and ends with its future. Like a thread that is not a process, it is not suspended when it sends past a
+    /// bound (M1).
+    ///
+    /// When the node stops, the process may continue while there are processes to serve and while proxies need it; then
+    /// it is killed.
+    ///
+    /// Returns `None` if the node is full or stopping; the future is dropped.
+    ///
+    /// COST: as [`spawn()`](crate::spawn()).
+    pub fn spawn_system(
+        &self,
+        service: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<ProcessId> {
+        let function = move |me: Process<Exit>| async move {
+            me.trap_exit(true);
+            service.await;
+        };
+        let mut local = LocalState::default();
+        local.rare().rare().is_system = true;
+        let spawned = self.spawn_from_outside(function, |function| {
+            try_spawn_on(self.node_core(), Parent::NODE, local, function)
+        });
+        spawned.ok().map(|pid| pid.id())
+    }
+}

@@ -1,0 +1,124 @@
+//! Aliases: revocable addresses of a process (L9).
+//!
+//! A message to an alias travels as a signal. The receiver checks, when it takes the signal out of
+//! its inbox, whether the alias is still valid, and drops the message if it is not.
+
+use std::fmt;
+
+use purlin_raw::Address;
+
+use crate::node::context::ErlangTypes;
+use crate::process::pid::drop_undelivered;
+use crate::signals::reference::Reference;
+use crate::signals::signal::Signal;
+use crate::{Process, ProcessId};
+
+/// Revocable address of a process: Erlang's process alias.
+///
+/// COST: two words; cloning increments a reference count.
+pub struct Alias<M> {
+    to: Address<ErlangTypes, M>,
+    reference: Reference,
+}
+
+impl<M: Send + 'static> Alias<M> {
+    /// Sends a message to the process. The message passes any bound of the mailbox (B2).
+    ///
+    /// The message is dropped and counted if the alias has been removed by the time the process
+    /// takes the message out of its inbox, or if the process has ended.
+    ///
+    /// COST: two blocks of memory, one of them for the message.
+    pub fn send(&self, message: M) {
+        let signal = Signal::Aliased { alias: self.reference, message: Box::new(message) };
+        if let Err(unread) = self.to.signal(signal) {
+            drop_undelivered(unread);
+        }
+    }
+
+    /// Returns the alias as a number that identifies it to other nodes, together with
+    /// [`Alias::id`].
+    pub fn number(&self) -> u64 {
+        self.reference.number()
+    }
+
+    /// Returns the alias of the process `to` with the given [`Alias::number`].
+    pub(crate) fn from_number(to: Address<ErlangTypes, M>, number: u64) -> Self {
+        Self { to, reference: Reference::from_number(number) }
+    }
+
+    /// Returns the id of the process that owns the alias.
+    pub fn id(&self) -> ProcessId {
+        ProcessId::new(self.to.shared().creation, self.to.slot())
+    }
+}
+
+impl<M> Clone for Alias<M> {
+    fn clone(&self) -> Self {
+        Self { to: self.to.clone(), reference: self.reference }
+    }
+}
+
+impl<M> PartialEq for Alias<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.reference == other.reference
+    }
+}
+
+impl<M> Eq for Alias<M> {}
+
+impl<M> fmt::Debug for Alias<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Alias({})", self.reference)
+    }
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// Creates an address of this process that [`Process::unalias`] can revoke (L9).
+    ///
+    /// ```
+    /// # use purlin::Process;
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<&'static str>) {
+    ///     let alias = me.alias();
+    ///     alias.send("in time");
+    ///     assert_eq!(me.receive().await, "in time");
+    ///     me.unalias(&alias);
+    ///     alias.send("too late");
+    ///     assert_eq!(me.try_receive(), None);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn alias(&self) -> Alias<M> {
+        self.make_alias(false)
+    }
+
+    /// Creates an alias that the first message revokes when the process takes it out of its inbox.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn alias_once(&self) -> Alias<M> {
+        self.make_alias(true)
+    }
+
+    #[track_caller]
+    fn make_alias(&self, once: bool) -> Alias<M> {
+        let reference = self.reference();
+        self.with_local(|local| local.rare().rare().aliases.insert_new(reference, once));
+        Alias { to: self.owner().address(), reference }
+    }
+
+    /// Removes an alias. Returns whether it belonged to this process and was still valid.
+    ///
+    /// A message that is already in the mailbox stays there.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn unalias(&self, alias: &Alias<M>) -> bool {
+        self.with_local(|local| local.rare().rare().aliases.remove(alias.reference)).is_some()
+    }
+}

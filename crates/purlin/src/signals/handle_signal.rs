@@ -1,0 +1,219 @@
+//! Signal handling: what a process does with each signal that it takes out of its inbox.
+//!
+//! A process handles signals in its own turn, in the order of arrival, whether it receives or not.
+//! A signal that becomes a message takes the signal's position among the messages (M2). The user's
+//! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
+
+use std::sync::atomic::Ordering;
+
+use purlin_raw::{
+    ConvertedMessage, Erased, Owner, SignalOutcome, catch_panic, exhaust_budget, is_traced, trace,
+};
+
+use crate::node::context::{ErlangTypes, with_context};
+use crate::pg::Event;
+use crate::process::body;
+use crate::process::exit::catch;
+use crate::signals::local_state::{LocalState, OfDown, OfEvent, OfExit, Origin};
+use crate::signals::signal::{Signal, answer_as_ended, send_signal};
+use crate::trace::hooks;
+use crate::{Down, Exit, ExitReason, ProcessId};
+
+/// Handles a signal and returns what it became.
+///
+/// WHY: two functions, because nearly all signals are down signals and link exits. These are
+/// handled inline, where they are taken out of the inbox.
+#[inline]
+pub(crate) fn handle_signal<M: Send + 'static>(
+    me: &Owner<ErlangTypes, M>,
+    signal: Signal,
+) -> SignalOutcome<M> {
+    if is_traced() {
+        hooks::handled_signal(&signal);
+    }
+    match signal {
+        Signal::Down { reference, reason } => {
+            let (monitoring, convert) = with_local(me, |local| {
+                let rare = local.rare();
+                // L7: a process that is about to end receives nothing more.
+                (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
+            });
+            let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
+                // The monitor was removed (D3), or the process is about to end.
+                catch_panic(|| drop(reason));
+                return SignalOutcome::Nothing;
+            };
+            converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
+        }
+        Signal::LinkExit { from, reason } => {
+            let link = with_local(me, |local| local.rare().links.remove(from));
+            if link.is_some_and(|link| link.is_up()) {
+                return handle_exit_signal(me, Some(from), reason, Origin::Link);
+            }
+            catch_panic(|| drop(reason));
+            SignalOutcome::Nothing
+        }
+        signal => handle_other_signal(me, signal),
+    }
+}
+
+/// [`handle_signal`] for the other kinds of signal.
+#[cold]
+#[inline(never)]
+fn handle_other_signal<M: Send + 'static>(
+    me: &Owner<ErlangTypes, M>,
+    signal: Signal,
+) -> SignalOutcome<M> {
+    match signal {
+        Signal::Exit { from, reason } => {
+            let by = match from {
+                Some(sender) if sender == id(me) => Origin::Itself,
+                None if is_stopping() => Origin::Stop,
+                _ => Origin::Other,
+            };
+            handle_exit_signal(me, from, reason, by)
+        }
+        Signal::WatchEnd(watch) => {
+            with_local(me, |local| local.watch_end(watch));
+            SignalOutcome::Nothing
+        }
+        Signal::Named => {
+            with_local(me, |local| local.rare().named = true);
+            SignalOutcome::Nothing
+        }
+        Signal::Follow(buffer) => {
+            trace(true);
+            let before = with_local(me, |local| local.rare().rare().followed.replace(buffer));
+            // WHY: `catch_panic`, here and below, because the trace buffer holds user code.
+            catch_panic(|| drop(before));
+            SignalOutcome::Nothing
+        }
+        Signal::Unfollow(buffer) => {
+            let before = with_local(me, |local| local.unfollow(&buffer));
+            catch_panic(|| drop((before, buffer)));
+            SignalOutcome::Nothing
+        }
+        Signal::Aliased { alias, message } => {
+            let good = with_local(me, |local| local.answers_to(alias));
+            match if good { message.downcast::<M>() } else { Err(message) } {
+                Ok(message) => SignalOutcome::Message(ConvertedMessage::new(*message, 0)),
+                Err(unread) => {
+                    with_context(|here| here.node_core.state().dropped.alias());
+                    // WHY: `catch_panic`, because the destructor is user code and a turn may be
+                    // just beginning.
+                    catch_panic(|| drop(unread));
+                    SignalOutcome::Nothing
+                }
+            }
+        }
+        // For other processes, a process that is about to end has ended.
+        signal if with_local(me, |local| local.exiting()) => {
+            answer_as_ended(id(me), signal);
+            SignalOutcome::Nothing
+        }
+        Signal::Link(peer) => {
+            with_local(me, |local| local.rare().linked_by(peer));
+            SignalOutcome::Nothing
+        }
+        Signal::Unlink { from, id: number } => {
+            let peer = ProcessId::of(&from);
+            let link = with_local(me, |local| local.rare().unlinked_by(peer));
+            drop(link);
+            send_signal(&from, Signal::UnlinkAck { from: id(me), id: number });
+            SignalOutcome::Nothing
+        }
+        Signal::UnlinkAck { from, id } => {
+            drop(with_local(me, |local| local.rare().unlink_acknowledged(from, id)));
+            SignalOutcome::Nothing
+        }
+        Signal::Monitor { reference, watcher } => {
+            with_local(me, |local| local.rare().watchers.insert_new(reference, watcher));
+            SignalOutcome::Nothing
+        }
+        Signal::Demonitor(reference) => {
+            drop(with_local(me, |local| local.rare().watchers.remove(reference)));
+            SignalOutcome::Nothing
+        }
+        Signal::Group(reference, event) => {
+            // N2: unless the group monitor was removed.
+            match with_local(me, |local| local.watches_group(reference)) {
+                Some(convert) => {
+                    converted::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, *event))
+                }
+                None => SignalOutcome::Nothing,
+            }
+        }
+        Signal::StillThere(asker) => {
+            // The send fails if the caller has given up.
+            let _ = asker.send(());
+            SignalOutcome::Nothing
+        }
+        Signal::Down { .. } | Signal::LinkExit { .. } => unreachable!("`act` does that itself"),
+        Signal::Describe(asker) => {
+            let details = with_local(me, |local| local.describe());
+            // The send fails if the caller has given up.
+            let _ = asker.send(details);
+            SignalOutcome::Nothing
+        }
+    }
+}
+
+/// Runs `f` on the process's private state. Signals are handled in the process's own turn.
+#[inline]
+fn with_local<M: Send + 'static, R>(
+    me: &Owner<ErlangTypes, M>,
+    f: impl FnOnce(&mut LocalState) -> R,
+) -> R {
+    me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
+}
+
+/// Returns whether the node is stopping. If so, an exit signal without a sender is the node's.
+pub(crate) fn is_stopping() -> bool {
+    with_context(|here| here.node_core.state().stopping.load(Ordering::Relaxed)).unwrap_or(false)
+}
+
+pub(crate) fn id<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> ProcessId {
+    ProcessId::new(me.shared().creation, me.slot())
+}
+
+/// Handles an exit signal (L3, L4).
+fn handle_exit_signal<M: Send + 'static>(
+    me: &Owner<ErlangTypes, M>,
+    from: Option<ProcessId>,
+    reason: ExitReason,
+    by: Origin,
+) -> SignalOutcome<M> {
+    if let Some(convert) = with_local(me, |local| local.traps(&reason, by)) {
+        return converted::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
+    }
+    let (ends, unused) = with_local(me, |local| local.receive_exit(reason, by));
+    catch_panic(|| drop(unused));
+    if ends { end_process() } else { SignalOutcome::Nothing }
+}
+
+/// Stops all further receiving: the process ends at its next await.
+fn end_process<M>() -> SignalOutcome<M> {
+    exhaust_budget();
+    SignalOutcome::Over
+}
+
+/// Restores the type of a conversion function that this process stored.
+fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
+    convert.get().unwrap_or_else(|| unreachable!("a mailbox has one type"))
+}
+
+/// Converts a notice of type `T` into a message, with user code.
+fn converted<M: Send + 'static, T>(
+    me: &Owner<ErlangTypes, M>,
+    make: impl FnOnce() -> ConvertedMessage<M>,
+) -> SignalOutcome<M> {
+    match catch::panics(make) {
+        Ok(sealed) => SignalOutcome::Message(sealed),
+        Err(reason) => {
+            body::report(me, &reason, std::any::type_name::<T>());
+            let unused = with_local(me, |local| local.end(reason));
+            catch_panic(|| drop(unused));
+            end_process()
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Links between processes (L1 to L8).
+//!
+//! Each of the two processes keeps an entry for the other. `link` adds the local entry immediately
+//! and sends [`Signal::Link`]. `unlink` marks the local entry as down, sends [`Signal::Unlink`]
+//! with a number, and removes the entry when [`Signal::UnlinkAck`] returns with that number. While
+//! the entry is down, every signal of the peer about the link was sent before the peer read the
+//! unlink. An exit is ignored (L5), and so is a link, which the peer removes itself when it reads
+//! the unlink. Linking again meanwhile marks the entry as up; the acknowledgement, which has
+//! another number, then changes nothing.
+
+use std::future::Future;
+use std::num::NonZero;
+
+use purlin_raw::{ConvertedMessage, Erased};
+
+use crate::node::context::ExitStatus;
+use crate::process::options::SpawnOptions;
+use crate::process::process_ref::ToProcess;
+use crate::process::spawn::{spawn_here, spawn_on};
+use crate::signals::local_state::{ExtendedState, InitialState, LocalState, OfExit};
+use crate::signals::reference::Reference;
+use crate::signals::signal::{Peer, Signal, send_signal};
+use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
+
+/// Exit signal as received by a process that traps exits: Erlang's `{'EXIT', From, Reason}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The process that ended or sent the signal; `None` if the node sent it, or a thread outside
+    /// any process.
+    pub from: Option<ProcessId>,
+    /// The exit reason.
+    pub reason: ExitReason,
+}
+
+/// One end of a link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// The process at the other end; `None` if it had already ended when the link was created.
+    peer: Option<Peer>,
+    /// Number of the unlink that has not been acknowledged.
+    unlinking: Option<NonZero<u64>>,
+}
+
+impl Link {
+    pub(crate) fn new(peer: Option<Peer>) -> Self {
+        Self { peer, unlinking: None }
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.unlinking.is_none()
+    }
+
+    /// Sends the exit signal of the link, because the process that holds this end has ended.
+    pub(crate) fn ended(self, me: ProcessId, status: &ExitStatus) {
+        if let (Some(peer), None) = (self.peer, self.unlinking) {
+            send_signal(&peer, Signal::LinkExit { from: me, reason: status.reason() });
+        }
+    }
+}
+
+impl ExtendedState {
+    /// Creates the link or marks it as up. Returns whether the other process must be informed.
+    fn link(&mut self, to: ProcessId, peer: Option<&Peer>) -> bool {
+        match self.links.get_mut(to) {
+            None => {
+                self.links.insert_new(to, Link::new(peer.cloned()));
+                true
+            }
+            Some(link) => link.unlinking.take().is_some(),
+        }
+    }
+
+    /// Marks the link as down. Returns the other process, to be informed, if the link was up.
+    fn unlink(&mut self, from: ProcessId, number: u64) -> Option<Peer> {
+        let link = self.links.get_mut(from).filter(|link| link.is_up())?;
+        link.unlinking = NonZero::new(number);
+        link.peer.clone()
+    }
+
+    /// Adds the link that another process has requested.
+    pub(crate) fn linked_by(&mut self, peer: Peer) {
+        let id = ProcessId::of(&peer);
+        if self.links.get_mut(id).is_none() {
+            self.links.insert_new(id, Link::new(Some(peer)));
+        }
+    }
+
+    /// Removes the link that another process has removed.
+    #[must_use]
+    pub(crate) fn unlinked_by(&mut self, from: ProcessId) -> Option<Link> {
+        self.links
+            .get_mut(from)
+            .is_some_and(|link| link.is_up())
+            .then(|| self.links.remove(from))?
+    }
+
+    /// Removes the link, because the other process has read the unlink.
+    #[must_use]
+    pub(crate) fn unlink_acknowledged(&mut self, by: ProcessId, number: u64) -> Option<Link> {
+        let is_it = |link: &mut Link| link.unlinking.is_some_and(|waits| waits.get() == number);
+        self.links.get_mut(by).is_some_and(is_it).then(|| self.links.remove(by))?
+    }
+}
+
+/// Seals an [`Exit`] into a message.
+fn sealed<M: From<Exit>>(from: Option<ProcessId>, reason: ExitReason) -> ConvertedMessage<M> {
+    ConvertedMessage::new(M::from(Exit { from, reason }), 0)
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// Links this process to another. When one of them ends, the other receives an exit signal with
+    /// the same reason (L1, L2). The signal ends the other too, unless the reason is `normal` or
+    /// the process traps exits (L3).
+    ///
+    /// Between two processes there is at most one link. Linking a process to itself does nothing.
+    /// Linking to a process that has ended sends this process an exit signal with the reason
+    /// `noproc` (L6).
+    ///
+    /// ```
+    /// # use purlin::{ExitReason, Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// let other = spawn(async |mut me: Process<()>| me.receive().await);
+    /// let linked = other.clone();
+    /// let pid = spawn(async move |me: Process<()>| {
+    ///     me.link(&linked);
+    ///     purlin::exit(ExitReason::error("out of paper"));
+    /// });
+    /// assert_eq!(other.ended().await.to_string(), "out of paper");
+    /// # pid.ended().await;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    ///
+    /// COST: one signal; the first link, monitor or alias of a process allocates its extended
+    /// state.
+    #[track_caller]
+    pub fn link(&self, to: impl ToProcess) {
+        let (other, peer) = (to.id(), to.find().0);
+        if other == self.id() || !self.with_local(|local| local.rare().link(other, peer.as_ref())) {
+            return;
+        }
+        let told = peer.is_some_and(|peer| peer.signal(Signal::Link(self.peer())).is_ok());
+        if !told {
+            self.signal_self(Signal::LinkExit { from: other, reason: ExitReason::NoProcess });
+        }
+    }
+
+    /// Removes a link, if there is one. Once this method has returned, no exit signal of the link
+    /// is received (L5). One that is already in the mailbox stays there.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn unlink(&self, from: impl ToProcess) {
+        let (other, number) = (from.id(), self.reference().number());
+        let Some(peer) = self.with_local(|local| local.rare().unlink(other, number)) else {
+            return;
+        };
+        if peer.signal(Signal::Unlink { from: self.peer(), id: number }).is_err() {
+            // The peer has ended. Its signals about this link precede any later signal of the peer.
+            drop(self.with_local(|local| local.rare().unlink_acknowledged(other, number)));
+        }
+    }
+
+    /// Sets whether exit signals become messages of this process instead of ending it (L3). Returns
+    /// the previous setting. A `kill` that is sent cannot be trapped (L4).
+    ///
+    /// `M::from` creates the message, at the signal's position among the messages.
+    ///
+    /// ```
+    /// # use purlin::{Exit, ExitReason, Process};
+    /// enum Msg { Exit(Exit) }
+    /// impl From<Exit> for Msg {
+    ///     fn from(exit: Exit) -> Self { Msg::Exit(exit) }
+    /// }
+    ///
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<Msg>) {
+    ///     me.trap_exit(true);
+    ///     let child = me.spawn_link(async |_: Process<()>| ExitReason::error("lost"));
+    ///     let Msg::Exit(exit) = me.receive().await;
+    ///     assert_eq!((exit.from, exit.reason), (Some(child.id()), ExitReason::error("lost")));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does. A panic in `M::from` ends this
+    /// process.
+    #[track_caller]
+    pub fn trap_exit(&self, trap: bool) -> bool
+    where
+        M: From<Exit>,
+    {
+        let convert = Erased::new::<OfExit<M>>(sealed);
+        let before = self
+            .with_local(|local| std::mem::replace(&mut local.rare().trap, trap.then_some(convert)));
+        before.is_some()
+    }
+
+    /// Spawns a process and links it to this one, in one step (L8).
+    ///
+    /// If the spawn fails, this process receives an exit signal with the reason `system_limit`.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    ///
+    /// COST: as [`spawn()`](crate::spawn()), and the link's entry in both processes.
+    #[track_caller]
+    pub fn spawn_link<N, F, Fut>(&self, function: F) -> Pid<N>
+    where
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let local = self.linked_child();
+        let pid = spawn_here(|node_core, parent| spawn_on(node_core, parent, local, function));
+        self.local_of_child(&pid);
+        if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
+            self.signal_self(Signal::LinkExit { from: pid.id(), reason: ExitReason::SystemLimit });
+        }
+        pid
+    }
+
+    /// [`Process::spawn_link`] with options.
+    ///
+    /// # Errors
+    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is linked and no signal is
+    /// sent.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn spawn_link_opt<N, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<Pid<N>, SpawnError<F>>
+    where
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let local = self.linked_child();
+        let pid =
+            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function))?;
+        self.local_of_child(&pid);
+        Ok(pid)
+    }
+
+    /// Returns the initial private state of a child that is linked to this process.
+    #[track_caller]
+    fn linked_child(&self) -> LocalState {
+        self.assert_in_turn();
+        LocalState::with_initial(InitialState::Linked(self.id(), Link::new(Some(self.peer()))))
+    }
+
+    #[track_caller]
+    fn local_of_child<N: Send + 'static>(&self, pid: &Pid<N>) {
+        let child = pid.address().clone().untyped();
+        self.with_local(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
+    }
+
+    /// Runs `f` on the private state of this process.
+    #[track_caller]
+    pub(crate) fn with_local<R>(&self, f: impl FnOnce(&mut LocalState) -> R) -> R {
+        self.owner().local(f).unwrap_or_else(|_| self.not_here())
+    }
+
+    /// Returns an untyped handle on this process, for another process to store.
+    pub(crate) fn peer(&self) -> Peer {
+        self.owner().address().untyped()
+    }
+
+    /// Sends a signal from this process to itself.
+    pub(crate) fn signal_self(&self, signal: Signal) {
+        send_signal(&self.peer(), signal);
+    }
+
+    #[track_caller]
+    pub(crate) fn reference(&self) -> Reference {
+        Reference::new().unwrap_or_else(|| self.not_here())
+    }
+}

@@ -1,0 +1,305 @@
+//! Monitors (D1 to D5).
+//!
+//! The watcher keeps an entry under the monitor's reference and sends it with [`Signal::Monitor`].
+//! The monitored process keeps it too, and sends [`Signal::Down`] when it ends. A down signal whose
+//! entry no longer exists is ignored, so none is received after a demonitor, and none twice. A
+//! monitor that finds the process ended or ending is answered with `noproc` by the holder of the
+//! signal: the ending process, or the sender.
+
+use std::fmt;
+use std::future::Future;
+
+use purlin_raw::{ConvertedMessage, Erased};
+
+use crate::node::context::with_context;
+use crate::node::names::Name;
+use crate::process::options::SpawnOptions;
+use crate::process::process_ref::ToProcess;
+use crate::process::spawn::{spawn_here, spawn_on};
+use crate::signals::local_state::{InitialState, LocalState, OfDown};
+use crate::signals::reference::Reference;
+use crate::signals::signal::{Peer, Signal, send_signal};
+use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
+
+/// Identifies a monitor: Erlang's monitor reference.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MonitorRef(Reference);
+
+/// Message of a monitor that fired: Erlang's `{'DOWN', Ref, process, Object, Reason}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Down {
+    /// The monitor that fired.
+    pub monitor: MonitorRef,
+    /// The process that ended, by id or by name as it was monitored.
+    pub process: Monitored,
+    /// The exit reason; `noproc` if the process had ended before.
+    pub reason: ExitReason,
+}
+
+/// Target of a monitor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Monitored {
+    /// A process.
+    Process(ProcessId),
+    /// The process that had this name when it was monitored (D5).
+    Name(Name),
+}
+
+/// The watcher's end of a monitor. WHY: an enum, because it is usually one word and is moved often.
+#[derive(Debug)]
+pub(crate) enum Monitoring {
+    /// Monitor of a process.
+    Of(Peer),
+    /// Monitor by name, or of a process that had already ended, with the process if there was one.
+    As(Box<(Monitored, Option<Peer>)>),
+}
+
+impl Monitoring {
+    /// Returns the target of the monitor.
+    #[inline]
+    pub(crate) fn of(&self) -> Monitored {
+        match self {
+            Self::Of(peer) => Monitored::Process(ProcessId::of(peer)),
+            Self::As(given) => given.0.clone(),
+        }
+    }
+
+    fn peer(&self) -> Option<&Peer> {
+        match self {
+            Self::Of(peer) => Some(peer),
+            Self::As(given) => given.1.as_ref(),
+        }
+    }
+
+    /// Removes the monitor at its target, because the watcher has ended or removed it.
+    pub(crate) fn over(&self, reference: Reference) {
+        if let Some(peer) = self.peer() {
+            send_signal(peer, Signal::Demonitor(reference));
+        }
+    }
+}
+
+impl MonitorRef {
+    /// Returns the monitor as a number that identifies it to other nodes.
+    pub fn number(self) -> u64 {
+        self.0.number()
+    }
+
+    /// Restores a reference from [`MonitorRef::number`].
+    pub fn from_number(number: u64) -> Self {
+        Self(Reference::from_number(number))
+    }
+
+    pub(crate) fn into_inner(self) -> Reference {
+        self.0
+    }
+}
+
+/// Seals a [`Down`] into a message.
+fn sealed<M: From<Down>>(
+    reference: Reference,
+    monitoring: Monitoring,
+    reason: ExitReason,
+) -> ConvertedMessage<M> {
+    let down = Down { monitor: MonitorRef(reference), process: monitoring.of(), reason };
+    ConvertedMessage::new(M::from(down), reference.number())
+}
+
+impl fmt::Display for MonitorRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for MonitorRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// Monitors a process: when it ends, this process receives one [`Down`] with the reason (D1).
+    /// All that the monitored process sent before arrives first (D4).
+    ///
+    /// A process may be monitored several times, and each monitor fires. If the process has ended
+    /// or is ending, the reason is `noproc` (D2). If a process monitors itself, nothing happens.
+    ///
+    /// `M::from` creates the message, at the signal's position among the messages.
+    ///
+    /// ```
+    /// # use purlin::{Down, ExitReason, Process, spawn};
+    /// enum Msg { Down(Down) }
+    /// impl From<Down> for Msg {
+    ///     fn from(down: Down) -> Self { Msg::Down(down) }
+    /// }
+    ///
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<Msg>) {
+    ///     let other = spawn(async |_: Process<()>| ());
+    ///     let monitor = me.monitor(&other);
+    ///     let Msg::Down(down) = me.receive().await;
+    ///     assert_eq!(down.monitor, monitor);
+    ///     // It may have ended before it was monitored.
+    ///     assert!(matches!(down.reason, ExitReason::Normal | ExitReason::NoProcess));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    ///
+    /// COST: one signal in each direction; the first link, monitor or alias of a process allocates
+    /// its extended state.
+    #[track_caller]
+    pub fn monitor(&self, process: impl ToProcess) -> MonitorRef
+    where
+        M: From<Down>,
+    {
+        self.begin_monitor(match process.find().0 {
+            Some(peer) => Monitoring::Of(peer),
+            None => Monitoring::As(Box::new((Monitored::Process(process.id()), None))),
+        })
+    }
+
+    /// Monitors the process that has this name now (D5). The [`Down`] reports the name. If no
+    /// process has the name, the reason is `noproc`.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn monitor_name(&self, name: &str) -> MonitorRef
+    where
+        M: From<Down>,
+    {
+        let peer = with_context(|here| here.node_core.state().names.find(name)).flatten();
+        let name = Monitored::Name(Name::from(name));
+        self.begin_monitor(Monitoring::As(Box::new((name, peer))))
+    }
+
+    #[track_caller]
+    fn begin_monitor(&self, monitoring: Monitoring) -> MonitorRef
+    where
+        M: From<Down>,
+    {
+        let reference = self.reference();
+        let peer = monitoring.peer().cloned();
+        if peer.as_ref().is_some_and(Peer::is_current) {
+            return MonitorRef(reference);
+        }
+        self.keep_monitor(reference, monitoring);
+        let watch = |peer: Peer| peer.signal(Signal::Monitor { reference, watcher: self.peer() });
+        if peer.is_none_or(|peer| watch(peer).is_err()) {
+            self.signal_self(Signal::Down { reference, reason: ExitReason::NoProcess });
+        }
+        MonitorRef(reference)
+    }
+
+    fn keep_monitor(&self, reference: Reference, monitoring: Monitoring)
+    where
+        M: From<Down>,
+    {
+        self.with_local(|local| {
+            let rare = local.rare();
+            rare.down = Some(Erased::new::<OfDown<M>>(sealed));
+            rare.monitors.insert_new(reference, monitoring);
+        });
+    }
+
+    /// Removes a monitor. Returns whether it existed and had not fired. A [`Down`] that is already
+    /// in the mailbox stays there.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn demonitor(&self, monitor: MonitorRef) -> bool {
+        let monitoring = self.with_local(|local| local.rare().monitors.remove(monitor.0));
+        monitoring.map(|monitoring| monitoring.over(monitor.0)).is_some()
+    }
+
+    /// [`Process::demonitor`] with flush: also removes the [`Down`] of the monitor from the
+    /// mailbox, so that none is received afterwards (D3).
+    ///
+    /// COST: if the monitor has fired, a scan of the waiting messages.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn demonitor_flush(&self, monitor: MonitorRef) -> bool {
+        let was_there = self.demonitor(monitor);
+        if !was_there {
+            let fired = self.owner().withdraw(monitor.0.number());
+            drop(fired.unwrap_or_else(|_| self.not_here()));
+        }
+        was_there
+    }
+
+    /// Spawns a process and monitors it, in one step (L8).
+    ///
+    /// If the spawn fails, the [`Down`] has the reason `system_limit`.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    ///
+    /// COST: as [`spawn()`](crate::spawn()), and the monitor's entry in both processes.
+    #[track_caller]
+    pub fn spawn_monitor<N, F, Fut>(&self, function: F) -> (Pid<N>, MonitorRef)
+    where
+        M: From<Down>,
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let (reference, local) = self.monitored_child();
+        let pid = spawn_here(|node_core, parent| spawn_on(node_core, parent, local, function));
+        self.monitor_child(reference, &pid);
+        if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
+            self.signal_self(Signal::Down { reference, reason: ExitReason::SystemLimit });
+        }
+        (pid, MonitorRef(reference))
+    }
+
+    /// [`Process::spawn_monitor`] with options.
+    ///
+    /// # Errors
+    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is monitored and no [`Down`] is
+    /// sent.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn spawn_monitor_opt<N, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<(Pid<N>, MonitorRef), SpawnError<F>>
+    where
+        M: From<Down>,
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let (reference, local) = self.monitored_child();
+        let pid =
+            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function))?;
+        self.monitor_child(reference, &pid);
+        Ok((pid, MonitorRef(reference)))
+    }
+
+    /// Returns a new reference and the initial private state of a child that this process monitors.
+    #[track_caller]
+    fn monitored_child(&self) -> (Reference, LocalState) {
+        self.assert_in_turn();
+        let reference = self.reference();
+        let local = LocalState::with_initial(InitialState::Watched(reference, self.peer()));
+        (reference, local)
+    }
+
+    fn monitor_child<N: Send + 'static>(&self, reference: Reference, pid: &Pid<N>)
+    where
+        M: From<Down>,
+    {
+        self.keep_monitor(reference, Monitoring::Of(pid.address().clone().untyped()));
+    }
+}

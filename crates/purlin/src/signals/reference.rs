@@ -1,0 +1,73 @@
+//! References: unique numbers of monitors, aliases and unlinks.
+//!
+//! The upper half of a number starts at the node's creation, which is random, and the node counts
+//! up from there. So the numbers of two nodes of one program stay distinct until one of the nodes
+//! has made more references than the difference of their creations, in units of four thousand
+//! million (2³²).
+//!
+//! A thread that runs processes takes a batch of 1024 numbers from the node, so that processes on
+//! different cores do not contend for one counter.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use crate::node::context::{NodeContext, with_context};
+
+/// Size of a batch of numbers.
+const BATCH: u64 = 1024;
+
+/// Unique number: Erlang's reference.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Reference(u64);
+
+impl Reference {
+    /// Returns the first batch of a node.
+    pub(crate) fn first_batch(creation: u32) -> u64 {
+        (u64::from(creation) << 32) / BATCH
+    }
+
+    /// Returns a new reference; `None` on a thread that runs no process.
+    #[inline]
+    pub(crate) fn new() -> Option<Self> {
+        with_context(|here| Self(next(here)))
+    }
+
+    /// Returns the reference as a number, which is never 0.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Restores a reference from [`Reference::number`].
+    pub(crate) fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// Returns the numbers of a batch. WHY: not the first number, because 0 is not a valid reference.
+pub(crate) fn batch(batch: u64) -> Range<u64> {
+    let first = batch.wrapping_mul(BATCH);
+    (first | 1)..first.saturating_add(BATCH)
+}
+
+#[inline]
+fn next(here: &NodeContext) -> u64 {
+    let mut number = here.numbers.get();
+    if number.is_multiple_of(BATCH) {
+        number = batch(here.node_core.state().batches.fetch_add(1, Ordering::Relaxed)).start;
+    }
+    here.numbers.set(number + 1);
+    number
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#Ref<0.{}.{}>", self.0 >> 32, self.0 & 0xffff_ffff)
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

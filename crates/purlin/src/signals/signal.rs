@@ -1,0 +1,112 @@
+//! Signals: what processes exchange in order with messages (M2), and the answers of ended
+//! processes.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use purlin_raw::{Ref, ReplySender, catch_panic};
+
+use crate::node::context::ErlangTypes;
+use crate::signals::reference::Reference;
+use crate::trace::TraceBuffer;
+use crate::{ExitReason, ProcessDetails, ProcessId, pg};
+
+/// Untyped handle on another process.
+pub(crate) type Peer = Ref<ErlangTypes>;
+
+/// A signal that is not a message.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// Request to end (L4); `from` is `None` if no process sent it.
+    Exit { from: Option<ProcessId>, reason: ExitReason },
+    /// A linked process has ended (L2).
+    LinkExit { from: ProcessId, reason: ExitReason },
+    /// Request to add a link (L1).
+    Link(Peer),
+    /// Request to remove a link, to be acknowledged (L5).
+    Unlink { from: Peer, id: u64 },
+    /// Acknowledgement of an unlink.
+    UnlinkAck { from: ProcessId, id: u64 },
+    /// Request for a down signal at the end (D1).
+    Monitor { reference: Reference, watcher: Peer },
+    /// Request to remove a monitor.
+    Demonitor(Reference),
+    /// A monitored process has ended.
+    Down { reference: Reference, reason: ExitReason },
+    /// Message for an alias (L9), of the mailbox's type.
+    Aliased { alias: Reference, message: Box<dyn Any + Send> },
+    /// A process has joined or left a group that the receiver monitors (N2).
+    Group(Reference, Box<pg::Event>),
+    /// The process has been registered under a name (N1), which its end must free.
+    Named,
+    /// Request to wake a future at the end of the process.
+    WatchEnd(Arc<EndWatch>),
+    /// Request to attach a trace.
+    Follow(Arc<TraceBuffer>),
+    /// Request to detach this trace.
+    Unfollow(Arc<TraceBuffer>),
+    /// Request for an answer if the process is alive; dropped unanswered if it has ended.
+    StillThere(ReplySender<()>),
+    /// Request for the details of the process; dropped unanswered if it has ended.
+    Describe(ReplySender<ProcessDetails>),
+}
+
+/// Sends a signal that needs no answer. A signal to a process that has ended is dropped.
+#[inline]
+pub(crate) fn send_signal(to: &Peer, signal: Signal) {
+    if let Err(unread) = to.signal(signal) {
+        release_waiter(unread);
+    }
+}
+
+#[cold]
+fn release_waiter(unread: Signal) {
+    catch_panic(|| drop(unread));
+}
+
+/// Answers for a process that has ended or is about to end.
+pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
+    match signal {
+        // L6
+        Signal::Link(peer) => {
+            send_signal(&peer, Signal::LinkExit { from: me, reason: ExitReason::NoProcess });
+        }
+        Signal::Unlink { from, id } => send_signal(&from, Signal::UnlinkAck { from: me, id }),
+        // D2
+        Signal::Monitor { reference, watcher } => {
+            send_signal(&watcher, Signal::Down { reference, reason: ExitReason::NoProcess });
+        }
+        Signal::WatchEnd(watch) => watch.wake(),
+        unanswered => release_waiter(unanswered),
+    }
+}
+
+/// Wakes a waker, which may be user code, and contains its panic.
+pub(crate) fn wake(waker: Waker) {
+    catch_panic(|| waker.wake());
+}
+
+/// Registration of a future that waits for the end of a process.
+#[derive(Debug, Default)]
+pub(crate) struct EndWatch(Mutex<Option<Waker>>);
+
+impl EndWatch {
+    /// Sets the waker; `None` once the future has been dropped.
+    pub(crate) fn set(&self, waker: Option<Waker>) {
+        let before = std::mem::replace(&mut *self.lock(), waker);
+        catch_panic(|| drop(before));
+    }
+
+    pub(crate) fn wake(&self) {
+        let waker = self.lock().take();
+        if let Some(waker) = waker {
+            wake(waker);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        // WHY: no code panics under the lock, so it is never poisoned.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,55 @@
+//! Effects of the supervisor core: starting and stopping processes, reading the clock, reporting.
+//!
+//! Implemented by the supervisor's process ([`super::process`]) and by tests.
+
+use std::fmt;
+use std::future::Future;
+
+use super::Shutdown;
+use super::report::{Context, Offender};
+use super::strategy::Key;
+use crate::{ExitReason, ProcessId};
+
+/// Effects of a supervisor, which [`super::supervisor_core`] decides on but does not perform.
+pub(crate) trait Effects: Send {
+    /// Start function of a child.
+    type Start: Send + Sync;
+
+    /// Starts a child, linked to the supervisor. Returns `None` if its start returned `ignore`.
+    fn start(
+        &mut self,
+        start: &Self::Start,
+    ) -> impl Future<Output = Result<Option<ProcessId>, ExitReason>> + Send;
+
+    /// Stops children concurrently and waits until they have ended or cannot be ended (L7).
+    fn stop(
+        &mut self,
+        processes: &[ProcessId],
+        shutdown: Shutdown,
+    ) -> impl Future<Output = Vec<Stopped>> + Send;
+
+    /// Returns whether a process is alive.
+    fn is_alive(&self, process: ProcessId) -> bool;
+
+    /// Returns the time in seconds of a monotonic clock.
+    fn now(&self) -> u64;
+
+    /// Schedules a call of [`super::supervisor_core::SupervisorCore::try_again`].
+    fn try_again(&mut self, key: Key);
+
+    /// Records a restart that is about to happen, for observers: `counted` restarts count towards the intensity now, of
+    /// `most` within `period` seconds.
+    fn restarts(&self, _counted: usize, _most: usize, _period: u64) {}
+
+    /// Logs a report.
+    fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>);
+}
+
+/// Outcome of stopping a child.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// The child ended.
+    Ended(ExitReason),
+    /// The child was killed and has not ended; the supervisor abandons it.
+    Left,
+}

@@ -1,0 +1,4 @@
+//! Timers that send messages.
+
+pub(crate) mod handle;
+pub(crate) mod interval;

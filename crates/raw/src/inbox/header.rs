@@ -1,0 +1,229 @@
+//! Intrusive header of a queued signal, and the envelope that holds its payload.
+//!
+//! Exactly one thread owns a header: the sender until the push, the receiver after the take. So no
+//! two threads access `next` concurrently. The lowest bits of `next` hold three flags of the
+//! header's *own* envelope: its class, whether its push was contended, and whether its message is
+//! marked. So an envelope is one word larger than its payload.
+//!
+//! A *marked* message was made from a signal by the receiver. It carries a number, by which it can
+//! be found in the save queue and withdrawn; it is received like any other message.
+//!
+//! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use crate::memory::pool;
+use crate::sync::UnsafeCell;
+
+/// Kind of payload in an envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A message of the mailbox's type. Does not wake a process that sleeps with `DEAF` set.
+    Message,
+    /// A signal of type `W::Signal`. Wakes the receiver in any case.
+    Signal,
+}
+
+/// The envelope is of class [`Class::Signal`].
+pub(crate) const SIGNAL: usize = 0b01;
+/// The push was contended.
+pub(crate) const CONTENDED: usize = 0b10;
+/// The message is followed by a number, see [`Marked`].
+pub(crate) const MARKED: usize = 0b100;
+const TAGS: usize = SIGNAL | CONTENDED | MARKED;
+
+/// Header of an envelope.
+#[repr(C)]
+pub struct Header {
+    next: UnsafeCell<*mut Header>,
+}
+
+impl Header {
+    /// Creates a header of the given class with no successor.
+    pub fn new(class: Class) -> Self {
+        let tag = match class {
+            Class::Message => 0,
+            Class::Signal => SIGNAL,
+        };
+        Self { next: UnsafeCell::new(std::ptr::without_provenance_mut(tag)) }
+    }
+
+    /// Returns the class.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn class(&self) -> Class {
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
+        let next = self.next.with(|next| unsafe { *next });
+        if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
+    }
+
+    /// Marks the push as contended.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn mark_contended(&self) {
+        self.next.with_mut(|next| {
+            // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
+            unsafe { *next = (*next).map_addr(|addr| addr | CONTENDED) }
+        });
+    }
+
+    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub(crate) unsafe fn tags(&self) -> usize {
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
+        self.next.with(|next| unsafe { *next }).addr() & TAGS
+    }
+
+    /// Returns the successor, or null.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn next(&self) -> *mut Header {
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
+        self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !TAGS)
+    }
+
+    /// Sets the successor of a message that is in no queue and has no flags.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    #[inline(always)]
+    pub(crate) unsafe fn set_next_untagged(&self, header: *mut Header) {
+        // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
+        self.next.with_mut(|next| unsafe { *next = header });
+    }
+
+    /// Sets the successor and keeps the flags.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn set_next(&self, header: *mut Header) {
+        self.next.with_mut(|next| {
+            // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
+            unsafe { *next = header.map_addr(|addr| addr | ((*next).addr() & TAGS)) }
+        });
+    }
+}
+
+/// Header and payload.
+///
+/// The payload is initialised while the envelope is in an inbox or a save queue. Dropping an
+/// envelope drops no payload.
+#[repr(C, align(16))] // WHY: the inbox state word keeps four flags in the address.
+pub(crate) struct Envelope<T> {
+    header: Header,
+    payload: MaybeUninit<T>,
+}
+
+impl<T> Envelope<T> {
+    /// Allocates an envelope and returns its header; [`Envelope::open`] reverses this.
+    #[inline]
+    pub(crate) fn seal(class: Class, payload: T) -> NonNull<Header> {
+        let envelope = pool::take::<Self>();
+        let sealed = Self { header: Header::new(class), payload: MaybeUninit::new(payload) };
+        // SAFETY: the block was taken for this type.
+        unsafe { envelope.write(sealed) };
+        envelope.cast()
+    }
+
+    /// Moves the payload out. The returned [`EmptyEnvelope`] owns the emptied envelope.
+    ///
+    /// # Safety
+    /// The header comes from `Envelope::<T>::seal`, `Envelope::<T>::seal_marked` or
+    /// `EmptyEnvelope::<T>::reseal` with this same `T`, and the caller owns it.
+    #[inline]
+    pub(crate) unsafe fn open(header: NonNull<Header>) -> (T, EmptyEnvelope<T>) {
+        let envelope = header.cast::<Self>();
+        // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type,
+        // and its payload is initialised. `EmptyEnvelope` does not read the payload again.
+        let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
+        (payload, EmptyEnvelope(envelope))
+    }
+}
+
+impl<T> Envelope<T> {
+    /// Borrows the payload.
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`]; the caller neither opens nor gives away the envelope during `'a`.
+    pub(crate) unsafe fn peek<'a>(header: NonNull<Header>) -> &'a T {
+        // SAFETY: by the contract the payload is initialised.
+        unsafe { header.cast::<Self>().as_ref().payload.assume_init_ref() }
+    }
+}
+
+/// Payload followed by a number.
+///
+/// WHY `repr(C)` and the number last: the payload is then at the same offset as in an [`Envelope`]
+/// without a number, so `Envelope::open` works for both.
+#[repr(C)]
+struct Marked<T> {
+    payload: T,
+    mark: u64,
+}
+
+impl<T> Envelope<T> {
+    const SAME_PLACE: () = assert!(
+        std::mem::offset_of!(Envelope<T>, payload)
+            == std::mem::offset_of!(Envelope<Marked<T>>, payload)
+    );
+
+    /// Allocates a marked message; [`Envelope::open`] reverses this.
+    pub(crate) fn seal_marked(payload: T, mark: u64) -> NonNull<Header> {
+        let () = Self::SAME_PLACE;
+        let header = Envelope::<Marked<T>>::seal(Class::Message, Marked { payload, mark });
+        // SAFETY: the envelope is owned here, so no other thread accesses `next`.
+        unsafe { header.as_ref() }.next.with_mut(|next| unsafe {
+            // SAFETY: as above.
+            *next = (*next).map_addr(|addr| addr | MARKED);
+        });
+        header
+    }
+
+    /// Returns the number of a marked message, or `None` if the message is not marked.
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`].
+    pub(crate) unsafe fn mark(header: NonNull<Header>) -> Option<u64> {
+        // SAFETY: by the contract; an envelope with the `MARKED` flag was made by `seal_marked`.
+        unsafe {
+            (header.as_ref().tags() & MARKED != 0)
+                .then(|| (*header.cast::<Envelope<Marked<T>>>().as_ref().payload.as_ptr()).mark)
+        }
+    }
+}
+
+/// Envelope whose payload has been moved out.
+pub(crate) struct EmptyEnvelope<T>(NonNull<Envelope<T>>);
+
+impl<T> EmptyEnvelope<T> {
+    /// Puts a payload back in.
+    #[inline]
+    pub(crate) fn reseal(self, payload: T) -> NonNull<Header> {
+        let envelope = std::mem::ManuallyDrop::new(self).0;
+        // SAFETY: `self` owned the envelope, whose payload is uninitialised, and gives it away
+        // here.
+        unsafe { (&raw mut (*envelope.as_ptr()).payload).write(MaybeUninit::new(payload)) };
+        envelope.cast()
+    }
+}
+
+impl<T> Drop for EmptyEnvelope<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: `self` owns the envelope, whose payload is uninitialised. Its block was taken for
+        // `Envelope<Marked<T>>` if the `MARKED` flag is set, else for `Envelope<T>`.
+        unsafe {
+            if self.0.as_ref().header.tags() & MARKED == 0 {
+                pool::free(self.0);
+            } else {
+                pool::free(self.0.cast::<Envelope<Marked<T>>>());
+            }
+        }
+    }
+}

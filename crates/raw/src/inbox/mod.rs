@@ -1,0 +1,10 @@
+//! Inbox of a process: the queue that senders push to, and the mailbox behind it.
+
+pub(crate) mod batch;
+pub(crate) mod bound;
+pub(crate) mod header;
+pub(crate) mod save_queue;
+pub(crate) mod sealed_message;
+pub(crate) mod shards;
+pub(crate) mod state;
+pub(crate) mod wait_list;

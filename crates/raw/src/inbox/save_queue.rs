@@ -1,0 +1,156 @@
+//! Save queue: received messages in order, and the cursor of a selective receive.
+//!
+//! Accessed by the owning process only. Each operation is a few pointer writes; none runs user
+//! code.
+//!
+//! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
+//! moves. Headers are removed only directly behind the cursor, or at the front; removing the header
+//! at the cursor resets it.
+
+use std::ptr::{self, NonNull};
+
+use crate::inbox::batch::Batch;
+use crate::inbox::header::Header;
+
+/// Save queue: received messages, oldest first.
+pub(crate) struct SaveQueue {
+    oldest: *mut Header,
+    newest: *mut Header,
+    /// The last message that a selective receive skipped; null at the start of a scan.
+    cursor: *mut Header,
+}
+
+impl SaveQueue {
+    pub(crate) const fn new() -> Self {
+        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut() }
+    }
+
+    /// Appends a message.
+    ///
+    /// # Safety
+    /// The caller owns the header and gives it away.
+    #[inline]
+    pub(crate) unsafe fn append(&mut self, header: NonNull<Header>) {
+        let last = self.newest;
+        // SAFETY: the list owns the header now; `last` is null or a header of this list.
+        unsafe { self.insert(last, header) }
+    }
+
+    /// Appends a batch.
+    ///
+    /// # Safety
+    /// The caller owns the batch and gives it away.
+    #[inline]
+    pub(crate) unsafe fn append_all(&mut self, arrived: &Batch) {
+        if arrived.len == 0 {
+            return;
+        }
+        match NonNull::new(self.newest) {
+            None => self.oldest = arrived.oldest,
+            // SAFETY: `last` is a header of this list, which owns its headers.
+            Some(last) => unsafe { last.as_ref().set_next(arrived.oldest) },
+        }
+        self.newest = arrived.newest;
+    }
+
+    /// Removes the oldest message and restarts the current scan.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<NonNull<Header>> {
+        self.cursor = ptr::null_mut();
+        self.take_next()
+    }
+
+    /// Removes the oldest message; the current scan continues where it was.
+    pub(crate) fn pop_keeping_cursor(&mut self) -> Option<NonNull<Header>> {
+        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
+        let oldest = self.take_next()?;
+        if cursor != oldest.as_ptr() {
+            self.cursor = cursor;
+        }
+        Some(oldest)
+    }
+
+    /// Restarts the scan at the oldest message.
+    #[inline]
+    pub(crate) fn rewind(&mut self) {
+        self.cursor = ptr::null_mut();
+    }
+
+    /// Removes the message behind the cursor.
+    #[inline]
+    pub(crate) fn take_next(&mut self) -> Option<NonNull<Header>> {
+        let behind = if self.cursor.is_null() {
+            self.oldest
+        } else {
+            // SAFETY: the cursor is a header of this list, and only the owning process accesses the
+            // list.
+            unsafe { (*self.cursor).next() }
+        };
+        let header = NonNull::new(behind)?;
+        // SAFETY: `header` is in this list, which owns its headers.
+        let rest = unsafe { header.as_ref().next() };
+        if self.cursor.is_null() {
+            self.oldest = rest;
+        } else {
+            // SAFETY: the cursor is a header of this list.
+            unsafe { (*self.cursor).set_next(rest) };
+        }
+        if rest.is_null() {
+            self.newest = self.cursor;
+        }
+        Some(header)
+    }
+
+    /// Removes the first message for which `is_it` returns `true`; restarts the current scan.
+    pub(crate) fn take_first_matching(
+        &mut self,
+        mut is_it: impl FnMut(NonNull<Header>) -> bool,
+    ) -> Option<NonNull<Header>> {
+        self.rewind();
+        let mut header = NonNull::new(self.oldest);
+        while let Some(here) = header {
+            if is_it(here) {
+                let found = self.take_next();
+                self.rewind();
+                return found;
+            }
+            self.cursor = here.as_ptr();
+            // SAFETY: the header is in this list, which owns its headers.
+            header = NonNull::new(unsafe { here.as_ref().next() });
+        }
+        self.rewind();
+        None
+    }
+
+    /// Puts a message back at the cursor and moves the cursor past it.
+    ///
+    /// # Safety
+    /// The caller owns the header and gives it away.
+    #[inline]
+    pub(crate) unsafe fn put_back(&mut self, header: NonNull<Header>) {
+        // SAFETY: the list owns the header now; the cursor is null or a header of this list.
+        unsafe { self.insert(self.cursor, header) };
+        self.cursor = header.as_ptr();
+    }
+
+    /// # Safety
+    /// The caller owns `header` and gives it away; `before` is null or a header of this list.
+    #[inline]
+    unsafe fn insert(&mut self, before: *mut Header, header: NonNull<Header>) {
+        let after = if before.is_null() {
+            std::mem::replace(&mut self.oldest, header.as_ptr())
+        } else {
+            // SAFETY: `before` is a header of this list, which owns its headers.
+            unsafe {
+                let after = (*before).next();
+                (*before).set_next(header.as_ptr());
+                after
+            }
+        };
+        // SAFETY: the caller gave the header away.
+        unsafe { header.as_ref().set_next(after) };
+        if after.is_null() {
+            self.newest = header.as_ptr();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Sharded mode of the inbox state word: push to a shard, announce, install and remove shards.
+//!
+//! Called by `state`, whose module documentation has the protocol. `shards` implements one shard.
+
+use std::ptr::{self, NonNull};
+
+use super::word::{
+    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, SHARDS, arrival, epoch, has_shards, header, is_closed,
+};
+use super::{PushOutcome, State};
+use crate::inbox::batch::Batch;
+use crate::inbox::header::{Class, Header};
+use crate::inbox::shards::{Contention, LAST_EPOCH, ShardState, Shards};
+use crate::sync::Ordering;
+
+impl State {
+    /// Pushes a signal into the sender's shard. Returns `None` if the shard is frozen.
+    ///
+    /// # Safety
+    /// As for `push`; `word` was read with acquire and was sharded. On `None` the caller owns the
+    /// header again.
+    pub(super) unsafe fn push_to_shard(
+        &self,
+        word: *mut Header,
+        new: NonNull<Header>,
+        class: Class,
+        sender: u32,
+    ) -> Option<PushOutcome> {
+        let shards = self.known_shards();
+        let shard = shards.shard_of(sender);
+        let bit = 1 << (FIRST_SHARD_BIT + shard as u32);
+        // SAFETY: by the contract; a frozen shard has not taken the header.
+        let announced = match unsafe { shards.push(shard, new, epoch(word)) } {
+            ShardState::Frozen => return None,
+            ShardState::Empty => false,
+            ShardState::Others if class == Class::Signal => false,
+            ShardState::Others => {
+                // WHY check, although the sender that found the shard empty announces it: that
+                // sender may be preempted before it does, and this message must not wait for it.
+                // ORDER: relaxed: if the receiver emptied the shard before this push, the push
+                // synchronizes with it, and this load cannot return an older word. So a stale word
+                // with the bit set means that the receiver will still take the shard, with this
+                // message in it.
+                let now = self.word.load(Ordering::Relaxed);
+                !has_shards(now) || now.addr() & bit != 0
+            }
+        };
+        Some(if announced { PushOutcome::Queued } else { self.announce(bit, class) })
+    }
+
+    /// Announces the contents of a shard to the receiver.
+    fn announce(&self, bit: usize, class: Class) -> PushOutcome {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if is_closed(word) || !has_shards(word) {
+                // The epoch has ended, and the receiver has taken the contents of the shard.
+                return PushOutcome::Queued;
+            }
+            let (flags, wakes) = arrival(word, class);
+            let next = word.map_addr(|addr| (addr & !FLAGS) | flags | bit);
+            // ORDER: release to `take`, which then sees the header in the shard. Acquire from
+            // `sleep`, as in `push`.
+            // WHY an RMW even if nothing changes: the receiver may just have taken the bit, and
+            // only the RMW reads the latest value.
+            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if wakes => return PushOutcome::Schedule,
+                Ok(_) => return PushOutcome::Queued,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Returns the shards. For a thread that found the inbox sharded with an acquire load, and for
+    /// the receiver.
+    pub(super) fn known_shards(&self) -> &Shards {
+        // SAFETY: the pointer was stored before the shards were first in use and never changes
+        // again. Its target lives as long as `self`.
+        unsafe { self.shards.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
+    }
+
+    /// A take that starts or ends with a sharded inbox.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_from_shards(
+        &self,
+        contention: &mut Contention,
+        arrived: &mut Batch,
+    ) -> *mut Header {
+        match has_shards(self.word.load(Ordering::Relaxed)) {
+            true => self.take_shards(contention, arrived),
+            false => self.install_shards(contention, arrived),
+        }
+    }
+
+    /// Takes the stack and leaves the inbox sharded.
+    fn install_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
+        contention.installed();
+        let mut shards = self.shards.load(Ordering::Relaxed);
+        if shards.is_null() {
+            shards = Box::into_raw(Box::new(Shards::new()));
+            self.shards.store(shards, Ordering::Relaxed);
+        }
+        let epoch = self.known_shards().last_epoch() + 1;
+        let next = SHARDS | epoch << COUNT_SHIFT;
+        // ORDER: acquire as in `take`; release to senders: the shards and the pointer to them.
+        let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
+        // SAFETY: the swap transferred the stack to this thread.
+        *arrived = unsafe { Batch::reverse(header(word)) };
+        word
+    }
+
+    /// Takes the contents of the announced shards. Ends the epoch if they bring too little.
+    fn take_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
+        let epoch = epoch(self.word.load(Ordering::Relaxed));
+        if contention.wants_stack() && epoch < LAST_EPOCH {
+            // ORDER: acquire from `wake`. `freeze` releases the end of the epoch to senders.
+            let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
+            *arrived = self.known_shards().freeze(epoch);
+            return word;
+        }
+        let next = SHARDS | epoch << COUNT_SHIFT;
+        // ORDER: acquire from `announce` and `wake`. No release: since `install_shards` every change
+        // of the word has been an RMW, so this one continues the release sequence of the
+        // installation, and a thread that acquires the word synchronizes with it.
+        let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::Acquire);
+        *arrived = self.known_shards().take((word.addr() >> FIRST_SHARD_BIT) as u32);
+        contention.count_sharded(arrived);
+        word
+    }
+}

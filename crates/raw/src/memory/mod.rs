@@ -1,0 +1,8 @@
+//! Memory of cells and envelopes: free lists, deferred reference counts, and trimming, which
+//! returns free memory to the operating system.
+
+pub(crate) mod deferred_rc;
+pub(crate) mod erased;
+pub(crate) mod pool;
+pub(crate) mod pooled;
+pub(crate) mod trim;

@@ -1,0 +1,399 @@
+//! Operations on a process that are open to every thread: send, signal, inspect.
+//!
+//! An [`Address`] knows the message type, a [`Ref`] does not. Both hold a reference, may be used
+//! from any thread and outlive the process; a send to an ended process returns the message.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::RuntimeTypes;
+use crate::inbox::bound::{Admission, Bound, Overflow, SendMode, SendOutcome};
+use crate::inbox::header::{Class, Envelope, Header};
+use crate::inbox::state::PushOutcome;
+use crate::memory::deferred_rc;
+use crate::process::cell::{Base, Front, RUNNING, bound};
+use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
+use crate::process::snapshot::Snapshot;
+use crate::process::turn::Runnable;
+use crate::sync::Ordering;
+use crate::table::Slot;
+
+/// Reference to a process of any message type.
+pub struct Ref<W: RuntimeTypes> {
+    base: NonNull<Base>,
+    world: PhantomData<fn(W)>,
+}
+
+/// Reference to a process that receives `M`.
+pub struct Address<W: RuntimeTypes, M> {
+    to: Ref<W>,
+    message: PhantomData<fn(M)>,
+}
+
+/// Message that [`Address::send`] did not send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unsent<M> {
+    /// The process has ended.
+    Ended(M),
+    /// The mailbox has a bound.
+    Bounded(M),
+}
+
+/// Message that [`Address::send_bounded`] did not send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Refused<M> {
+    /// The process has ended.
+    Ended(M),
+    /// The mailbox is full.
+    Full(M),
+}
+
+impl<M> std::fmt::Debug for Unsent<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ended(_) => "Ended(..)",
+            Self::Bounded(_) => "Bounded(..)",
+        })
+    }
+}
+
+impl<M> std::fmt::Debug for Refused<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ended(_) => "Ended(..)",
+            Self::Full(_) => "Full(..)",
+        })
+    }
+}
+
+// SAFETY: everything reachable through a `Ref` is atomic, or `W::Shared`, which is `Sync`; the
+// signals it sends are `Send`.
+unsafe impl<W: RuntimeTypes> Send for Ref<W> {}
+// SAFETY: as above.
+unsafe impl<W: RuntimeTypes> Sync for Ref<W> {}
+
+impl<W: RuntimeTypes> Clone for Ref<W> {
+    fn clone(&self) -> Self {
+        // SAFETY: the handle holds a reference.
+        unsafe { deferred_rc::retain(self.base) };
+        Self { base: self.base, world: PhantomData }
+    }
+}
+
+impl<W: RuntimeTypes> Drop for Ref<W> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { deferred_rc::release(self.base) }
+    }
+}
+
+impl<W: RuntimeTypes> std::fmt::Debug for Ref<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Ref").field(&self.slot()).finish()
+    }
+}
+
+impl<W: RuntimeTypes> Ref<W> {
+    /// # Safety
+    /// `base` is a cell of this type family, and the handle takes over a reference.
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        Self { base, world: PhantomData }
+    }
+
+    #[inline(always)]
+    fn base(&self) -> &Base {
+        // SAFETY: the handle holds a reference.
+        unsafe { self.base.as_ref() }
+    }
+
+    /// Returns the slot in the table, also after the process has ended.
+    pub fn slot(&self) -> Slot {
+        self.base().slot
+    }
+
+    /// Returns the state of the process that any thread may read.
+    pub fn shared(&self) -> &W::Shared {
+        // SAFETY: the handle holds a reference to a cell of this type family.
+        unsafe { &self.base.cast::<Front<W>>().as_ref().shared }
+    }
+
+    /// Returns the exit status if the process has ended.
+    pub fn exit_status(&self) -> Option<&W::ExitStatus> {
+        if !self.has_ended() {
+            return None;
+        }
+        // SAFETY: the handle holds a reference to a cell of this type family. The acquire load that
+        // found the inbox closed synchronizes with `close`, before which `exit_status` was written
+        // for the last time.
+        unsafe { self.base.cast::<Front<W>>().as_ref().exit_status.with(|last| Some(&*last)) }
+    }
+
+    /// Sends a signal, in order with messages. Returns it if the process has ended.
+    ///
+    /// WHY inlined up to the push: the caller then builds the signal in its envelope. A signal
+    /// built on the stack and read back with wider loads than it was stored with costs a
+    /// store-forwarding stall.
+    #[inline]
+    pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
+        let header = Envelope::seal(Class::Signal, signal);
+        // SAFETY: the handle holds a reference. The envelope is owned here, and its class and
+        // payload are those of a signal.
+        match unsafe { push_signal(self.base, header) } {
+            true => Ok(()),
+            // SAFETY: a refused header is owned by the caller again.
+            false => Err(unsafe { Envelope::<W::Signal>::open(header) }.0),
+        }
+    }
+
+    /// Returns the type of its messages.
+    pub fn message_type(&self) -> TypeId {
+        (self.base().vtable.message)()
+    }
+
+    /// Converts to an address if the process receives messages of type `M`.
+    pub fn typed<M: Send + 'static>(self) -> Result<Address<W, M>, Self> {
+        if self.message_type() == TypeId::of::<M>() {
+            Ok(Address { to: self, message: PhantomData })
+        } else {
+            Err(self)
+        }
+    }
+
+    /// Returns the bound of its mailbox, if it has one.
+    #[inline]
+    pub fn bound(&self) -> Option<&Bound> {
+        // SAFETY: the handle holds a reference.
+        unsafe { bound(self.base) }
+    }
+
+    /// Returns whether its mailbox has capacity for one more message. The result may be stale.
+    pub(crate) fn has_capacity(&self) -> bool {
+        self.bound().is_none_or(|bound| bound.has_capacity(self.base()))
+    }
+
+    /// Returns whether this thread is in a turn of the process.
+    pub fn is_current(&self) -> bool {
+        is_running(self.base)
+    }
+
+    /// Returns whether the process has ended.
+    pub fn has_ended(&self) -> bool {
+        self.base().inbox.is_closed()
+    }
+
+    /// Returns whether the process has ended and the contents of its inbox have been dropped.
+    pub fn is_drained(&self) -> bool {
+        // ORDER: acquire from `turn::wind_up`: the messages have been dropped and counted.
+        self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
+    }
+
+    /// Returns the number of queued messages; of those still in the stack at most 32767 are
+    /// counted.
+    pub fn mailbox_len(&self) -> usize {
+        self.base().mailbox_len()
+    }
+
+    /// Returns the number of references to the process, including its own and the table's. This is
+    /// an upper bound, as deferred releases are included. A thread that finds only the references
+    /// it knows of also sees what other holders sent before they released theirs.
+    pub fn references(&self) -> u32 {
+        // ORDER: acquire from `deferred_rc::give_up`: what holders of released references sent.
+        self.base().refs.load(Ordering::Acquire)
+    }
+
+    /// Takes a snapshot of the process without stopping it.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::at(self.base())
+    }
+
+    /// Returns whether the process lives in the same node core as `other`.
+    #[inline]
+    pub(crate) fn is_on_node_of(&self, other: &Base) -> bool {
+        self.base().node == other.node
+    }
+
+    /// Converts into a counted reference, which the caller must drop with `deferred_rc::release`.
+    #[inline]
+    pub(crate) fn into_base(self) -> NonNull<Base> {
+        std::mem::ManuallyDrop::new(self).base
+    }
+
+    /// Returns whether both refer to the same process.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.base == other.base
+    }
+}
+
+/// Pushes a signal, and schedules the process if the push woke it. Returns `false` if the process
+/// has ended; the caller then owns the header again.
+///
+/// # Safety
+/// The caller holds a reference to the cell. As for `State::push`; the payload type is the one of
+/// `class` in this cell.
+#[inline(always)]
+pub(crate) unsafe fn push(base: NonNull<Base>, header: NonNull<Header>, class: Class) -> bool {
+    if count_send() {
+        // SAFETY: by the contract.
+        return unsafe { push_traced(base, header, class) };
+    }
+    // SAFETY: by the contract.
+    unsafe { push_on(base, header, class) }
+}
+
+/// [`push`] without tracing.
+///
+/// # Safety
+/// As for [`push`].
+#[inline(always)]
+unsafe fn push_on(base: NonNull<Base>, header: NonNull<Header>, class: Class) -> bool {
+    // SAFETY: by the contract.
+    match unsafe { base.as_ref().inbox.push(header, class, sender_id) } {
+        PushOutcome::Queued => true,
+        PushOutcome::Schedule => {
+            // SAFETY: the push has cleared `ASLEEP`.
+            unsafe { Runnable::new(base) }.schedule();
+            true
+        }
+        PushOutcome::Closed => false,
+    }
+}
+
+/// Passes the signal to [`RuntimeTypes::sent`], then pushes it.
+///
+/// WHY both in one function: nothing is live across the call, so the untraced path saves no
+/// registers.
+///
+/// # Safety
+/// As for [`push`].
+#[cold]
+#[inline(never)]
+unsafe fn push_traced(base: NonNull<Base>, header: NonNull<Header>, class: Class) -> bool {
+    // SAFETY: by the contract; the vtable belongs to the cell.
+    unsafe {
+        without_trace(|| (base.as_ref().vtable.sent)(base, header));
+        push_on(base, header, class)
+    }
+}
+
+/// [`push`] for a signal, compiled once for all worlds.
+///
+/// # Safety
+/// As for [`push`].
+unsafe fn push_signal(base: NonNull<Base>, header: NonNull<Header>) -> bool {
+    // SAFETY: by the contract.
+    unsafe { push(base, header, Class::Signal) }
+}
+
+/// Handles a message that was pushed past the limit.
+///
+/// # Safety
+/// The caller holds a reference to the cell, and `bound` is its bound.
+pub(crate) unsafe fn handle_excess(base: NonNull<Base>, bound: &Bound) -> SendOutcome {
+    if bound.overflow() != Overflow::DropOldest {
+        return SendOutcome::Past;
+    }
+    if is_running(base) {
+        exhaust_budget();
+    }
+    // SAFETY: the caller keeps the cell alive. The wake has cleared `ASLEEP`, and a sleeping
+    // process is in its table.
+    unsafe {
+        if bound.raise_flag() && base.as_ref().inbox.wake() {
+            Runnable::new(base).schedule();
+        }
+    }
+    SendOutcome::Done
+}
+
+impl<W: RuntimeTypes, M> Clone for Address<W, M> {
+    fn clone(&self) -> Self {
+        Self { to: self.to.clone(), message: PhantomData }
+    }
+}
+
+impl<W: RuntimeTypes, M> std::fmt::Debug for Address<W, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Address").field(&self.to.slot()).finish()
+    }
+}
+
+impl<W: RuntimeTypes, M> std::ops::Deref for Address<W, M> {
+    type Target = Ref<W>;
+
+    fn deref(&self) -> &Ref<W> {
+        &self.to
+    }
+}
+
+impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
+    /// # Safety
+    /// `base` is a cell of this type family and message type, and the handle takes over a
+    /// reference.
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        // SAFETY: by the contract.
+        Self { to: unsafe { Ref::new(base) }, message: PhantomData }
+    }
+
+    /// Sends a message. Returns it if the process has ended, or if its mailbox has a bound; use
+    /// [`Address::send_bounded`] then.
+    ///
+    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
+    #[inline]
+    pub fn send(&self, message: M) -> Result<(), Unsent<M>> {
+        if self.to.bound().is_some() {
+            return Err(Unsent::Bounded(message));
+        }
+        let header = Envelope::seal(Class::Message, message);
+        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
+        match unsafe { push(self.to.base, header, Class::Message) } {
+            true => Ok(()),
+            // SAFETY: a refused header is owned by the caller again.
+            false => Err(Unsent::Ended(unsafe { refused(header) })),
+        }
+    }
+
+    /// Sends a message to a bounded mailbox in the given mode. Returns it if the process has ended
+    /// or the mailbox is full.
+    ///
+    /// COST: as [`Address::send`], and one more compare-and-swap.
+    #[cold]
+    pub fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, Refused<M>> {
+        let base = self.to.base;
+        let bound = self.to.bound();
+        let entry = bound.map_or(Admission::Within, |bound| bound.admit(self.to.base(), mode));
+        match entry {
+            Admission::Within | Admission::Past => {}
+            Admission::Full => return Err(Refused::Full(message)),
+            Admission::Dropped => return Ok(SendOutcome::Done),
+            Admission::Ended => return Err(Refused::Ended(message)),
+        }
+        let header = Envelope::seal(Class::Message, message);
+        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
+        if !unsafe { push(base, header, Class::Message) } {
+            // SAFETY: a refused header is owned by the caller again.
+            return Err(Refused::Ended(unsafe { refused(header) }));
+        }
+        match bound {
+            // SAFETY: the handle holds a reference.
+            Some(bound) if entry == Admission::Past => Ok(unsafe { handle_excess(base, bound) }),
+            _ => Ok(SendOutcome::Done),
+        }
+    }
+
+    /// Converts to a reference without the message type.
+    pub fn untyped(self) -> Ref<W> {
+        self.to
+    }
+}
+
+/// Opens an envelope that was not delivered.
+///
+/// # Safety
+/// As for [`Envelope::open`].
+#[cold]
+unsafe fn refused<T>(header: NonNull<Header>) -> T {
+    // SAFETY: by the contract.
+    unsafe { Envelope::<T>::open(header) }.0
+}

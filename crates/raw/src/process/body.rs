@@ -1,0 +1,202 @@
+//! Code that depends on the types of a process: its body, and the functions of its vtable.
+//!
+//! All other code of a process is compiled once, in this crate.
+
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use crate::catch_panic::catch_panic;
+use crate::inbox::batch::Batch;
+use crate::inbox::bound::MaybeBound;
+use crate::inbox::header::{Class, Envelope, Header};
+use crate::inbox::sealed_message::discard;
+use crate::memory::pool;
+use crate::node_core::NodeCoreInner;
+use crate::process::cell::{Base, Cell, Front, Polled, VTable};
+use crate::process::owner::Owner;
+use crate::sync::{Ordering, UnsafeCell};
+use crate::{End, Outgoing, RuntimeTypes};
+
+/// Code of a process.
+pub trait Body<W: RuntimeTypes, M: Send + 'static>: Send + 'static {
+    /// Whether its turns may block the thread; the host then runs them on other threads.
+    const BLOCKING: bool = false;
+
+    /// Bound of the mailbox, or `()`.
+    type Bound: MaybeBound;
+
+    /// Runs one turn. `Ready` ends the process with its exit status. By then the body has dropped
+    /// everything it held, because it is not dropped afterwards. Must not unwind: unwinding aborts
+    /// the program.
+    fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<W::ExitStatus>;
+
+    /// Returns the name shown in process listings.
+    fn name() -> &'static str;
+}
+
+/// Returns the vtable of the processes of these types.
+pub(crate) const fn vtable<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {
+    const {
+        &VTable {
+            poll: poll::<W, M, B>,
+            wind_up: wind_up::<W, M>,
+            free: free::<W, M, B>,
+            sent: sent::<W, M>,
+            discard: discard::<M>,
+            block: pool::Block::of::<Cell<W, M, B::Bound, B>>(),
+            message: std::any::TypeId::of::<M>,
+            family: std::any::TypeId::of::<W>,
+            message_name: std::any::type_name::<M>,
+            body_name: B::name,
+            blocking: B::BLOCKING,
+            bound_offset: match B::Bound::BOUNDED {
+                true => std::mem::offset_of!(Cell<W, M, B::Bound, B>, bound),
+                false => 0,
+            },
+            bytes: size_of::<Cell<W, M, B::Bound, B>>(),
+            envelope: size_of::<Envelope<M>>(),
+        }
+    }
+}
+
+/// Initialises the typed fields of a new cell whose base is initialised. The body stays
+/// uninitialised.
+///
+/// # Safety
+/// `base` is the start of a block for a cell of these types, to which no other reference exists.
+#[inline]
+pub(crate) unsafe fn furnish<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
+    base: NonNull<Base>,
+    shared: W::Shared,
+    local: W::Local,
+    bound: B::Bound,
+) -> NonNull<Cell<W, M, B::Bound, MaybeUninit<B>>> {
+    let cell = base.cast::<Cell<W, M, B::Bound, MaybeUninit<B>>>();
+    // WHY field by field: a cell built on the stack would be copied here as a whole.
+    // SAFETY: the block is large enough for the cell.
+    unsafe {
+        let front = base.cast::<Front<W>>().as_ptr();
+        (&raw mut (*front).shared).write(shared);
+        (&raw mut (*front).exit_status).write(UnsafeCell::new(Default::default()));
+        if W::has_state(&local) {
+            base.as_ref().set_has_local(true);
+        }
+        (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
+        (&raw mut (*cell.as_ptr()).bound).write(bound);
+        (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
+    }
+    cell
+}
+
+/// Calls [`RuntimeTypes::sent`] for a signal that a traced process is about to send.
+///
+/// # Safety
+/// `base` is a cell of these types, kept alive by the caller. The caller owns the envelope, whose
+/// payload type is the one of its class in this cell.
+unsafe fn sent<W: RuntimeTypes, M: Send + 'static>(base: NonNull<Base>, header: NonNull<Header>) {
+    // SAFETY: by the contract.
+    unsafe {
+        let front = base.cast::<Front<W>>().as_ref();
+        let what = match header.as_ref().class() {
+            Class::Message => Outgoing::Message(Envelope::<M>::peek(header)),
+            Class::Signal => Outgoing::Signal(Envelope::<W::Signal>::peek(header)),
+        };
+        W::sent(front.base.slot, &front.shared, (front.base.vtable.message_name)(), what);
+    }
+}
+
+/// Polls the body. `extern "C"` aborts the program on unwinding.
+///
+/// # Safety
+/// `base` is a cell of these same types, and this thread is in its turn.
+unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
+    base: NonNull<Base>,
+    cx: &mut Context<'_>,
+) -> Polled {
+    // SAFETY: the process lives at least as long as its turn.
+    let cell = unsafe { base.cast::<Cell<W, M, B::Bound, B>>().as_ref() };
+    // SAFETY: this handle is never dropped, so it needs no counted reference; the table's keeps the
+    // cell alive meanwhile.
+    let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
+    let polled = cell.body.with_mut(|body| {
+        // SAFETY: only the running turn accesses the body, and the cell never moves.
+        unsafe { Pin::new_unchecked(&mut *body) }.turn(&me, cx)
+    });
+    let Poll::Ready(exit_status) = polled else { return Polled::Pending };
+    // SAFETY: this is the last turn, and no thread reads the field before the inbox is closed.
+    // WHY not an assignment: it would drop the previous value, which is the default.
+    cell.front.exit_status.with_mut(|place| unsafe { place.write(exit_status) });
+    Polled::Ended
+}
+
+/// Drops the queued messages, hands the queued signals to the layer above and calls
+/// [`RuntimeTypes::closed`].
+///
+/// # Safety
+/// `base` is a cell of these types that has ended and is in no turn. The caller owns the batch,
+/// which came from the cell's inbox.
+unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
+    base: NonNull<Base>,
+    arrived: &Batch,
+) {
+    // SAFETY: the caller holds a reference to the cell, and its worker a handle on the node core.
+    let (front, node_state) = unsafe {
+        let front = base.cast::<Front<W>>().as_ref();
+        (front, &front.base.node.cast::<NodeCoreInner<W>>().as_ref().state)
+    };
+    // SAFETY: the process is in no turn, so only this thread accesses the field.
+    let mut local = front.local.with(|local| unsafe { &*local }.take());
+    let mut dropped = 0;
+    let mut discard = |header: NonNull<Header>| {
+        // SAFETY: the header came from this process's inbox or save queue, where envelopes are of
+        // class `Message` with payload `M`, or of class `Signal` with payload `W::Signal`.
+        unsafe {
+            match header.as_ref().class() {
+                Class::Message => {
+                    dropped += 1;
+                    catch_panic(|| drop(Envelope::<M>::open(header)));
+                }
+                Class::Signal => {
+                    W::undelivered(node_state, &mut local, Envelope::<W::Signal>::open(header).0);
+                }
+            }
+        }
+    };
+    // SAFETY: the process is in no turn, so only this thread accesses the save queue. No reference
+    // to it is held while user code runs.
+    let pop = || front.base.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
+    while let Some(header) = pop() {
+        discard(header);
+    }
+    let mut rest = arrived.oldest;
+    while let Some(header) = NonNull::new(rest) {
+        // SAFETY: the caller owns the batch.
+        rest = unsafe { header.as_ref().next() };
+        discard(header);
+    }
+    front.base.waiting.store(0, Ordering::Relaxed);
+    front.exit_status.with(|last| {
+        // SAFETY: the last turn wrote the field, and it is never written again.
+        let last = unsafe { &*last };
+        let end = End { slot: front.base.slot, shared: &front.shared, exit_status: last, dropped };
+        W::closed(node_state, &end, &mut local);
+    });
+}
+
+/// # Safety
+/// `base` is a cell of these types and no reference to it remains.
+unsafe fn free<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
+    // SAFETY: the block was taken for this same type. The body is not dropped: it ended holding
+    // nothing, or was never written. The inbox was emptied and the private state taken at the end.
+    unsafe {
+        let front = base.cast::<Front<W>>().as_ptr();
+        (&raw mut (*front).base).drop_in_place();
+        (&raw mut (*front).shared).drop_in_place();
+        (&raw mut (*front).exit_status).drop_in_place();
+        let cell = base.cast::<Cell<W, M, B::Bound, B>>();
+        (&raw mut (*cell.as_ptr()).bound).drop_in_place();
+        pool::free(cell);
+    }
+}

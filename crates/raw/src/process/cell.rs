@@ -1,0 +1,245 @@
+//! Memory layout of a process: one allocation.
+//!
+//! ```text
+//! Cell ─┬─ Front ─┬─ Base         state word, counts, save queue; no types needed
+//!       │         ├─ shared       W::Shared; any thread reads it, also after the end
+//!       │         ├─ exit_status  W::ExitStatus, once the process has ended
+//!       │         └─ local        W::Local; private state
+//!       ├─ bound                  `()`, or the bound of the mailbox
+//!       └─ body                   the code; accessed by `turn` only
+//! ```
+//!
+//! # Access rules
+//!
+//! 1. `inbox`, `refs`, the counters and `bound`: any thread that holds a reference.
+//! 2. `exit_status`: the last turn writes it once, before the inbox closes; a thread that has found
+//!    the inbox closed may read it.
+//! 3. `save_queue`, `contention` and `local`: only the thread that runs the process's turn
+//!    (`context::is_running`).
+//! 4. `body`: only `turn`, which is exclusive because there is one right to schedule.
+//! 5. `node`: valid until the process has left the table; see `node_core`.
+//!
+//! # References
+//!
+//! The table holds one reference while the process lives. The process's own handle, each address
+//! and each waker hold one. Dropping the last reference frees the memory; `deferred_rc` counts
+//! them. The handle is usually dropped in a turn of its process, which outlives that turn: the
+//! `HANDLE_DROPPED` bit then records this, and the reference is released together with the table's.
+//! The right to schedule (`Runnable`) needs no reference, because only running it can end the
+//! process.
+
+use std::any::TypeId;
+use std::cell;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::task::Context;
+
+use crate::RuntimeTypes;
+use crate::inbox::batch::Batch;
+use crate::inbox::bound::Bound;
+use crate::inbox::header::Header;
+use crate::inbox::save_queue::SaveQueue;
+use crate::inbox::shards::Contention;
+use crate::inbox::state::State;
+use crate::memory::pool::Block;
+use crate::node_core::NodeCoreBase;
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::table::Slot;
+
+/// Functions and constants that depend on the types of a process.
+pub(crate) struct VTable {
+    /// Polls the body. The caller is in the process's turn.
+    pub(crate) poll: unsafe extern "C" fn(NonNull<Base>, &mut Context<'_>) -> Polled,
+    /// Drops the contents of an ended process's inbox and calls [`RuntimeTypes::closed`].
+    pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, &Batch),
+    /// Frees the cell. The caller released the last reference.
+    pub(crate) free: unsafe fn(NonNull<Base>),
+    pub(crate) block: Block,
+    /// Calls [`RuntimeTypes::sent`] for a signal that a traced process is about to send to this
+    /// process.
+    pub(crate) sent: unsafe fn(NonNull<Base>, NonNull<Header>),
+    /// Drops a message that was sealed for the process and not sent.
+    pub(crate) discard: unsafe fn(NonNull<Header>),
+    pub(crate) message: fn() -> TypeId,
+    /// Type id of the type family `W`.
+    pub(crate) family: fn() -> TypeId,
+    pub(crate) message_name: fn() -> &'static str,
+    pub(crate) body_name: fn() -> &'static str,
+    /// Whether a turn may block the thread.
+    pub(crate) blocking: bool,
+    /// Offset of the [`Bound`] in the cell; 0 if the mailbox has no bound.
+    pub(crate) bound_offset: usize,
+    pub(crate) bytes: usize,
+    /// Size in bytes of a message with its envelope.
+    pub(crate) envelope: usize,
+}
+
+/// Result of a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Polled {
+    Pending,
+    Ended,
+}
+
+/// A turn, or the end of the process, is in progress.
+pub(crate) const RUNNING: u8 = 0b001;
+/// The turn asked that messages wake the process.
+pub(crate) const LISTENING: u8 = 0b010;
+/// The turn asked for another turn.
+pub(crate) const RESCHEDULE: u8 = 0b100;
+/// `W::Local` holds private state.
+pub(crate) const HAS_LOCAL: u8 = 0b1000;
+/// The process's own handle was dropped in one of its turns; its reference is still counted.
+pub(crate) const HANDLE_DROPPED: u8 = 0b1_0000;
+/// The process's turns are traced.
+pub(crate) const TRACED: u8 = 0b10_0000;
+
+/// Part of a cell that depends on no type.
+#[repr(C)]
+pub(crate) struct Base {
+    pub(crate) inbox: State,
+    pub(crate) refs: AtomicU32,
+    /// Messages in the save queue. This and all counters below are written by the running turn
+    /// only.
+    pub(crate) waiting: AtomicU32,
+    pub(crate) vtable: &'static VTable,
+    pub(crate) node: NonNull<NodeCoreBase>,
+    pub(crate) slot: Slot,
+    pub(crate) save_queue: UnsafeCell<SaveQueue>,
+    pub(crate) contention: UnsafeCell<Contention>,
+    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`] and
+    /// [`TRACED`].
+    pub(crate) turn: AtomicU8,
+    /// WHY: padding that lets the compiler clear whole words, so that the first turn reads them
+    /// without a store-forwarding stall.
+    padding: u8,
+    /// Slot index plus one of the process whose reply this process awaits; 0 if it awaits none. May
+    /// be stale while the process is not waiting.
+    pub(crate) waits_for: AtomicU32,
+    /// Messages received.
+    pub(crate) received: AtomicU64,
+    /// Messages and signals sent in completed turns.
+    pub(crate) sent: AtomicU64,
+    /// Polls, sends, and budget spent.
+    pub(crate) reductions: AtomicU64,
+}
+
+/// Part of a cell that depends only on the type family.
+#[repr(C)]
+pub(crate) struct Front<W: RuntimeTypes> {
+    pub(crate) base: Base,
+    pub(crate) shared: W::Shared,
+    /// Written in the last turn, before the inbox closes; read by threads that found it closed.
+    pub(crate) exit_status: UnsafeCell<W::ExitStatus>,
+    pub(crate) local: UnsafeCell<cell::Cell<W::Local>>,
+}
+
+/// A whole process.
+#[repr(C)]
+pub(crate) struct Cell<W: RuntimeTypes, M, E, B> {
+    pub(crate) front: Front<W>,
+    pub(crate) bound: E,
+    pub(crate) body: UnsafeCell<B>,
+    pub(crate) message: PhantomData<fn(M)>,
+}
+
+impl Base {
+    /// Creates the base of a new cell. Counts one reference each for the table, the owner and the
+    /// address that spawning returns.
+    pub(crate) fn new(
+        vtable: &'static VTable,
+        node_core: NonNull<NodeCoreBase>,
+        slot: Slot,
+    ) -> Self {
+        Self {
+            inbox: State::new(),
+            refs: AtomicU32::new(3),
+            waiting: AtomicU32::new(0),
+            vtable,
+            node: node_core,
+            slot,
+            save_queue: UnsafeCell::new(SaveQueue::new()),
+            contention: UnsafeCell::new(Contention::new()),
+            turn: AtomicU8::new(0),
+            padding: 0,
+            waits_for: AtomicU32::new(0),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            reductions: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Base {
+    /// Sets a request flag of the running turn.
+    #[inline]
+    pub(crate) fn set_flag(&self, what: u8) {
+        // ORDER: relaxed, as in all accesses to `turn` that say nothing else: only the thread in
+        // the turn acts on the value; others read it for statistics.
+        self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
+    }
+
+    /// Returns the number of queued messages; of those still in the stack at most 32767 are
+    /// counted.
+    #[inline]
+    pub(crate) fn mailbox_len(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed) as usize + self.inbox.count()
+    }
+
+    /// Counts messages moved into the save queue.
+    #[inline]
+    pub(crate) fn add_waiting(&self, more: usize) {
+        // WHY not saturating: 2³² envelopes do not fit into memory.
+        let waiting = self.waiting.load(Ordering::Relaxed).wrapping_add(more as u32);
+        self.waiting.store(waiting, Ordering::Relaxed);
+    }
+
+    /// Counts a message that left the save queue.
+    #[inline]
+    pub(crate) fn remove_waiting(&self) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
+    }
+
+    /// Starts or ends a turn: clears the requests of the previous one. Returns the flags that
+    /// persist.
+    #[inline]
+    pub(crate) fn set_running(&self, running: u8) -> u8 {
+        let stays = self.turn.load(Ordering::Relaxed) & (HAS_LOCAL | HANDLE_DROPPED | TRACED);
+        self.turn.store(stays | running, Ordering::Relaxed);
+        stays
+    }
+
+    /// Turns tracing on or off from the next turn on. Only in the process's turn.
+    pub(crate) fn trace(&self, on: bool) {
+        let others = self.turn.load(Ordering::Relaxed) & !TRACED;
+        self.turn.store(others | if on { TRACED } else { 0 }, Ordering::Relaxed);
+    }
+
+    /// Records whether `W::Local` holds private state.
+    #[inline]
+    pub(crate) fn set_has_local(&self, something: bool) {
+        let others = self.turn.load(Ordering::Relaxed) & !HAS_LOCAL;
+        self.turn.store(others | if something { HAS_LOCAL } else { 0 }, Ordering::Relaxed);
+    }
+}
+
+/// Returns the bound of the process's mailbox, if it has one.
+///
+/// # Safety
+/// `base` is the start of a whole cell, to which the caller holds a reference during `'a`.
+#[inline]
+pub(crate) unsafe fn bound<'a>(base: NonNull<Base>) -> Option<&'a Bound> {
+    // SAFETY: by the contract; a non-zero offset in the vtable is that of an initialised `Bound`.
+    unsafe {
+        let offset = base.as_ref().vtable.bound_offset;
+        (offset != 0).then(|| base.byte_add(offset).cast::<Bound>().as_ref())
+    }
+}
+
+/// Adds to a counter that only the running turn writes.
+#[inline]
+pub(crate) fn count(counter: &AtomicU64, more: u64) {
+    // ORDER: relaxed: read for statistics only. A single writer needs no read-modify-write.
+    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}

@@ -1,0 +1,313 @@
+//! Per-thread context: the current process and its remaining budget.
+//!
+//! A *turn* is one poll of a process by a worker. A thread runs one turn at a time. Each operation
+//! reserved to the process itself checks [`is_running`] first, so a handle moved to another thread
+//! cannot be misused.
+//!
+//! COST: a read of a thread-local that needs no lazy initialisation.
+
+use std::any::TypeId;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::task::Waker;
+
+use crate::RuntimeTypes;
+use crate::memory::deferred_rc;
+use crate::process::address::Ref;
+use crate::process::cell::{self, Base, Front, RESCHEDULE};
+use crate::process::waker;
+use crate::sync::{Ordering, thread_local, thread_number};
+use crate::table::Slot;
+
+/// Units of work in one turn, such as receiving a message, or sending in a loop that calls
+/// [`spend_budget`]. A process that has used them up yields at its next opportunity.
+pub const BUDGET: u32 = 512;
+
+/// Units that a spawn costs.
+/// WHY 7: a spawn takes as long as receiving about eight messages. A process that spawns in a loop
+/// then yields after about fifty, whose cells are still in the L1 cache when they run.
+const SPAWN: u32 = 7;
+
+/// Bit of [`Context::sent`]: the turn is traced.
+/// WHY there: counting a send then reveals it by the sign of the sum.
+const TRACED: u32 = 1 << 31;
+
+/// State of a thread's current turn.
+///
+/// WHY one struct: the compiler then computes one address for all of it.
+struct Context {
+    running: Cell<*const Base>,
+    /// Remaining budget.
+    left: Cell<u32>,
+    /// Signals sent by this thread in its current or most recent turn.
+    sent: Cell<u32>,
+    /// Sender number outside of turns, plus one; 0 until it is needed.
+    sender: Cell<u32>,
+    work: Cell<u64>,
+    /// Signals sent in completed turns.
+    sends: Cell<u64>,
+}
+
+thread_local! {
+    static NOW: Context = const {
+        Context {
+            running: Cell::new(ptr::null()),
+            left: Cell::new(0),
+            sent: Cell::new(0),
+            sender: Cell::new(0),
+            work: Cell::new(0),
+            sends: Cell::new(0),
+        }
+    };
+}
+
+#[inline(always)]
+fn context<R>(f: impl FnOnce(&Context) -> R) -> R {
+    NOW.with(f)
+}
+
+/// Marks the thread as running a process until dropped.
+pub(crate) struct Turn {
+    before: (*const Base, u32),
+}
+
+impl Turn {
+    #[inline]
+    pub(crate) fn begin(base: NonNull<Base>, turn: u8) -> Self {
+        context(|now| {
+            now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
+            Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
+        })
+    }
+
+    /// Adds the turn to the thread's totals. Returns the number of signals it sent, and its other
+    /// reductions: one for the poll, and the budget it used.
+    #[inline]
+    pub(crate) fn finish(&self) -> (u64, u64) {
+        context(|now| {
+            let work = u64::from(BUDGET - now.left.get()) + 1;
+            now.work.set(now.work.get() + work);
+            let sent = u64::from(now.sent.get() & !TRACED);
+            now.sends.set(now.sends.get().wrapping_add(sent));
+            (sent, work)
+        })
+    }
+
+    /// Runs the cleanup `f` of a process that has ended. The thread runs no process meanwhile, but
+    /// sends by `f` use the process's sender number.
+    pub(crate) fn end(self, slot: Slot, f: impl FnOnce()) {
+        let thread = context(|now| {
+            now.running.set(ptr::null());
+            now.sender.replace(slot.index() + 1)
+        });
+        f();
+        context(|now| now.sender.set(thread));
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        context(|now| {
+            now.running.set(self.before.0);
+            now.left.set(self.before.1);
+        });
+    }
+}
+
+/// Returns the work of this thread in completed turns: one unit per turn, plus the budget spent.
+// WHY never inlined: see `pool`.
+#[inline(never)]
+pub fn work_done() -> u64 {
+    context(|now| now.work.get())
+}
+
+/// Returns the number of messages and signals sent in completed turns on this thread.
+#[inline(never)]
+pub fn sends_done() -> u64 {
+    context(|now| now.sends.get())
+}
+
+/// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
+/// lives in the same node core. Call [`clear_waits_for`] in a turn of the process to clear the
+/// record; dropping an unfinished [`ReplyReceiver`](crate::ReplyReceiver) does so.
+#[inline]
+pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    let base = unsafe { base.as_ref() };
+    if whom.is_on_node_of(base) {
+        // ORDER: relaxed, here and below: read for statistics only.
+        base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
+    }
+}
+
+/// Clears the record of [`set_waits_for`] for the current process.
+#[inline]
+pub fn clear_waits_for() {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
+}
+
+/// Returns the process whose turn this thread is in, or null.
+#[inline(always)]
+fn running() -> *const Base {
+    context(|now| now.running.get())
+}
+
+/// Returns whether this thread is in a turn of the given process.
+#[inline]
+pub(crate) fn is_running(base: NonNull<Base>) -> bool {
+    ptr::eq(running(), base.as_ptr())
+}
+
+/// Returns this thread's sender number: that of the process whose turn or end it is in, otherwise
+/// that of the thread. Two senders may share a number; one sender always has the same.
+pub(crate) fn sender_id() -> u32 {
+    if let Some(slot) = current_slot() {
+        return slot.index();
+    }
+    context(|now| {
+        if now.sender.get() == 0 {
+            now.sender.set(thread_number().wrapping_add(1));
+        }
+        now.sender.get().wrapping_sub(1)
+    })
+}
+
+/// Returns whether this thread is in a turn of any process.
+#[inline]
+pub fn in_process() -> bool {
+    !running().is_null()
+}
+
+/// Returns the slot of the process whose turn this thread is in.
+pub fn current_slot() -> Option<Slot> {
+    // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
+    NonNull::new(running().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
+}
+
+/// Returns a waker of the process whose turn this thread is in.
+pub fn current_waker() -> Option<Waker> {
+    let base = NonNull::new(running().cast_mut())?;
+    // SAFETY: as in `current_slot`; the waker takes over the reference counted here.
+    unsafe {
+        deferred_rc::retain(base);
+        Some(waker::from_cell(base.as_ptr()))
+    }
+}
+
+/// Calls `f` with the private state of the current process, if it is of type family `W`. As for
+/// [`Owner::local`](crate::Owner::local), `f` runs no user code.
+pub fn current_local<W: RuntimeTypes, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
+    let base = NonNull::new(running().cast_mut())?;
+    // SAFETY: as in `current_slot`.
+    if (unsafe { base.as_ref() }.vtable.family)() != TypeId::of::<W>() {
+        return None;
+    }
+    // SAFETY: the cell is of this type family, and this thread is in its turn.
+    Some(unsafe { on_local::<W, R>(base, f) })
+}
+
+/// Calls `f` with the private state of a process.
+///
+/// # Safety
+/// `base` is a cell of this type family, and this thread is in its turn.
+#[inline]
+pub(crate) unsafe fn on_local<W: RuntimeTypes, R>(
+    base: NonNull<Base>,
+    f: impl FnOnce(&mut W::Local) -> R,
+) -> R {
+    // SAFETY: by the contract.
+    let front = unsafe { base.cast::<Front<W>>().as_ref() };
+    front.local.with(|local| {
+        // SAFETY: by the contract; no other thread accesses the state meanwhile.
+        let place = unsafe { &*local };
+        let mut local = place.take();
+        let result = f(&mut local);
+        front.base.set_has_local(W::has_state(&local));
+        // WHY not dropped: the place holds the default, which needs no drop; the compiler cannot
+        // tell.
+        std::mem::forget(place.replace(local));
+        result
+    })
+}
+
+/// Charges the current process for a spawn.
+#[inline]
+pub(crate) fn charge_spawn() {
+    context(|now| now.left.set(now.left.get().saturating_sub(SPAWN)));
+}
+
+/// Counts a send by this thread. Returns whether the current turn is traced.
+#[inline]
+pub(crate) fn count_send() -> bool {
+    context(|now| {
+        let sent = now.sent.get().wrapping_add(1);
+        now.sent.set(sent);
+        sent.cast_signed() < 0
+    })
+}
+
+/// Turns tracing of the current process on or off, beginning with the current turn. While it is on,
+/// [`RuntimeTypes::sent`] and [`RuntimeTypes::received`] are called.
+pub fn trace(on: bool) {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.trace(on);
+    trace_turn(on);
+}
+
+fn trace_turn(on: bool) {
+    context(|now| now.sent.set(now.sent.get() & !TRACED | if on { TRACED } else { 0 }));
+}
+
+/// Returns whether the current turn is traced. Outside of turns the result refers to the last turn.
+#[inline]
+pub fn is_traced() -> bool {
+    context(|now| now.sent.get().cast_signed() < 0)
+}
+
+/// Calls `f` with tracing of the current turn suspended, so that sends by `f` are not traced.
+#[cold]
+pub(crate) fn without_trace(f: impl FnOnce()) {
+    if running().is_null() {
+        // No process is current: the bit is left over from the last turn and is cleared.
+        return trace_turn(false);
+    }
+    trace_turn(false);
+    f();
+    trace_turn(true);
+}
+
+/// Spends one unit of the budget. Returns `false` if the budget was exhausted. Always returns
+/// `true` outside of a process.
+#[inline]
+#[must_use]
+pub fn spend_budget() -> bool {
+    context(|now| match now.left.get() {
+        0 => now.running.get().is_null(),
+        left => {
+            now.left.set(left - 1);
+            true
+        }
+    })
+}
+
+/// Spends the remaining budget: the process yields at its next opportunity.
+pub fn exhaust_budget() {
+    context(|now| now.left.set(0));
+}
+
+/// Requests that the future being polled is polled again, after other processes. Costs one flag if
+/// `waker` is that of the current process; otherwise calls the waker.
+#[inline]
+pub fn poll_again(waker: &Waker) {
+    match NonNull::new(running().cast_mut()) {
+        Some(base) if waker::wakes_cell(waker, base.as_ptr()) => {
+            // SAFETY: this thread is in the turn of that process, which outlives its turn.
+            unsafe { base.as_ref() }.set_flag(RESCHEDULE);
+        }
+        _ => waker.wake_by_ref(),
+    }
+}

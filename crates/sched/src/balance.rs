@@ -1,0 +1,233 @@
+//! Load balancing by trial: short turns are kept on few workers or spread over all.
+//!
+//! Processes that talk to each other get more done on one processor, where their messages are
+//! cached, than on two. Processes that do not talk get more done on two. The scheduler cannot tell
+//! which kind it has. So sysmon measures: while there is more work than one worker does, it tries
+//! the other placement for a few ticks now and then, and keeps the one that gets more done.
+//!
+//! *Work* corresponds to Erlang's reductions: each turn and each unit of budget counts as one.
+//! Spreading must get a quarter more done, because it occupies another processor.
+//!
+//! ```text
+//!              more to do, pause over             at least as good
+//!   watching ─────────────────────────▶ trying ─────────────────────▶ watching, other placement
+//!      ▲                                  │
+//!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
+//! ```
+//!
+//! COST: a trial of the worse placement takes 5 ticks of sysmon, every 200 ticks at first and every
+//! 4000 when trials keep failing.
+
+use std::ops::RangeInclusive;
+
+/// Ticks that are not counted after a change of placement.
+const WARM_UP: u32 = 1;
+/// Ticks for which spread work is gathered. WHY two: a process that runs at the first is in a queue
+/// at the second.
+const GATHER: u32 = 2;
+/// Ticks that are counted.
+const WINDOW: usize = 4;
+/// Ticks between two trials, at first and at most.
+const PAUSES: RangeInclusive<u32> = 200..=4000;
+
+/// What sysmon has sampled in a tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TickStats {
+    /// Work done by all workers.
+    pub(crate) work: u64,
+    /// Number of workers with short turns.
+    pub(crate) working: usize,
+    /// Whether short turns wait in a queue while another worker is free.
+    pub(crate) could_spread: bool,
+}
+
+/// Placement of work until the next tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Workers steal only past the steal threshold.
+    Together,
+    /// As `Together`; in addition one worker steals the work that was spread.
+    Gather,
+    /// Workers steal every waiting process.
+    Spread,
+}
+
+/// State of load balancing: the present placement and the results of trials.
+pub(crate) struct Balancer {
+    spread: bool,
+    /// Work in the window before the trial, if one is under way.
+    trial: Option<u64>,
+    /// Ticks since the last change of placement, or since there was nothing to do.
+    ticks: u32,
+    /// Ticks for which more than one worker has been busy.
+    several: u32,
+    /// Work of the last ticks.
+    window: [u64; WINDOW],
+    /// Ticks for which spread work is still to be gathered.
+    gather: u32,
+    /// Ticks until the next trial may begin.
+    pause: u32,
+    next_pause: u32,
+}
+
+impl Balancer {
+    pub(crate) fn new() -> Self {
+        let next_pause = *PAUSES.start();
+        Self {
+            spread: false,
+            trial: None,
+            ticks: 0,
+            several: 0,
+            window: [0; WINDOW],
+            gather: 0,
+            pause: next_pause,
+            next_pause,
+        }
+    }
+
+    /// Takes a tick into account and returns the placement until the next one.
+    pub(crate) fn tick(&mut self, stats: TickStats) -> Placement {
+        self.pause = self.pause.saturating_sub(1);
+        let several = stats.working > 1;
+        let goes_on = match (self.trial, self.spread) {
+            (Some(_), _) => stats.working > 0,
+            (None, true) => several,
+            (None, false) => several || stats.could_spread,
+        };
+        self.several = if several { self.several + 1 } else { 0 };
+        if self.trial.is_none() && !self.spread && self.several as usize == WINDOW {
+            // The work was spread by an overload or by external threads.
+            self.change();
+        }
+        if goes_on {
+            self.window[self.ticks as usize % WINDOW] = stats.work;
+            self.ticks += 1;
+            if self.ticks >= WARM_UP + WINDOW as u32 {
+                self.decide();
+            }
+        } else {
+            self.ticks = 0;
+            if self.trial.take().is_some() {
+                self.change();
+            }
+        }
+        if self.spread {
+            return Placement::Spread;
+        }
+        let gather = self.gather > 0;
+        self.gather = self.gather.saturating_sub(1);
+        if gather { Placement::Gather } else { Placement::Together }
+    }
+
+    /// Evaluates a full window: begins a trial if one is due, or ends the one under way.
+    fn decide(&mut self) {
+        let work = self.window.iter().sum();
+        let Some(before) = self.trial.take() else {
+            if self.pause == 0 {
+                self.trial = Some(work);
+                self.change();
+            }
+            return;
+        };
+        let (spread, together) = if self.spread { (work, before) } else { (before, work) };
+        if (spread > together + together / 4) == self.spread {
+            self.next_pause = *PAUSES.start();
+        } else {
+            self.change();
+            self.next_pause = (2 * self.next_pause).min(*PAUSES.end());
+        }
+        self.pause = self.next_pause;
+    }
+
+    fn change(&mut self) {
+        self.spread = !self.spread;
+        self.ticks = 0;
+        self.gather = GATHER;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Simulates `count` ticks with more to do than one worker can, where each placement does the
+    /// given work. Returns the number of ticks for which work was spread.
+    fn ticks(it: &mut Balancer, count: usize, together: u64, spread: u64) -> usize {
+        let mut placement = if it.spread { Placement::Spread } else { Placement::Together };
+        let mut spread_out = 0;
+        for _ in 0..count {
+            let out = placement == Placement::Spread;
+            spread_out += usize::from(out);
+            let work = if out { spread } else { together };
+            placement =
+                it.tick(TickStats { work, working: 1 + usize::from(out), could_spread: !out });
+        }
+        spread_out
+    }
+
+    const TRIAL: usize = WARM_UP as usize + WINDOW;
+    const PAUSE: usize = *PAUSES.start() as usize;
+
+    #[test]
+    fn work_is_spread_if_a_trial_gets_a_quarter_more_done() {
+        let mut it = Balancer::new();
+        assert_eq!(ticks(&mut it, PAUSE, 100, 126), 0);
+        assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
+        let mut it = Balancer::new();
+        assert_eq!(ticks(&mut it, 2 * PAUSE, 100, 125), TRIAL, "a trial, and no more");
+    }
+
+    #[test]
+    fn a_change_of_the_load_changes_the_placement() {
+        let mut it = Balancer::new();
+        ticks(&mut it, 10 * PAUSE, 100, 200);
+        assert!(it.spread);
+        ticks(&mut it, 30 * PAUSE, 100, 50);
+        assert!(!it.spread);
+        ticks(&mut it, 30 * PAUSE, 100, 200);
+        assert!(it.spread);
+    }
+
+    #[test]
+    fn work_spread_by_other_causes_is_tried_on_one_worker() {
+        let mut it = Balancer::new();
+        let stats = TickStats { work: 100, working: 2, could_spread: false };
+        let placements: Vec<_> = (0..PAUSE + 2).map(|_| it.tick(stats)).collect();
+        assert_eq!(placements[WINDOW - 1], Placement::Spread);
+        assert_eq!(placements[PAUSE], Placement::Gather);
+    }
+
+    #[test]
+    fn failing_trials_become_rare() {
+        let mut it = Balancer::new();
+        let first = ticks(&mut it, 100 * PAUSE, 100, 50);
+        let later = ticks(&mut it, 100 * PAUSE, 100, 50);
+        assert!((4..10).contains(&(first / TRIAL)) && later <= 5 * TRIAL, "{first}, {later}");
+    }
+
+    #[test]
+    fn a_trial_that_runs_out_of_work_is_repeated() {
+        let mut it = Balancer::new();
+        ticks(&mut it, PAUSE, 100, 200);
+        assert!(it.spread && it.trial.is_some());
+        assert_eq!(
+            it.tick(TickStats { work: 0, working: 0, could_spread: false }),
+            Placement::Gather
+        );
+        assert_eq!(ticks(&mut it, TRIAL, 100, 200), 0, "it is tried again as soon as it can be");
+        assert_eq!(ticks(&mut it, TRIAL, 100, 200), TRIAL);
+    }
+
+    #[test]
+    fn spread_work_is_gathered_when_the_placement_changes_back() {
+        let mut it = Balancer::new();
+        ticks(&mut it, PAUSE, 100, 50);
+        let stats = TickStats { work: 50, working: 2, could_spread: false };
+        let placements: Vec<_> = (0..TRIAL + 3).map(|_| it.tick(stats)).collect();
+        assert_eq!(placements[..TRIAL - 1], [Placement::Spread; TRIAL - 1]);
+        assert_eq!(
+            placements[TRIAL - 1..],
+            [Placement::Gather, Placement::Gather, Placement::Together, Placement::Together]
+        );
+    }
+}

@@ -1,0 +1,368 @@
+//! Sysmon: the thread that detects stalled workers and hands off their cores.
+//!
+//! It takes a sample of all workers every 500 µs while a worker is awake, and every 100 µs while a
+//! process waits and a worker may be stalled. It passes the sample to the policy (`policy`) and
+//! carries out the decision:
+//!
+//! - *wake* a sleeper, because a process waits that no worker has seen;
+//! - *expose* the processes that only a stalled worker can reach, so that others can steal them;
+//! - *fire* overdue timers of a worker that has not fired them;
+//! - *hand off* the core of a stalled worker: sysmon takes it from the thread and gives it to a
+//!   fresh thread, which continues with the same queue under the same worker number. The detached
+//!   thread notices when it next schedules a process or ends its turn: it puts what it schedules
+//!   into the global queue, and exits after the turn.
+//!
+//! At each tick sysmon also reads the processor time of the detached threads, which makes the
+//! kernel reconsider their processors (`stalled`). It is a real-time thread, if the program may
+//! have one, so that it does not have to wait for a processor: while it rests, while all workers
+//! are busy, while detached threads compute or are in their grace period, while a worker may be
+//! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
+//! program.
+//!
+//! Sysmon takes a core only from a thread that is in a turn (`WorkerStatus::running`). Such a
+//! thread is neither asleep nor counted as searching, and before it could become either it must use
+//! its core and finds it gone. So `idle` does not have to track hand-offs.
+//!
+//! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
+//! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
+//! which is 3 to 5 % of a processor while a worker is busy. A stalled worker costs one `membarrier`
+//! per tick, a detached thread one system call per tick. A hand-off costs one thread, for which
+//! sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use purlin_raw::{Slot, ThreadId};
+
+use crate::balance::{Balancer, Placement, TickStats};
+use crate::sync::mpsc::{Sender, channel};
+use crate::sync::{Instant, Ordering, Parker};
+use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot};
+use crate::trim;
+use crate::worker::launcher::{Launcher, WorkerInit};
+use crate::worker::shared_queue::{INITIAL_THRESHOLD, threshold_for};
+use crate::worker::status::WorkerStatus;
+
+/// Period of sysmon.
+pub(crate) const TICK: Duration = Duration::from_micros(500);
+/// Shorter period after a worker was seen twice in the same turn while a process waits, and how
+/// long it applies.
+const RECHECK: Duration = Duration::from_micros(100);
+const RECHECK_FOR: Duration = Duration::from_millis(2);
+/// Turns per tick from which sysmon does not read the thread's processor time.
+const PREEMPTION_TURNS: u32 = 64;
+/// Number of ticks for which all workers must sleep before sysmon rests.
+const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
+/// Maximum number of detached threads. WHY a limit: each has a stack.
+const MAX_STALLED: usize = 512;
+
+pub(crate) struct Sysmon {
+    launcher: Launcher,
+    parker: Parker,
+    /// Status of the thread that holds each core.
+    statuses: Box<[Arc<WorkerStatus>]>,
+    policy: Policy,
+    samples: Vec<Sample>,
+    /// Spare buffer for the next sample.
+    scratch: Vec<Sample>,
+    sampled_at: Instant,
+    /// Steal threshold by each worker's pace, before load balancing.
+    thresholds: Box<[usize]>,
+    balancer: Balancer,
+    /// When each worker was first seen in its present turn.
+    since: Box<[Instant]>,
+    /// Processor time of each worker's thread when it was first seen in a turn that may be long.
+    used: Box<[Option<Duration>]>,
+    /// Spare thread that waits for a core.
+    spare: Option<Sender<WorkerInit>>,
+    /// Whether the failure to hand off has been reported.
+    exhausted: bool,
+    /// Whether a worker may be stalled.
+    recheck: bool,
+    /// Whether sysmon is a real-time thread.
+    realtime: bool,
+}
+
+impl Sysmon {
+    pub(crate) fn new(
+        launcher: Launcher,
+        parker: Parker,
+        statuses: Box<[Arc<WorkerStatus>]>,
+    ) -> Self {
+        let workers = statuses.len();
+        Self {
+            launcher,
+            parker,
+            statuses,
+            policy: Policy::new(workers),
+            samples: Vec::with_capacity(workers),
+            scratch: Vec::with_capacity(workers),
+            sampled_at: Instant::now(),
+            thresholds: vec![INITIAL_THRESHOLD; workers].into(),
+            balancer: Balancer::new(),
+            since: vec![Instant::now(); workers].into(),
+            used: vec![None; workers].into(),
+            spare: None,
+            exhausted: false,
+            recheck: false,
+            realtime: false,
+        }
+    }
+
+    /// Runs until the scheduler stops.
+    pub(crate) fn run(mut self) {
+        ThreadId::set_short_slices();
+        let processors = available_parallelism().map_or(1, usize::from);
+        let (mut quiet, mut calm) = (0, 0);
+        while self.wait() {
+            let now = Instant::now();
+            self.launcher.shared.ticks.fetch_add(1, Ordering::Relaxed);
+            self.sample(now);
+            let stalled = self.launcher.shared.stalled.update(now);
+            self.serve_stalled(&stalled.to_report);
+            let all_busy = self.launcher.shared.idle.free() == 0;
+            let needs_realtime = all_busy || self.recheck || stalled.grace || stalled.computing > 0;
+            calm = if needs_realtime { 0 } else { IDLE_TICKS.min(calm + 1) };
+            self.set_realtime(calm < IDLE_TICKS);
+            // WHY this number: with fewer computing threads, a thread that wakes finds a free
+            // processor.
+            let crowd = stalled.grace || stalled.computing >= processors;
+            let idle = &self.launcher.shared.idle;
+            let all_quiet = idle.all_asleep() && !crowd;
+            quiet = if all_quiet { quiet + 1 } else { 0 };
+            if quiet >= IDLE_TICKS && idle.begin_sysmon_rest() {
+                quiet = 0;
+                // WHY: a node at rest keeps no spare thread.
+                self.spare = None;
+                // The next load may be of another kind.
+                self.balancer = Balancer::new();
+                self.thresholds.fill(INITIAL_THRESHOLD);
+                self.trim();
+                calm = 0;
+                self.set_realtime(true);
+                self.parker.park();
+            }
+        }
+    }
+
+    /// Starts a trim if it is due. Called when all workers sleep.
+    ///
+    /// WHY on a separate thread: a trim takes milliseconds, and the node may wake meanwhile.
+    fn trim(&self) {
+        let shared = Arc::clone(&self.launcher.shared);
+        // WHY: detached threads run although all workers sleep, and the resident memory is theirs.
+        let rests = move || shared.idle.resting() && shared.stalled.count() == 0;
+        if rests() && trim::is_due() {
+            // If the thread cannot be started, the trim waits for the next rest.
+            let _ = self.launcher.spawn_thread("trim", move || trim::trim(rests));
+        }
+    }
+
+    /// Waits for the next tick. Returns `false` when the scheduler stops.
+    fn wait(&self) -> bool {
+        let next = Instant::now() + if self.recheck { RECHECK } else { TICK };
+        // WHY a loop: an unpark that arrives after the last rest must not shorten a tick.
+        while !self.launcher.shared.stopping() {
+            self.parker.park_deadline(next);
+            if Instant::now() >= next {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn sample(&mut self, now: Instant) {
+        let shared = Arc::clone(&self.launcher.shared);
+        let mut before = std::mem::replace(&mut self.samples, std::mem::take(&mut self.scratch));
+        let time = now - std::mem::replace(&mut self.sampled_at, now);
+        for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
+            let (turn, running) = (status.turn(), status.running().is_some());
+            let before = before.get(index);
+            let turns = before.map_or(u32::MAX, |before| turn.wrapping_sub(before.turn));
+            if turns > 0 {
+                self.since[index] = now;
+            }
+            let preempted = running && is_preempted(status, turns, &mut self.used[index]);
+            // WHY at both ends: the pace of a worker that slept in between is unknown.
+            if before.is_some_and(|before| before.running && running) {
+                self.thresholds[index] = threshold_for(turns, time);
+            }
+            let (work, waiting) = (shared.counters[index].work(), queue.waiting());
+            self.samples.push(Sample {
+                turn,
+                work,
+                running,
+                preempted,
+                waiting,
+                threshold: queue.steal_threshold(),
+            });
+        }
+        if !self.recheck {
+            self.balance(&before, time);
+        }
+        let outside = !shared.injector.is_empty();
+        self.recheck = (self.since.iter().zip(&self.samples)).any(|(since, sample)| {
+            let process_waits = sample.waiting > 0 || outside;
+            sample.running && process_waits && *since < now && now - *since < RECHECK_FOR
+        });
+        before.clear();
+        self.scratch = before;
+        let free = shared.idle.free();
+        let snapshot = Snapshot { workers: &self.samples, outside, free };
+        let Decision { actions: steps, mut wake } = self.policy.decide(snapshot);
+        for action in steps {
+            match action {
+                Action::Expose(index) => {
+                    shared.queues[index].set_limits(0, 0);
+                    wake |= self.expose(index);
+                }
+                Action::HandOffIfWaiting(index) => self.hand_off(index, false),
+                Action::HandOff(index) => self.hand_off(index, true),
+            }
+        }
+        if wake {
+            shared.notify();
+        }
+    }
+
+    /// Updates load balancing, and sets the steal threshold of each worker.
+    fn balance(&mut self, before: &[Sample], time: Duration) {
+        let shared = &self.launcher.shared;
+        let done = before.iter().zip(&self.samples);
+        let done: u64 = done.map(|(before, now)| now.work.saturating_sub(before.work)).sum();
+        let short = |index: &usize| self.samples[*index].running && self.thresholds[*index] > 0;
+        let working = (0..self.samples.len()).filter(short);
+        let busiest = working.clone().max_by_key(|&index| self.samples[index].waiting);
+        let crowd = busiest.is_some_and(|index| self.samples[index].waiting > 1);
+        let placement = self.balancer.tick(TickStats {
+            work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
+            working: working.count(),
+            could_spread: crowd && shared.idle.free() > 0,
+        });
+        for (index, queue) in shared.queues.iter().enumerate() {
+            let pace = self.thresholds[index];
+            queue.set_limits(if placement == Placement::Spread { 0 } else { pace }, pace);
+            let gathers = placement == Placement::Gather && busiest == Some(index);
+            queue.set_gathers(gathers);
+            // WHY: these entries became local while turns were short, and a worker that pushes
+            // nothing leaves them there.
+            let out_of_reach = pace == 0 && self.samples[index].waiting > 1 && !queue.wants_help();
+            if placement == Placement::Gather && !gathers || out_of_reach && shared.idle.free() > 0
+            {
+                self.expose(index);
+            }
+        }
+    }
+
+    /// Moves all entries of a core to its stealable queue. Returns `true` if that queue is not
+    /// empty.
+    fn expose(&self, index: usize) -> bool {
+        let mut anything = false;
+        let taken = self.statuses[index].core.revoke(|core| {
+            anything = core.expose_all();
+            false
+        });
+        debug_assert!(taken.is_none());
+        anything
+    }
+
+    /// Hands the core off to a fresh thread, unless the worker has made progress or is using its
+    /// core at this moment; the next tick then decides again.
+    fn hand_off(&mut self, index: usize, process_waits: bool) {
+        // WHY before the core is taken: if no thread can be started, the core stays where it is.
+        let spare = match self.spare.take().map_or_else(|| self.launcher.launch_spare(), Ok) {
+            Ok(spare) => spare,
+            Err(why) => return self.report_exhausted(&why),
+        };
+        let shared = &self.launcher.shared;
+        let status = &self.statuses[index];
+        let (turn, since) = (self.samples[index].turn, self.since[index]);
+        let before = self.used[index];
+        let core = status.core.revoke(|core| {
+            let Some(slot) = status.running().filter(|_| status.turn() == turn) else {
+                return false;
+            };
+            let take = core.expose_all() || process_waits;
+            if take {
+                // WHY here: the thread cannot end before it has noticed that its core is gone.
+                shared.stalled.add(status, slot, since, before);
+            }
+            take
+        });
+        let Some(core) = core else {
+            self.spare = Some(spare);
+            return;
+        };
+        let init = WorkerInit::new(index, core);
+        self.statuses[index] = Arc::clone(&init.status);
+        self.policy.forget(index);
+        self.used[index] = None;
+        self.samples[index].running = false;
+        self.exhausted = false;
+        self.launcher.shared.set_waker(index, init.waker());
+        let given = spare.send(init);
+        debug_assert!(given.is_ok(), "a spare thread does nothing but wait");
+    }
+
+    /// Reports stalled workers, and fires overdue timers.
+    fn serve_stalled(&mut self, news: &[(Slot, Instant)]) {
+        let timers = &self.launcher.shared.timers;
+        let now = timers.clock().now();
+        if news.is_empty() && !timers.any_overdue(now) {
+            return;
+        }
+        // WHY: this runs code of the program, which may take long or spin until other threads
+        // progress.
+        self.set_realtime(false);
+        for &(slot, since) in news {
+            self.launcher.hooks.stalled(slot, since);
+        }
+        self.launcher.shared.timers.fire_overdue(now);
+    }
+
+    /// Makes sysmon a real-time thread, or an ordinary one. WHY not always real-time: such a thread
+    /// wakes on the processor where it slept, although another may be idle.
+    fn set_realtime(&mut self, realtime: bool) {
+        if std::mem::replace(&mut self.realtime, realtime) != realtime {
+            ThreadId::set_realtime(realtime);
+        }
+    }
+
+    /// Reports that no core can be handed off, once until the next hand-off.
+    fn report_exhausted(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.exhausted, true) {
+            self.set_realtime(false);
+            self.launcher.hooks.threads_exhausted(why);
+        }
+    }
+}
+
+/// Returns whether a thread with `turns` turns in the last tick is preempted: it neither computes
+/// nor blocks, because other threads have the processor. Keeps its processor time in `used`.
+fn is_preempted(status: &WorkerStatus, turns: u32, used: &mut Option<Duration>) -> bool {
+    let thread = status.thread();
+    if turns >= PREEMPTION_TURNS {
+        *used = None;
+        return false;
+    }
+    let Some(now) = thread.cpu_time() else { return false };
+    if turns > 0 {
+        *used = Some(now);
+        return false;
+    }
+    let before = *used.get_or_insert(now);
+    now.saturating_sub(before) < TICK / 2 && !thread.is_blocked()
+}
+
+impl Launcher {
+    /// Starts a thread that waits for a core.
+    fn launch_spare(&self) -> Result<Sender<WorkerInit>, String> {
+        if self.shared.stalled.count() >= MAX_STALLED {
+            return Err(format!("{MAX_STALLED} threads are held up already"));
+        }
+        let (give, given) = channel();
+        let launched = self.launch("relief", move || given.recv().ok());
+        launched.map(|()| give).map_err(|error| format!("no thread could be begun: {error}"))
+    }
+}

@@ -1,0 +1,297 @@
+//! Policy of sysmon as pure code: which workers are stalled, and what to do about them.
+//!
+//! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
+//! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
+//! compete with it for the processor. A stalled worker alone does no harm; sysmon acts only when a
+//! process waits:
+//!
+//! | where a process waits | a worker is free | all workers are busy |
+//! |---|---|---|
+//! | in the queue of a stalled worker | wake a free worker, which steals | hand off its core |
+//! | in the LIFO slots of a stalled worker | expose the slots and wake a free worker | hand off its core |
+//! | in the global queue, or more than its threshold (min. 2) behind a busy worker | wake a free worker | hand off a stalled core |
+//!
+//! WHY at least 2: a single process that yields stays on its worker deliberately
+//! (`Core::push_back`).
+
+/// Sample of one worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) turn: u32,
+    /// Turns and budget spent.
+    pub(crate) work: u64,
+    /// Whether the worker runs a process, or has run one and not yet found its queue empty.
+    pub(crate) running: bool,
+    /// Whether its thread is runnable but other threads have the processor.
+    pub(crate) preempted: bool,
+    /// Number of processes that wait in its queue.
+    pub(crate) waiting: usize,
+    /// Steal threshold: number of processes that may wait before other workers help.
+    pub(crate) threshold: usize,
+}
+
+/// Snapshot of all workers at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Snapshot<'a> {
+    pub(crate) workers: &'a [Sample],
+    /// Whether the global queue is not empty.
+    pub(crate) outside: bool,
+    /// Number of workers that sleep or search.
+    pub(crate) free: usize,
+}
+
+/// Action on one worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Move the processes that only the worker can reach to its stealable queue; wake a worker if
+    /// the queue is not empty then.
+    Expose(usize),
+    /// Hand off the worker's core if a process waits there.
+    HandOffIfWaiting(usize),
+    /// Hand off the worker's core.
+    HandOff(usize),
+}
+
+/// Decision at a tick.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) actions: Vec<Action>,
+    /// Wake a sleeping worker.
+    pub(crate) wake: bool,
+}
+
+/// Policy state: the turn of each worker at the previous tick.
+pub(crate) struct Policy {
+    before: Box<[Option<u32>]>,
+}
+
+impl Policy {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { before: vec![None; workers].into() }
+    }
+
+    pub(crate) fn decide(&mut self, snapshot: Snapshot<'_>) -> Decision {
+        let mut decision = Decision::default();
+        let crowded =
+            snapshot.workers.iter().any(|sample| sample.waiting > sample.threshold.max(1));
+        // One action serves the waiting processes: either a wake-up or a hand-off.
+        let mut wanted = snapshot.outside || crowded;
+        if snapshot.free > 0 {
+            decision.wake = wanted;
+        }
+        for (index, sample) in snapshot.workers.iter().enumerate() {
+            let turn = sample.running.then_some(sample.turn);
+            let stuck = turn.is_some() && self.before[index] == turn && !sample.preempted;
+            self.before[index] = turn;
+            if !stuck {
+                continue;
+            }
+            decision.actions.push(if snapshot.free > 0 {
+                Action::Expose(index)
+            } else if wanted || sample.waiting > 0 {
+                wanted = false;
+                Action::HandOff(index)
+            } else {
+                Action::HandOffIfWaiting(index)
+            });
+        }
+        decision
+    }
+
+    /// Resets a worker whose core has moved to another thread.
+    pub(crate) fn forget(&mut self, index: usize) {
+        self.before[index] = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Action, Decision, Policy, Sample, Snapshot};
+    use crate::sysmon::monitor::TICK;
+
+    const fn works(turn: u32, waiting: usize) -> Sample {
+        Sample { turn, work: 0, running: true, preempted: false, waiting, threshold: 0 }
+    }
+
+    const fn rests(turn: u32) -> Sample {
+        Sample { turn, work: 0, running: false, preempted: false, waiting: 0, threshold: 0 }
+    }
+
+    /// Returns the decision at the second of two ticks.
+    fn second(before: &[Sample], now: &[Sample], outside: bool, free: usize) -> Decision {
+        let mut policy = Policy::new(now.len());
+        let _ = policy.decide(Snapshot { workers: before, outside: false, free: 0 });
+        policy.decide(Snapshot { workers: now, outside, free })
+    }
+
+    fn decided(steps: &[Action], wake: bool) -> Decision {
+        Decision { actions: steps.to_vec(), wake }
+    }
+
+    /// Name, two samples of two workers, global queue not empty, number of free workers, decision.
+    type Case = (&'static str, [Sample; 2], [Sample; 2], bool, usize, Decision);
+
+    // F2: the table in the module documentation
+    #[test]
+    fn each_case_is_decided_as_the_table_says() {
+        use Action::{Expose, HandOff, HandOffIfWaiting};
+        let cases: [Case; 11] = [
+            (
+                "turns go by",
+                [works(1, 1), works(1, 1)],
+                [works(2, 1), works(9, 1)],
+                false,
+                0,
+                decided(&[], false),
+            ),
+            (
+                "asleep at the same turn",
+                [rests(4), rests(4)],
+                [rests(4), rests(4)],
+                false,
+                2,
+                decided(&[], false),
+            ),
+            (
+                "stuck, and somebody waits in its queue",
+                [works(7, 0), works(1, 0)],
+                [works(7, 1), works(2, 0)],
+                false,
+                0,
+                decided(&[HandOff(0)], false),
+            ),
+            (
+                "stuck, and perhaps somebody is in its slot",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 0)],
+                false,
+                0,
+                decided(&[HandOffIfWaiting(0)], false),
+            ),
+            (
+                "stuck, and one waits from outside",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 0)],
+                true,
+                0,
+                decided(&[HandOff(0)], false),
+            ),
+            (
+                "both stuck, and one waits from outside",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(1, 0)],
+                true,
+                0,
+                decided(&[HandOff(0), HandOffIfWaiting(1)], false),
+            ),
+            (
+                "stuck, and two wait behind one that works",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 2)],
+                false,
+                0,
+                decided(&[HandOff(0)], false),
+            ),
+            (
+                "stuck, and a lone yielder beside one that works",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 1)],
+                false,
+                0,
+                decided(&[HandOffIfWaiting(0)], false),
+            ),
+            (
+                "stuck, and another is free",
+                [works(7, 0), rests(1)],
+                [works(7, 1), rests(1)],
+                false,
+                1,
+                decided(&[Expose(0)], false),
+            ),
+            (
+                "nobody stuck, one free, one waits from outside",
+                [works(7, 0), rests(1)],
+                [works(8, 0), rests(1)],
+                true,
+                1,
+                decided(&[], true),
+            ),
+            (
+                "nobody stuck, one free, two wait unseen",
+                [works(7, 0), rests(1)],
+                [works(8, 2), rests(1)],
+                false,
+                1,
+                decided(&[], true),
+            ),
+        ];
+        for (name, before, now, outside, free, expected) in cases {
+            assert_eq!(second(&before, &now, outside, free), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_worker_is_reset_after_a_hand_off() {
+        let mut policy = Policy::new(1);
+        let stuck = Snapshot { workers: &[works(3, 1)], outside: false, free: 0 };
+        assert_eq!(policy.decide(stuck), decided(&[], false));
+        assert_eq!(policy.decide(stuck), decided(&[Action::HandOff(0)], false));
+        policy.forget(0);
+        assert_eq!(policy.decide(stuck), decided(&[], false));
+        assert_eq!(policy.decide(stuck), decided(&[Action::HandOff(0)], false));
+    }
+
+    /// Returns at which of the sample times `times`, in µs, the core of the only worker is handed
+    /// off. The worker begins a turn at each of `turns`, and a process waits behind it all the
+    /// time.
+    fn handed_off_at(times: impl Iterator<Item = u64>, turns: &[u64]) -> Option<u64> {
+        let mut policy = Policy::new(1);
+        for now in times {
+            let turn = turns.iter().filter(|began| **began <= now).count() as u32;
+            let snapshot = Snapshot { workers: &[works(turn, 1)], outside: false, free: 0 };
+            let decision = policy.decide(snapshot);
+            if decision.actions == [Action::HandOff(0)] {
+                return Some(now);
+            }
+            assert_eq!(decision, decided(&[], false), "at {now} µs");
+        }
+        None
+    }
+
+    // F2: sysmon detects a stalled worker with waiting processes within about a millisecond
+    #[test]
+    fn a_stalled_core_is_handed_off_within_a_millisecond() {
+        let tick = TICK.as_micros() as u64;
+        for began in tick..3 * tick {
+            // Short turns precede it.
+            let turns: Vec<_> = (0..began).step_by(100).chain([began]).collect();
+            let times = (0..10).map(|time| time * tick);
+            let handed_off = handed_off_at(times, &turns).expect("the last turn does not end");
+            let time = Duration::from_micros(handed_off - began);
+            assert!((TICK..2 * TICK).contains(&time), "{time:?} in a turn from {began} µs on");
+        }
+        assert_eq!(2 * TICK, Duration::from_millis(1));
+    }
+
+    // F2: if sysmon is delayed, it detects the stalled worker at its next tick
+    #[test]
+    fn a_stalled_core_is_handed_off_at_the_second_tick_however_late() {
+        let tick = TICK.as_micros() as u64;
+        for late in [0, 1, 7, 1000, 1_000_000] {
+            let times = [tick, 2 * tick + late, 3 * tick + late];
+            assert_eq!(handed_off_at(times.into_iter(), &[0]), Some(2 * tick + late));
+        }
+    }
+
+    #[test]
+    fn turns_shorter_than_a_tick_cause_no_hand_off() {
+        let tick = TICK.as_micros() as u64;
+        let times = (1..100).map(|time| time * tick);
+        for length in [1, 7, tick / 2, tick - 1, tick] {
+            let turns: Vec<_> = (0..100 * tick / length).map(|turn| turn * length).collect();
+            assert_eq!(handed_off_at(times.clone(), &turns), None, "turns of {length} µs");
+        }
+    }
+}

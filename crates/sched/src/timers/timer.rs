@@ -1,0 +1,79 @@
+//! Handle to a timer: cancel, read or poll it from any thread.
+//!
+//! COST: a reference count on its wheel; each operation takes one lock.
+
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use crate::timers::slab::Key;
+use crate::timers::wheel::Due;
+use crate::timers::{TimerAction, TimerWheel};
+
+/// Handle to a timer, which may have fired or been cancelled. Dropping it does not cancel the
+/// timer.
+#[derive(Clone)]
+pub struct Timer {
+    pub(crate) wheel: TimerWheel,
+    pub(crate) key: Key,
+}
+
+impl std::fmt::Debug for Timer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timer").finish_non_exhaustive()
+    }
+}
+
+impl Timer {
+    /// Cancels the timer and returns the time that was left. Returns `None` if it has fired or was
+    /// cancelled before. The timer's action is dropped.
+    pub fn cancel(&self) -> Option<Duration> {
+        let cancelled = self.wheel.lock().wheel.cancel(self.key);
+        let (action, due) = cancelled?;
+        action.discard();
+        Some(self.left(due))
+    }
+
+    /// Cancels the timer without reading the clock.
+    pub fn remove(&self) {
+        let removed = self.wheel.lock().wheel.cancel(self.key);
+        if let Some((action, _)) = removed {
+            action.discard();
+        }
+    }
+
+    /// Returns `Ready` if the timer has fired; otherwise registers `waker`. For timers that wake a
+    /// future.
+    pub fn poll(&self, waker: &Waker) -> Poll<()> {
+        let known = match self.wheel.lock().wheel.find(self.key) {
+            None => return Poll::Ready(()),
+            Some((TimerAction::Wake(before), _)) => before.will_wake(waker),
+            Some((TimerAction::Send(_), _)) => true,
+        };
+        if known {
+            return Poll::Pending;
+        }
+        // WHY two lockings: cloning and dropping a waker may run user code.
+        let new = TimerAction::Wake(waker.clone());
+        let mut state = self.wheel.lock();
+        let (polled, old) = match state.wheel.find(self.key) {
+            None => (Poll::Ready(()), new),
+            Some((action, _)) => (Poll::Pending, std::mem::replace(action, new)),
+        };
+        drop(state);
+        old.discard();
+        polled
+    }
+
+    /// Returns the time left, or `None` if the timer has fired or was cancelled.
+    pub fn read(&self) -> Option<Duration> {
+        let due = self.wheel.lock().wheel.find(self.key).map(|(_, due)| due)?;
+        Some(self.left(due))
+    }
+
+    fn left(&self, due: Due) -> Duration {
+        match due {
+            Due::In(length) => Duration::from_nanos(length),
+            Due::At(moment) => Duration::from_nanos(moment.saturating_sub(self.wheel.clock_now())),
+        }
+    }
+}

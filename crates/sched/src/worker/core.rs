@@ -1,0 +1,299 @@
+//! The worker's core: run queue and LIFO slots.
+//!
+//! A core belongs to one thread at a time. Sysmon can take it from a thread that is stalled in a
+//! turn and hand it off to a fresh one (`sysmon`). Thieves can reach the stealable part of the
+//! queue all the time (`shared_queue`). Nothing here runs code of a process.
+//!
+//! The process woken or spawned last runs first: its data is in the CPU cache, and a tree of
+//! processes is executed depth first and stays small; breadth first, most of it would exist at the
+//! same time. The process that the slot held before moves to a stack. When the stack exceeds the
+//! worker's limit (`SharedQueue::keeps`), its oldest entries move to the end of the queue. When
+//! work is to be spread, a thief without work gets the older half of the stack, which holds the
+//! largest branches of a tree.
+//!
+//! F1: after [`LIFO_STREAK`] turns in a row from the slots, the first process of the queue runs
+//! next, and the oldest of the stack moves to the end of the queue.
+
+use std::cell::Cell;
+use std::iter;
+use std::sync::Arc;
+
+use crossbeam_utils::CachePadded;
+use purlin_raw::Runnable;
+
+use crate::sync::deque::{Injector, Stealer};
+use crate::worker::lifo::{CAPACITY, LifoSlots};
+use crate::worker::local_queue::LocalQueue;
+use crate::worker::shared_queue::SharedQueue;
+use crate::{LIFO_STREAK, LIFO_STREAK_OF_SHORT_TURNS};
+
+/// Core of a worker: its ready processes.
+pub(crate) struct Core<T = Runnable> {
+    queue: LocalQueue<T>,
+    /// LIFO slot: the process just woken or spawned. WHY apart from the stack: the stack is mostly
+    /// empty.
+    newest: Cell<Option<T>>,
+    /// LIFO stack: processes woken or spawned before it.
+    lifo: LifoSlots<T>,
+    /// Number of turns in a row that the slot and the stack may still take.
+    streak: Cell<u32>,
+}
+
+impl<T> Core<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            queue: LocalQueue::new(),
+            newest: Cell::new(None),
+            lifo: LifoSlots::new(),
+            streak: Cell::new(LIFO_STREAK),
+        }
+    }
+
+    /// Returns the run queue as other workers see it.
+    pub(crate) fn queue(&self) -> &Arc<CachePadded<SharedQueue<T>>> {
+        self.queue.queue()
+    }
+
+    /// Makes a process the next to run. Returns the previous occupant of the slot if the stack
+    /// cannot take it; the caller must pass it to [`Core::push_lifo_second`].
+    #[inline]
+    pub(crate) fn push_lifo(&self, one: T) -> Option<T> {
+        let before = self.newest.replace(Some(one))?;
+        let queue = self.queue();
+        if self.lifo.len() >= queue.lifo_limit() || queue.steal_threshold() == 0 {
+            return Some(before);
+        }
+        self.lifo.push(before);
+        queue.set_lifo_len(self.lifo.len());
+        None
+    }
+
+    /// Makes a process the next but one to run, when the stack is full or thieves are to get some
+    /// of it. Returns `true` if other workers can steal from this worker now.
+    pub(crate) fn push_lifo_second(&self, one: T) -> bool {
+        let queue = self.queue();
+        let (keeps, all) = (queue.lifo_limit(), self.lifo.len() + 1);
+        let starving = queue.steal_threshold() == 0 && self.queue.stealable_len() == 0;
+        // WHY half: a long series of pushes then reaches this path rarely.
+        let stay = if all > keeps { keeps / 2 } else { all };
+        let stay = if starving { stay.min(all / 2) } else { stay };
+        let mut others_could = false;
+        for _ in stay.max(1)..all {
+            others_could |= self.lifo.pop_oldest().is_some_and(|oldest| self.queue.push(oldest));
+        }
+        if stay > 0 {
+            self.lifo.push(one);
+        } else {
+            others_could |= self.queue.push(one);
+        }
+        queue.set_lifo_len(self.lifo.len());
+        others_could
+    }
+
+    /// Appends a process that yields to the queue. Returns `true` if other workers should be woken
+    /// to steal.
+    ///
+    /// WHY not for a single process: it and the process it talks to take turns on this processor,
+    /// where their messages are cached, instead of following each other from one processor to
+    /// another.
+    #[inline]
+    pub(crate) fn push_back(&self, one: T) -> bool {
+        self.queue.push(one) && self.queue.stealable_len() > 1
+    }
+
+    /// Pops the next process to run. In a long queue, calls `ahead` with the process after it.
+    #[inline]
+    pub(crate) fn next(&self, ahead: impl FnOnce(&T)) -> Option<T> {
+        if let Some(newest) = self.newest.take().or_else(|| self.pop_lifo()) {
+            let streak = self.streak.get();
+            if streak > 0 {
+                self.streak.set(streak - 1);
+                return Some(newest);
+            }
+            self.rotate_lifo(newest);
+        }
+        self.streak.set(self.longest_streak());
+        self.queue.pop(ahead).or_else(|| self.pop_lifo())
+    }
+
+    #[inline]
+    fn pop_lifo(&self) -> Option<T> {
+        let newest = self.lifo.pop()?;
+        self.queue().set_lifo_len(self.lifo.len());
+        Some(newest)
+    }
+
+    fn longest_streak(&self) -> u32 {
+        if self.queue().lifo_limit() < CAPACITY { LIFO_STREAK } else { LIFO_STREAK_OF_SHORT_TURNS }
+    }
+
+    /// Ends a streak of the slots: moves the oldest of them to the end of the queue.
+    #[cold]
+    fn rotate_lifo(&self, newest: T) {
+        let oldest = match self.lifo.pop_oldest() {
+            Some(oldest) => {
+                self.lifo.push(newest);
+                oldest
+            }
+            None => newest,
+        };
+        self.queue.push(oldest);
+    }
+
+    /// Steals a batch from the global queue and returns its first process.
+    pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
+        self.queue.take_from(outside)
+    }
+
+    /// Steals half of another worker's stealable queue and returns its first process.
+    pub(crate) fn steal_from(&self, other: &Stealer<T>) -> Option<T> {
+        self.queue.steal_from(other)
+    }
+
+    /// Moves all processes that thieves cannot reach to the stealable queue. Returns `true` if that
+    /// queue is not empty.
+    pub(crate) fn expose_all(&mut self) -> bool {
+        let recent = iter::from_fn(|| self.lifo.pop_oldest()).chain(self.newest.take());
+        let anything = self.queue.expose_all(recent);
+        self.queue().set_lifo_len(0);
+        anything
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Core;
+    use crate::LIFO_STREAK_OF_SHORT_TURNS;
+    use crate::sync::deque::Steal;
+
+    /// Adds a process as a worker does when it is woken or spawned.
+    fn push_first<T>(core: &Core<T>, one: T) -> bool {
+        core.push_lifo(one).is_some_and(|before| core.push_lifo_second(before))
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        First,
+        Last,
+        Next,
+        /// A thief steals one process.
+        Steal,
+        /// Sysmon sets the steal threshold and the limit of the stack.
+        Limits(usize, usize),
+        Expose,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        // WHY not `prop_oneof`: generating the steps would then take most of the test's time.
+        let step =
+            (0..20u8, 0..100usize, 0..100usize).prop_map(|(kind, threshold, pace)| match kind {
+                0..6 => Step::First,
+                6..9 => Step::Last,
+                9..17 => Step::Next,
+                17 => Step::Steal,
+                18 => Step::Limits(threshold, pace),
+                _ => Step::Expose,
+            });
+        prop::collection::vec(step, 0..2000)
+    }
+
+    proptest! {
+        // P2: no process is lost or duplicated
+        #[test]
+        fn no_process_is_lost_or_duplicated(steps in steps()) {
+            let mut core = Core::new();
+            let (mut ran, mut next) = (Vec::new(), 0u32);
+            for step in steps {
+                match step {
+                    Step::First | Step::Last => {
+                        let put = if matches!(step, Step::First) { push_first } else { Core::push_back };
+                        let others_could = put(&core, next);
+                        prop_assert!(!others_could || core.queue().wants_help());
+                        next += 1;
+                    }
+                    Step::Next => ran.extend(core.next(|_| ())),
+                    Step::Steal => {
+                        if let Steal::Success(one) = core.queue().stealer.steal() {
+                            ran.push(one);
+                        }
+                    }
+                    Step::Limits(threshold, pace) => core.queue().set_limits(threshold, pace),
+                    Step::Expose => prop_assert_eq!(core.expose_all(), core.queue().wants_help()),
+                }
+                let in_slot = usize::from(core.newest.take().inspect(|&one| core.newest.set(Some(one))).is_some());
+                prop_assert_eq!(core.queue().waiting() + in_slot + ran.len(), next as usize, "what the monitor sees");
+            }
+            ran.extend(std::iter::from_fn(|| core.next(|_| ())));
+            ran.sort_unstable();
+            prop_assert!(ran.into_iter().eq(0..next));
+        }
+
+        // F1: every ready process runs, although each turn wakes another one
+        #[test]
+        fn every_ready_process_runs(waiting in prop::collection::vec(any::<bool>(), 1..30), threshold in 0..200usize) {
+            let core = Core::new();
+            core.queue().set_limits(threshold, threshold);
+            for (one, first) in waiting.iter().enumerate() {
+                let _ = if *first { push_first(&core, one) } else { core.push_back(one) };
+            }
+            let mut left = waiting.len();
+            let mut turns = 0;
+            while left > 0 {
+                let one = core.next(|_| ()).expect("some are ready");
+                left -= usize::from(one < waiting.len());
+                push_first(&core, usize::MAX);
+                turns += 1;
+            }
+            prop_assert!(turns <= (waiting.len() + 1) * 2 * (LIFO_STREAK_OF_SHORT_TURNS as usize + 1), "{turns}");
+        }
+    }
+
+    /// Executes a tree in which each of `levels` has ten times the processes of the level above.
+    /// Returns the maximum number that waited at a time.
+    fn grow(core: &Core<u32>, levels: u32) -> usize {
+        push_first(core, levels);
+        let mut most = 0;
+        while let Some(level) = core.next(|_| ()) {
+            if level > 0 {
+                for _ in 0..10 {
+                    push_first(core, level - 1);
+                }
+            }
+            most = most.max(core.queue().waiting());
+        }
+        most
+    }
+
+    // issue 3: `skynet`: its million leaves need not exist at the same time
+    #[test]
+    fn a_tree_of_processes_keeps_the_queue_short() {
+        let most = grow(&Core::new(), 5);
+        assert!(most < 2000, "{most} of 111111 waited at a time");
+    }
+
+    // issue 3: thieves get the larger branches, and the victim keeps the rest
+    #[test]
+    fn thieves_without_work_get_the_older_half_of_the_stack() {
+        let core = Core::new();
+        core.queue().set_limits(0, 1000);
+        (0..2).for_each(|one| assert_eq!(push_first(&core, one), one == 1));
+        assert_eq!(core.queue.stealable_len(), 1, "the first, as nobody else was there");
+        (2..10).for_each(|one| assert!(!push_first(&core, one)));
+        assert_eq!(core.queue().stealer.steal().success(), Some(0));
+        assert!(push_first(&core, 10));
+        let stolen: Vec<_> =
+            std::iter::from_fn(|| core.queue().stealer.steal().success()).collect();
+        assert_eq!(stolen, [1, 2, 3, 4, 5]);
+    }
+
+    // issue 3: processes with long turns are left to any worker that is free
+    #[test]
+    fn all_but_one_process_with_long_turns_are_stealable() {
+        let core = Core::new();
+        core.queue().set_limits(0, 0);
+        (0..10).for_each(|one| assert_eq!(push_first(&core, one), one > 0));
+        assert_eq!(core.queue.stealable_len(), 9);
+    }
+}

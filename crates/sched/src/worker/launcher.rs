@@ -1,0 +1,107 @@
+//! Launcher: starts the threads of a scheduler and counts those that run.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use purlin_raw::Revocable;
+
+use crate::hooks::Hooks;
+use crate::scheduler::Shared;
+use crate::sync::{Parker, Unparker, thread};
+use crate::worker::core::Core;
+use crate::worker::status::WorkerStatus;
+use crate::worker::work;
+
+/// Everything a thread needs to become a worker.
+pub(crate) struct WorkerInit {
+    pub(crate) index: usize,
+    pub(crate) core: Revocable<Core>,
+    pub(crate) status: Arc<WorkerStatus>,
+    pub(crate) parker: Parker,
+}
+
+impl WorkerInit {
+    pub(crate) fn new(index: usize, core: Core) -> Self {
+        let (core, revoker) = purlin_raw::revocable(core);
+        Self { index, core, status: Arc::new(WorkerStatus::new(revoker)), parker: Parker::new() }
+    }
+
+    /// Returns the waker that unparks the thread that becomes this worker.
+    pub(crate) fn waker(&self) -> Waker {
+        waker(&self.parker)
+    }
+}
+
+/// Unparks a thread. WHY a waker: a simulation does not sleep by parking a thread.
+struct Unpark(Unparker);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Returns a waker that unparks the owner of `parker`.
+pub(crate) fn waker(parker: &Parker) -> Waker {
+    Waker::from(Arc::new(Unpark(parker.unparker().clone())))
+}
+
+/// Launcher of threads.
+#[derive(Clone)]
+pub(crate) struct Launcher {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) hooks: Arc<dyn Hooks>,
+    pub(crate) name: String,
+}
+
+impl Launcher {
+    /// Starts a thread that becomes a worker when `wait` returns its `WorkerInit`.
+    pub(crate) fn launch(
+        &self,
+        name: &str,
+        wait: impl FnOnce() -> Option<WorkerInit> + Send + 'static,
+    ) -> io::Result<()> {
+        let (shared, hooks) = (Arc::clone(&self.shared), Arc::clone(&self.hooks));
+        self.spawn_thread(name, move || {
+            let Some(init) = wait() else { return };
+            let index = init.index;
+            let mut own = Some((shared, init));
+            hooks.thread(index, &mut || {
+                if let Some((shared, init)) = own.take() {
+                    work(shared, Arc::clone(&hooks), init);
+                }
+            });
+        })
+    }
+
+    /// Starts a thread and counts it until it ends.
+    pub(crate) fn spawn_thread(
+        &self,
+        name: &str,
+        run: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        self.shared.thread_begins();
+        let end = ThreadGuard(Arc::clone(&self.shared));
+        // If the thread cannot be started, its closure is dropped, which decrements the count.
+        let started =
+            thread::Builder::new().name(format!("{}-{name}", self.name)).spawn(move || {
+                let _end = end;
+                run();
+            });
+        started.map(drop)
+    }
+}
+
+/// Decrements the count of threads on drop, also when the thread panics.
+struct ThreadGuard(Arc<Shared>);
+
+impl Drop for ThreadGuard {
+    fn drop(&mut self) {
+        self.0.thread_ended();
+    }
+}

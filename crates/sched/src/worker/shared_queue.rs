@@ -1,0 +1,134 @@
+//! A worker's queue as other workers see it, and its steal threshold.
+//!
+//! A process that moves to another processor leaves its cached data and that of its partners
+//! behind, and the other worker may have to be woken; both cost more than a short turn. So other
+//! workers help only when more processes wait than this worker executed within the last two ticks
+//! of sysmon, which is one millisecond: without help, the waiting processes would be done by then.
+//! If turns are long on average, every waiting process is worth a steal. The same holds while
+//! spreading has turned out to get more done (`balance`).
+//!
+//! Sysmon, which sees the number of turns of each worker, writes this steal threshold. The worker
+//! keeps that number of processes local and exposes the rest (`local_queue`).
+
+use std::time::Duration;
+
+use crate::sync::deque::Stealer;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sysmon::monitor::TICK;
+use crate::worker::lifo::CAPACITY;
+
+/// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
+/// a worker.
+const HELP_AFTER: Duration = Duration::from_micros(50);
+
+/// Initial steal threshold, that of a worker whose turns take half a microsecond.
+pub(crate) const INITIAL_THRESHOLD: usize = if cfg!(shuttle) { 1 } else { 1000 };
+
+/// The end of a worker's queue that other workers use.
+pub(crate) struct SharedQueue<T> {
+    /// The stealable part: all processes past the steal threshold.
+    pub(crate) stealer: Stealer<T>,
+    /// Length of the local part.
+    local_len: AtomicUsize,
+    /// Length of the LIFO stack.
+    lifo_len: AtomicUsize,
+    threshold: AtomicUsize,
+    lifo_limit: AtomicUsize,
+    gathers: AtomicBool,
+}
+
+impl<T> SharedQueue<T> {
+    pub(crate) fn new(stealer: Stealer<T>) -> Self {
+        Self {
+            stealer,
+            local_len: AtomicUsize::new(0),
+            lifo_len: AtomicUsize::new(0),
+            threshold: AtomicUsize::new(INITIAL_THRESHOLD),
+            lifo_limit: AtomicUsize::new(CAPACITY),
+            gathers: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the steal threshold: the number of processes that may wait without help.
+    #[inline]
+    pub(crate) fn steal_threshold(&self) -> usize {
+        // ORDER: relaxed, here and below: the value is a hint.
+        self.threshold.load(Ordering::Relaxed)
+    }
+
+    /// Returns the maximum length of the worker's LIFO stack.
+    #[inline]
+    pub(crate) fn lifo_limit(&self) -> usize {
+        self.lifo_limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets the steal threshold, and the limit of the LIFO stack from `pace`, the threshold by the
+    /// worker's turns alone.
+    pub(crate) fn set_limits(&self, threshold: usize, pace: usize) {
+        for (limit, new) in [(&self.threshold, threshold), (&self.lifo_limit, pace.min(CAPACITY))] {
+            if limit.load(Ordering::Relaxed) != new {
+                limit.store(new, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Returns whether the worker steals all that waits for the others.
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathers.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_gathers(&self, gathers: bool) {
+        if self.gathers() != gathers {
+            self.gathers.store(gathers, Ordering::Relaxed);
+        }
+    }
+
+    /// Publishes the length of the local part. Called by the worker only.
+    #[inline]
+    pub(crate) fn set_local_len(&self, len: usize) {
+        self.local_len.store(len, Ordering::Relaxed);
+    }
+
+    /// Publishes the length of the LIFO stack. Called by the worker only.
+    #[inline]
+    pub(crate) fn set_lifo_len(&self, len: usize) {
+        self.lifo_len.store(len, Ordering::Relaxed);
+    }
+
+    /// Returns the number of waiting processes. The result may be outdated.
+    pub(crate) fn waiting(&self) -> usize {
+        let own = self.local_len.load(Ordering::Relaxed) + self.lifo_len.load(Ordering::Relaxed);
+        own + self.stealer.len()
+    }
+
+    /// Returns whether another worker can steal.
+    pub(crate) fn wants_help(&self) -> bool {
+        !self.stealer.is_empty()
+    }
+}
+
+/// Returns the steal threshold of a worker that has made `turns` turns in `time`.
+pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
+    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
+    let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
+    if long { 0 } else { 2 * per_tick as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
+        assert_eq!(threshold_for(5000, TICK), 10_000);
+        assert_eq!(threshold_for(5000, 2 * TICK), 5000);
+        assert_eq!(threshold_for(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
+    }
+
+    #[test]
+    fn the_steal_threshold_of_long_turns_is_zero() {
+        assert_eq!(threshold_for(0, TICK), 0);
+        assert_eq!(threshold_for(9, TICK), 0);
+        assert_eq!(threshold_for(10, TICK), 20);
+    }
+}

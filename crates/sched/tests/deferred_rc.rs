@@ -1,0 +1,150 @@
+//! A sleeping worker holds no deferred references: before it sleeps, cells that nothing else refers
+//! to are freed, and messages sent by their destructors arrive.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use purlin_polling::HANG;
+use purlin_raw::{
+    Address, Body, End, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot,
+};
+use purlin_sched::{Hooks, Scheduler, Stopped};
+
+/// Runtime types of processes that end with a [`Will`].
+struct Wills;
+
+impl RuntimeTypes for Wills {
+    type Signal = ();
+    type Local = ();
+    type Shared = ();
+    type ExitStatus = Option<Will>;
+    type NodeState = ();
+
+    fn has_state((): &()) -> bool {
+        false
+    }
+
+    fn closed((): &(), _: &End<'_, Self>, (): &mut ()) {}
+
+    fn undelivered((): &(), (): &mut (), (): ()) {}
+}
+
+/// Sends a message to its heir when the cell that contains it is freed.
+#[derive(Debug)]
+struct Will(Address<Wills, ()>);
+
+impl Drop for Will {
+    fn drop(&mut self) {
+        self.0.send(()).expect("the heir lives");
+    }
+}
+
+struct Workers(NodeCore<Wills>);
+
+impl Hooks for Workers {
+    fn thread(&self, _: usize, run: &mut dyn FnMut()) {
+        let _entered = self.0.enter();
+        run();
+    }
+
+    fn offload(&self, _: Runnable) {}
+
+    fn stalled(&self, _: Slot, _: Instant) {}
+
+    fn stall_ended(&self, _: Slot, _: Duration) {}
+
+    fn threads_exhausted(&self, _: &str) {}
+}
+
+/// Process that reports to the test and ends when it receives a message.
+struct Heir(Sender<()>);
+
+impl Body<Wills, ()> for Heir {
+    type Bound = ();
+
+    fn turn(
+        self: Pin<&mut Self>,
+        me: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        if me.next(|()| SignalOutcome::Nothing).expect("it is its turn").is_none() {
+            me.listen().expect("it is its turn");
+            return Poll::Pending;
+        }
+        self.0.send(()).expect("the test waits");
+        Poll::Ready(None)
+    }
+
+    fn name() -> &'static str {
+        "heir"
+    }
+}
+
+/// Process that ends in its first turn with a will as its exit status.
+struct Testator(Option<Will>);
+
+impl Body<Wills, ()> for Testator {
+    type Bound = ();
+
+    fn turn(
+        mut self: Pin<&mut Self>,
+        _: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        Poll::Ready(self.0.take())
+    }
+
+    fn name() -> &'static str {
+        "testator"
+    }
+}
+
+/// Process that drops an address, reports to the test, and ends when the test allows it.
+struct Holder(Option<Address<Wills, ()>>, Sender<()>, Receiver<()>);
+
+impl Body<Wills, ()> for Holder {
+    type Bound = ();
+
+    fn turn(
+        mut self: Pin<&mut Self>,
+        _: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        drop(self.0.take());
+        self.1.send(()).expect("the test waits");
+        self.2.recv().expect("the test lets it go");
+        Poll::Ready(None)
+    }
+
+    fn name() -> &'static str {
+        "keeper"
+    }
+}
+
+#[test]
+fn a_worker_frees_deferred_cells_before_it_sleeps() {
+    let scheduler = Scheduler::new(1);
+    let node_core = NodeCore::<Wills>::new(scheduler.host(), (), 10, 1);
+    scheduler.start("credit", Arc::new(Workers(node_core.clone()))).expect("threads start");
+    let (done, is_done) = channel();
+    let heir = node_core.spawn((), (), (), done, |done, _| Heir(done)).expect("there is room");
+    let testator = node_core.spawn((), (), (), Will(heir), |will, _| Testator(Some(will)));
+    let testator = testator.expect("there is room");
+    let (dropped, is_dropped) = channel();
+    let (go, may_go) = channel();
+    let stuff = (testator.clone(), dropped, may_go);
+    let keeper = node_core.spawn((), (), (), stuff, |(address, dropped, may_go), _| {
+        Holder(Some(address), dropped, may_go)
+    });
+    is_dropped.recv().expect("the keeper runs");
+    // The reference dropped by the keeper is now deferred at its worker; this is the only other
+    // one.
+    drop(testator);
+    go.send(()).expect("the keeper waits");
+    is_done.recv_timeout(HANG).expect("the will is done");
+    drop(keeper);
+    assert_eq!(scheduler.stop(HANG), Stopped::All);
+}
