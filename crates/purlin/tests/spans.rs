@@ -49,7 +49,7 @@ async fn clerk(mut me: Process<Traced<u32>>) {
     tracing::info!("closing");
 }
 
-// issue 8: tracing spans carry the pid and name of the process; a message can carry its span
+// Tracing spans carry the pid and name of the process; a message can carry its span
 #[test]
 fn log_lines_carry_the_process_span_and_the_span_of_the_message() {
     let log = Log::default();

@@ -294,7 +294,7 @@ impl<W: RuntimeTypes> Drop for NodeCore<W> {
 
 impl<W: RuntimeTypes> std::fmt::Debug for NodeCore<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Realm")
+        f.write_str("NodeCore")
     }
 }
 

@@ -293,13 +293,13 @@ fn polled_again() -> ! {
 
 impl<T> fmt::Debug for ReplySender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplyTo").finish_non_exhaustive()
+        f.debug_struct("ReplySender").finish_non_exhaustive()
     }
 }
 
 impl<T> fmt::Debug for ReplyReceiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer").finish_non_exhaustive()
+        f.debug_struct("ReplyReceiver").finish_non_exhaustive()
     }
 }
 

@@ -16,7 +16,7 @@
 //! | `worker::idle` | sleeping and searching workers, and the choice of the worker to wake |
 //! | `worker::launcher` | starts threads and counts those that run |
 //! | `worker::counters` | statistics of the workers |
-//! | `sysmon::monitor` | sysmon: the thread that detects stalled workers |
+//! | `sysmon::thread` | sysmon: the thread that detects stalled workers |
 //! | `sysmon::policy` | the policy of sysmon, as pure code |
 //! | `sysmon::hand_off` | hand-off record that a detached thread shares with sysmon |
 //! | `sysmon::stalled` | detached threads: their core was handed off and their turn still runs |

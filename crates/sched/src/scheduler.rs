@@ -15,8 +15,8 @@ use crate::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker,
     Unparker, fence,
 };
-use crate::sysmon::monitor::Sysmon;
 use crate::sysmon::stalled::StalledThreads;
+use crate::sysmon::thread::Sysmon;
 use crate::timers::Timers;
 use crate::worker::core::Core;
 use crate::worker::counters::WorkerCounters;
@@ -130,7 +130,7 @@ impl Scheduler {
             launcher.launch(&init.index.to_string(), || Some(init))?;
         }
         let sysmon = Sysmon::new(launcher.clone(), parker, statuses);
-        launcher.spawn_thread("monitor", || sysmon.run())
+        launcher.spawn_thread("sysmon", || sysmon.run())
     }
 
     /// Returns the processes whose turn stalls a worker, and since when.

@@ -1,9 +1,12 @@
-//! Collector: handler process of throttle and head-rest.
+//! Collector: the process that runs the handler in the strategies throttle and head-rest.
 //!
-//! It owns the handler and keeps the pending acks until the ticker takes them. It is linked to the
-//! connection process and ends with it for any reason, if necessary in the middle of the handler.
-//! It ignores exit signals of other processes, so that during a shutdown of the node everything
-//! read is still acknowledged.
+//! Three processes serve a connection (`collected`): the connection process reads messages and
+//! passes each to the collector by a call; the collector runs the handler and stores the pending
+//! acks; the `ticker` takes the pending acks and writes them.
+//!
+//! The collector is linked to the connection process and ends when that process ends, for any
+//! reason, even in the middle of the handler. It ignores exit signals from other processes, so that
+//! during a shutdown of the node every message read is still acknowledged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,22 +23,24 @@ use crate::server::timeout::now;
 
 /// Requests to the collector.
 pub(super) enum Collect {
-    /// From the reader: handle the first message of this buffer, which is complete. The time is
-    /// when the buffer was last read to, or `None` for now. The reply returns the buffer or the
-    /// close reason.
+    /// From the connection process: handle the first message in this buffer, which must be
+    /// complete. The time is that of the last read into the buffer, on the node's clock; `None`
+    /// means now. The reply returns the buffer, or the close reason if the handler refused the
+    /// message or failed.
     One(Box<ReadBuffer>, Option<Duration>, Handed),
-    /// From the ticker: reply once an ack is pending. The reply is `false` after the last message.
+    /// From the ticker: reply once an ack is pending or no message follows. The reply is `true` if
+    /// messages may follow.
     Due(Reply<bool>),
-    /// From the ticker: take the pending acks and the time at which the first of their messages was
-    /// completed.
+    /// From the ticker: take the pending acks, and the time at which the first of their messages
+    /// was completely read.
     Take(Reply<(PendingAcks, Duration)>),
-    /// From the reader: no message follows.
+    /// From the connection process: no message follows.
     Last,
     /// An exit signal.
     Exit(Exit),
 }
 
-/// Reply to the reader.
+/// Reply to [`Collect::One`].
 type Handed = Reply<Result<Box<ReadBuffer>, CloseReason>>;
 
 impl From<Exit> for Collect {
@@ -47,13 +52,15 @@ impl From<Exit> for Collect {
 /// State of the collector.
 pub(super) struct Collector<H> {
     handler: H,
+    /// The connection process.
     parent: ProcessId,
     shared: Arc<Shared>,
     pending: PendingAcks,
-    /// When the first pending message was completed, on the node's clock.
+    /// When the first pending message was completely read, on the node's clock.
     pending_since: Duration,
-    /// Reply to the waiting ticker.
+    /// Reply to a ticker that waits in [`Collect::Due`].
     waits: Option<Reply<bool>>,
+    /// Whether [`Collect::Last`] was received.
     last: bool,
 }
 
@@ -104,7 +111,7 @@ impl<H: Handler> Collector<H> {
         }
     }
 
-    /// Handles one message. Returns `false` if the connection process has ended meanwhile.
+    /// Handles one message. Returns `false` if the connection process ended during the handler.
     async fn one(
         &mut self,
         me: &mut Process<Collect>,
@@ -113,6 +120,7 @@ impl<H: Handler> Collector<H> {
     ) -> bool {
         let (order, level) = (self.shared.strategy.order(), self.shared.level);
         let Some(batch) = Batch::first(buffer.waiting(), order, level) else {
+            // Does not happen: the connection process sends complete messages only.
             reply.send(Ok(buffer));
             return true;
         };
@@ -138,7 +146,7 @@ impl<H: Handler> Collector<H> {
     }
 }
 
-/// Waits for the end of the connection process.
+/// Waits for the exit signal of the connection process. Other messages stay in the mailbox.
 async fn parent_ended(me: &mut Process<Collect>, parent: ProcessId) {
     receive!(me, { Collect::Exit(exit) if exit.from == Some(parent) => {} });
 }

@@ -1,4 +1,6 @@
-//! `purlin call`: arguments and implementation.
+//! `purlin call`: calls a function on a node of an Erlang cluster and prints its value.
+//!
+//! The command starts a node, connects to the callee, makes one `rpc` and stops the node.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -68,9 +70,15 @@ pub(crate) struct Call {
 #[derive(Debug, Clone)]
 struct Arguments(Vec<Term>);
 
-/// Runs the command. Returns the exit status.
+/// Runs the command. Returns exit status 0 if the value is printed, and 1 if the call failed, with
+/// the reason on standard error.
+///
+/// # Errors
+/// Returns an error, which exits with status 2, for a missing cookie, invalid TLS files, or no
+/// connection to the node.
 pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     let (callee, timeout) = (asked.node.clone(), Duration::from_secs_f64(asked.timeout));
+    // The node only opens connections. The port of its epmd is also the default for other hosts.
     let mut builder = Cluster::builder(own_name(&callee)?).epmd(own_epmd()?).only_calls();
     if let Some(epmd) = asked.epmd {
         builder = builder.epmd_of(callee.host(), epmd);
@@ -98,8 +106,10 @@ pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
 }
 
 /// Returns a node name that is unique among concurrent callers: it contains the process id and this machine's address.
+/// It is long or short as the callee's is, because nodes with long and short names do not connect. The host `localhost`
+/// serves for a short name: this node does not listen, so the host is never looked up.
 ///
-/// WHY not a random name: a BEAM keeps the name of every node it has ever seen.
+/// WHY not a random name: a BEAM never frees the name of a node it has seen, and process ids repeat.
 fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
     let (own, process) = (own_address(callee.host()), std::process::id());
     let name = match callee.is_long() {
@@ -109,7 +119,8 @@ fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
     name.parse().map_err(problem)
 }
 
-/// Returns this machine's address as seen from `host`. Without a route the later connection attempt reports the error.
+/// Returns the local address from which this machine reaches `host`. Returns 127.0.0.1 if there is no route; the
+/// connection attempt then reports the error.
 fn own_address(host: &str) -> IpAddr {
     let towards = |from: IpAddr| {
         let socket = UdpSocket::bind((from, 0))?;

@@ -46,7 +46,7 @@ fn the_memory_of_a_program_is_measured_from_outside_and_not_taken_from_its_answe
     assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));
 }
 
-// issue 5: variation that is constant within a process must not look like a difference
+// Variation that is constant within a process must not look like a difference
 #[cfg(unix)]
 #[test]
 fn fresh_gives_each_round_new_processes() {

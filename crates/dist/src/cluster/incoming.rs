@@ -1,6 +1,12 @@
-//! Incoming control messages: delivers signals and messages to local processes, and answers requests.
+//! Incoming control messages of a connection: delivers messages and signals to local processes, and answers requests.
 //!
-//! The link's reader task calls these functions in order and reads nothing meanwhile, so none of them waits.
+//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`](crate::link::Link)); `link`, `unlink`
+//! and `link_table` are about Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a
+//! remote one. A remote process is represented towards local ones by its *proxy*, a local process; the link table calls
+//! it `name`.
+//!
+//! The transport's reader task calls [`Receive`] for one control message at a time, in the order received, and reads
+//! nothing meanwhile. So these functions do not wait, except for the connection's transport to be set.
 
 use std::sync::Arc;
 
@@ -23,20 +29,23 @@ use crate::control::{Control, Named, Spawn, To};
 use crate::frame::{Broken, Recipient, Unread};
 use crate::link::Receive;
 
+/// Receiver of one connection's control messages.
 pub(super) struct Incoming {
     pub(super) core: Arc<Core>,
     pub(super) connection: Arc<Connection>,
+    /// Decoder of the last message.
     pub(super) last: LastUsed,
+    /// Recipient of the last message, for [`Recipient::Same`].
     pub(super) last_to: LastTo,
 }
 
-/// Recipient of the last message.
+/// Recipient of the last message to a pid or a name.
 #[derive(Default)]
 pub(super) enum LastTo {
-    /// Not a process that can be looked up directly.
+    /// No message yet, or a pid of no live local process.
     #[default]
     Other,
-    /// COST: an ended process is retained until the next message to another one.
+    /// A local process. COST: its memory is retained, even after it has ended, until the next message to another one.
     Process(LocalProcess),
     /// A registered name, looked up for each message.
     Name(String),
@@ -48,7 +57,7 @@ impl Receive for Incoming {
         control: Control,
         payload: Option<Unread<'_>>,
     ) -> Result<(), Broken> {
-        // The reader task starts a moment before the connection is given its link.
+        // The transport starts its reader task shortly before `Connection::linked` sets it. Answers need it.
         while self.connection.link().is_none() {
             tokio::task::yield_now().await;
         }
@@ -72,6 +81,8 @@ impl Receive for Incoming {
         }
     }
 
+    /// Delivers a message to a pid or name, without decoding the control message. Returns `None` to leave the message
+    /// to `signal`.
     fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
         let ids = &self.core.ids;
         match to {
@@ -84,20 +95,21 @@ impl Receive for Incoming {
         }
         let process = match &self.last_to {
             LastTo::Process(process) => process.clone(),
-            // A name without a process may be one that the node itself answers for.
+            // For a name without a process: `signal` handles `net_kernel` and `rex`.
             LastTo::Name(name) => self.core.local_name(name)?,
             LastTo::Other => return None,
         };
-        // The recipient may answer immediately, which needs the link.
+        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set.
         self.connection.link()?;
         Some(self.core.receive(process.into(), message, &mut self.last))
     }
 }
 
 impl Incoming {
+    /// Handles a control message that is not a message to a process.
     fn take(&self, control: Control, payload: Option<Term>) {
         match control {
-            // These have a payload.
+            // Messages. They always have a payload, so `signal` has handled them.
             Control::Send { .. }
             | Control::SendSender { .. }
             | Control::RegSend { .. }
@@ -106,6 +118,7 @@ impl Incoming {
             Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
                 self.exit2(&from, &to, payload);
             }
+            // Exit signals to a name or alias, and changes of the group leader, are ignored.
             Control::Altact { .. } | Control::GroupLeader { .. } => {}
             Control::Spawned { request, linked, monitored, result, .. } => {
                 let (core, connection) = (&self.core, &self.connection);
@@ -146,6 +159,7 @@ impl Incoming {
         self.receive(process, message)
     }
 
+    /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
     fn message_by_name(
         &mut self,
         from: &Pid,
@@ -167,7 +181,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// L9: the process decides whether the alias is active.
+    /// L9: delivers a message to an alias. The process that owns it drops the message if the alias is revoked.
     fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
@@ -191,7 +205,8 @@ impl Incoming {
         process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
     }
 
-    /// Answers `net_adm:ping` and other calls of `is_auth`.
+    /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`. Ignores any other request,
+    /// and a call whose answer would go to another node than the sender's.
     fn ask_net_kernel(&self, from: &Pid, message: Term) {
         let Ok(call) = GenCall::try_from(message) else { return };
         let asks = |request: &Term| {
@@ -204,6 +219,8 @@ impl Incoming {
         }
     }
 
+    /// A remote process links to a local one. If no proxy can be created for it, as the process limit is reached, the
+    /// request is dropped.
     fn link(&self, theirs: &Pid, to: &Pid) {
         let Some(name) = self.core.proxy(theirs).map(|pid| LocalProcess::from(&pid)) else {
             return;
@@ -224,6 +241,8 @@ impl Incoming {
         self.connection.send_control(None, control, payload);
     }
 
+    /// A remote process unlinks. If the local process is linked, its proxy acknowledges once the local process has
+    /// handled the unlink.
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
         let ours = self.core.ids.ours(to);
         let mut ledger = self.connection.link_table();
@@ -238,6 +257,7 @@ impl Incoming {
         }
     }
 
+    /// A remote process has acknowledged an unlink of a local one.
     fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
         let Some(ours) = self.core.ids.ours(to) else { return };
         let mut ledger = self.connection.link_table();
@@ -245,23 +265,26 @@ impl Incoming {
         self.deliver_all(ours, told);
     }
 
+    /// A remote process that is linked to a local one has ended.
     fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         let why = reason::from_term(why);
         let mut ledger = self.connection.link_table();
-        // The table has no link if this node has unlinked and its unlink is in transit.
+        // If the local process has unlinked and the unlink is in transit, the table has no link: nothing is delivered.
         let names = ledger.ended(ours, theirs).into_iter();
         let told = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
         self.deliver_all(ours, told);
     }
 
-    /// Delivers signals, under the lock of the link table.
+    /// Delivers signals to a local process, each from its proxy. The caller holds the lock of the link table
+    /// (INVARIANT of [`Connection::link_table`]).
     fn deliver_all(&self, ours: ProcessId, told: Deliveries) {
         for (name, signal) in told {
             self.core.ids.node.deliver(&name, ours, signal);
         }
     }
 
+    /// A remote process sends an exit signal, by `exit/2`.
     fn exit2(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         if let Some(proxy) = self.core.proxy(theirs) {
@@ -270,12 +293,14 @@ impl Incoming {
         }
     }
 
+    /// A remote process monitors a local process or name. Answers `noproc` if it does not exist.
     fn watched(&self, theirs: RemoteMonitor) {
         let ours: Option<ProcessId> = match &theirs.watched {
             Named::Pid(pid) => self.core.ids.ours(pid),
             Named::Name(name) => match self.core.ids.node.local_name(name.as_str()) {
                 Some(process) => Some(process.id()),
-                // The node itself answers for this name, as long as it is connected.
+                // This node answers for these names without a process. Such a monitor fires only when the connection is
+                // lost, which the peer notices itself.
                 None if *name == "net_kernel" || *name == "rex" => return,
                 None => None,
             },
@@ -291,6 +316,7 @@ impl Incoming {
         }
     }
 
+    /// A remote process requests a spawn. The payload is the list of arguments.
     fn spawn(&self, spawn: &Spawn, payload: Option<Term>) {
         let arguments = match payload {
             Some(Term::List(arguments)) => arguments,

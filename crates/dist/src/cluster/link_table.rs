@@ -256,7 +256,7 @@ impl LinkTable {
 
 impl fmt::Debug for LinkTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger")
+        f.debug_struct("LinkTable")
             .field("links", &self.links.len())
             .field("ours", &self.ours)
             .field("theirs", &self.theirs)

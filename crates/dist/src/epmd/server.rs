@@ -1,11 +1,13 @@
 //! epmd server, for machines without one.
 //!
-//! BEAM nodes register with it and look up nodes as with OTP's. A name stays registered as long as
-//! its connection is open. Only nodes on this machine may register; any host may query. Requests
-//! that end or change another node's registration are not supported.
+//! BEAM nodes register and look up nodes with it as with OTP's epmd. A name is registered for as
+//! long as the connection that registered it is open. Only nodes on this machine may register; any
+//! host may query. `KILL_REQ`, `STOP_REQ` and `DUMP_REQ` are not supported: the server closes the
+//! connection.
 //!
-//! Limits for unauthenticated peers: [`MOST_CONNECTIONS`] connections, [`TIMEOUT`] for the request
-//! of each, and two kilobytes per request.
+//! Limits for peers, which are not authenticated: [`MOST_CONNECTIONS`] connections in total,
+//! [`TIMEOUT`] for each to send its request, and 2048 bytes per request
+//! ([`MOST_REQUEST`](crate::epmd::codec::MOST_REQUEST)).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,10 +27,10 @@ use crate::epmd::codec::{Alive, Request, write_alive, write_names, write_port};
 /// Maximum number of connections, including those of registered nodes.
 const MOST_CONNECTIONS: usize = 1024;
 
-/// Pause after a failed `accept`.
+/// Pause after a failed `accept`, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An epmd that runs until dropped.
+/// An epmd that runs until dropped. Dropping it closes all connections.
 ///
 /// ```no_run
 /// # async fn example() -> std::io::Result<()> {
@@ -58,7 +60,7 @@ impl Server {
         Ok(Self { address, task })
     }
 
-    /// The address it listens on.
+    /// Returns the address that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -71,14 +73,18 @@ impl Drop for Server {
     }
 }
 
-/// The registered nodes.
+/// Table of registered nodes.
 #[derive(Debug)]
 struct Names {
+    /// The nodes by the part of their name before the `@`.
     known: BTreeMap<String, Alive>,
+    /// The creation given last. It starts at random, so that a restarted server is unlikely to
+    /// repeat one.
     creation: u32,
 }
 
-/// Smaller values are creations of old nodes, which had two bits.
+/// Lowest creation given to a node. WHY not lower: 0 to 3 are the creations of old nodes, which had
+/// two bits.
 const FIRST_CREATION: u32 = 4;
 
 impl Names {
@@ -96,6 +102,7 @@ impl Names {
         Some(self.creation)
     }
 
+    /// Removes a registration.
     fn forget(&mut self, alive: &str) {
         self.known.remove(alive);
     }
@@ -107,6 +114,7 @@ fn lock(names: &Shared) -> MutexGuard<'_, Names> {
     names.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Accepts connections, each handled by a task that ends with this function.
 async fn serve(socket: TcpListener, names: Shared) {
     let own_port = socket.local_addr().map_or(0, |address| address.port());
     let mut connections = JoinSet::new();
@@ -126,6 +134,8 @@ async fn serve(socket: TcpListener, names: Shared) {
     }
 }
 
+/// Handles one connection, which carries one request. After a registration, waits until the peer
+/// closes the connection, without a timeout.
 async fn one(mut stream: TcpStream, from: IpAddr, own_port: u16, names: Shared) {
     let Ok(Some(request)) = timeout(TIMEOUT, read(&mut stream)).await else { return };
     let mut out = Vec::new();
@@ -158,7 +168,7 @@ async fn one(mut stream: TcpStream, from: IpAddr, own_port: u16, names: Shared) 
     }
 }
 
-/// Registered name, removed when dropped.
+/// Guard of a registration: removes it when dropped.
 struct Kept {
     names: Shared,
     alive: String,
@@ -170,7 +180,8 @@ impl Drop for Kept {
     }
 }
 
-/// Reads the request; `None` if it is invalid or the connection ends.
+/// Reads the request. Returns `None` if it is invalid, or if the connection ends before it is
+/// complete.
 async fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
@@ -185,7 +196,8 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
     }
 }
 
-/// Sends the answer and closes the connection, which ends the answer.
+/// Sends the answer and closes the connection. WHY close: in the epmd protocol the end of the
+/// connection is the end of the answer.
 async fn finish(mut stream: TcpStream, out: &[u8]) {
     let written = async {
         stream.write_all(out).await?;
@@ -195,7 +207,8 @@ async fn finish(mut stream: TcpStream, out: &[u8]) {
     let _ = timeout(TIMEOUT, written).await;
 }
 
-/// Whether the peer is on this machine.
+/// Returns whether the peer is on this machine: it connected from a loopback address, or from the
+/// address it connected to.
 fn is_here(from: IpAddr, stream: &TcpStream) -> bool {
     from.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip() == from)
 }

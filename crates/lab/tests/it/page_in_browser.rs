@@ -317,7 +317,7 @@ fn otp_and_lab_lines_share_a_graph_and_their_common_figure() {
     drive("shared", &[results]);
 }
 
-// issue 6: the ladder from 22 thousand to 3 million, then and now
+// The ladder from 22 thousand to 3 million, then and now
 #[test]
 fn ladder_shows_measured_servers_and_those_of_2015() {
     let mut results = only(&["ping-pong"]);

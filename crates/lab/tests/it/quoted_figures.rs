@@ -72,7 +72,7 @@ fn compare(document: &str) -> usize {
     compared
 }
 
-// Issue 5, done when 6: README and COMPARE quote the stored run by its id.
+// README and COMPARE quote the stored run by its id.
 #[test]
 fn documents_show_the_medians_of_the_stored_run() {
     assert!(compare("README.md") >= 9, "three experiments and three contenders at least");

@@ -1,8 +1,10 @@
-//! Names, units and labels of all metrics.
+//! Definitions of all metrics: name, type, unit, help text and labels.
+//!
+//! *The facade* is the `metrics` crate. The exporter to Prometheus appends the unit to the name.
 
 use metrics::{Unit, describe_counter, describe_gauge};
 
-/// Description of one metric.
+/// Definition of one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Metric {
@@ -12,9 +14,9 @@ pub struct Metric {
     pub kind: Type,
     /// Unit. [`Unit::Percent`] is the facade's unit of a ratio from 0 to 1.
     pub unit: Unit,
-    /// Help text.
+    /// Help text, as a sentence.
     pub what: &'static str,
-    /// Labels of its series in addition to the node.
+    /// Labels of its series in addition to the node's name, which all series have.
     pub labels: &'static [&'static str],
 }
 
@@ -27,16 +29,22 @@ pub enum Type {
     Gauge,
 }
 
-/// Label with the name of the node.
+/// Label of all metrics: name of the node.
 pub(super) const NODE: &str = "purlin.node.name";
-/// Labels of some metrics.
+/// Index of the worker.
 pub(super) const WORKER: &str = "purlin.worker.id";
+/// Why a message was dropped, such as `ended` for a recipient that has ended.
 pub(super) const REASON: &str = "purlin.drop.reason";
+/// Kind of warning: [`Kind::name`](crate::warnings::Kind::name).
 pub(super) const KIND: &str = "purlin.warning.kind";
+/// Name of the connected node.
 pub(super) const PEER: &str = "purlin.peer.node.name";
+/// Name of the ack server.
 pub(super) const SERVER: &str = "purlin.ack.server.name";
-/// WHY not named like the others: Prometheus identifies a histogram bucket by `le`.
+/// Upper bound of a latency bucket in seconds; `+Inf` for all acks. WHY not named like the others:
+/// Prometheus identifies a histogram bucket by `le`.
 pub(super) const SECONDS: &str = "le";
+/// Why the server closed a connection, such as `too_large`.
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
 /// All metrics.
@@ -81,6 +89,8 @@ pub(super) const PROCESS_MEMORY: Metric = gauge(
     Unit::Bytes,
     "Memory of processes and of the messages that wait, without what they point to.",
 );
+/// Resident set size of the operating system's process, not of a purlin process. Absent if the
+/// system does not report it.
 pub(super) const RESIDENT: Metric = gauge(
     "process.memory.usage",
     Unit::Bytes,
@@ -100,6 +110,7 @@ pub(super) const WORKER_QUEUE: Metric = gauge(
 .of(&[WORKER]);
 pub(super) const WORKER_TURNS: Metric =
     counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(&[WORKER]);
+/// Length of the global queue.
 pub(super) const COMMON_QUEUE: Metric = gauge(
     "purlin.queue.process.count",
     Unit::Count,
@@ -107,6 +118,7 @@ pub(super) const COMMON_QUEUE: Metric = gauge(
 );
 pub(super) const SENT: Metric =
     counter("purlin.sent.messages", "Messages and signals that processes have sent.");
+/// Reductions, the measure of work: one per poll and per send, plus the budget spent.
 pub(super) const REDUCTIONS: Metric = counter("purlin.reductions", "What processes have done.");
 pub(super) const DROPPED: Metric =
     counter("purlin.dropped.messages", "Messages that nobody received.").of(&[REASON]);
@@ -119,8 +131,10 @@ pub(super) const LONGEST: Metric = gauge(
 );
 pub(super) const TIMERS: Metric =
     gauge("purlin.timer.count", Unit::Count, "Timers that are set and have not fired.");
+/// Processes that block a worker thread now.
 pub(super) const HOGS: Metric =
     gauge("purlin.hog.count", Unit::Count, "Processes that hold up a thread.");
+/// Current warnings of the observer.
 pub(super) const WARNINGS: Metric =
     gauge("purlin.warning.count", Unit::Count, "Warnings that the observer tells.").of(&[KIND]);
 pub(super) const OBSERVER_BUSY: Metric = gauge(
@@ -128,22 +142,27 @@ pub(super) const OBSERVER_BUSY: Metric = gauge(
     Unit::Percent,
     "The part of one core that the observer's sampling takes.",
 );
+/// Processes missing in the observer's process table, whose number of rows is limited. Normally 0.
 pub(super) const OBSERVER_LEFT_OUT: Metric = gauge(
     "purlin.observer.left_out.process.count",
     Unit::Count,
     "Processes that the observer had no room for.",
 );
+/// Age of the observer's process table, from which the mailbox metrics are computed.
 pub(super) const TABLE_AGE: Metric = gauge(
     "purlin.observer.table.age",
     Unit::Seconds,
     "How old the table is from which figures of all processes together are taken.",
 );
+/// Last measured round-trip time to a connected node.
 pub(super) const ROUND_TRIP: Metric = gauge(
     "purlin.peer.round_trip.duration",
     Unit::Seconds,
     "How long it took lately until a connected node had answered.",
 )
 .of(&[PEER]);
+// Metrics of ack servers (`purlin_ack`).
+
 pub(super) const ACK_CONNECTIONS: Metric =
     gauge("purlin.ack.connection.count", Unit::Count, "Connections that a server has.")
         .of(&[SERVER]);
@@ -151,6 +170,7 @@ pub(super) const ACK_MESSAGES: Metric =
     counter("purlin.ack.messages", "Messages that a server has acknowledged.").of(&[SERVER]);
 pub(super) const ACK_ACKS: Metric =
     counter("purlin.ack.acks", "Acks that a server has sent.").of(&[SERVER]);
+/// Latency histogram as cumulative counters, one for each value of the label [`SECONDS`].
 pub(super) const ACK_LATENCY: Metric = counter(
     "purlin.ack.latency.acks",
     "Acks that took less than so many seconds, from when messages were read until they were acknowledged.",
@@ -158,6 +178,7 @@ pub(super) const ACK_LATENCY: Metric = counter(
 .of(&[SERVER, SECONDS]);
 pub(super) const ACK_REFUSALS: Metric =
     counter("purlin.ack.refusals", "Messages that a server has refused.").of(&[SERVER]);
+/// Connections closed because of an error, by reason.
 pub(super) const ACK_CLOSED: Metric = counter(
     "purlin.ack.closed.connections",
     "Connections that a server has closed because something was wrong, by what that was.",
@@ -173,11 +194,12 @@ const fn counter(name: &'static str, what: &'static str) -> Metric {
 }
 
 impl Metric {
+    /// Sets the labels.
     const fn of(self, labels: &'static [&'static str]) -> Self {
         Self { labels, ..self }
     }
 
-    /// Describes the metric to the current recorder.
+    /// Registers the unit and help text with the current recorder of the facade.
     pub(super) fn describe(&self) {
         match self.kind {
             Type::Counter => describe_counter!(self.name, self.unit, self.what),

@@ -336,7 +336,7 @@ fn one_probe_is_pending_at_a_time_and_the_round_trip_time_has_an_age() {
     other.stop_blocking();
 }
 
-// issue 8, 1: a growing mailbox raises a warning with advice
+// A growing mailbox raises a warning with advice
 #[test]
 fn a_growing_mailbox_raises_a_warning() {
     let seen = Seen::start();
@@ -394,7 +394,7 @@ fn a_trace_reports_events_and_requires_live_processes() {
     assert_eq!(seen.json("/api/trace")["trace"]["running"], false);
 }
 
-// issue 8, 1: the last events of a traced process
+// The last events of a traced process
 #[test]
 fn the_last_events_of_one_process_can_be_queried() {
     let seen = Seen::start();

@@ -81,7 +81,7 @@ fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
     (pid, move |messages| tell.send(messages).expect("it lives"))
 }
 
-// issue 8, 1: the overview, and a hog is named
+// The overview, and a hog is named
 #[test]
 fn the_overview_charts_the_load_and_lists_a_hog() {
     let seen = start(1);
@@ -113,7 +113,7 @@ fn a_long_history_of_many_workers_is_drawn() {
     operate(&start(2), "crowd", &Value::Null, nothing);
 }
 
-// issue 8, 1: a spawned process appears
+// A spawned process appears
 #[test]
 fn a_spawned_process_appears_and_disappears_when_it_ends() {
     let seen = start(2);
@@ -125,7 +125,7 @@ fn a_spawned_process_appears_and_disappears_when_it_ends() {
     });
 }
 
-// issue 8, 2: a table that sorts and filters while live
+// A table that sorts and filters while live
 #[test]
 fn a_table_of_twenty_thousand_rows_is_sorted_filtered_and_scrolled() {
     let seen = start(2);
@@ -170,7 +170,7 @@ fn a_slow_request_is_not_repeated_while_it_is_pending() {
     operate(&seen, "slow", &pair(&seen), nothing);
 }
 
-// issue 8, 3: ending a process with the right to do so
+// Ending a process with the right to do so
 #[test]
 fn with_the_right_a_button_ends_a_process() {
     let seen = Seen::build(2, |observer| observer.period(PERIOD).allow_exit(true));
@@ -186,7 +186,7 @@ fn shop(node: &Node) -> SupervisorRef {
     started.expect("it starts")
 }
 
-// issue 8, 1: a crash shows in the tree
+// A crash shows in the tree
 #[test]
 fn a_crash_marks_the_restarted_child_and_links_to_its_report() {
     let seen = start(2);
@@ -211,7 +211,7 @@ async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
     Err(std::io::Error::other("the drawer is empty"))
 }
 
-// issue 8, 1: the cluster
+// The cluster
 #[test]
 fn the_cluster_view_shows_nodes_traffic_and_round_trips_or_missing_answers() {
     let seen = start(2);
@@ -255,7 +255,7 @@ fn the_cluster_view_shows_nodes_traffic_and_round_trips_or_missing_answers() {
     other.stop_blocking();
 }
 
-// issue 8, 1: the ack server
+// The ack server
 #[test]
 fn an_ack_server_shows_connections_rates_and_ack_latency() {
     let seen = start(2);
@@ -281,7 +281,7 @@ fn an_ack_server_shows_connections_rates_and_ack_latency() {
     });
 }
 
-// issue 8, 1: a growing mailbox raises a warning
+// A growing mailbox raises a warning
 #[test]
 fn a_growing_mailbox_raises_a_warning_that_ends_when_it_is_drained() {
     let seen = start(2);
@@ -317,7 +317,7 @@ async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<P
     }
 }
 
-// issue 8, 1: a deadlock of two mutual calls is named
+// A deadlock of two mutual calls is named
 #[test]
 fn two_processes_that_call_each_other_are_named_as_a_deadlock() {
     let seen = start(2);
@@ -377,13 +377,13 @@ fn talk(scenario: &str) {
     });
 }
 
-// issue 8, 1: a trace is drawn as a diagram
+// A trace is drawn as a diagram
 #[test]
 fn a_trace_is_drawn_as_a_diagram_and_exported_for_chrome() {
     talk("trace");
 }
 
-// issue 8, 1: a page per process, with its last events if it is traced
+// A page per process, with its last events if it is traced
 #[test]
 fn the_page_of_a_traced_process_shows_its_last_events() {
     talk("did");
@@ -394,7 +394,7 @@ fn a_long_trace_draws_only_its_last_events() {
     operate(&start(2), "longtrace", &Value::Null, nothing);
 }
 
-// issue 8, 3: hostile process names are shown as text
+// Hostile process names are shown as text
 #[test]
 fn hostile_names_are_shown_as_text_in_every_view() {
     let seen = start(1);
@@ -425,7 +425,7 @@ fn hostile_names_are_shown_as_text_in_every_view() {
     end.send(()).expect("it waits");
 }
 
-// issue 8, 3: no data without the token
+// No data without the token
 #[test]
 fn without_a_token_the_page_shows_no_data_and_asks_for_it() {
     operate(&start(2), "login", &Value::Null, nothing);

@@ -32,7 +32,7 @@ async fn idle(mut me: Process<u64>) {
     while me.receive().await != 0 {}
 }
 
-// issue 8: a spawned process appears with its name, mailbox, rate and age
+// A spawned process appears with its name, mailbox, rate and age
 #[test]
 fn a_spawned_process_appears_and_an_ended_one_disappears() {
     let node = node();
@@ -113,7 +113,7 @@ fn the_overview_reflects_the_nodes_activity() {
     node.stop_blocking();
 }
 
-// issue 8: a deadlock of two mutual calls can be named
+// A deadlock of two mutual calls can be named
 #[test]
 fn mutual_calls_are_both_in_the_census() {
     let node = node();

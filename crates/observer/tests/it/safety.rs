@@ -22,7 +22,7 @@ const DATA: [&str; 12] = [
     "/metrics",
 ];
 
-// issue 8, 3: no data without the token
+// No data without the token
 #[test]
 fn no_data_is_returned_without_the_token() {
     let seen = Seen::start();
@@ -67,7 +67,7 @@ fn random_tokens_differ_between_nodes() {
     assert!(one != other && one.len() == 43, "{one} {other}");
 }
 
-// issue 8, 3: no cross-site request accepted (DNS rebinding)
+// No cross-site request accepted (DNS rebinding)
 #[test]
 fn a_rebound_host_name_is_refused() {
     let seen = Seen::start_with(|observer| observer.host("shop.example"));
@@ -84,7 +84,7 @@ fn a_rebound_host_name_is_refused() {
     }
 }
 
-// issue 8, 3: no cross-site request accepted
+// No cross-site request accepted
 #[test]
 fn requests_of_another_site_are_refused_even_with_the_token() {
     let seen = Seen::start_with(|observer| observer.allow_exit(true));
@@ -125,7 +125,7 @@ fn requests_of_another_site_are_refused_even_with_the_token() {
     }
 }
 
-// issue 8, 3: no change without the right
+// No change without the right
 #[test]
 fn without_the_right_no_process_can_be_ended() {
     let seen = Seen::start();
@@ -285,7 +285,7 @@ fn a_port_in_use_is_reported_in_one_line() {
     );
 }
 
-// issue 8, 3: the page ends with its node
+// The page ends with its node
 #[test]
 fn the_page_ends_with_its_node_and_frees_its_port() {
     let seen = Seen::start();

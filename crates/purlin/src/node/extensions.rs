@@ -29,7 +29,7 @@ impl Extension {
 
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Attachment")
+        f.write_str("Extension")
     }
 }
 

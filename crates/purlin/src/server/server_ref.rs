@@ -22,7 +22,7 @@ impl<S: Server> ServerRef<S> {
         Self { pid }
     }
 
-    /// Returns the server of the current node that is registered under that name (N1).
+    /// Returns the handle of the server registered under this name on the current node (N1).
     ///
     /// # Errors
     /// Returns an error if the name is free or belongs to a process that is not a server of this
@@ -34,8 +34,8 @@ impl<S: Server> ServerRef<S> {
     /// Calls the server and waits for its reply, at most five seconds (C1); see [`Pid::call`].
     ///
     /// # Errors
-    /// Returns [`CallError`] if there is no reply. If the server ends, the call returns
-    /// immediately.
+    /// Returns [`CallError`] if there is no reply. If the server ends, the call returns without
+    /// waiting for the timeout.
     pub async fn call<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> Result<T, CallError> {
         self.call_timeout(call, CALL_TIMEOUT).await
     }
@@ -52,7 +52,8 @@ impl<S: Server> ServerRef<S> {
         self.pid.call_timeout(|reply| Mail::Call(call(reply)), timeout).await
     }
 
-    /// Like [`ServerRef::call`], for a thread that is not a process: it blocks the thread.
+    /// Like [`ServerRef::call_timeout`], for a thread that runs no process: blocks the thread. In a
+    /// process it would stall the worker.
     ///
     /// # Errors
     /// As [`ServerRef::call`].
@@ -65,20 +66,21 @@ impl<S: Server> ServerRef<S> {
     }
 
     /// Sends a cast, without waiting. It never fails: a cast to a server that has ended is dropped
-    /// and counted (C2, M4).
+    /// and counted in [`Node::dropped_messages`](crate::Node::dropped_messages) (C2, M4).
     ///
     /// COST: as [`Pid::send`].
     pub fn cast(&self, cast: S::Cast) {
         self.pid.send(Mail::Cast(cast));
     }
 
-    /// Sends an info, which [`Server::handle_info`] handles.
+    /// Sends an info: a message that is neither a call nor a cast. [`Server::handle_info`] handles
+    /// it.
     pub fn send(&self, info: S::Info) {
         self.pid.send(Mail::Info(info));
     }
 
-    /// Returns the `Debug` text of the current state. The server writes the whole text, between two
-    /// messages.
+    /// Returns the `Debug` text of the current state. The server formats it between two messages; a
+    /// large state delays the messages that follow.
     ///
     /// # Errors
     /// As [`ServerRef::inspect`].
@@ -133,14 +135,16 @@ impl<S: Server> ServerRef<S> {
 
     /// Stops the server with a reason, and waits at most `timeout` until it has ended.
     ///
-    /// Messages sent to the server before are handled first; then [`Server::terminate`] is called.
+    /// The request is queued in the mailbox: the server handles the messages ahead of it, then
+    /// calls [`Server::terminate`] and ends.
     ///
     /// *Cancellation*: dropping the future does not cancel the request.
     ///
     /// # Errors
-    /// Returns an error if the server had already ended, ended with another reason, or did not end
-    /// in time. Returns [`CallError::OwnProcess`] if a server stops itself, which would deadlock; a
-    /// handler returns [`super::Next::Stop`] instead.
+    /// Returns [`CallError::NoProcess`] if the server had already ended, [`CallError::Ended`] if it
+    /// ended with another reason, and [`CallError::Timeout`] if it did not end in time. Returns
+    /// [`CallError::OwnProcess`] if a server stops itself, which would deadlock; a handler returns
+    /// [`super::Next::Stop`] instead.
     pub async fn stop_with(&self, reason: ExitReason, timeout: Duration) -> Result<(), CallError> {
         if self.pid.address().is_current() {
             return Err(CallError::OwnProcess);
@@ -163,17 +167,18 @@ impl<S: Server> ServerRef<S> {
         &self.pid
     }
 
-    /// Returns the identity of the server's process.
+    /// Returns the id of the server's process.
     pub fn id(&self) -> ProcessId {
         self.pid.id()
     }
 }
 
+/// Returns the system message that requests a stop.
 fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
     Mail::System(System(Request::Stop(reason)))
 }
 
-/// Lets a server be linked to and monitored.
+/// Lets a `&ServerRef` be passed to functions that link to, monitor or signal a process.
 impl<S: Server> sealed::ToProcess for &ServerRef<S> {
     fn id(&self) -> ProcessId {
         self.pid.id()

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        // issue 4: links and monitors: after any insertions and removals the map agrees with
+        // Links and monitors: after any insertions and removals the map agrees with
         // `BTreeMap`
         #[test]
         fn small_map_agrees_with_btree_map(steps in prop::collection::vec((any::<bool>(), 0u16..64), 0..400)) {

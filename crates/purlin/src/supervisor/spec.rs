@@ -307,6 +307,6 @@ impl fmt::Debug for SupervisorSpec {
 
 impl<A> fmt::Debug for DynamicSupervisorSpec<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SimpleSpec").field(&self.spec).finish()
+        f.debug_tuple("DynamicSupervisorSpec").field(&self.spec).finish()
     }
 }

@@ -239,6 +239,6 @@ impl<A> Clone for DynamicSupervisorRef<A> {
 
 impl<A> fmt::Debug for DynamicSupervisorRef<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SimpleRef").field(&self.supervisor.id()).finish()
+        f.debug_tuple("DynamicSupervisorRef").field(&self.supervisor.id()).finish()
     }
 }

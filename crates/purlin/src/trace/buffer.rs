@@ -292,7 +292,7 @@ fn number(state: State) -> u8 {
 
 impl fmt::Debug for TraceBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Book").field("state", &self.state()).finish_non_exhaustive()
+        f.debug_struct("TraceBuffer").field("state", &self.state()).finish_non_exhaustive()
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
 
     use super::*;
 
-    // issue 8: the trace stops when a limit is exceeded, also if its last events are stored late
+    // The trace stops when a limit is exceeded, also if its last events are stored late
     #[test]
     fn stopped_trace_records_no_more_events() {
         let process = ProcessId::new(1, Slot::from_parts(0, 0).expect("a slot"));

@@ -57,7 +57,7 @@ async fn idle(mut me: Process<u64>) {
     while me.receive().await != 0 {}
 }
 
-// issue 8: send, receive, spawn, exit, link
+// Send, receive, spawn, exit, link
 #[test]
 fn all_actions_of_a_process_are_traced_in_order() {
     let node = node(2);
@@ -117,7 +117,7 @@ fn all_actions_of_a_process_are_traced_in_order() {
     stop(&node);
 }
 
-// issue 8: limits make tracing safe in production
+// Limits make tracing safe in production
 #[test]
 fn a_trace_that_exceeds_its_limit_stops_and_reports_it() {
     // Options, state of the trace, number of events at 15 per second.

@@ -122,6 +122,6 @@ impl<W: RuntimeTypes> Drop for Waiter<W> {
 
 impl<W: RuntimeTypes> std::fmt::Debug for Waiter<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Place").field("to", &self.to).field("number", &self.number).finish()
+        f.debug_struct("Waiter").field("to", &self.to).field("number", &self.number).finish()
     }
 }

@@ -148,7 +148,7 @@ mod tests {
 
     type Kept = Pooled<Arc<()>, [Option<Arc<()>>; 9]>;
 
-    // issue 4: the memory of links and monitors is pooled like any other
+    // The memory of links and monitors is pooled like any other
     #[test]
     fn value_is_stored_changed_and_dropped_once() {
         let counted = Arc::new(());

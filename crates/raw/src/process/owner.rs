@@ -96,7 +96,7 @@ unsafe impl<M> Sync for Peeked<M> {}
 
 impl<M> std::fmt::Debug for Peeked<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Vacant")
+        f.write_str("Peeked")
     }
 }
 

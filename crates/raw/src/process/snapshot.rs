@@ -1,7 +1,8 @@
 //! Snapshot of a process's statistics, taken without stopping it.
 //!
-//! Any thread that keeps the cell alive may take one. Nothing is written and nothing blocks. Each
-//! field is read separately, so the fields may belong to slightly different moments.
+//! Any thread that holds a reference to the process's memory, its *cell*, may take one. Nothing is
+//! written and nothing blocks. Each field is read separately, so the fields may belong to slightly
+//! different moments. A *turn* is one poll of the process by a worker.
 
 use std::any::TypeId;
 
@@ -12,13 +13,13 @@ use crate::table::Slot;
 /// What a process is doing. May be stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
-    /// It is in a turn.
+    /// A thread runs its turn, or its end.
     Running,
-    /// It is queued to run.
+    /// It is scheduled: in a run queue, or about to be.
     Runnable,
-    /// It waits for a message.
+    /// It sleeps, and a message wakes it.
     Receiving,
-    /// It waits for something other than a message.
+    /// It sleeps, and a message does not wake it: it awaits a reply, a timer or I/O.
     Waiting,
     /// It has ended.
     Ended,
@@ -28,28 +29,32 @@ pub enum RunState {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// Slot in the table.
+    /// Slot number in the process table.
     pub slot: Slot,
     /// What the process is doing.
     pub state: RunState,
-    /// Number of queued messages; of those still in the stack at most 32767 are counted.
+    /// Mailbox length: messages in the save queue, plus messages and signals in the inbox, which
+    /// the process has not taken yet. An inbox without shards counts at most 32767.
     pub mailbox_len: usize,
-    /// Messages received.
+    /// Number of messages received.
     pub received: u64,
-    /// Messages and signals sent in completed turns.
+    /// Number of messages and signals sent in completed turns.
     pub sent: u64,
-    /// Polls, sends, and budget spent.
+    /// Reductions in completed turns: one per turn, one per message or signal sent, plus the budget
+    /// spent ([`BUDGET`](crate::BUDGET)).
     pub reductions: u64,
-    /// Slot index, without generation, of the process whose reply this process awaits. May be
-    /// stale.
+    /// Slot index, without generation, of the process whose reply this process awaits. `None`
+    /// unless `state` is [`RunState::Waiting`]. May be stale.
     pub waits_for: Option<u32>,
-    /// Whether the process has private state.
+    /// Whether the process has private state beyond the default: that the upper layer's
+    /// [`has_state`](crate::RuntimeTypes::has_state) holds for its
+    /// [`Local`](crate::RuntimeTypes::Local).
     pub has_local: bool,
-    /// Type information.
+    /// Types of the process.
     pub type_info: TypeInfo,
 }
 
-/// Type information of a process.
+/// Type information of a process: its message type and its body, the code it runs.
 #[derive(Clone, Copy)]
 pub struct TypeInfo(&'static VTable);
 
@@ -64,22 +69,23 @@ impl TypeInfo {
         (self.0.message)()
     }
 
-    /// Returns the name of the body.
+    /// Returns the type name of the body.
     pub fn body(self) -> &'static str {
         (self.0.body_name)()
     }
 
-    /// Returns the size of the cell in bytes.
+    /// Returns the size of the process's cell in bytes, which includes the body.
     pub fn cell(self) -> usize {
         self.0.bytes
     }
 
-    /// Returns the size of a queued message in bytes.
+    /// Returns the size of a queued message with its header in bytes.
     pub fn envelope(self) -> usize {
         self.0.envelope
     }
 
-    /// Returns a number unique to this type information; the same types may have several.
+    /// Returns a key of this type information: its address. Different keys do not imply different
+    /// types: the compiler may emit the type information of one process type several times.
     pub fn number(self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
@@ -87,7 +93,7 @@ impl TypeInfo {
 
 impl std::fmt::Debug for TypeInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Kind").field(&self.body()).finish()
+        f.debug_tuple("TypeInfo").field(&self.body()).finish()
     }
 }
 
@@ -117,8 +123,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the size in bytes of the cell and the queued messages, without what the process
-    /// allocated.
+    /// Returns the size in bytes of the cell and the queued messages, without the memory that they
+    /// point to.
     pub fn bytes(&self) -> usize {
         self.type_info.cell() + self.mailbox_len * self.type_info.envelope()
     }

@@ -247,13 +247,13 @@ impl<T: Send> Revoker<T> {
 
 impl<T> std::fmt::Debug for Revocable<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Holder")
+        f.write_str("Revocable")
     }
 }
 
 impl<T> std::fmt::Debug for Revoker<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Taker")
+        f.write_str("Revoker")
     }
 }
 

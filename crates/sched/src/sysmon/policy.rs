@@ -109,7 +109,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Action, Decision, Policy, Sample, Snapshot};
-    use crate::sysmon::monitor::TICK;
+    use crate::sysmon::thread::TICK;
 
     const fn works(turn: u32, waiting: usize) -> Sample {
         Sample { turn, work: 0, running: true, preempted: false, waiting, threshold: 0 }

@@ -362,7 +362,7 @@ impl Launcher {
             return Err(format!("{MAX_STALLED} threads are held up already"));
         }
         let (give, given) = channel();
-        let launched = self.launch("relief", move || given.recv().ok());
+        let launched = self.launch("handoff", move || given.recv().ok());
         launched.map(|()| give).map_err(|error| format!("no thread could be begun: {error}"))
     }
 }

@@ -7,7 +7,7 @@
 //! The process woken or spawned last runs first: its data is in the CPU cache, and a tree of
 //! processes is executed depth first and stays small; breadth first, most of it would exist at the
 //! same time. The process that the slot held before moves to a stack. When the stack exceeds the
-//! worker's limit (`SharedQueue::keeps`), its oldest entries move to the end of the queue. When
+//! worker's limit (`SharedQueue::lifo_limit`), its oldest entries move to the end of the queue. When
 //! work is to be spread, a thief without work gets the older half of the stack, which holds the
 //! largest branches of a tree.
 //!
@@ -266,14 +266,14 @@ mod tests {
         most
     }
 
-    // issue 3: `skynet`: its million leaves need not exist at the same time
+    // `skynet`: its million leaves need not exist at the same time
     #[test]
     fn a_tree_of_processes_keeps_the_queue_short() {
         let most = grow(&Core::new(), 5);
         assert!(most < 2000, "{most} of 111111 waited at a time");
     }
 
-    // issue 3: thieves get the larger branches, and the victim keeps the rest
+    // Thieves get the larger branches, and the victim keeps the rest
     #[test]
     fn thieves_without_work_get_the_older_half_of_the_stack() {
         let core = Core::new();
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(stolen, [1, 2, 3, 4, 5]);
     }
 
-    // issue 3: processes with long turns are left to any worker that is free
+    // Processes with long turns are left to any worker that is free
     #[test]
     fn all_but_one_process_with_long_turns_are_stealable() {
         let core = Core::new();

@@ -1,18 +1,21 @@
 //! FIFO run queue of a worker, in a local and a stealable part.
 //!
-//! The worker accesses the *local* part with plain loads and stores. The *stealable* part is a
-//! deque whose other end thieves can take from. The local part holds as many processes as the
-//! worker is expected to run without help (`SharedQueue::steal_threshold`). When a push exceeds
-//! that number, half of the local part moves to the stealable part, and all later pushes go there
-//! until the stealable part is empty again.
+//! Only the owner accesses the *local* part, with plain loads and stores. The *stealable* part is a
+//! crossbeam deque, from which other workers (thieves) can steal. The local part holds as many
+//! processes as the worker is expected to run without help: the steal threshold, the number of
+//! turns of the worker in two ticks of sysmon, which is one millisecond, or 0 if turns are long or
+//! load is spread (`shared_queue`). A push beyond the threshold moves all but the first
+//! `threshold / 2` local entries to the stealable part, and later pushes go there until the owner
+//! finds the stealable part empty.
 //!
-//! Like the core it is part of, the queue belongs to one thread at a time.
+//! Like the `Core` that contains it, the queue belongs to one thread at a time, its owner.
 //!
-//! INVARIANT: every local entry was pushed before every stealable entry, except after `expose_all`.
+//! INVARIANT: every local entry arrived before every stealable entry, so entries are popped in the
+//! order of their arrival. Exception: `expose_all` moves local entries behind the stealable ones.
 //!
 //! COST: a few plain reads and writes for a local entry, one atomic addition for a stealable one.
-//! The local part keeps the memory of its longest length: one word for each process that the worker
-//! runs in a millisecond.
+//! The local part keeps the memory of its greatest length: one word for each process up to the
+//! greatest steal threshold, or [`REFILL`].
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::VecDeque;
@@ -23,18 +26,21 @@ use crossbeam_utils::CachePadded;
 use crate::sync::deque::{Injector, Steal, Stealer, Worker as Deque};
 use crate::worker::shared_queue::SharedQueue;
 
-/// FIFO run queue of a worker.
+/// FIFO run queue of a worker. An entry `T` is the right to run a ready process (`Runnable`); tests
+/// use numbers.
 pub(crate) struct LocalQueue<T> {
     local: RefCell<VecDeque<T>>,
-    /// The stealable part, behind the local part. Thieves hold the other end.
+    /// The owner's end of the stealable part, which follows the local part.
     stealable: Deque<T>,
-    /// Whether the stealable part may hold entries.
+    /// Whether pushes go to the stealable part, because it may hold entries. Thieves do not clear
+    /// it; the owner does when a refill empties the part.
     maybe_stealable: Cell<bool>,
-    /// The queue as other workers see it.
+    /// The part that other workers and sysmon access: the thieves' end, the published lengths and
+    /// the steal threshold.
     queue: Arc<CachePadded<SharedQueue<T>>>,
 }
 
-/// Queue length from which a process has left the CPU cache by the time it runs.
+/// Length from which a queue is long: a process has left the CPU cache by the time it runs.
 const PREFETCH_FROM: usize = 256;
 /// Maximum number of entries moved from the stealable to the local part at a time.
 const REFILL: usize = if cfg!(shuttle) { 2 } else { 64 };
@@ -51,7 +57,7 @@ impl<T> LocalQueue<T> {
         }
     }
 
-    /// Returns the queue as other workers see it.
+    /// Returns the part that other workers and sysmon access.
     pub(crate) fn queue(&self) -> &Arc<CachePadded<SharedQueue<T>>> {
         &self.queue
     }
@@ -74,10 +80,12 @@ impl<T> LocalQueue<T> {
         false
     }
 
+    /// Appends an entry to the stealable part, after exposing the surplus of the local part.
     #[cold]
     fn push_stealable(&self, mut local: RefMut<'_, VecDeque<T>>, last: T) {
         if !self.maybe_stealable.replace(true) && !local.is_empty() {
-            // WHY half: a thief must find enough work to pay for the steal.
+            // WHY only half of the threshold stays: a thief must find enough work to pay for the
+            // steal.
             let rest = local.len().min(self.queue.steal_threshold() / 2);
             local.drain(rest..).for_each(|surplus| self.stealable.push(surplus));
             self.queue.set_local_len(rest);
@@ -85,7 +93,8 @@ impl<T> LocalQueue<T> {
         self.stealable.push(last);
     }
 
-    /// Pops the first entry. In a long queue, calls `ahead` with the entry that follows.
+    /// Pops the first entry. In a long queue, calls `ahead` with the entry that follows, to
+    /// prefetch its memory.
     #[inline]
     pub(crate) fn pop(&self, ahead: impl FnOnce(&T)) -> Option<T> {
         let mut local = self.local.borrow_mut();
@@ -118,16 +127,19 @@ impl<T> LocalQueue<T> {
         first
     }
 
-    /// Steals a batch from the global queue and returns its first entry.
+    /// Steals a batch from the global queue `outside`. Returns its first entry; the others become
+    /// stealable.
     pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
         self.taken(|stealable| outside.steal_batch_and_pop(stealable))
     }
 
-    /// Steals half of another worker's stealable part and returns its first entry.
+    /// Steals half of another worker's stealable part. Returns its first entry; the others become
+    /// stealable here.
     pub(crate) fn steal_from(&self, other: &Stealer<T>) -> Option<T> {
         self.taken(|stealable| other.steal_batch_with_limit_and_pop(stealable, usize::MAX))
     }
 
+    /// Retries a steal into the stealable part until it succeeds or the source is empty.
     fn taken(&self, steal: impl Fn(&Deque<T>) -> Steal<T>) -> Option<T> {
         loop {
             match steal(&self.stealable) {
@@ -142,8 +154,9 @@ impl<T> LocalQueue<T> {
         }
     }
 
-    /// Moves all local entries, then `others`, to the stealable part. Returns `true` if the
-    /// stealable part is not empty.
+    /// Moves all local entries, then `others` (the core's LIFO entries), to the stealable part.
+    /// Returns `true` if the stealable part is not empty. Called by sysmon, for a stalled worker
+    /// and for load balancing.
     pub(crate) fn expose_all(&mut self, others: impl Iterator<Item = T>) -> bool {
         let local = self.local.get_mut().drain(..);
         local.chain(others).for_each(|entry| self.stealable.push(entry));
@@ -219,7 +232,7 @@ mod tests {
     }
 
     proptest! {
-        // F1: first in, first out across both parts, whatever the steal threshold
+        // F1: entries are popped in FIFO order across both parts, for any steal threshold
         #[test]
         fn entries_are_popped_in_fifo_order(steps in steps()) {
             let in_order = |step: &Step| !matches!(step, Step::Expose);
@@ -239,7 +252,7 @@ mod tests {
         }
     }
 
-    // issue 3: a worker below its steal threshold keeps its queue; one above it exposes half
+    // A worker below its steal threshold exposes nothing; above it, all but half the threshold.
     #[test]
     fn only_entries_past_the_steal_threshold_are_stealable() {
         let queue = LocalQueue::new();

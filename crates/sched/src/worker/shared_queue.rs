@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::sync::deque::Stealer;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crate::sysmon::monitor::TICK;
+use crate::sysmon::thread::TICK;
 use crate::worker::lifo::CAPACITY;
 
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking

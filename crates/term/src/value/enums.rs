@@ -1,4 +1,7 @@
-//! Enum variants: atoms, and tuples whose first element is an atom.
+//! Deserialization of enum variants.
+//!
+//! A unit variant is an atom, or a binary with its name. Any variant can be a tuple whose first
+//! element, the *tag*, is the variant's name as an atom.
 
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeSeed, EnumAccess, VariantAccess, Visitor};
@@ -7,16 +10,19 @@ use super::de::{Deserializer, unexpected};
 use super::error::ValueError;
 use crate::token::Token;
 
-/// Name of a variant.
+/// `EnumAccess` for a unit variant that is an atom or a binary: its name.
 pub(super) type Name<'de> = CowStrDeserializer<'de, ValueError>;
 
-/// Tuple whose tag is next and is followed by this number of elements.
+/// `EnumAccess` and `VariantAccess` for a variant that is a tuple.
 pub(super) struct Tagged<'r, 'de> {
+    /// Positioned at the tag; after `variant_seed`, at the element that follows it.
     pub(super) from: Deserializer<'r, 'de>,
+    /// Number of elements after the tag.
     pub(super) left: usize,
 }
 
 impl Tagged<'_, '_> {
+    /// Returns an error if the number of elements after the tag is not `count`.
     fn holds(&self, count: usize) -> Result<(), ValueError> {
         if self.left == count {
             return Ok(());
@@ -65,6 +71,8 @@ impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
         self.from.fields(visitor, length)
     }
 
+    /// Accepts `{Tag, Fields}`, with a map or keyword list of the fields, and `{Tag, A, B, …}`,
+    /// with the values in the order of the fields.
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],

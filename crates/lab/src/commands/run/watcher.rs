@@ -1,4 +1,8 @@
-//! Stores samples on disk and shows the progress of the run.
+//! Sampling observer of `purlin lab run`: stores each record on disk and drives the progress
+//! display.
+//!
+//! A *record* is one answer or failure of a contender, from a sample or from calibration. An
+//! interrupted run can be resumed: recorded answers are replayed without reaching this observer.
 
 use std::time::Instant;
 
@@ -9,20 +13,22 @@ use crate::progress::Progress;
 use crate::sampling::{Record, Watch};
 use crate::store::Store;
 
-/// Destination of a run's samples and messages.
+/// Stores a run's records, and displays its progress and messages.
 pub(super) struct Watcher {
     pub(super) store: Store,
     pub(super) progress: Progress,
-    /// Time the run took before the interruption, in ms.
+    /// Time from the start of the run to the last recorded request before the interruption, in ms,
+    /// excluding earlier interruptions; 0 for a new run.
     pub(super) before_ms: u64,
-    /// When the run started or was resumed.
+    /// When the run was started or resumed.
     pub(super) began: Instant,
 }
 
-/// A sample with its timestamp.
+/// A record with its timestamp, as stored: one JSON line.
 #[derive(Serialize)]
 struct Kept<'a> {
-    /// When the sample was requested, in ms since the run began, excluding interruptions.
+    /// When the answer was requested, in ms since the run began, excluding interruptions. For a
+    /// failure, when it was recorded.
     at_ms: u64,
     #[serde(flatten)]
     record: &'a Record<'a>,
