@@ -106,6 +106,7 @@ pub use process::spawn::{SpawnError, spawn, try_spawn};
 pub use process::yielding::{consume_budget, yield_now};
 pub use purlin_macros::{Message, main, test};
 pub use purlin_raw::Overflow;
+pub use purlin_sched::OsPriorities;
 pub use signals::alias::Alias;
 pub use signals::links::Exit;
 pub use signals::monitors::{Down, MonitorRef, Monitored};

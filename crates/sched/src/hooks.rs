@@ -6,11 +6,37 @@ use purlin_raw::{Runnable, Slot};
 
 use crate::sync::Instant;
 
+/// Scheduling priorities that a node may give to its own threads.
+///
+/// They matter when computing threads outnumber the processors. On systems other than Linux
+/// priorities never change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OsPriorities {
+    /// Every thread keeps the priority with which it was started. Processes that compute without
+    /// awaiting then compete with the others as equals.
+    Unchanged,
+    /// The thread of a process that computes without awaiting gets a lower priority, and from 10
+    /// milliseconds on only idle processor time. Needs no privilege. On a machine that other
+    /// threads keep busy such a thread may take minutes for its turn.
+    #[default]
+    Lower,
+    /// The same, and sysmon is a real-time thread while a worker may be stalled, if the program may
+    /// have real-time threads (`CAP_SYS_NICE` or `RLIMIT_RTPRIO`). Stalled workers are then
+    /// detected on time although all processors are busy.
+    Realtime,
+}
+
 /// Callbacks from the scheduler into the layer above.
 ///
 /// Workers and sysmon call them, never under a lock. An implementation must not panic. The
 /// callbacks that sysmon makes must be short, because sysmon watches no worker meanwhile.
 pub trait Hooks: Send + Sync + 'static {
+    /// Returns the priorities that the scheduler may set. Called once, at the start.
+    fn os_priorities(&self) -> OsPriorities {
+        OsPriorities::default()
+    }
+
     /// Calls `run`, the loop of worker number `worker`, exactly once on the current thread.
     fn thread(&self, worker: usize, run: &mut dyn FnMut());
 
@@ -19,7 +45,7 @@ pub trait Hooks: Send + Sync + 'static {
     fn offload(&self, runnable: Runnable);
 
     /// Reports that the process in `slot` has stalled its worker since `since`. Its thread has been
-    /// detached and, if it computes, has the lowest scheduling priority.
+    /// detached and, if it computes and [`OsPriorities`] allow it, has the lowest scheduling priority.
     fn stalled(&self, slot: Slot, since: Instant);
 
     /// Reports that the turn announced by [`Hooks::stalled`] has ended after `time`.

@@ -54,7 +54,7 @@ mod trim;
 mod worker;
 
 pub use clock::{Clock, ClockHand};
-pub use hooks::Hooks;
+pub use hooks::{Hooks, OsPriorities};
 pub use scheduler::{Scheduler, Stopped};
 pub use simulation::{DriveOutcome, Simulation};
 pub use timers::timer::Timer;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use purlin_raw::{MAX_PROCESSES, NodeCore};
-use purlin_sched::{Clock, Scheduler};
+use purlin_sched::{Clock, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
 use crate::node::context::NodeState;
@@ -34,6 +34,7 @@ pub struct Builder {
     name: String,
     workers: Option<usize>,
     max_processes: u32,
+    priorities: OsPriorities,
     attachments: Vec<Extension>,
 }
 
@@ -86,6 +87,7 @@ impl Builder {
             name: "nonode".into(),
             workers: None,
             max_processes: MAX_PROCESSES,
+            priorities: OsPriorities::default(),
             attachments: Vec::new(),
         }
     }
@@ -111,6 +113,14 @@ impl Builder {
     /// be full for one spawner slightly before it has this many live processes.
     pub fn max_processes(mut self, processes: u32) -> Self {
         self.max_processes = processes;
+        self
+    }
+
+    /// Sets the scheduling priorities that the node may give to its own threads; the default is
+    /// [`OsPriorities::Lower`]: no thread becomes real-time, and a thread that computes without
+    /// awaiting is lowered (F2).
+    pub fn os_priorities(mut self, priorities: OsPriorities) -> Self {
+        self.priorities = priorities;
         self
     }
 
@@ -202,7 +212,9 @@ impl Builder {
         let node_core =
             NodeCore::new(scheduler.host(), node_state, self.max_processes, scheduler.workers());
         let inner = Arc::new(Inner::new(node_core.clone(), scheduler.clone(), io));
-        let workers = Workers { node_core, node: Arc::downgrade(&inner), scheduler, tokio };
+        let priorities = self.priorities;
+        let node = Arc::downgrade(&inner);
+        let workers = Workers { node_core, node, scheduler, tokio, priorities };
         (Node::new(inner), workers)
     }
 }

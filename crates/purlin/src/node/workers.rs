@@ -6,7 +6,7 @@ use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 use purlin_raw::{NodeCore, Runnable, Slot, catch_panic};
-use purlin_sched::{Hooks, Scheduler};
+use purlin_sched::{Hooks, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
 use crate::node::context::{ErlangTypes, NodeContext, enter_node, run_worker};
@@ -19,6 +19,7 @@ pub(crate) struct Workers {
     pub(crate) node: Weak<Inner>,
     pub(crate) scheduler: Scheduler,
     pub(crate) tokio: Handle,
+    pub(crate) priorities: OsPriorities,
 }
 
 impl Workers {
@@ -43,6 +44,10 @@ impl Workers {
 }
 
 impl Hooks for Workers {
+    fn os_priorities(&self) -> OsPriorities {
+        self.priorities
+    }
+
     fn thread(&self, worker: usize, run: &mut dyn FnMut()) {
         self.enter(worker, || run_worker(run));
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use crate::common::{HANG, ends, node, stop, until};
-use purlin::{ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
+use purlin::{ExitReason, Node, OsPriorities, Pid, Process, Reply, spawn, yield_now};
 
 /// Stop flag of the hogs.
 #[derive(Clone, Default)]
@@ -156,6 +156,52 @@ fn messages_of_a_hog_arrive_in_order_while_it_keeps_sending() {
     leash.let_go();
     assert_eq!(ends(&sender), ExitReason::Normal);
     stop(&node);
+}
+
+/// Returns name, niceness and scheduling policy of every thread of this program: fields 2, 19 and 41 of proc(5).
+#[cfg(target_os = "linux")]
+fn priorities() -> Vec<(String, i32, i32)> {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this program");
+    // A thread may end meanwhile.
+    let stats =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+    let parsed = stats.filter_map(|stat| {
+        let (name, fields) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
+        Some((name.to_string(), field(19)?, field(41)?))
+    });
+    parsed.collect()
+}
+
+// F2: by default no thread becomes real-time and a hog's priority is lowered; `Unchanged` leaves it alone
+#[cfg(target_os = "linux")]
+#[test]
+fn priorities_change_only_as_the_builder_allows() {
+    // Threads inherit the priority of the one that starts them, and no other thread has changed it so far.
+    let (_, niceness, policy) = priorities()[0];
+    let usual = |thread: &(String, i32, i32)| (thread.1, thread.2) == (niceness, policy);
+    let lowered =
+        || priorities().iter().any(|thread| thread.0.starts_with("prio") && !usual(thread));
+    for allowed in [OsPriorities::Unchanged, OsPriorities::Lower] {
+        let (_test, leash) = Test::begin();
+        let node =
+            Node::builder().name("prio").workers(1).os_priorities(allowed).build().expect("a node");
+        let hog = hog(&node, &leash);
+        let other = node.spawn(async |_: Process<()>| {});
+        assert_eq!(ends(&other), ExitReason::Normal);
+        // Past the time after which a computing thread is demoted.
+        until("it hogs for long", || node.hogs()[0].since.elapsed() > Duration::from_millis(20));
+        match allowed {
+            OsPriorities::Unchanged => assert!(!lowered(), "{:?}", priorities()),
+            _ => until("the hog's thread is lowered", lowered),
+        }
+        let sysmon: Vec<_> =
+            priorities().into_iter().filter(|(name, ..)| name == "prio-sysmon").collect();
+        assert!(sysmon.len() == 1 && usual(&sysmon[0]), "{sysmon:?}");
+        leash.let_go();
+        assert_eq!(ends(&hog), ExitReason::Normal);
+        stop(&node);
+    }
 }
 
 // F2: a hog is listed until it awaits again

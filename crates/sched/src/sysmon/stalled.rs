@@ -40,6 +40,8 @@ struct StalledThread {
 /// Processor time and scheduling priority of a detached thread.
 struct CpuUse {
     thread: ThreadId,
+    /// Whether the priority may be lowered.
+    lower: bool,
     priority: Priority,
     /// Processor time used when the turn was first observed, and at the last tick.
     before: Option<Duration>,
@@ -66,7 +68,7 @@ pub(crate) struct Report {
 }
 
 impl CpuUse {
-    /// Reads the thread's processor time and lowers its priority accordingly.
+    /// Reads the thread's processor time and lowers its priority accordingly, if allowed.
     fn update_priority(&mut self, mercy: bool) {
         self.used = self.thread.cpu_time();
         // An unknown time counts as `IDLE_AFTER`.
@@ -77,7 +79,7 @@ impl CpuUse {
             used if used >= LOWER_AFTER => Priority::Lowered,
             _ => Priority::Normal,
         };
-        if due > self.priority {
+        if self.lower && due > self.priority {
             self.priority = due;
             match due {
                 Priority::Idle => self.thread.set_idle_priority(),
@@ -114,7 +116,7 @@ impl StalledThreads {
     }
 
     /// Adds a thread whose core is handed off in a turn that began at `since`; `before` is the
-    /// processor time it had used by then. The caller must ensure that the thread does not end
+    /// processor time it had used by then. `lower` allows to lower its priority. The caller must ensure that the thread does not end
     /// meanwhile.
     pub(crate) fn add(
         &self,
@@ -122,10 +124,11 @@ impl StalledThreads {
         slot: Slot,
         since: Instant,
         before: Option<Duration>,
+        lower: bool,
     ) {
         let hand_off = Arc::new(HandOff::new(slot, since));
         let thread = status.thread();
-        let mut standing = CpuUse { thread, priority: Priority::Normal, before, used: None };
+        let mut standing = CpuUse { thread, lower, priority: Priority::Normal, before, used: None };
         standing.update_priority(true);
         let first = status.hand_off.set(Arc::clone(&hand_off));
         debug_assert!(first.is_ok(), "a thread has one post to lose");
@@ -236,7 +239,7 @@ mod tests {
         // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         for (thread, n) in threads.iter().zip(1..) {
-            stalled.add(&thread.status, Thread::slot(n), began, None);
+            stalled.add(&thread.status, Thread::slot(n), began, None, true);
         }
         let before = stalled.update(began);
         assert!(before.grace && before.to_report.is_empty());
@@ -288,7 +291,13 @@ mod tests {
         until("one waits", || waits.status.thread().is_blocked());
         let usual = priority_of(&waits.status);
         for (thread, n) in [&computes, &waits].into_iter().zip(1..) {
-            stalled.add(&thread.status, Thread::slot(n), began, thread.status.thread().cpu_time());
+            stalled.add(
+                &thread.status,
+                Thread::slot(n),
+                began,
+                thread.status.thread().cpu_time(),
+                true,
+            );
         }
         let mut news = 0;
         until("the one that computes is put last", || {

@@ -13,8 +13,8 @@
 //!   into the global queue, and exits after the turn.
 //!
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
-//! kernel reconsider their processors (`stalled`). It is a real-time thread, if the program may
-//! have one, so that it does not have to wait for a processor: while it rests, while all workers
+//! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time
+//! thread, if the program may have one, so that it does not have to wait for a processor: while it rests, while all workers
 //! are busy, while detached threads compute or are in their grace period, while a worker may be
 //! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
 //! program.
@@ -36,6 +36,7 @@ use std::time::Duration;
 use purlin_raw::{Slot, ThreadId};
 
 use crate::balance::{Balancer, Placement, TickStats};
+use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
 use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot};
@@ -80,6 +81,7 @@ pub(crate) struct Sysmon {
     exhausted: bool,
     /// Whether a worker may be stalled.
     recheck: bool,
+    priorities: OsPriorities,
     /// Whether sysmon is a real-time thread.
     realtime: bool,
 }
@@ -92,6 +94,7 @@ impl Sysmon {
     ) -> Self {
         let workers = statuses.len();
         Self {
+            priorities: launcher.hooks.os_priorities(),
             launcher,
             parker,
             statuses,
@@ -286,7 +289,8 @@ impl Sysmon {
             let take = core.expose_all() || process_waits;
             if take {
                 // WHY here: the thread cannot end before it has noticed that its core is gone.
-                shared.stalled.add(status, slot, since, before);
+                let lower = self.priorities != OsPriorities::Unchanged;
+                shared.stalled.add(status, slot, since, before, lower);
             }
             take
         });
@@ -321,9 +325,10 @@ impl Sysmon {
         self.launcher.shared.timers.fire_overdue(now);
     }
 
-    /// Makes sysmon a real-time thread, or an ordinary one. WHY not always real-time: such a thread
+    /// Makes sysmon a real-time thread if it may be one, or an ordinary one. WHY not always real-time: such a thread
     /// wakes on the processor where it slept, although another may be idle.
     fn set_realtime(&mut self, realtime: bool) {
+        let realtime = realtime && self.priorities == OsPriorities::Realtime;
         if std::mem::replace(&mut self.realtime, realtime) != realtime {
             ThreadId::set_realtime(realtime);
         }
