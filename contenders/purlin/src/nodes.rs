@@ -136,10 +136,10 @@ async fn near(
     answers: bool,
     n: u64,
 ) -> Sample {
-    let far = cluster.named::<There>(LAB, &node).expect("there is room for a stand-in");
+    let far = cluster.named::<There>(LAB, &node).expect("there is room for a proxy");
     far.send(There::Begin(cluster.term_of(me.id())));
     let far = receive!(me, { Back::Ready(far) => cluster.pid::<There>(&far) });
-    let far = far.expect("there is room for a stand-in");
+    let far = far.expect("there is room for a proxy");
     if answers { round_trips(me, &far, n).await } else { one_way(me, &far, n).await }
 }
 

@@ -415,7 +415,7 @@ impl Core {
         let proxy = match self.ids.node.spawn_proxy(PROXY_MAILBOX, remote) {
             Ok(proxy) => proxy,
             Err(error) => {
-                warn!("no stand-in for a process elsewhere: {error}");
+                warn!("no proxy for a remote process: {error}");
                 return None;
             }
         };

@@ -274,7 +274,7 @@ async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
         for round in 0..2 {
             let theirs = pid(&mut me).await;
             let [one, two] = [(); 2].map(|()| cluster.pid::<Term>(&theirs).expect("there is room"));
-            assert_eq!(one.id(), two.id(), "one stand-in for one type of message");
+            assert_eq!(one.id(), two.id(), "one proxy for one type of message");
             let other = cluster.pid::<u32>(&theirs).expect("there is room");
             me.link(&one);
             me.link(&other);

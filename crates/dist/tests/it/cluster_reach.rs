@@ -43,7 +43,7 @@ async fn our_processes_spawn_a_process_on_a_beam_and_send_to_it() {
         let answer = term(&mut me).await;
         let Some([Term::Pid(from), rest @ ..]) = answer.as_tuple() else { panic!("{answer}") };
         let same = cluster.pid::<Term>(from).expect("there is room");
-        assert_eq!(same.id(), new.id(), "one stand-in");
+        assert_eq!(same.id(), new.id(), "one proxy");
         rest.to_vec()
     });
     let user = beam.eval("whereis(user)").await;

@@ -35,7 +35,7 @@ pub struct Builder {
     workers: Option<usize>,
     max_processes: u32,
     priorities: OsPriorities,
-    attachments: Vec<Extension>,
+    extensions: Vec<Extension>,
 }
 
 /// Error returned by [`Builder::build`].
@@ -88,7 +88,7 @@ impl Builder {
             workers: None,
             max_processes: MAX_PROCESSES,
             priorities: OsPriorities::default(),
-            attachments: Vec::new(),
+            extensions: Vec::new(),
         }
     }
 
@@ -151,7 +151,7 @@ impl Builder {
         mut self,
         start: impl Fn(&Node) -> io::Result<K> + Send + Sync + 'static,
     ) -> Self {
-        self.attachments.push(Extension::new(start));
+        self.extensions.push(Extension::new(start));
         self
     }
 
@@ -180,11 +180,11 @@ impl Builder {
             .build()
             .map_err(BuildError::Io)?;
         let handle = tokio.handle().clone();
-        let attachments = std::mem::take(&mut self.attachments);
+        let extensions = std::mem::take(&mut self.extensions);
         let scheduler = Scheduler::with_clock(workers, clock);
         let (node, workers) = self.assemble(creation(), scheduler.clone(), Io::Own(tokio), handle);
         scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
-        node.node_state().extensions.start(&attachments, &node).map_err(BuildError::Io)?;
+        node.node_state().extensions.start(&extensions, &node).map_err(BuildError::Io)?;
         Ok(node)
     }
 

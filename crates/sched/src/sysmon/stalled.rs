@@ -69,13 +69,13 @@ pub(crate) struct Report {
 
 impl CpuUse {
     /// Reads the thread's processor time and lowers its priority accordingly, if allowed.
-    fn update_priority(&mut self, mercy: bool) {
+    fn update_priority(&mut self, grace: bool) {
         self.used = self.thread.cpu_time();
         // An unknown time counts as `IDLE_AFTER`.
         let used =
             self.used.zip(self.before).map_or(IDLE_AFTER, |(now, then)| now.saturating_sub(then));
         let due = match used {
-            used if used >= IDLE_AFTER && !mercy => Priority::Idle,
+            used if used >= IDLE_AFTER && !grace => Priority::Idle,
             used if used >= LOWER_AFTER => Priority::Lowered,
             _ => Priority::Normal,
         };
@@ -92,15 +92,15 @@ impl CpuUse {
 impl StalledThread {
     /// Updates the thread and adds it to the report. Returns `false` if its turn has ended.
     fn update(&mut self, now: Instant, report: &mut Report) -> bool {
-        let Self { hand_off, cpu_use: standing } = self;
+        let Self { hand_off, cpu_use } = self;
         let held = hand_off.with_live_thread(|| {
-            let mercy = now.duration_since(hand_off.since) < REPORT_AFTER;
-            let before = standing.used;
-            standing.update_priority(mercy);
-            hand_off.set_idle_priority(standing.priority == Priority::Idle);
-            report.computing += usize::from(standing.used != before);
-            report.grace |= mercy;
-            if !mercy && !hand_off.is_reported() {
+            let grace = now.duration_since(hand_off.since) < REPORT_AFTER;
+            let before = cpu_use.used;
+            cpu_use.update_priority(grace);
+            hand_off.set_idle_priority(cpu_use.priority == Priority::Idle);
+            report.computing += usize::from(cpu_use.used != before);
+            report.grace |= grace;
+            if !grace && !hand_off.is_reported() {
                 hand_off.set_reported();
                 report.to_report.push((hand_off.slot, hand_off.since));
             }
@@ -128,11 +128,11 @@ impl StalledThreads {
     ) {
         let hand_off = Arc::new(HandOff::new(slot, since));
         let thread = status.thread();
-        let mut standing = CpuUse { thread, lower, priority: Priority::Normal, before, used: None };
-        standing.update_priority(true);
+        let mut cpu_use = CpuUse { thread, lower, priority: Priority::Normal, before, used: None };
+        cpu_use.update_priority(true);
         let first = status.hand_off.set(Arc::clone(&hand_off));
-        debug_assert!(first.is_ok(), "a thread has one post to lose");
-        self.list().push(StalledThread { hand_off, cpu_use: standing });
+        debug_assert!(first.is_ok(), "a thread loses one core");
+        self.list().push(StalledThread { hand_off, cpu_use });
     }
 
     /// Updates all detached threads, and has the kernel reconsider their processors.
