@@ -10,8 +10,8 @@ use crate::error::{DecodeError, Reason};
 use crate::inflate::inflate;
 use crate::reader::Reader;
 use crate::tag;
-use crate::token::{FunHead, Token};
-use crate::{Atom, AtomTable, Binary, BitString, Fun, Map, Term};
+use crate::token::{FunHead, NativeRecordHead, Token};
+use crate::{Atom, AtomTable, Binary, BitString, Fun, Map, NativeRecord, Term};
 
 /// Limits on a decoded term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,7 @@ enum Kind {
     /// Alternating keys and values.
     Map,
     Fun(Box<FunHead>),
+    NativeRecord(Box<NativeRecordHead>),
 }
 
 impl Builder {
@@ -230,6 +231,13 @@ impl Builder {
             Token::Tuple(_) => Term::Tuple(Vec::new()),
             Token::Map(_) => Term::Map(Map::new()),
             Token::Fun(head, _) => self.fun(*head, Vec::new())?,
+            Token::NativeRecord(head) => {
+                self.take(head.fields.len(), size_of::<Atom>())?;
+                match head.fields.len() {
+                    0 => self.record(*head, Vec::new())?,
+                    count => return self.open(Kind::NativeRecord(head), count),
+                }
+            }
             // WHY: a list without elements is its tail, which follows.
             Token::List(_) => return Ok(None),
             Token::String(bytes) => {
@@ -299,6 +307,7 @@ impl Builder {
                 Kind::Tuple => Term::Tuple(parts),
                 Kind::Map => Term::Map(map(parts)?),
                 Kind::Fun(head) => self.fun(*head, parts)?,
+                Kind::NativeRecord(head) => self.record(*head, parts)?,
             };
         }
     }
@@ -307,6 +316,12 @@ impl Builder {
         let FunHead { module, arity, uniq, index, old_index, old_uniq, pid } = head;
         let fun = Fun { module, arity, uniq, index, old_index, old_uniq, pid, free };
         self.boxed(Box::new(fun), Term::Fun)
+    }
+
+    fn record(&mut self, head: NativeRecordHead, values: Vec<Term>) -> Result<Term, Reason> {
+        let NativeRecordHead { module, name, exported, fields } = head;
+        let fields = fields.into_iter().zip(values).collect();
+        self.boxed(Box::new(NativeRecord { module, name, exported, fields }), Term::NativeRecord)
     }
 
     fn boxed<T>(&mut self, part: Box<T>, term: fn(Box<T>) -> Term) -> Result<Term, Reason> {

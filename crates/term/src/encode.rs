@@ -15,7 +15,7 @@ use num_bigint::{BigInt, Sign};
 use crate::error::EncodeError;
 use crate::tag;
 use crate::writer::{AtomIndex, Atoms};
-use crate::{BitString, Export, Fun, Port, Term};
+use crate::{Atom, BitString, Export, Fun, NativeRecord, Port, Term};
 
 /// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
@@ -64,6 +64,8 @@ enum Left<'t> {
     One(&'t Term),
     Terms(Iter<'t, Term>),
     Pairs(Iter<'t, (Term, Term)>),
+    /// Values of a native record.
+    Fields(Iter<'t, (Atom, Term)>),
     Bytes(&'t [u8]),
     /// End of a proper list.
     Nil,
@@ -132,6 +134,12 @@ impl<'t, 'c> Encoder<'t, 'c> {
                         self.term(buffer, key)?;
                     }
                 }
+                Left::Fields(mut fields) => {
+                    if let Some((_, value)) = fields.next() {
+                        self.stack.push(Left::Fields(fields));
+                        self.term(buffer, value)?;
+                    }
+                }
                 Left::Bytes(bytes) => {
                     let room = if self.funs > 0 { usize::MAX } else { end - buffer.len() };
                     let (now, later) = bytes.split_at(room.min(bytes.len()));
@@ -188,6 +196,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
             Term::Reference(reference) => self.atoms.put_reference(buffer, reference),
             Term::Fun(fun) => self.fun(buffer, fun)?,
             Term::Export(export) => self.export(buffer, export),
+            Term::NativeRecord(record) => self.record(buffer, record)?,
             Term::Local(opaque) => {
                 if !whole {
                     return Err(EncodeError::LocalInside);
@@ -259,6 +268,23 @@ impl<'t, 'c> Encoder<'t, 'c> {
         self.atoms.put_pid(buffer, &fun.pid);
         self.funs += 1;
         self.stack.extend([Left::Size(size), Left::Terms(fun.free.iter())]);
+        Ok(())
+    }
+
+    fn record<B: Buffer>(
+        &mut self,
+        buffer: &mut B,
+        record: &'t NativeRecord,
+    ) -> Result<(), EncodeError> {
+        buffer.put_u8(tag::NATIVE_RECORD);
+        buffer.put_u32(count(record.fields.len())?);
+        buffer.put_u8(record.exported.into());
+        self.atoms.put(buffer, &record.module);
+        self.atoms.put(buffer, &record.name);
+        for (field, _) in &record.fields {
+            self.atoms.put(buffer, field);
+        }
+        self.stack.push(Left::Fields(record.fields.iter()));
         Ok(())
     }
 

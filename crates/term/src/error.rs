@@ -38,6 +38,8 @@ pub enum Reason {
     Reference,
     /// The fun or export is malformed.
     Fun,
+    /// The native record is malformed.
+    NativeRecord,
     /// Two keys of the map are equal.
     EqualKeys,
     /// The compressed data is corrupt, or does not have the announced size.
@@ -62,6 +64,7 @@ impl fmt::Display for Reason {
             Self::BigInteger => f.write_str("an integer of more than 512 KiB"),
             Self::Reference => f.write_str("a reference without one to five words"),
             Self::Fun => f.write_str("a fun that cannot be"),
+            Self::NativeRecord => f.write_str("an invalid native record"),
             Self::EqualKeys => f.write_str("a map in which two keys are equal"),
             Self::Compressed => f.write_str("a compressed term that does not expand as it says"),
             Self::Depth => f.write_str("a term deeper than allowed"),

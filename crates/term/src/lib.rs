@@ -35,6 +35,7 @@ mod identifier;
 mod inflate;
 mod list;
 mod map;
+mod native_record;
 mod number;
 mod order;
 mod phash2;
@@ -56,13 +57,14 @@ pub use fun::{Export, Fun};
 pub use identifier::{Pid, Port, Reference};
 pub use list::ImproperList;
 pub use map::Map;
+pub use native_record::NativeRecord;
 pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
 pub use reader::Reader;
 pub use table::AtomTable;
 pub use term::{NotFinite, Term};
 pub use text::{ParseError, Written};
-pub use token::{FunHead, Magnitude, PidParts, Token};
+pub use token::{FunHead, Magnitude, NativeRecordHead, PidParts, Token};
 pub use value::{
     Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
     to_term, with,

@@ -1,6 +1,7 @@
 //! Erlang's term order.
 //!
-//! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. Numbers
+//! number < atom < reference < fun < port < pid < tuple < native record < map < nil < list < bit
+//! string. Numbers
 //! are compared in two ways: by value, as `<` and `lists:sort` do, where `1` and `1.0` are equal;
 //! and exactly, as map keys are ordered, where every integer is less than any float, at any depth.
 //!
@@ -13,7 +14,7 @@ use std::slice::Iter;
 use num_bigint::{BigInt, Sign};
 
 use crate::binary::compare_bits;
-use crate::{Atom, Export, Float, Fun, Pid, Port, Reference, Term};
+use crate::{Atom, Export, Float, Fun, NativeRecord, Pid, Port, Reference, Term};
 
 /// Whether an integer and a float can be equal.
 #[derive(Clone, Copy)]
@@ -43,8 +44,8 @@ impl Term {
 }
 
 const ATOMS: u8 = 1;
-const NIL: u8 = 8;
-const LISTS: u8 = 9;
+const NIL: u8 = 9;
+const LISTS: u8 = 10;
 static EMPTY: Term = Term::NIL;
 
 fn rank(term: &Term) -> u8 {
@@ -56,11 +57,12 @@ fn rank(term: &Term) -> u8 {
         Term::Port(_) => 4,
         Term::Pid(_) => 5,
         Term::Tuple(_) => 6,
-        Term::Map(_) => 7,
+        Term::NativeRecord(_) => 7,
+        Term::Map(_) => 8,
         Term::List(elements) if elements.is_empty() => NIL,
         Term::List(_) | Term::ImproperList(_) => LISTS,
-        Term::Binary(_) | Term::BitString(_) => 10,
-        Term::Local(_) => 11,
+        Term::Binary(_) | Term::BitString(_) => 11,
+        Term::Local(_) => 12,
     }
 }
 
@@ -70,6 +72,7 @@ enum Left<'t> {
     Terms(Both<'t, Term>, Numbers),
     Keys(Both<'t, (Term, Term)>),
     Values(Both<'t, (Term, Term)>, Numbers),
+    Fields(Both<'t, (Atom, Term)>, Numbers),
     Decided(Ordering),
 }
 
@@ -112,6 +115,13 @@ fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {
                 };
                 (a, b, *numbers)
             }
+            Some(Left::Fields(pairs, numbers)) => {
+                let Some(((_, a), (_, b))) = pairs.next() else {
+                    left.pop();
+                    continue;
+                };
+                (a, b, *numbers)
+            }
         };
         order = one(a, b, numbers, &mut left);
     }
@@ -132,6 +142,10 @@ fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>)
             let pairs = || a.pairs().iter().zip(b.pairs());
             left.extend([Left::Values(pairs(), numbers), Left::Keys(pairs())]);
             a.len().cmp(&b.len())
+        }
+        (Term::NativeRecord(a), Term::NativeRecord(b)) => {
+            left.push(Left::Fields(a.fields.iter().zip(&b.fields), numbers));
+            compare_definitions(a, b)
         }
         (Term::Pid(a), Term::Pid(b)) => compare_pids(a, b),
         (Term::Port(a), Term::Port(b)) => compare_ports(a, b),
@@ -200,6 +214,14 @@ fn compare_references(a: &Reference, b: &Reference) -> Ordering {
 fn compare_exports(a: &Export, b: &Export) -> Ordering {
     let names = a.module.cmp(&b.module).then_with(|| a.function.cmp(&b.function));
     names.then(a.arity.cmp(&b.arity))
+}
+
+/// Compares native records without the values of their fields.
+fn compare_definitions(a: &NativeRecord, b: &NativeRecord) -> Ordering {
+    let count = a.fields.len().cmp(&b.fields.len());
+    (&a.module, &a.name, a.exported).cmp(&(&b.module, &b.name, b.exported)).then(count).then_with(
+        || a.fields.iter().map(|(name, _)| name).cmp(b.fields.iter().map(|(name, _)| name)),
+    )
 }
 
 fn compare_funs(a: &Fun, b: &Fun) -> Ordering {

@@ -1,5 +1,9 @@
 //! Erlang's portable term hash `phash2`, identical on all nodes and releases.
 //!
+//! An exception is a native record with two or more fields: OTP 29 hashes its values in the order in
+//! which the node created the atoms that name them, so its nodes differ among themselves. Here the
+//! values are hashed in the order of the definition.
+//!
 //! A 32-bit state is mixed with each part of the term by Jenkins' hash of 1996. The pairs of a map
 //! are hashed from the initial state each, and combined independently of their order.
 //!
@@ -11,7 +15,7 @@ use std::slice::Iter;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::{Atom, Term};
+use crate::{Atom, NativeRecord, Term};
 
 /// The golden ratio; each kind of term adds another multiple of it.
 const RATIO: u32 = 0x9e37_79b9;
@@ -30,6 +34,7 @@ const FUNCTION: u32 = times(14);
 const BITS: u32 = times(15);
 const MAP: u32 = times(16);
 const PAIRS: u32 = times(19);
+const NATIVE_RECORD: u32 = times(23);
 
 /// Hash of an empty list at the beginning of a term, and the value mixed in elsewhere.
 const LONE_NIL: u32 = 3_468_870_702;
@@ -62,6 +67,7 @@ impl Term {
 enum Left<'t> {
     One(&'t Term),
     Terms(Iter<'t, Term>),
+    Fields(Iter<'t, (Atom, Term)>),
     /// Rest of a list; its tail is below it on the stack.
     List(&'t [Term]),
     /// Pairs of a map: the combined hash of earlier pairs, whether the state holds the hash of a
@@ -80,6 +86,11 @@ fn hash(term: &Term) -> u32 {
             Left::Terms(mut terms) => {
                 if let Some(term) = terms.next() {
                     stack.extend([Left::Terms(terms), Left::One(term)]);
+                }
+            }
+            Left::Fields(mut fields) => {
+                if let Some((_, value)) = fields.next() {
+                    stack.extend([Left::Fields(fields), Left::One(value)]);
                 }
             }
             Left::List(elements) => {
@@ -153,6 +164,10 @@ impl State {
                     stack.push(Left::Pairs(map.pairs().iter(), 0, false, self.0));
                 }
             }
+            Term::NativeRecord(record) => {
+                self.words(record.fields.len() as u32, definition(record), NATIVE_RECORD);
+                stack.push(Left::Fields(record.fields.iter()));
+            }
             Term::Pid(pid) => self.word(pid.id, PID),
             Term::Port(port) => self.words(port.id as u32, (port.id >> 32) as u32, PORT),
             Term::Reference(reference) => self.word(reference.words()[0], REFERENCE),
@@ -222,6 +237,19 @@ impl State {
             self.words(count.into(), u32::from(byte) >> (8 - count), BITS);
         }
     }
+}
+
+/// Hash of a native record without its values: that of the tuple of its module, its name, whether
+/// it is exported, and the names of its fields.
+fn definition(record: &NativeRecord) -> u32 {
+    let mut state = State(0);
+    state.word(record.fields.len() as u32 + 3, TUPLE);
+    let exported = Atom::from(record.exported);
+    let names = record.fields.iter().map(|(name, _)| name);
+    for atom in [&record.module, &record.name, &exported].into_iter().chain(names) {
+        state.word(text(atom), ATOM);
+    }
+    state.0
 }
 
 /// Jenkins' hash of a block of bytes, twelve at a time.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use crate::error::{DecodeError, Reason};
 use crate::tag;
-use crate::token::{FunHead, Magnitude, PidParts, Token};
+use crate::token::{FunHead, Magnitude, NativeRecordHead, PidParts, Token};
 use crate::{Atom, AtomTable, Export, Float, Pid, Port, Reference};
 
 /// WHY: the maximum of a BEAM since OTP 26; a larger one takes minutes to print.
@@ -266,6 +266,7 @@ impl<'a> Reader<'a> {
                 Token::Export(Box::new(Export { module, function, arity }))
             }
             tag::NEW_FUN => self.fun()?,
+            tag::NATIVE_RECORD => self.record()?,
             tag => Token::Atom(self.text(tag)?),
         })
     }
@@ -389,6 +390,25 @@ impl<'a> Reader<'a> {
         Ok(Token::Fun(Box::new(head), free))
     }
 
+    fn record(&mut self) -> Result<Token<'a>, Reason> {
+        let count = self.length()?;
+        // A node accepts no other flag.
+        let exported = match self.byte()? {
+            flags @ (0 | 1) => flags == 1,
+            _ => return Err(Reason::NativeRecord),
+        };
+        let [module, name] = [self.atom_inside()?, self.atom_inside()?];
+        // WHY: a name takes at least two bytes and a value one, so no allocation exceeds the input.
+        if count > self.rest().len() / 3 {
+            return Err(Reason::Ended);
+        }
+        let mut fields = Vec::with_capacity(count);
+        for _ in 0..count {
+            fields.push(self.atom_inside()?);
+        }
+        Ok(Token::NativeRecord(Box::new(NativeRecordHead { module, name, exported, fields })))
+    }
+
     /// Reads an integer inside of another token.
     fn integer_inside(&mut self) -> Result<i64, Reason> {
         let tag = self.byte()?;
@@ -455,42 +475,4 @@ fn written_float(bytes: &[u8]) -> Option<Float> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::borrow::Cow;
-
-    use super::Reader;
-    use crate::error::{DecodeError, Reason};
-    use crate::token::Token;
-
-    #[test]
-    fn tokens_are_read_in_order_and_borrow_from_the_input() {
-        // {ok, <<"x">>}
-        let bytes = [104, 2, 119, 2, b'o', b'k', 109, 0, 0, 0, 1, b'x'];
-        let mut reader = Reader::new(&bytes);
-        assert_eq!(reader.token(), Ok(Token::Tuple(2)));
-        assert_eq!(reader.token(), Ok(Token::Atom(Cow::Borrowed("ok"))));
-        let Ok(Token::Binary(binary)) = reader.token() else { panic!("no binary") };
-        assert_eq!(binary.as_ptr(), bytes[11..].as_ptr());
-        assert!(reader.rest().is_empty());
-    }
-
-    #[test]
-    fn a_term_of_any_depth_is_skipped_without_a_stack() {
-        let mut bytes = [104, 1].repeat(1_000_000);
-        bytes.extend([97, 7, 97, 8]);
-        let mut reader = Reader::new(&bytes);
-        assert_eq!(reader.skip().map(<[u8]>::len), Ok(2_000_002));
-        assert_eq!(reader.token(), Ok(Token::Integer(8)));
-    }
-
-    #[test]
-    fn an_announced_length_beyond_the_input_is_rejected_immediately() {
-        let ended = Err(DecodeError { offset: 0, reason: Reason::Ended });
-        assert_eq!(Reader::new(&[108, 255, 255, 255, 255, 106]).token(), ended);
-        assert_eq!(Reader::new(&[116, 0, 0, 0, 2, 106, 106, 106]).token(), ended);
-        // Each list alone could be filled from the remaining bytes, both could not.
-        let mut nested = Reader::new(&[104, 3, 104, 3, 106, 106, 106]);
-        assert_eq!(nested.token(), Ok(Token::Tuple(3)));
-        assert_eq!(nested.token(), Err(DecodeError { offset: 2, reason: Reason::Ended }));
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 pub(crate) const VERSION: u8 = 131;
 
+pub(crate) const NATIVE_RECORD: u8 = 67;
 pub(crate) const NEW_FLOAT: u8 = 70;
 pub(crate) const BIT_BINARY: u8 = 77;
 pub(crate) const COMPRESSED: u8 = 80;

@@ -1,8 +1,8 @@
 //! Erlang term type.
 
 use crate::{
-    Atom, BigInteger, Binary, BitString, Export, Float, Fun, ImproperList, Map, Pid, Port,
-    Reference,
+    Atom, BigInteger, Binary, BitString, Export, Float, Fun, ImproperList, Map, NativeRecord, Pid,
+    Port, Reference,
 };
 
 /// An owned Erlang term.
@@ -51,6 +51,8 @@ pub enum Term {
     Fun(Box<Fun>),
     /// `fun module:function/arity`
     Export(Box<Export>),
+    /// A native record of OTP 29: `#module:name{...}`
+    NativeRecord(Box<NativeRecord>),
     /// A node's local encoding (LOCAL_EXT), the bytes after the tag; always a whole message.
     Local(Binary),
 }
@@ -158,6 +160,14 @@ impl Term {
         }
     }
 
+    /// Returns the native record.
+    pub fn as_record(&self) -> Option<&NativeRecord> {
+        match self {
+            Self::NativeRecord(record) => Some(record),
+            _ => None,
+        }
+    }
+
     /// Returns the process identifier.
     pub fn as_pid(&self) -> Option<&Pid> {
         match self {
@@ -246,7 +256,7 @@ macro_rules! from_parts {
     };
 }
 
-from_parts!(Float Atom Binary Map; BitString Pid Port Reference Fun Export);
+from_parts!(Float Atom Binary Map; BitString Pid Port Reference Fun Export NativeRecord);
 
 #[cfg(test)]
 mod tests {

@@ -41,6 +41,8 @@ pub enum Token<'a> {
     Reference(Box<Reference>),
     /// An external fun.
     Export(Box<Export>),
+    /// A native record without its values, one of which follows for each field.
+    NativeRecord(Box<NativeRecordHead>),
     /// A fun, and the number of free variables that follow.
     Fun(Box<FunHead>, usize),
 }
@@ -52,6 +54,7 @@ impl Token<'_> {
             Self::Tuple(count) | Self::Fun(_, count) => *count,
             Self::List(count) => count + 1,
             Self::Map(count) => count * 2,
+            Self::NativeRecord(head) => head.fields.len(),
             _ => 0,
         }
     }
@@ -80,6 +83,19 @@ pub struct FunHead {
     pub(crate) old_index: i64,
     pub(crate) old_uniq: i64,
     pub(crate) pid: Pid,
+}
+
+/// A native record without the values of its fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeRecordHead {
+    /// Module that defines it.
+    pub module: Atom,
+    /// Its name.
+    pub name: Atom,
+    /// Whether other modules may access its fields.
+    pub exported: bool,
+    /// Names of its fields.
+    pub fields: Vec<Atom>,
 }
 
 /// A big integer in encoded form: a sign and base-256 digits, the least significant first.

@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 
 use super::scan::{Lexeme, Scanner};
 use super::segment::Bits;
-use crate::{Atom, Export, Float, Limits, Map, Term};
+use crate::{Atom, Export, Float, Limits, Map, NativeRecord, Term};
 
 /// Error: a text is not a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ enum Open {
     Tail(Vec<Term>),
     /// A map, and the key that waits for its value.
     Map(Vec<(Term, Term)>, Option<Term>),
+    /// A native record, and the name of the field that waits for its value.
+    NativeRecord(NativeRecord, Atom),
 }
 
 impl Parser<'_> {
@@ -93,6 +95,15 @@ impl Parser<'_> {
             Lexeme::Sign("#{") => Open::Map(Vec::new(), None),
             Lexeme::Sign("<<") => return self.binary().map(Some),
             Lexeme::Sign(sign @ ("-" | "+")) => return self.number(sign == "-").map(Some),
+            Lexeme::Sign("#") if self.is_atom() => {
+                let (module, _, name) = (self.atom()?, self.expect(":", "not :")?, self.atom()?);
+                self.expect("{", "not {")?;
+                let record = NativeRecord { module, name, exported: false, fields: Vec::new() };
+                if self.takes("}") {
+                    return Ok(Some(record.into()));
+                }
+                Open::NativeRecord(record, self.field()?)
+            }
             Lexeme::Sign("<" | "#") => {
                 return Err(ParseError::new(start, "an identifier, which no text can name"));
             }
@@ -160,6 +171,16 @@ impl Parser<'_> {
                     }
                     self.expect("}", "not , or }")?;
                     Term::map(pairs)
+                }
+                Some(Open::NativeRecord(mut record, field)) => {
+                    record.fields.push((field, term));
+                    if self.takes(",") {
+                        let next = self.field()?;
+                        self.open.push(Open::NativeRecord(record, next));
+                        return Ok(None);
+                    }
+                    self.expect("}", "not , or }")?;
+                    record.into()
                 }
             };
         }
@@ -254,6 +275,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Parses the name of a field and the sign before its value.
+    fn field(&mut self) -> Result<Atom, ParseError> {
+        let name = self.atom()?;
+        self.expect("=", "not =")?;
+        Ok(name)
+    }
+
+    fn is_atom(&self) -> bool {
+        matches!(self.scanner.clone().next(), Ok(Lexeme::Atom(_)))
+    }
+
     fn atom(&mut self) -> Result<Atom, ParseError> {
         match self.scanner.next()? {
             Lexeme::Atom(atom) => Ok(atom),
@@ -324,6 +356,8 @@ mod tests {
             ("<<\"åπ\"/utf8>>", "<<195,165,207,128>>"),
             ("<<960/utf8>>", "<<207,128>>"),
             ("fun lists:map/2", "fun lists:map/2"),
+            ("#m:'a b' { x = 1, 'if' = [2] }", "#m:'a b'{x = 1,'if' = [2]}"),
+            ("#m:n{}", "#m:n{}"),
             ("ok.", "ok"),
             (" % nothing\n ok ", "ok"),
         ] {
@@ -351,6 +385,9 @@ mod tests {
             (r#""\x{d800}""#, 1, "an escape that is no character"),
             ("<<1:99999999>>", 12, "a size that is too large"),
             ("<<1/float>>", 9, "a type that is not integer or utf8"),
+            ("#m:n{x}", 6, "not ="),
+            ("#m{}", 2, "not :"),
+            ("#Ref<0.1.2.3>", 0, "an identifier, which no text can name"),
             ("<0.1.2>", 0, "an identifier, which no text can name"),
             ("-a", 1, "not a number"),
         ] {

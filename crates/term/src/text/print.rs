@@ -14,7 +14,7 @@ use std::fmt::{self, Write};
 use std::slice::Iter;
 
 use super::atom::{escaped, is_printable};
-use crate::{Atom, Fun, Pid, Port, Reference, Term};
+use crate::{Atom, Fun, NativeRecord, Pid, Port, Reference, Term};
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,6 +59,8 @@ enum Left<'t> {
     /// Terms after the first, each preceded by a comma.
     Terms(Iter<'t, Term>),
     Pairs(Iter<'t, (Term, Term)>),
+    /// Fields of a native record, and what precedes the next one.
+    Fields(Iter<'t, (Atom, Term)>, &'static str),
 }
 
 fn print(f: &mut fmt::Formatter<'_>, term: &Term, strings: bool) -> fmt::Result {
@@ -78,6 +80,12 @@ fn print(f: &mut fmt::Formatter<'_>, term: &Term, strings: bool) -> fmt::Result 
                     f.write_char(',')?;
                     stack.extend([Left::Pairs(pairs), Left::One(value)]);
                     stack.extend([Left::Text(" => "), Left::One(key)]);
+                }
+            }
+            Left::Fields(mut fields, before) => {
+                if let Some((name, value)) = fields.next() {
+                    write!(f, "{before}{name} = ")?;
+                    stack.extend([Left::Fields(fields, ","), Left::One(value)]);
                 }
             }
         }
@@ -134,6 +142,11 @@ fn one<'t>(
                 stack.extend([Left::Text(" => "), Left::One(key)]);
             }
             Ok(())
+        }
+        Term::NativeRecord(record) => {
+            let NativeRecord { module, name, fields, .. } = &**record;
+            stack.extend([Left::Text("}"), Left::Fields(fields.iter(), "")]);
+            write!(f, "#{module}:{name}{{")
         }
         Term::Pid(pid) => write!(f, "{pid}"),
         Term::Port(port) => write!(f, "{port}"),

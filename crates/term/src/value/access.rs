@@ -1,13 +1,14 @@
 //! Access to the parts of lists, tuples and maps for deserialization.
 
 use std::slice::Iter;
+use std::vec;
 
 use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess};
 
 use super::de::Deserializer;
 use super::error::ValueError;
 use crate::token::Token;
-use crate::{Reader, tag};
+use crate::{Atom, Reader, tag};
 
 /// Elements of a list or a tuple.
 pub(super) struct Elements<'r, 'de> {
@@ -86,6 +87,45 @@ impl<'de> SeqAccess<'de> for &mut Bytes<'de> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.0.len())
+    }
+}
+
+/// Fields of a native record.
+pub(super) struct Fields<'r, 'de> {
+    pub(super) from: Deserializer<'r, 'de>,
+    /// Names of the fields whose values have not been read.
+    pub(super) names: vec::IntoIter<Atom>,
+}
+
+impl Fields<'_, '_> {
+    pub(super) fn finish(self) -> Result<(), ValueError> {
+        match self.names.len() {
+            0 => Ok(()),
+            left => Err(ValueError::mismatch(format!("{left} fields too many"))),
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Fields<'_, 'de> {
+    type Error = ValueError;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ValueError> {
+        let Some(name) = self.names.next() else { return Ok(None) };
+        seed.deserialize(name.as_str().into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ValueError> {
+        self.from.read(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.names.len())
     }
 }
 

@@ -6,10 +6,10 @@ use serde::de::{self, DeserializeSeed, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::RAW;
-use super::access::{Bytes, Elements, Pairs};
+use super::access::{Bytes, Elements, Fields, Pairs};
 use super::enums::{Name, Tagged};
 use super::error::ValueError;
-use crate::token::Token;
+use crate::token::{NativeRecordHead, Token};
 use crate::{Decoder, Encoder, Reader, Reason};
 
 /// Maximum nesting depth of values.
@@ -82,6 +82,19 @@ impl<'r, 'de> Deserializer<'r, 'de> {
         Ok(value)
     }
 
+    /// Deserializes the fields of a native record, whose values follow.
+    fn record<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        head: NativeRecordHead,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut fields = Fields { from: self, names: head.fields.into_iter() };
+        let value = visitor.visit_map(&mut fields)?;
+        fields.finish()?;
+        Ok(value)
+    }
+
     /// Deserializes the fields of a struct that follow each other.
     pub(super) fn fields<V: Visitor<'de>>(
         self,
@@ -139,6 +152,7 @@ pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) ->
         Token::String(_) => Unexpected::Other("a string"),
         Token::Tuple(_) => Unexpected::Other("a tuple"),
         Token::Map(_) => Unexpected::Other("a map"),
+        Token::NativeRecord(_) => Unexpected::Other("a native record"),
         Token::Pid(_) => Unexpected::Other("a process identifier"),
         Token::Port(_) => Unexpected::Other("a port"),
         Token::Reference(_) => Unexpected::Other("a reference"),
@@ -201,7 +215,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             Token::Atom(_) => self.string(visitor),
             Token::Binary(bytes) if std::str::from_utf8(bytes).is_ok() => self.string(visitor),
             Token::Binary(_) => self.deserialize_bytes(visitor),
-            Token::Map(_) => self.deserialize_map(visitor),
+            Token::Map(_) | Token::NativeRecord(_) => self.deserialize_map(visitor),
             Token::Nil | Token::List(_) | Token::String(_) | Token::Tuple(_) => {
                 self.deserialize_seq(visitor)
             }
@@ -332,6 +346,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
     fn deserialize_map<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
         match self.token()? {
             Token::Map(count) => self.pairs(visitor, count, false, false),
+            Token::NativeRecord(head) => self.record(visitor, *head),
             Token::List(count) => self.pairs(visitor, count, true, false),
             Token::Nil => self.pairs(visitor, 0, false, false),
             other => Err(unexpected(&other, &visitor)),
@@ -347,6 +362,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         let own = fields.contains(&"__struct__");
         match self.token()? {
             Token::Map(count) => self.pairs(visitor, count, false, !own),
+            Token::NativeRecord(head) => self.record(visitor, *head),
             Token::List(count) => self.pairs(visitor, count, true, false),
             Token::Nil => self.pairs(visitor, 0, false, false),
             Token::Tuple(count) if count == fields.len() => self.fields(visitor, count),

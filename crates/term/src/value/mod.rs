@@ -27,7 +27,7 @@
 //! binaries for keys, a keyword list, a tuple, or a record whose tag is its name; `None` from
 //! `undefined` and `nil`; a `String` from a binary, a list of characters or an atom; a `Vec<u8>`
 //! from a list, a string or a binary. `__struct__` is skipped, so an Elixir struct is read as a
-//! struct. A mismatch, and nesting deeper than 128 levels, is an error, never a panic.
+//! struct, and so is a native record of OTP 29, whatever its name. A mismatch, and nesting deeper than 128 levels, is an error, never a panic.
 //!
 //! `serde` limits two cases. An `Option` whose contents may be the atom `undefined` or `nil` is
 //! read as `None`. Values that `serde` buffers (untagged and internally tagged enums, flattened

@@ -9,7 +9,8 @@ use serde::{Serialize, Serializer};
 
 use super::RAW;
 use crate::{
-    Atom, Binary, BitString, Decoder, Encoder, Export, Fun, Map, Pid, Port, Reference, Term,
+    Atom, Binary, BitString, Decoder, Encoder, Export, Fun, Map, NativeRecord, Pid, Port,
+    Reference, Term,
 };
 
 /// Bytes that `serde` does not treat as a sequence.
@@ -78,4 +79,5 @@ parts! {
     Reference: "a reference", reference => *reference;
     Fun: "a fun", fun => *fun;
     Export: "a function", export => *export;
+    NativeRecord: "a native record", record => *record;
 }

@@ -17,6 +17,9 @@ serve(Port) ->
             halt()
     end.
 
+%% The OTP release.
+answer($v, []) ->
+    erlang:system_info(otp_release);
 %% For each term: its bytes, its bytes in the format of old releases, its compressed bytes, its three
 %% printed forms (the last one with line breaks), and its hash below 2^27 and 2^32 - 1.
 answer($t, Terms) ->

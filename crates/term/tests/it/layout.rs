@@ -1,8 +1,8 @@
 //! External term format byte by byte, as specified in the ERTS user's guide.
 
 use purlin_term::{
-    Atom, BigInt, Binary, BitString, Decoder, EncodeError, Encoder, Export, Fun, Pid, Port, Reason,
-    Reference, Term,
+    Atom, BigInt, Binary, BitString, Decoder, EncodeError, Encoder, Export, Fun, NativeRecord, Pid,
+    Port, Reason, Reference, Term,
 };
 
 /// Asserts that the bytes decode to the term and the term encodes to the bytes.
@@ -234,5 +234,47 @@ fn a_term_written_in_fragments_has_the_same_bytes() {
         }
         all.extend_from_slice(&bytes);
         assert_eq!(all, term.encode().unwrap());
+    }
+}
+
+/// `#m:n{...}` with these fields.
+fn native_record(fields: &[(&'static str, i64)], exported: bool) -> Term {
+    let [module, name] = ["m", "n"].map(Atom::from_static);
+    let fields = fields.iter().map(|(name, value)| (Atom::from_static(name), Term::from(*value)));
+    Term::from(NativeRecord { module, name, exported, fields: fields.collect() })
+}
+
+#[test]
+fn native_records_have_names_before_values() {
+    let two =
+        [67, 0, 0, 0, 2, 0, 119, 1, b'm', 119, 1, b'n', 119, 1, b'x', 119, 1, b'y', 97, 1, 97, 2];
+    is(&two, native_record(&[("x", 1), ("y", 2)], false));
+    is(&[67, 0, 0, 0, 0, 1, 119, 1, b'm', 119, 1, b'n'], native_record(&[], true));
+    // A flag that OTP 29 refuses too, and more fields than the bytes can hold.
+    refuses(&[67, 0, 0, 0, 0, 2, 119, 1, b'm', 119, 1, b'n'], Reason::NativeRecord);
+    refuses(&[67, 255, 255, 255, 255, 0, 119, 1, b'm', 119, 1, b'n'], Reason::Ended);
+}
+
+/// The expected values are those of OTP 29.
+#[test]
+fn native_records_are_hashed_and_ordered_as_by_otp_29() {
+    assert_eq!(native_record(&[], false).phash2(), 903_494_040 % (1 << 27));
+    assert_eq!(native_record(&[], true).phash2(), 2_704_279_279_u32 % (1 << 27));
+    assert_eq!(native_record(&[("a", 1)], false).phash2(), 94_514_731);
+    let ascending = [
+        Term::tuple([Term::from(1), Term::from(2), Term::from(3)]),
+        native_record(&[], false),
+        native_record(&[("a", 1)], false),
+        native_record(&[("a", 2)], false),
+        native_record(&[("b", 1)], false),
+        native_record(&[("a", 0), ("b", 0)], false),
+        native_record(&[("a", 0), ("c", -1)], false),
+        native_record(&[("b", 0), ("a", 5)], false),
+        native_record(&[], true),
+        native_record(&[("a", 1)], true),
+        Term::map([]),
+    ];
+    for pair in ascending.windows(2) {
+        assert!(pair[0].compare(&pair[1]).is_lt(), "{} and {}", pair[0], pair[1]);
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use proptest::prelude::*;
 use purlin_term::{Decoder, Encoder, Reader, Term};
 
-use crate::terms::{config, has, terms};
+use crate::terms::{config, has, terms_of_otp_29 as terms};
 
 fn hash(term: &Term) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -15,8 +15,10 @@ fn hash(term: &Term) -> u64 {
 
 /// Returns whether the printed form of a term is complete.
 fn is_said(term: &Term) -> bool {
-    !has(term, &|term| {
-        matches!(term, Term::Pid(_) | Term::Port(_) | Term::Reference(_) | Term::Fun(_))
+    !has(term, &|term| match term {
+        Term::Pid(_) | Term::Port(_) | Term::Reference(_) | Term::Fun(_) => true,
+        Term::NativeRecord(record) => record.exported,
+        _ => false,
     })
 }
 

@@ -1,7 +1,9 @@
 //! Strategies for random terms of every kind; small and unusual ones come first.
 
 use proptest::prelude::*;
-use purlin_term::{Atom, BigInt, Binary, BitString, Export, Fun, Pid, Port, Reference, Sign, Term};
+use purlin_term::{
+    Atom, BigInt, Binary, BitString, Export, Fun, NativeRecord, Pid, Port, Reference, Sign, Term,
+};
 
 /// Configuration of the property tests: 64 cases unless `PROPTEST_CASES` is set.
 pub(crate) fn config() -> ProptestConfig {
@@ -137,7 +139,23 @@ fn plain() -> impl Strategy<Value = Term> {
     })
 }
 
-/// Terms of every kind.
+/// Terms of every kind, native records of OTP 29 included.
+pub(crate) fn terms_of_otp_29() -> impl Strategy<Value = Term> {
+    terms().prop_recursive(3, 60, 4, |inner| {
+        let fields = proptest::collection::vec((atoms(), inner.clone()), 0..4);
+        let records = (atoms(), atoms(), any::<bool>(), fields).prop_map(
+            |(module, name, exported, mut fields)| {
+                // A node accepts no two fields of one name.
+                fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+                fields.dedup_by(|(a, _), (b, _)| a == b);
+                Term::from(NativeRecord { module, name, exported, fields })
+            },
+        );
+        prop_oneof![2 => records, 1 => proptest::collection::vec(inner, 0..4).prop_map(Term::Tuple)]
+    })
+}
+
+/// Terms of every kind that OTP 25 has.
 pub(crate) fn terms() -> impl Strategy<Value = Term> {
     plain().prop_recursive(2, 60, 4, |inner| {
         let free = proptest::collection::vec(inner.clone(), 0..3);
@@ -158,6 +176,7 @@ fn parts(term: &Term) -> Vec<&Term> {
         Term::ImproperList(list) => list.elements().iter().chain([list.tail()]).collect(),
         Term::Fun(fun) => fun.free.iter().collect(),
         Term::Map(map) => map.pairs().iter().flat_map(|(key, value)| [key, value]).collect(),
+        Term::NativeRecord(record) => record.fields.iter().map(|(_, value)| value).collect(),
         _ => Vec::new(),
     }
 }

@@ -353,3 +353,17 @@ proptest! {
         prop_assert_eq!(from_term(&term), Ok(value));
     }
 }
+
+#[test]
+fn a_native_record_is_read_as_a_struct_or_a_map() {
+    #[derive(Deserialize, PartialEq, Debug)]
+    struct Point {
+        x: i32,
+        y: Option<i32>,
+    }
+    reads("#m:pt{y = undefined,x = 1}", Point { x: 1, y: None });
+    reads("#m:pt{x = 1}", Point { x: 1, y: None });
+    reads("#m:pt{x = 1,y = 2}", BTreeMap::from([("x".to_owned(), 1), ("y".to_owned(), 2)]));
+    refuses::<Point>("#m:pt{y = 1}", "missing field `x`");
+    refuses::<u8>("#m:pt{y = 1}", "invalid type: map, expected u8");
+}
