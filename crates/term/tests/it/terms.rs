@@ -27,7 +27,7 @@ pub(crate) fn atoms() -> impl Strategy<Value = Atom> {
     ]
 }
 
-fn nodes() -> impl Strategy<Value = Atom> {
+fn nodes() -> impl Strategy<Value = Atom> + Clone {
     proptest::sample::select(&["a@b", "c@d", "a-name-that-is-long@a.host.of.some.domain"][..])
         .prop_map(Atom::from_static)
 }
@@ -75,7 +75,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn pids() -> impl Strategy<Value = Pid> {
+fn pids() -> impl Strategy<Value = Pid> + Clone {
     (nodes(), 0..4_u32, 0..3_u32, 1..4_u32, 0..32_u32).prop_map(
         |(node, id, serial, creation, wide)| Pid {
             node,
@@ -141,7 +141,7 @@ fn plain() -> impl Strategy<Value = Term> {
 
 /// Terms of every kind, native records of OTP 29 included.
 pub(crate) fn terms_of_otp_29() -> impl Strategy<Value = Term> {
-    terms().prop_recursive(3, 60, 4, |inner| {
+    terms_of_otp_27().prop_recursive(3, 60, 4, |inner| {
         let fields = proptest::collection::vec((atoms(), inner.clone()), 0..4);
         let records = (atoms(), atoms(), any::<bool>(), fields).prop_map(
             |(module, name, exported, mut fields)| {
@@ -155,11 +155,22 @@ pub(crate) fn terms_of_otp_29() -> impl Strategy<Value = Term> {
     })
 }
 
+/// Terms of every kind that OTP 27 has; it does not keep the creator of a fun.
+pub(crate) fn terms_of_otp_27() -> impl Strategy<Value = Term> {
+    let node = Atom::from_static("nonode@nohost");
+    terms_by(Just(Pid { node, id: 0, serial: 0, creation: 0 }))
+}
+
 /// Terms of every kind that OTP 25 has.
 pub(crate) fn terms() -> impl Strategy<Value = Term> {
-    plain().prop_recursive(2, 60, 4, |inner| {
+    terms_by(pids())
+}
+
+/// Terms of every kind, with funs created by these processes.
+fn terms_by(creators: impl Strategy<Value = Pid> + Clone + 'static) -> impl Strategy<Value = Term> {
+    plain().prop_recursive(2, 60, 4, move |inner| {
         let free = proptest::collection::vec(inner.clone(), 0..3);
-        let fun = (atoms(), any::<u8>(), any::<[u8; 16]>(), any::<u16>(), free, pids());
+        let fun = (atoms(), any::<u8>(), any::<[u8; 16]>(), any::<u16>(), free, creators.clone());
         let funs = fun.prop_map(|(module, arity, uniq, number, free, pid)| {
             // A node accepts only values of the old fields that it could have created.
             let (index, old_index, old_uniq) =
