@@ -3,3 +3,4 @@
 pub(crate) mod backpressure;
 pub(crate) mod deadline;
 pub(crate) mod receive;
+pub(crate) mod send;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use purlin_raw::{NodeCore, Slot, catch_panic};
 
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::ErlangTypes;
 use crate::{Node, ProcessId};
 
 /// Target of the log events.

@@ -9,7 +9,8 @@ use purlin_raw::{NodeCore, Runnable, Slot, catch_panic};
 use purlin_sched::{Hooks, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
-use crate::node::context::{ErlangTypes, NodeContext, enter_node, run_worker};
+use crate::node::context::{NodeContext, enter_node, run_worker};
+use crate::node::erlang_types::ErlangTypes;
 use crate::node::handle::Inner;
 use crate::node::stalled;
 

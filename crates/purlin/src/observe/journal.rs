@@ -13,8 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use purlin_raw::catch_panic;
 
-use crate::node::context::with_context;
-use crate::{Name, Node, ProcessId};
+use crate::{Name, ProcessId};
 
 /// Capacity of each list: crashes, reports and supervisors that restarted.
 const KEPT: usize = 256;
@@ -163,7 +162,7 @@ impl Journal {
         push_bounded(&mut pages.restarts, restarts);
     }
 
-    fn read(&self) -> Crashes {
+    pub(super) fn read(&self) -> Crashes {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         Crashes {
             crashes: pages.crashes.iter().cloned().collect(),
@@ -181,11 +180,6 @@ fn push_bounded<T>(list: &mut VecDeque<T>, last: T) {
         list.pop_front();
     }
     list.push_back(last);
-}
-
-/// Returns the wall-clock time and the time of the node whose process this thread runs.
-pub(crate) fn moment() -> (SystemTime, Duration) {
-    (SystemTime::now(), with_context(|here| here.timers.now()).unwrap_or_default())
 }
 
 /// Returns the beginning of a value's text. `Display` is user code and may panic.
@@ -206,28 +200,6 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
         let _ = write!(short, "{of}");
     });
     short.0
-}
-
-impl Node {
-    /// Returns the node's most recent crashes, supervisor reports and restart statistics: the last 256 of each.
-    ///
-    /// ```
-    /// # #[purlin::main] async fn main() {
-    /// use purlin::{Node, Process, spawn};
-    ///
-    /// let pid = spawn(async |_: Process<()>| Err::<(), _>("out of paper"));
-    /// pid.ended().await;
-    /// let node = Node::current().expect("a process has a node");
-    /// let crashes = node.crashes();
-    /// assert_eq!(crashes.crashes.last().map(|crash| crash.id), Some(pid.id()));
-    /// assert!(crashes.crashes[0].reason.contains("out of paper"));
-    /// # }
-    /// ```
-    ///
-    /// COST: takes the journal's lock for a short time, and copies the lists.
-    pub fn crashes(&self) -> Crashes {
-        self.node_state().journal.read()
-    }
 }
 
 #[cfg(test)]

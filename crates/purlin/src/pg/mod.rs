@@ -57,10 +57,10 @@ pub use scope::{Request, Scope};
 
 use self::scope::Ask;
 use self::table::Shared;
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::ErlangTypes;
+use crate::node::erlang_types::Peer;
 use crate::process::process_ref::ToProcess;
 use crate::server::{self, ServerRef, StartError};
-use crate::signals::signal::Peer;
 use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, Reply};
 
 /// Client of a scope.

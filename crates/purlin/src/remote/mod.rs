@@ -40,8 +40,9 @@ use purlin_raw::oneshot;
 
 pub use answer::Answer;
 
-use crate::node::context::NodeState;
-use crate::signals::signal::{Peer, Signal, answer_as_ended};
+use crate::node::erlang_types::Peer;
+use crate::node::state::NodeState;
+use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// Transport of a proxy: forwards messages and signals from the proxy to the remote process.
@@ -228,12 +229,10 @@ impl Node {
             RemoteSignal::Unlink(id) => Signal::Unlink { from: peer(), id },
             RemoteSignal::UnlinkAck(id) => Signal::UnlinkAck { from: sender, id },
             RemoteSignal::Monitor(monitor) => {
-                Signal::Monitor { reference: monitor.into_inner(), watcher: peer() }
+                Signal::Monitor { reference: monitor.0, watcher: peer() }
             }
-            RemoteSignal::Demonitor(monitor) => Signal::Demonitor(monitor.into_inner()),
-            RemoteSignal::Down(monitor, reason) => {
-                Signal::Down { reference: monitor.into_inner(), reason }
-            }
+            RemoteSignal::Demonitor(monitor) => Signal::Demonitor(monitor.0),
+            RemoteSignal::Down(monitor, reason) => Signal::Down { reference: monitor.0, reason },
         };
         let unread = match self.find(to) {
             Some(process) => process.signal(signal).err(),

@@ -8,14 +8,13 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, trace};
+use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, Waiter, trace};
 
-use crate::mailbox::backpressure::Suspended;
+use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::pg::Event;
-use crate::signals::links::Link;
-use crate::signals::monitors::Monitoring;
+use crate::signals::monitor_link::{Link, Monitoring};
 use crate::signals::reference::Reference;
-use crate::signals::signal::{EndWatch, Peer, Signal};
+use crate::signals::signal::{EndWatch, Signal};
 use crate::signals::small_map::SmallMap;
 use crate::trace::TraceBuffer;
 use crate::{ExitReason, ProcessDetails, ProcessId};
@@ -82,7 +81,7 @@ pub(crate) struct RareState {
     /// Monitors of groups, with the conversion of their events.
     pub(crate) groups: SmallMap<Reference, Erased>,
     /// Wait-list entries of a process that has sent past bounds.
-    pub(crate) suspended: Option<Suspended>,
+    pub(crate) suspended: Option<Vec<Waiter<ErlangTypes>>>,
     /// Trace buffer of the trace that follows the process.
     pub(crate) followed: Option<Arc<TraceBuffer>>,
     /// Memory in bytes that the process reported.

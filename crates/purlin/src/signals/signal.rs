@@ -5,15 +5,13 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use purlin_raw::{Ref, ReplySender, catch_panic};
+use purlin_raw::{ReplySender, catch_panic};
 
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::Peer;
+use crate::pg;
 use crate::signals::reference::Reference;
 use crate::trace::TraceBuffer;
-use crate::{ExitReason, ProcessDetails, ProcessId, pg};
-
-/// Untyped handle on another process.
-pub(crate) type Peer = Ref<ErlangTypes>;
+use crate::{ExitReason, ProcessDetails, ProcessId};
 
 /// A signal that is not a message.
 #[derive(Debug)]

@@ -14,8 +14,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
 use super::child::{ChildSpec, Make, Start};
@@ -27,8 +26,8 @@ use super::requests::{ChildCounts, ChildInfo};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
-use crate::node::context::with_context;
-use crate::observe::{self, Report, Restarts};
+use crate::node::context::{is_stopping, with_context};
+use crate::observe::{Report, Restarts, beginning};
 use crate::process::exit::catch;
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
@@ -155,9 +154,7 @@ impl Supervisor {
             Some(child) if from != self.parent => {
                 // WHY: when the node stops, children end because of that, and no process can be
                 // spawned any more.
-                if with_context(|here| here.node_core.state().stopping.load(Ordering::Relaxed))
-                    == Some(true)
-                {
+                if is_stopping() {
                     return Some(ExitReason::Shutdown);
                 }
                 let next = self.core.ended(child, &reason).await;
@@ -337,16 +334,15 @@ impl Effects for ProcessEffects {
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
         write(&self.title, context, reason, offender);
         if context != Context::Started {
-            let (when, at) = observe::moment();
             let report = Report {
                 number: 0,
-                when,
-                at,
+                when: SystemTime::now(),
+                at: now(),
                 supervisor: self.me.id(),
                 context: context.name(),
                 child: Arc::clone(offender.id),
                 process: offender.process,
-                reason: observe::beginning(reason),
+                reason: beginning(reason),
             };
             with_context(|here| here.node_core.state().journal.reported(report));
         }

@@ -9,9 +9,13 @@ use std::sync::Arc;
 use purlin_raw::{Outgoing, Slot, catch_panic, current_local, current_slot};
 
 use super::{EventKind, TraceBuffer};
-use crate::node::context::{ErlangTypes, ExitStatus, Shared, with_context};
+use crate::node::context::with_context;
+use crate::node::erlang_types::ErlangTypes;
+use crate::node::erlang_types::Peer;
 use crate::observe::beginning;
-use crate::signals::signal::{Peer, Signal, send_signal};
+use crate::process::exit_status::ExitStatus;
+use crate::process::shared::Shared;
+use crate::signals::signal::{Signal, send_signal};
 use crate::{ExitReason, ProcessId};
 
 /// Returns the process of this turn and its trace. Detaches a trace that has stopped.
