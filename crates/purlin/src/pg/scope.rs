@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::events::{Change, Event, GroupMonitor};
+use super::event::{Change, Event, GroupMonitor};
 use super::table::Shared;
 use crate::node::erlang_types::Peer;
 use crate::server::{self, Init, Mail, Next, Server};

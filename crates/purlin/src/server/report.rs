@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use purlin_raw::catch_panic;
 
-use super::{Mail, Server};
-use crate::{ExitReason, Process, ProcessId};
+use super::behaviour::{Mail, Server};
+use crate::{ExitReason, Process};
 
 /// Limit of a server's state in a report, in bytes.
 const STATE_LIMIT: usize = 8 * 1024;
@@ -129,13 +129,6 @@ pub(super) fn crash<S: Server>(
             "server crashed"
         );
     });
-}
-
-/// Logs a message for which the server has no handler.
-#[cold]
-pub(super) fn unhandled<S: Server>(pid: ProcessId, info: &dyn fmt::Debug) {
-    let server = std::any::type_name::<S>();
-    tracing::warn!(server, %pid, ?info, "a server was sent what it does not handle");
 }
 
 #[cfg(test)]

@@ -17,12 +17,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
-use super::child::{ChildSpec, Make, Start};
+use super::child::{ChildSpec, Make};
 use super::children::Spec;
 use super::effects::{Effects, Stopped};
-use super::error::{DeleteError, RestartError, StartChildError};
+use super::error::StartChildError;
+use super::mail::{Mail, Start, SupervisorMail};
+use super::order::KILL_GRACE;
 use super::report::{Context, Offender, write};
-use super::requests::{ChildCounts, ChildInfo};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
@@ -30,66 +31,10 @@ use crate::node::context::{is_stopping, with_context};
 use crate::observe::{Report, Restarts, beginning};
 use crate::process::exit::catch;
 use crate::process::process_ref::sealed::ToProcess as _;
-use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
-
-/// Time a killed process has to end (L7).
-pub(crate) const KILL_GRACE: Duration = Duration::from_secs(2);
+use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive};
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
-
-/// Message of a supervisor's mailbox; only this crate can create one, except from an `Exit` or a
-/// `Down`.
-#[derive(Debug)]
-pub struct SupervisorMail(pub(super) Mail);
-
-pub(super) enum Mail {
-    Exit(Exit),
-    Down(Down),
-    TryAgain(Key),
-    /// Replied to once the initial children have been started.
-    AreYouUp(Reply<()>),
-    StartChild(Box<ChildSpec>, Reply<Result<Option<ProcessId>, StartChildError>>),
-    StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
-    RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
-    DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
-    /// The reply is whether there was such a child.
-    TerminateChild(Arc<str>, Reply<bool>),
-    TerminateProcess(ProcessId, Reply<bool>),
-    WhichChildren(Reply<Vec<ChildInfo>>),
-    CountChildren(Reply<ChildCounts>),
-    Stop(ExitReason),
-}
-
-impl From<Exit> for SupervisorMail {
-    fn from(exit: Exit) -> Self {
-        Self(Mail::Exit(exit))
-    }
-}
-
-impl From<Down> for SupervisorMail {
-    fn from(down: Down) -> Self {
-        Self(Mail::Down(down))
-    }
-}
-
-impl fmt::Debug for Mail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
-            Self::Down(down) => return fmt::Debug::fmt(down, f),
-            Self::TryAgain(_) => "TryAgain",
-            Self::AreYouUp(_) => "AreYouUp",
-            Self::StartChild(..) | Self::StartWith(..) => "StartChild",
-            Self::RestartChild(..) => "RestartChild",
-            Self::DeleteChild(..) => "DeleteChild",
-            Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",
-            Self::WhichChildren(_) => "WhichChildren",
-            Self::CountChildren(_) => "CountChildren",
-            Self::Stop(_) => "Stop",
-        })
-    }
-}
 
 /// Process function of a supervisor.
 pub(super) async fn supervise(
@@ -173,9 +118,9 @@ impl Supervisor {
                 reply.send(Err(StartChildError::OtherArguments));
             }
             Mail::StartChild(child, reply) => {
-                let checked = check(child.id(), child.settings(), keeper.auto_shutdown);
+                let checked = check(&child.id, &child.settings, keeper.auto_shutdown);
                 reply.send(match checked {
-                    Ok(()) => keeper.start_child(child.into_spec()).await,
+                    Ok(()) => keeper.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
                 });
             }

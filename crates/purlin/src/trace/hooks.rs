@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use purlin_raw::{Outgoing, Slot, catch_panic, current_local, current_slot};
 
-use super::{EventKind, TraceBuffer};
+use super::buffer::TraceBuffer;
+use super::event::EventKind;
 use crate::node::context::with_context;
 use crate::node::erlang_types::ErlangTypes;
 use crate::node::erlang_types::Peer;

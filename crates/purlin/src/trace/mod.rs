@@ -56,7 +56,7 @@ mod span;
 use std::fmt;
 use std::sync::Arc;
 
-pub use buffer::{State, Status};
+pub use buffer::{FollowError, State, Status};
 pub use event::{Event, EventKind};
 pub use options::Options;
 pub use span::{Traced, spanned};
@@ -71,35 +71,6 @@ pub struct Trace {
     buffer: Arc<TraceBuffer>,
     node: WeakNode,
 }
-
-/// Error returned when a process cannot be traced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FollowError {
-    /// No process of the node has this id, or it has ended.
-    NoProcess(ProcessId),
-    /// The process is a system process, such as the proxy of a remote process.
-    SystemProcess(ProcessId),
-    /// The trace already follows the most live processes allowed by [`Options::processes`].
-    TooMany(usize),
-    /// The trace has stopped.
-    Stopped(State),
-}
-
-impl fmt::Display for FollowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
-            Self::SystemProcess(id) => {
-                write!(f, "{id} serves processes, and is none of a program's")
-            }
-            Self::TooMany(most) => write!(f, "this trace follows {most} processes already"),
-            Self::Stopped(state) => write!(f, "the trace is over: {state}"),
-        }
-    }
-}
-
-impl std::error::Error for FollowError {}
 
 impl Trace {
     /// Starts a trace on a node. It follows no process yet. The trace does not keep the node alive.
