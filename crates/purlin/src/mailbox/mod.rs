@@ -1,4 +1,4 @@
-//! Receiving: selective receive, deadlines, and senders that wait for capacity.
+//! Mailboxes: sending, backpressure, selective receive, deadlines.
 
 pub(crate) mod backpressure;
 pub(crate) mod deadline;

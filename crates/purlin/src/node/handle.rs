@@ -70,11 +70,7 @@ impl Node {
         Self { inner }
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
-        &self.inner
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Inner> {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.inner
     }
 
@@ -84,7 +80,7 @@ impl Node {
 
     /// Returns the name of the node.
     pub fn name(&self) -> &str {
-        &self.inner.node_core.state().name
+        &self.node_state().name
     }
 
     /// Returns the number of worker threads.
@@ -118,7 +114,7 @@ impl Node {
     }
 
     pub(crate) fn find(&self, id: ProcessId) -> Option<Peer> {
-        let slot = id.slot_on(self.inner.node_core.state().creation)?;
+        let slot = id.slot_on(self.node_state().creation)?;
         self.inner.node_core.find(slot)
     }
 

@@ -148,7 +148,7 @@ impl Stopper {
         let clock = self.scheduler.timers().wheel(0).clone();
         let until = clock.now().saturating_add(GRACE);
         let mut ended = true;
-        for who in [Selection::Processes, Selection::StandIns, Selection::Services] {
+        for who in [Selection::Processes, Selection::Proxies, Selection::System] {
             let left = until.saturating_sub(clock.now()).max(KILL_GRACE);
             ended &= self.end_all(who, left, &pause).await;
         }
@@ -266,16 +266,16 @@ impl Stopper {
 #[derive(Clone, Copy)]
 enum Selection {
     Processes,
-    StandIns,
-    Services,
+    Proxies,
+    System,
 }
 
 impl Selection {
     fn has(self, process: &Shared) -> bool {
         match self {
             Self::Processes => !process.is_system(),
-            Self::StandIns => process.is_proxy(),
-            Self::Services => process.is_system() && !process.is_proxy(),
+            Self::Proxies => process.is_proxy(),
+            Self::System => process.is_system() && !process.is_proxy(),
         }
     }
 }
