@@ -6,7 +6,8 @@
 //! The turn in which its last entry is done polls its function, whichever event woke the process
 //! before.
 
-use purlin_raw::{Address, Owner, Waiter, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{Address, Owner, Waiter};
 
 use crate::node::erlang_types::ErlangTypes;
 use crate::signals::local_state::LocalState;
@@ -41,7 +42,7 @@ pub(crate) fn is_suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> boo
     // user code.
     over.is_ok_and(|over| {
         let waits = over.is_none();
-        catch_panic(|| drop(over));
+        contain(|| drop(over));
         waits
     })
 }

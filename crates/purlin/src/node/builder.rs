@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use crate::node::handle::{Inner, Io, Node};
 use crate::node::state::NodeState;
 use crate::node::workers::Workers;
-use crate::process::exit::catch;
+use crate::process::unwind::install_hook;
 
 /// Maximum number of workers of a node.
 const MAX_WORKERS: usize = 1024;
@@ -229,7 +229,7 @@ impl Builder {
         io: Io,
         tokio: Handle,
     ) -> (Node, Workers) {
-        catch::install();
+        install_hook();
         let node_state = NodeState::new(creation, self.name);
         let node_core =
             NodeCore::new(scheduler.host(), node_state, self.max_processes, scheduler.workers());

@@ -3,7 +3,8 @@
 
 use std::any::Any;
 
-use purlin_raw::{Either, End, Outgoing, RuntimeTypes, Slot, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{Either, End, Outgoing, RuntimeTypes, Slot};
 
 use crate::ProcessId;
 use crate::node::erlang_types::ErlangTypes;
@@ -53,13 +54,13 @@ impl RuntimeTypes for ErlangTypes {
             if let Some(buffer) = rare.followed.take() {
                 hooks::ended(&buffer, me, status);
                 // The trace buffer holds user code.
-                catch_panic(|| drop(buffer));
+                contain(|| drop(buffer));
             }
             rare.at_end.iter().for_each(|watch| watch.wake());
             rare.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
         }
         // The rest may hold user code: a waker.
-        catch_panic(|| drop(rare));
+        contain(|| drop(rare));
     }
 
     fn sent(to: Slot, shared: &Shared, message_type: &'static str, what: Outgoing<'_, Self>) {
@@ -75,13 +76,13 @@ impl RuntimeTypes for ErlangTypes {
             Signal::Named => local.rare().named = true,
             Signal::Aliased { message, .. } => {
                 node_state.dropped.alias();
-                catch_panic(|| drop(message));
+                contain(|| drop(message));
             }
             asks @ (Signal::Link(_)
             | Signal::Unlink { .. }
             | Signal::Monitor { .. }
             | Signal::WatchEnd(_)) => local.rare().rare().late.push(asks),
-            unread => catch_panic(|| drop(unread)),
+            unread => contain(|| drop(unread)),
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 /// Running extensions of a node.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Extensions {
     /// Drops the extensions in the reverse order of their start.
     pub(crate) fn stop(&self) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        // WHY: `catch_panic`, because destructors are user code and the stop must continue.
-        all.into_iter().rev().for_each(|one| catch_panic(|| drop(one)));
+        // WHY: `contain`, because destructors are user code and the stop must continue.
+        all.into_iter().rev().for_each(|one| contain(|| drop(one)));
     }
 }

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use purlin_raw::{NodeCore, Runnable, Slot, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{NodeCore, Runnable, Slot};
 use purlin_sched::{Hooks, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
@@ -72,8 +73,6 @@ impl Hooks for Workers {
 
     fn threads_exhausted(&self, why: &str) {
         let node = &self.node_core.state().name;
-        catch_panic(|| {
-            tracing::error!(node, why, "processes wait behind others that do not await")
-        });
+        contain(|| tracing::error!(node, why, "processes wait behind others that do not await"));
     }
 }

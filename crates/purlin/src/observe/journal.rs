@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use crate::{Name, ProcessId};
 
@@ -195,7 +195,7 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
         }
     }
     let mut short = Short(String::new());
-    catch_panic(|| {
+    contain(|| {
         // A longer text is cut off.
         let _ = write!(short, "{of}");
     });

@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{MaybeBound, NotInTurn, Owner, catch_panic};
+use purlin_raw::{MaybeBound, NotInTurn, Owner};
 
 use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::crash_report::report;
-use crate::process::exit::catch;
 use crate::process::exit_status::ExitStatus;
+use crate::process::unwind::{catch, contain};
 use crate::signals::handle_signal::handle_signal;
 use crate::signals::signal::wake;
 use crate::{ExitReason, Outcome, Process};
@@ -110,13 +110,13 @@ where
             TurnStart::Function => {}
             TurnStart::Suspended => return Poll::Pending,
             TurnStart::Over(reason) => {
-                // WHY: `catch_panic`, because a destructor of user code may panic, and the exit
+                // WHY: `contain`, because a destructor of user code may panic, and the exit
                 // reason is fixed.
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 return Poll::Ready(ExitStatus::new(reason));
             }
         }
-        let polled = catch::panics(|| {
+        let polled = catch(|| {
             let polled = advance(stage.as_mut(), cx);
             if polled.is_ready() {
                 stage.set(Stage::Over);
@@ -124,15 +124,15 @@ where
             polled
         });
         let last = match polled {
-            Ok(Poll::Ready(last)) => last,
+            Ok(Poll::Ready(last)) => caught_exit(me).map_or(last, ExitStatus::new),
             Ok(Poll::Pending) => {
                 let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(exit)
             }
             Err(reason) => {
                 // A second panic, in a destructor, does not change the exit reason.
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(reason)
             }
         };
@@ -199,6 +199,15 @@ fn suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Poll<ExitReason> 
         }
         Ok((None, false)) | Err(NotInTurn) => Poll::Pending,
     }
+}
+
+/// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
+#[inline]
+fn caught_exit<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Option<ExitReason> {
+    if !me.has_local() {
+        return None;
+    }
+    me.local(|local| local.take_called_exit()).ok().flatten()
 }
 
 /// Calls or polls the function.

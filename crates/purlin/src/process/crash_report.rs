@@ -2,7 +2,8 @@
 
 use std::time::SystemTime;
 
-use purlin_raw::{Owner, Snapshot, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{Owner, Snapshot};
 
 use crate::node::context::with_context;
 use crate::node::erlang_types::ErlangTypes;
@@ -26,8 +27,8 @@ pub(crate) fn report<M: Send + 'static>(
     let pid = ProcessId::new(me.shared().creation, snapshot.slot);
     let (mailbox, received) = (snapshot.mailbox_len, snapshot.received);
     record_crash(me, &snapshot, reason, function);
-    // WHY: `catch_panic`, because tracing subscribers are user code.
-    catch_panic(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
+    // WHY: `contain`, because tracing subscribers are user code.
+    contain(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
 }
 
 /// Records a crash in the node's journal.

@@ -1,6 +1,6 @@
 //! Exit status that the cell of an ended process keeps.
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use crate::ExitReason;
 
@@ -33,10 +33,10 @@ impl ExitStatus {
 }
 
 impl Drop for Reason {
-    /// WHY: `catch_panic`, because a reason may hold an error of user code. It is dropped with its
+    /// WHY: `contain`, because a reason may hold an error of user code. It is dropped with its
     /// cell, on the thread that drops the last reference.
     fn drop(&mut self) {
         let reason = std::mem::replace(&mut self.0, ExitReason::Normal);
-        catch_panic(|| drop(reason));
+        contain(|| drop(reason));
     }
 }

@@ -5,7 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use purlin_raw::{NotInTurn, Owner, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{NotInTurn, Owner};
 
 use crate::node::context::{NodeContext, with_context};
 use crate::node::erlang_types::{ErlangTypes, Peer};
@@ -135,7 +136,7 @@ impl<M: Send + 'static> Process<M> {
     fn wait_through(&self, waker: &Waker) {
         let waker = waker.clone();
         match self.owner.local(|local| local.rare().mail.replace(waker)) {
-            Ok(before) => catch_panic(|| drop(before)),
+            Ok(before) => contain(|| drop(before)),
             Err(NotInTurn) => self.not_here(),
         }
     }

@@ -16,4 +16,5 @@ pub(crate) mod pid;
 pub(crate) mod process_ref;
 pub(crate) mod shared;
 pub(crate) mod spawn;
+pub(crate) mod unwind;
 pub(crate) mod yielding;

@@ -13,18 +13,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use purlin_raw::{
-    Bound, MaybeBound, NotInTurn, Overflow, Owner, SignalOutcome, catch_panic, poll_again,
-    spend_budget,
+    Bound, MaybeBound, NotInTurn, Overflow, Owner, SignalOutcome, poll_again, spend_budget,
 };
 
 use super::{LocalProcess, RemoteSignal, Transport};
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::crash_report::report;
-use crate::process::exit::catch;
 use crate::process::exit_status::ExitStatus;
 use crate::process::shared::Parent;
 use crate::process::spawn::try_spawn_on;
+use crate::process::unwind::{catch, contain};
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError};
@@ -73,7 +72,7 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         let this = &mut *self;
-        let carried = catch::panics(|| this.carry(me, cx));
+        let carried = catch(|| this.carry(me, cx));
         let reason = match carried {
             Ok(Ok(Poll::Pending)) => {
                 if E::BOUNDED {
@@ -173,14 +172,14 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             match arrived {
                 Arrived::Message(message) => {
                     dropped += 1;
-                    catch_panic(|| drop(message));
+                    contain(|| drop(message));
                 }
                 Arrived::Signal(signal) => answer_as_ended(me, signal),
             }
         }
         with_context(|here| here.node_core.state().dropped.ended(dropped));
         let transport = self.transport.take();
-        catch_panic(|| drop(transport));
+        contain(|| drop(transport));
     }
 }
 
@@ -215,7 +214,7 @@ fn fetch<M: Send + 'static>(
             Signal::Aliased { message, .. } => {
                 // A proxy creates no aliases, so this one is unknown here.
                 with_context(|here| here.node_core.state().dropped.alias());
-                catch_panic(|| drop(message));
+                contain(|| drop(message));
             }
             Signal::Group(_, event) => drop(event),
             // E1: the stop of the proxy's own node is not forwarded to the remote process.

@@ -11,7 +11,7 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use super::behaviour::{Mail, Server};
 use crate::{ExitReason, Process};
@@ -43,7 +43,7 @@ impl Bounded {
     fn write(&mut self, value: &dyn fmt::Debug) -> Duration {
         self.text.clear();
         // WHY panics are contained: `Debug` is user code, and a report must not end the server.
-        catch_panic(|| {
+        contain(|| {
             // Text beyond the limit is not an error.
             let _ = write!(self, "{value:?}");
         });
@@ -117,7 +117,7 @@ pub(super) fn crash<S: Server>(
     text.write(state);
     let info = me.pid().info();
     // WHY panics are contained: the subscriber is user code.
-    catch_panic(|| {
+    contain(|| {
         tracing::error!(
             server = std::any::type_name::<S>(),
             pid = %info.id,

@@ -18,7 +18,7 @@ use purlin_raw::ReplyReceiver;
 
 use crate::mailbox::deadline::Deadline;
 use crate::process::catch_unwind::CatchUnwind;
-use crate::process::exit::catch;
+use crate::process::unwind::catch;
 use crate::race::race;
 use crate::{ExitReason, Name, Pid, Process, ProcessId, RegisterError, Reply, consume_budget};
 
@@ -142,7 +142,7 @@ impl<S: Server> Loop<S> {
                     if exit.from.is_none() || exit.from == self.parent {
                         break exit.reason;
                     }
-                    match catch::panics(|| info(exit)) {
+                    match catch(|| info(exit)) {
                         Ok(info) => self.info(info).await,
                         Err(reason) => Next::Stop(reason),
                     }
@@ -196,7 +196,7 @@ impl<S: Server> Loop<S> {
 
     /// Runs an inspection. If it panics, only the asker is affected: its call fails.
     fn show(&self, inspection: Inspection<S>) {
-        let _ = catch::panics(|| inspection(&self.server));
+        let _ = catch(|| inspection(&self.server));
     }
 
     /// Ends the server: calls `terminate` and reports a crash. A panic or an `exit` in `terminate`

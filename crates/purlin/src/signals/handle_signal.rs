@@ -5,15 +5,14 @@
 //! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
 
 use purlin_raw::{
-    ConvertedMessage, Erased, NotInTurn, Owner, SignalOutcome, catch_panic, exhaust_budget,
-    is_traced, trace,
+    ConvertedMessage, Erased, NotInTurn, Owner, SignalOutcome, exhaust_budget, is_traced, trace,
 };
 
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::ErlangTypes;
 use crate::pg::Event;
 use crate::process::crash_report::report;
-use crate::process::exit::catch;
+use crate::process::unwind::{catch, contain};
 use crate::signals::local_state::{LocalState, OfDown, OfEvent, OfExit, Origin};
 use crate::signals::signal::{Signal, answer_as_ended, send_signal};
 use crate::trace::hooks;
@@ -55,7 +54,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
                 // The monitor was removed (D3), or the process is about to end.
-                catch_panic(|| drop(reason));
+                contain(|| drop(reason));
                 return SignalOutcome::Nothing;
             };
             converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
@@ -65,7 +64,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             if link.is_some_and(|link| link.is_up()) {
                 return handle_exit_signal(me, Some(from), reason, Origin::Link);
             }
-            catch_panic(|| drop(reason));
+            contain(|| drop(reason));
             SignalOutcome::Nothing
         }
         signal => handle_other_signal(me, signal),
@@ -99,13 +98,13 @@ fn handle_other_signal<M: Send + 'static>(
         Signal::Follow(buffer) => {
             trace(true);
             let before = with_local(me, |local| local.rare().rare().followed.replace(buffer));
-            // WHY: `catch_panic`, here and below, because the trace buffer holds user code.
-            catch_panic(|| drop(before));
+            // WHY: `contain`, here and below, because the trace buffer holds user code.
+            contain(|| drop(before));
             SignalOutcome::Nothing
         }
         Signal::Unfollow(buffer) => {
             let before = with_local(me, |local| local.unfollow(&buffer));
-            catch_panic(|| drop((before, buffer)));
+            contain(|| drop((before, buffer)));
             SignalOutcome::Nothing
         }
         Signal::Aliased { alias, message } => {
@@ -114,9 +113,9 @@ fn handle_other_signal<M: Send + 'static>(
                 Ok(message) => SignalOutcome::Message(ConvertedMessage::new(*message, 0)),
                 Err(unread) => {
                     with_context(|here| here.node_core.state().dropped.alias());
-                    // WHY: `catch_panic`, because the destructor is user code and a turn may be
+                    // WHY: `contain`, because the destructor is user code and a turn may be
                     // just beginning.
-                    catch_panic(|| drop(unread));
+                    contain(|| drop(unread));
                     SignalOutcome::Nothing
                 }
             }
@@ -193,7 +192,7 @@ fn handle_exit_signal<M: Send + 'static>(
         return converted::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
     }
     let (ends, unused) = with_local(me, |local| local.receive_exit(reason, by));
-    catch_panic(|| drop(unused));
+    contain(|| drop(unused));
     if ends { end_process() } else { SignalOutcome::Nothing }
 }
 
@@ -213,12 +212,12 @@ fn converted<M: Send + 'static, T>(
     me: &Owner<ErlangTypes, M>,
     make: impl FnOnce() -> ConvertedMessage<M>,
 ) -> SignalOutcome<M> {
-    match catch::panics(make) {
+    match catch(make) {
         Ok(sealed) => SignalOutcome::Message(sealed),
         Err(reason) => {
             report(me, &reason, std::any::type_name::<T>());
             let unused = with_local(me, |local| local.end(reason));
-            catch_panic(|| drop(unused));
+            contain(|| drop(unused));
             end_process()
         }
     }

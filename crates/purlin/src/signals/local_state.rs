@@ -51,6 +51,8 @@ pub(crate) enum InitialState {
 pub(crate) struct ExtendedState {
     /// Exit reason, set once the process is about to end.
     pub(crate) exit: Option<ExitReason>,
+    /// Whether `exit` is the reason of a call of [`exit`](crate::exit()) by the process.
+    pub(crate) called_exit: bool,
     /// Waker of a combinator that waits for a message, if it is not the process's waker.
     pub(crate) mail: Option<Waker>,
     /// Linked processes.
@@ -261,6 +263,20 @@ impl LocalState {
                 None
             }
         }
+    }
+
+    /// Records a call of [`exit`](crate::exit()), unless the process is about to end already.
+    /// Returns the unused reason for the caller to drop.
+    pub(crate) fn call_exit(&mut self, reason: ExitReason) -> Option<ExitReason> {
+        let unused = self.end(reason);
+        self.rare().called_exit |= unused.is_none();
+        unused
+    }
+
+    /// Removes the record of a call of [`exit`](crate::exit()) and returns its reason.
+    pub(crate) fn take_called_exit(&mut self) -> Option<ExitReason> {
+        let extended = self.seen_mut()?;
+        if std::mem::take(&mut extended.called_exit) { extended.exit.take() } else { None }
     }
 
     /// Returns the conversion of the events of a group monitor, if the monitor exists.

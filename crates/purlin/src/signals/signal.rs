@@ -5,7 +5,8 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use purlin_raw::{ReplySender, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::ReplySender;
 
 use crate::node::erlang_types::Peer;
 use crate::pg;
@@ -60,7 +61,7 @@ pub(crate) fn send_signal(to: &Peer, signal: Signal) {
 
 #[cold]
 fn release_waiter(unread: Signal) {
-    catch_panic(|| drop(unread));
+    contain(|| drop(unread));
 }
 
 /// Answers for a process that has ended or is about to end.
@@ -82,7 +83,7 @@ pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
 
 /// Wakes a waker, which may be user code, and contains its panic.
 pub(crate) fn wake(waker: Waker) {
-    catch_panic(|| waker.wake());
+    contain(|| waker.wake());
 }
 
 /// Registration of a future that waits for the end of a process.
@@ -93,7 +94,7 @@ impl EndWatch {
     /// Sets the waker; `None` once the future has been dropped.
     pub(crate) fn set(&self, waker: Option<Waker>) {
         let before = std::mem::replace(&mut *self.lock(), waker);
-        catch_panic(|| drop(before));
+        contain(|| drop(before));
     }
 
     pub(crate) fn wake(&self) {

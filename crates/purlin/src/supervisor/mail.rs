@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use super::children::Spec;
 use super::error::{DeleteError, RestartError, StartChildError};
@@ -96,6 +96,6 @@ impl Drop for Start {
     fn drop(&mut self) {
         // WHY panics are contained: the function owns user values, and their destructors must not
         // end the supervisor.
-        catch_panic(|| drop(self.0.take()));
+        contain(|| drop(self.0.take()));
     }
 }

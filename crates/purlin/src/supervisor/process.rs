@@ -29,8 +29,8 @@ use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
 use crate::node::context::{is_stopping, with_context};
 use crate::observe::{Report, Restarts, beginning};
-use crate::process::exit::catch;
 use crate::process::process_ref::sealed::ToProcess as _;
+use crate::process::unwind::catch;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive};
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
@@ -142,8 +142,7 @@ impl Supervisor {
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
-        let start =
-            catch::panics(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
+        let start = catch(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
         let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
         self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
@@ -223,7 +222,7 @@ impl Effects for ProcessEffects {
 
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start function clones user values, which may panic.
-        let starting = catch::panics(|| start.call(&self.me))?;
+        let starting = catch(|| start.call(&self.me))?;
         starting.await
     }
 

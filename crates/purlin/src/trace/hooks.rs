@@ -6,7 +6,8 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use purlin_raw::{Outgoing, Slot, catch_panic, current_local, current_slot};
+use crate::process::unwind::contain;
+use purlin_raw::{Outgoing, Slot, current_local, current_slot};
 
 use super::buffer::TraceBuffer;
 use super::event::EventKind;
@@ -24,7 +25,7 @@ fn followed() -> Option<(ProcessId, Arc<TraceBuffer>)> {
     let buffer = current_local::<ErlangTypes, _>(|local| local.followed())??;
     if !buffer.is_running() {
         let before = current_local::<ErlangTypes, _>(|local| local.unfollow(&buffer));
-        catch_panic(|| drop((before, buffer)));
+        contain(|| drop((before, buffer)));
         return None;
     }
     let creation = with_context(|here| here.node_core.state().creation)?;
