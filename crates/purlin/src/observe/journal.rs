@@ -204,7 +204,9 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, LONGEST, Pages, beginning, push_bounded};
+    use std::collections::VecDeque;
+
+    use super::{KEPT, LONGEST, beginning, push_bounded};
 
     #[test]
     fn long_text_is_cut_at_a_char_boundary() {
@@ -216,25 +218,8 @@ mod tests {
 
     #[test]
     fn full_list_evicts_its_oldest_entry() {
-        let mut pages = Pages::default();
-        for number in 0..KEPT as u64 * 2 {
-            push_bounded(&mut pages.crashes, std::sync::Arc::new(crash(number)));
-        }
-        assert_eq!((pages.crashes.len(), pages.crashes[0].number), (KEPT, KEPT as u64));
-    }
-
-    fn crash(number: u64) -> super::Crash {
-        super::Crash {
-            number,
-            when: std::time::SystemTime::UNIX_EPOCH,
-            at: std::time::Duration::ZERO,
-            id: crate::ProcessId::from_parts(0, 0, 0).expect("it is small"),
-            name: None,
-            parent: None,
-            function: "",
-            reason: String::new(),
-            mailbox_len: 0,
-            messages_in: 0,
-        }
+        let mut list = VecDeque::new();
+        (0..2 * KEPT).for_each(|number| push_bounded(&mut list, number));
+        assert_eq!((list.len(), list[0]), (KEPT, KEPT));
     }
 }

@@ -33,6 +33,7 @@ mod service;
 use std::any::TypeId;
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
@@ -41,7 +42,7 @@ use purlin_raw::oneshot;
 pub use answer::Answer;
 
 use crate::node::erlang_types::Peer;
-use crate::node::state::NodeState;
+use crate::signals::reference::batch;
 use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
@@ -171,26 +172,17 @@ pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
 ///
 /// COST: one atomic operation on a counter of the node per thousand references.
 #[derive(Debug)]
-pub struct MonitorRefs {
-    next: u64,
-    end: u64,
-}
+pub struct MonitorRefs(Range<u64>);
 
 impl MonitorRefs {
     /// Returns a unique reference.
     pub fn next(&mut self, node: &Node) -> MonitorRef {
-        if self.next == self.end {
-            *self = Self::batch(node.node_state());
+        loop {
+            match self.0.next() {
+                Some(number) => return MonitorRef::from_number(number),
+                None => *self = node.monitor_refs(),
+            }
         }
-        let number = self.next;
-        self.next += 1;
-        MonitorRef::from_number(number)
-    }
-
-    fn batch(node_state: &NodeState) -> Self {
-        let batch = node_state.batches.fetch_add(1, Ordering::Relaxed);
-        let numbers = crate::signals::reference::batch(batch);
-        Self { next: numbers.start, end: numbers.end }
     }
 }
 
@@ -213,7 +205,7 @@ impl Node {
 
     /// Returns a source of references for monitors.
     pub fn monitor_refs(&self) -> MonitorRefs {
-        MonitorRefs::batch(self.node_state())
+        MonitorRefs(batch(self.node_state().batches.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Puts a signal into the inbox of a process of this node, with a proxy as the sender.

@@ -162,7 +162,9 @@ fn handle_other_signal<M: Send + 'static>(
             let _ = asker.send(());
             SignalOutcome::Nothing
         }
-        Signal::Down { .. } | Signal::LinkExit { .. } => unreachable!("`act` does that itself"),
+        Signal::Down { .. } | Signal::LinkExit { .. } => {
+            unreachable!("`handle_signal` handles these")
+        }
         Signal::Describe(asker) => {
             let details = with_local(me, |local| local.describe());
             // The send fails if the caller has given up.
