@@ -88,13 +88,15 @@ pub use call::multi_call::multi_call;
 pub use call::reply::Reply;
 pub use call::request::{CALL_TIMEOUT, CallError};
 pub use node::builder::{BuildError, Builder};
-pub use node::handle::{Drops, LookupError, Node};
-pub use node::names::{Name, RegisterError, register, registered, unregister, whereis};
+pub use node::drops::Drops;
+pub use node::handle::Node;
+pub use node::name::{LookupError, Name, RegisterError};
+pub use node::register::{register, registered, unregister, whereis};
 pub use node::stalled::Hog;
-pub use node::stop::StopReport;
+pub use node::state::StopReport;
 pub use node::weak_node::WeakNode;
 pub use process::blocking::spawn_blocking;
-pub use process::exit::{Cause, ExitReason, Panic, exit};
+pub use process::exit::{Cause, ExitReason, Panic};
 pub use process::handle::{Process, Receive};
 pub use process::id::ProcessId;
 pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
@@ -103,20 +105,20 @@ pub use process::outcome::Outcome;
 pub use process::pid::{Pid, SendError};
 pub use process::process_ref::{ToProcess, exit_process};
 pub use process::spawn::{SpawnError, spawn, try_spawn};
+pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};
 pub use purlin_macros::{Message, main, test};
 pub use purlin_raw::Overflow;
 pub use purlin_sched::OsPriorities;
 pub use signals::alias::Alias;
-pub use signals::links::Exit;
-pub use signals::monitors::{Down, MonitorRef, Monitored};
+pub use signals::notices::{Down, Exit, MonitorRef, Monitored};
 pub use timer::handle::Timer;
 
 /// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::mailbox::receive::Scan;
-    pub use crate::node::handle::{run_main, run_test};
+    pub use crate::node::run::{run_main, run_test};
 }
 
 /// Documents whose code examples are tests.

@@ -28,7 +28,8 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::node::context::{ErlangTypes, run_worker};
+use crate::node::context::run_worker;
+use crate::node::erlang_types::ErlangTypes;
 use crate::node::handle::Io;
 use crate::node::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};

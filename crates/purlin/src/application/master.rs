@@ -4,24 +4,11 @@
 //! traps exits: only a signal from outside any process (the node's stop) or `kill` ends it
 //! otherwise.
 
-use super::{ApplicationSpec, ApplicationType, Hook};
+use super::spec::{ApplicationSpec, ApplicationType, Hook};
+use super::table::Mail;
 use crate::process::catch_unwind::CatchUnwind;
 use crate::supervisor::SupervisorRef;
-use crate::{Exit, ExitReason, Node, Process, Reply};
-
-/// Messages a master receives.
-pub(super) enum Mail {
-    Exit(Exit),
-    /// Replied to once the supervision tree is up.
-    AreYouUp(Reply<()>),
-    Stop,
-}
-
-impl From<Exit> for Mail {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
-}
+use crate::{Exit, ExitReason, Node, Process};
 
 /// Process function of the master; its return value is the application's exit reason.
 pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> ExitReason {

@@ -1,5 +1,6 @@
-//! Receiving: selective receive, deadlines, and senders that wait for capacity.
+//! Mailboxes: sending, backpressure, selective receive, deadlines.
 
 pub(crate) mod backpressure;
 pub(crate) mod deadline;
 pub(crate) mod receive;
+pub(crate) mod send;

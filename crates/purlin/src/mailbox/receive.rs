@@ -15,7 +15,7 @@ use purlin_raw::Peeked;
 
 use crate::Process;
 use crate::mailbox::deadline::Deadline;
-use crate::process::body::fetch;
+use crate::signals::handle_signal::fetch;
 
 /// Scan of the mailbox, from the oldest message on.
 ///
@@ -29,14 +29,18 @@ pub struct Scan<'a, M: Send + 'static> {
     after: Option<Deadline>,
 }
 
-impl<'a, M: Send + 'static> Scan<'a, M> {
-    pub(crate) fn new(process: &'a mut Process<M>, after: Option<Duration>) -> Self {
-        if process.owner().rewind().is_err() {
-            process.not_here();
+impl<M: Send + 'static> Process<M> {
+    /// Starts a selective receive; expansion of [`receive!`](crate::receive!).
+    #[doc(hidden)]
+    pub fn scan(&mut self, after: Option<Duration>) -> Scan<'_, M> {
+        if self.owner().rewind().is_err() {
+            self.not_here();
         }
-        Self { process, peeked: None, after: after.map(Deadline::after) }
+        Scan { process: self, peeked: None, after: after.map(Deadline::after) }
     }
+}
 
+impl<M: Send + 'static> Scan<'_, M> {
     /// Returns the next message to examine; `None` when the time is up.
     pub async fn next(&mut self) -> Option<M> {
         poll_fn(|cx| self.poll_next(cx)).await

@@ -1,5 +1,6 @@
 //! Node builder.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::num::NonZero;
@@ -10,11 +11,10 @@ use purlin_raw::{MAX_PROCESSES, NodeCore};
 use purlin_sched::{Clock, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
-use crate::node::context::NodeState;
-use crate::node::extensions::Extension;
 use crate::node::handle::{Inner, Io, Node};
+use crate::node::state::NodeState;
 use crate::node::workers::Workers;
-use crate::process::exit::catch;
+use crate::process::unwind::install_hook;
 
 /// Maximum number of workers of a node.
 const MAX_WORKERS: usize = 1024;
@@ -36,6 +36,18 @@ pub struct Builder {
     max_processes: u32,
     priorities: OsPriorities,
     extensions: Vec<Extension>,
+}
+
+type Start = dyn Fn(&Node) -> io::Result<Box<dyn Any + Send>> + Send + Sync;
+
+/// Start function of an extension.
+#[derive(Clone)]
+struct Extension(Arc<Start>);
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Extension")
+    }
 }
 
 /// Error returned by [`Builder::build`].
@@ -81,8 +93,15 @@ impl std::error::Error for BuildError {
     }
 }
 
+impl Node {
+    /// Returns a builder with default settings.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
 impl Builder {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             name: "nonode".into(),
             workers: None,
@@ -151,7 +170,7 @@ impl Builder {
         mut self,
         start: impl Fn(&Node) -> io::Result<K> + Send + Sync + 'static,
     ) -> Self {
-        self.extensions.push(Extension::new(start));
+        self.extensions.push(Extension(Arc::new(move |node| Ok(Box::new(start(node)?)))));
         self
     }
 
@@ -184,7 +203,10 @@ impl Builder {
         let scheduler = Scheduler::with_clock(workers, clock);
         let (node, workers) = self.assemble(creation(), scheduler.clone(), Io::Own(tokio), handle);
         scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
-        node.node_state().extensions.start(&extensions, &node).map_err(BuildError::Io)?;
+        for Extension(start) in &extensions {
+            // After an error the node stops, as its handle is dropped.
+            node.node_state().extensions.push(start(&node).map_err(BuildError::Io)?);
+        }
         Ok(node)
     }
 
@@ -207,7 +229,7 @@ impl Builder {
         io: Io,
         tokio: Handle,
     ) -> (Node, Workers) {
-        catch::install();
+        install_hook();
         let node_state = NodeState::new(creation, self.name);
         let node_core =
             NodeCore::new(scheduler.host(), node_state, self.max_processes, scheduler.workers());

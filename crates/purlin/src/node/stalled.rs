@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use purlin_raw::{NodeCore, Slot, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{NodeCore, Slot};
 
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::ErlangTypes;
 use crate::{Node, ProcessId};
 
 /// Target of the log events.
@@ -60,8 +61,8 @@ fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option
 pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
     let Some(hog) = seen(node_core, slot, since) else { return };
     let elapsed = since.elapsed();
-    // WHY: `catch_panic`, because tracing subscribers are user code.
-    catch_panic(|| {
+    // WHY: `contain`, because tracing subscribers are user code.
+    contain(|| {
         tracing::warn!(target: TARGET, pid = %hog.id, function = hog.function, ?elapsed, "process does not await");
     });
 }
@@ -69,7 +70,7 @@ pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Insta
 /// Logs the end of a turn that [`report`] logged.
 pub(crate) fn report_end(node_core: &NodeCore<ErlangTypes>, slot: Slot, elapsed: Duration) {
     let pid = ProcessId::new(node_core.state().creation, slot);
-    catch_panic(
+    contain(
         || tracing::warn!(target: TARGET, %pid, ?elapsed, "process no longer holds up its thread"),
     );
 }

@@ -30,12 +30,15 @@ use purlin_sched::{Scheduler, TimerAction, TimerWheel};
 
 use crate::application::{ApplicationRef, stop_all};
 use crate::call::request::block_on;
-use crate::node::context::{ErlangTypes, Parent, Shared, is_worker};
+use crate::node::context::is_worker;
+use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::node::handle::{Inner, Io};
-use crate::process::spawn::spawn_on;
+use crate::process::body::Body;
+use crate::process::shared::{Parent, Shared};
+use crate::process::spawn::{ended_placeholder, try_spawn_on};
 use crate::signals::local_state::LocalState;
-use crate::signals::signal::{Peer, Signal, send_signal};
-use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState};
+use crate::signals::signal::{Signal, send_signal};
+use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState, StopReport};
 
 /// Grace period of processes after `shutdown`, as for OTP's workers.
 const GRACE: Duration = Duration::from_secs(5);
@@ -46,16 +49,6 @@ const KILL_GRACE: Duration = Duration::from_millis(500);
 /// [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-
-/// Report of a node's stop.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct StopReport {
-    /// Processes in a turn that did not end in time; they were left behind.
-    pub hogs: Vec<ProcessInfo>,
-    /// Processes that were ready but had no worker, because others did not yield; also left behind.
-    pub stranded: Vec<ProcessInfo>,
-}
 
 /// Stops a node; there is at most one per node.
 pub(crate) struct Stopper {
@@ -103,13 +96,21 @@ impl Node {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(stopper) = Stopper::begin(self) {
+            stopper.in_background();
+        }
+    }
+}
+
 impl Stopper {
     /// Becomes the stopper of the node; returns `None` if there is one already.
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let node_state = inner.node_core.state();
         if node_state.applications.running().is_empty() {
-            // ORDER: see `try_spawn_as`.
+            // ORDER: see `try_spawn_on`.
             node_state.stopping.store(true, Ordering::SeqCst);
         }
         Some(Self { node_core: inner.node_core.clone(), scheduler: inner.scheduler.clone(), io })
@@ -142,20 +143,21 @@ impl Stopper {
     /// Stops the node; `pause` lets time pass on the node's clock.
     async fn run<P: Future<Output = ()>>(self, pause: impl Fn(Duration) -> P) -> StopReport {
         self.stop_applications(&pause).await;
-        // ORDER: see `try_spawn_as`.
+        // ORDER: see `try_spawn_on`.
         self.node_core.state().stopping.store(true, Ordering::SeqCst);
         let clock = self.scheduler.timers().wheel(0).clone();
         let until = clock.now().saturating_add(GRACE);
         let mut ended = true;
-        for who in [Selection::Processes, Selection::StandIns, Selection::Services] {
+        for who in [Selection::Processes, Selection::Proxies, Selection::System] {
             let left = until.saturating_sub(clock.now()).max(KILL_GRACE);
             ended &= self.end_all(who, left, &pause).await;
         }
         let mut report = StopReport::default();
         if !ended {
-            let left = self.node_core.processes().map(|process| {
-                ProcessInfo::of(&process, self.node_core.state().names.of(process.slot()))
-            });
+            let left = self
+                .node_core
+                .processes()
+                .map(|process| ProcessInfo::of(&process, self.node_core.state().name_of(&process)));
             (report.hogs, report.stranded) =
                 left.partition(|info| info.state == ProcessState::Running);
         }
@@ -182,7 +184,9 @@ impl Stopper {
         let timeout = applications.iter().map(ApplicationRef::stop_timeout);
         let timeout = timeout.fold(Duration::ZERO, Duration::saturating_add);
         let stop = move |_: Process<()>| stop_all(applications);
-        let stopping = spawn_on(&self.node_core, Parent::current(), LocalState::default(), stop);
+        let (node_core, parent) = (&self.node_core, Parent::current());
+        let stopping = try_spawn_on(node_core, parent, LocalState::default(), (), stop, Body::new)
+            .unwrap_or_else(|error| ended_placeholder(node_core, parent, error));
         self.until(timeout, pause, || !stopping.is_alive()).await;
         self.node_core.state().applications.forget();
     }
@@ -262,16 +266,16 @@ impl Stopper {
 #[derive(Clone, Copy)]
 enum Selection {
     Processes,
-    StandIns,
-    Services,
+    Proxies,
+    System,
 }
 
 impl Selection {
     fn has(self, process: &Shared) -> bool {
         match self {
             Self::Processes => !process.is_system(),
-            Self::StandIns => process.is_proxy(),
-            Self::Services => process.is_system() && !process.is_proxy(),
+            Self::Proxies => process.is_proxy(),
+            Self::System => process.is_system() && !process.is_proxy(),
         }
     }
 }

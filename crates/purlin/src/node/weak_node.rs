@@ -25,7 +25,7 @@ pub struct WeakNode(Weak<Inner>);
 impl Node {
     /// Returns a weak handle, which does not keep the node running.
     pub fn downgrade(&self) -> WeakNode {
-        WeakNode(Arc::downgrade(self.shared()))
+        WeakNode(Arc::downgrade(self.inner()))
     }
 }
 

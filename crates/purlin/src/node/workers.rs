@@ -5,11 +5,13 @@ use std::cell::Cell;
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use purlin_raw::{NodeCore, Runnable, Slot, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{NodeCore, Runnable, Slot};
 use purlin_sched::{Hooks, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
-use crate::node::context::{ErlangTypes, NodeContext, enter_node, run_worker};
+use crate::node::context::{NodeContext, enter_node, run_worker};
+use crate::node::erlang_types::ErlangTypes;
 use crate::node::handle::Inner;
 use crate::node::stalled;
 
@@ -71,8 +73,6 @@ impl Hooks for Workers {
 
     fn threads_exhausted(&self, why: &str) {
         let node = &self.node_core.state().name;
-        catch_panic(|| {
-            tracing::error!(node, why, "processes wait behind others that do not await")
-        });
+        contain(|| tracing::error!(node, why, "processes wait behind others that do not await"));
     }
 }

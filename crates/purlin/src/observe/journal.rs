@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
-use crate::node::context::with_context;
-use crate::{Name, Node, ProcessId};
+use crate::{Name, ProcessId};
 
 /// Capacity of each list: crashes, reports and supervisors that restarted.
 const KEPT: usize = 256;
@@ -163,7 +162,7 @@ impl Journal {
         push_bounded(&mut pages.restarts, restarts);
     }
 
-    fn read(&self) -> Crashes {
+    pub(super) fn read(&self) -> Crashes {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         Crashes {
             crashes: pages.crashes.iter().cloned().collect(),
@@ -183,11 +182,6 @@ fn push_bounded<T>(list: &mut VecDeque<T>, last: T) {
     list.push_back(last);
 }
 
-/// Returns the wall-clock time and the time of the node whose process this thread runs.
-pub(crate) fn moment() -> (SystemTime, Duration) {
-    (SystemTime::now(), with_context(|here| here.timers.now()).unwrap_or_default())
-}
-
 /// Returns the beginning of a value's text. `Display` is user code and may panic.
 pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
     struct Short(String);
@@ -201,38 +195,18 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
         }
     }
     let mut short = Short(String::new());
-    catch_panic(|| {
+    contain(|| {
         // A longer text is cut off.
         let _ = write!(short, "{of}");
     });
     short.0
 }
 
-impl Node {
-    /// Returns the node's most recent crashes, supervisor reports and restart statistics: the last 256 of each.
-    ///
-    /// ```
-    /// # #[purlin::main] async fn main() {
-    /// use purlin::{Node, Process, spawn};
-    ///
-    /// let pid = spawn(async |_: Process<()>| Err::<(), _>("out of paper"));
-    /// pid.ended().await;
-    /// let node = Node::current().expect("a process has a node");
-    /// let crashes = node.crashes();
-    /// assert_eq!(crashes.crashes.last().map(|crash| crash.id), Some(pid.id()));
-    /// assert!(crashes.crashes[0].reason.contains("out of paper"));
-    /// # }
-    /// ```
-    ///
-    /// COST: takes the journal's lock for a short time, and copies the lists.
-    pub fn crashes(&self) -> Crashes {
-        self.node_state().journal.read()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, LONGEST, Pages, beginning, push_bounded};
+    use std::collections::VecDeque;
+
+    use super::{KEPT, LONGEST, beginning, push_bounded};
 
     #[test]
     fn long_text_is_cut_at_a_char_boundary() {
@@ -244,25 +218,8 @@ mod tests {
 
     #[test]
     fn full_list_evicts_its_oldest_entry() {
-        let mut pages = Pages::default();
-        for number in 0..KEPT as u64 * 2 {
-            push_bounded(&mut pages.crashes, std::sync::Arc::new(crash(number)));
-        }
-        assert_eq!((pages.crashes.len(), pages.crashes[0].number), (KEPT, KEPT as u64));
-    }
-
-    fn crash(number: u64) -> super::Crash {
-        super::Crash {
-            number,
-            when: std::time::SystemTime::UNIX_EPOCH,
-            at: std::time::Duration::ZERO,
-            id: crate::ProcessId::from_parts(0, 0, 0).expect("it is small"),
-            name: None,
-            parent: None,
-            function: "",
-            reason: String::new(),
-            mailbox_len: 0,
-            messages_in: 0,
-        }
+        let mut list = VecDeque::new();
+        (0..2 * KEPT).for_each(|number| push_bounded(&mut list, number));
+        assert_eq!((list.len(), list[0]), (KEPT, KEPT));
     }
 }

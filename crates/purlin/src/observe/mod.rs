@@ -16,7 +16,7 @@ use purlin_sched::Measuring;
 pub use purlin_sched::{Load, WorkerLoad};
 
 pub use journal::{Crash, Crashes, Report, Restarts};
-pub(crate) use journal::{Journal, beginning, moment};
+pub(crate) use journal::{Journal, beginning};
 pub use snapshots::{ProcessSnapshot, ProcessType};
 
 use crate::Node;
@@ -29,6 +29,26 @@ pub struct MeasuringSleep {
 }
 
 impl Node {
+    /// Returns the node's most recent crashes, supervisor reports and restart statistics: the last 256 of each.
+    ///
+    /// ```
+    /// # #[purlin::main] async fn main() {
+    /// use purlin::{Node, Process, spawn};
+    ///
+    /// let pid = spawn(async |_: Process<()>| Err::<(), _>("out of paper"));
+    /// pid.ended().await;
+    /// let node = Node::current().expect("a process has a node");
+    /// let crashes = node.crashes();
+    /// assert_eq!(crashes.crashes.last().map(|crash| crash.id), Some(pid.id()));
+    /// assert!(crashes.crashes[0].reason.contains("out of paper"));
+    /// # }
+    /// ```
+    ///
+    /// COST: takes the journal's lock for a short time, and copies the lists.
+    pub fn crashes(&self) -> Crashes {
+        self.node_state().journal.read()
+    }
+
     /// Returns what the workers have done since the node started, and how many processes wait for them now.
     ///
     /// ```

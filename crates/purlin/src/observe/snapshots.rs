@@ -2,8 +2,8 @@
 
 use purlin_raw::{Snapshot, TypeInfo};
 
-use crate::node::context::Shared;
 use crate::process::info::state_of;
+use crate::process::shared::Shared;
 use crate::supervisor::SupervisorMail;
 use crate::{Name, Node, ProcessId, ProcessState};
 

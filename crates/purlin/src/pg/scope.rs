@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::events::{Change, Event, GroupMonitor};
+use super::event::{Change, Event, GroupMonitor};
 use super::table::Shared;
+use crate::node::erlang_types::Peer;
 use crate::server::{self, Init, Mail, Next, Server};
 use crate::signals::reference::Reference;
-use crate::signals::signal::{Peer, Signal, send_signal};
+use crate::signals::signal::{Signal, send_signal};
 use crate::{Down, MonitorRef, Name, Process, ProcessId, Reply};
 
 /// Server of a process group scope. Started by `server::start_link::<Scope>(&me, "shop".into())` or

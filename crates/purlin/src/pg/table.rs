@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustc_hash::FxHashMap;
 
-use crate::signals::signal::Peer;
+use crate::node::erlang_types::Peer;
 use crate::{Name, ProcessId};
 
 /// Members of all groups of a scope. INVARIANT: no group is empty.

@@ -11,11 +11,13 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use purlin_raw::Owner;
 
-use crate::node::context::{ErlangTypes, ExitStatus, Parent};
+use crate::node::erlang_types::ErlangTypes;
 use crate::process::body::Body;
-use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_as};
+use crate::process::exit_status::ExitStatus;
+use crate::process::shared::Parent;
+use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
 use crate::signals::local_state::LocalState;
-use crate::{Node, Outcome, Pid, Process};
+use crate::{Node, Outcome, Pid, Process, SpawnError};
 
 pin_project! {
     /// Body of a process that may block.
@@ -93,7 +95,7 @@ where
     Fut::Output: Outcome,
 {
     spawn_here(|node_core, parent| {
-        try_spawn_as(node_core, parent, LocalState::default(), (), function, blocking)
+        try_spawn_on(node_core, parent, LocalState::default(), (), function, blocking)
             .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
     })
 }
@@ -108,16 +110,13 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.spawn_from_outside(function, |function| {
-            try_spawn_as(
-                self.node_core(),
-                Parent::current(),
-                LocalState::default(),
-                (),
-                function,
-                blocking,
-            )
-        })
-        .unwrap_or_else(|error| ended_placeholder(self.node_core(), Parent::current(), error))
+        let (node_core, parent) = (self.node_core(), Parent::current());
+        let spawned = match self.begin_spawn() {
+            None => Err(SpawnError::Stopping(function)),
+            Some(_spawning) => {
+                try_spawn_on(node_core, parent, LocalState::default(), (), function, blocking)
+            }
+        };
+        spawned.unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
     }
 }

@@ -10,16 +10,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{MaybeBound, NotInTurn, Owner, Snapshot, catch_panic};
+use purlin_raw::{MaybeBound, NotInTurn, Owner};
 
-use crate::mailbox::backpressure;
-use crate::node::context::{ErlangTypes, ExitStatus, with_context};
-use crate::observe::{self, Crash};
-use crate::process::exit::catch;
-use crate::remote::Answer;
+use crate::mailbox::backpressure::is_suspended;
+use crate::node::erlang_types::ErlangTypes;
+use crate::process::crash_report::report;
+use crate::process::exit_status::ExitStatus;
+use crate::process::unwind::{catch, contain};
 use crate::signals::handle_signal::handle_signal;
 use crate::signals::signal::wake;
-use crate::{ExitReason, Outcome, Process, ProcessId};
+use crate::{ExitReason, Outcome, Process};
 
 pin_project! {
     /// Code of a process with the function `F` and the mailbox bound `E`.
@@ -60,21 +60,6 @@ enum TurnStart {
     Suspended,
     /// The process ends.
     Over(ExitReason),
-}
-
-/// Handles the signals that arrived and moves the messages to the save queue. Returns the number of
-/// messages moved.
-///
-/// Called at the beginning of a turn, and within a turn when a scan of the mailbox reaches its end.
-#[inline]
-pub(crate) fn fetch<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<usize, NotInTurn> {
-    if me.has_arrivals() { me.fetch(false, |signal| handle_signal(me, signal)) } else { Ok(0) }
-}
-
-/// Takes the oldest message and handles the signals before it.
-#[inline]
-pub(crate) fn next<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<Option<M>, NotInTurn> {
-    me.next(|signal| handle_signal(me, signal))
 }
 
 impl<M, F, Fut, E> purlin_raw::Body<ErlangTypes, M> for Body<M, F, Fut, E>
@@ -125,13 +110,13 @@ where
             TurnStart::Function => {}
             TurnStart::Suspended => return Poll::Pending,
             TurnStart::Over(reason) => {
-                // WHY: `catch_panic`, because a destructor of user code may panic, and the exit
+                // WHY: `contain`, because a destructor of user code may panic, and the exit
                 // reason is fixed.
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 return Poll::Ready(ExitStatus::new(reason));
             }
         }
-        let polled = catch::panics(|| {
+        let polled = catch(|| {
             let polled = advance(stage.as_mut(), cx);
             if polled.is_ready() {
                 stage.set(Stage::Over);
@@ -139,15 +124,15 @@ where
             polled
         });
         let last = match polled {
-            Ok(Poll::Ready(last)) => last,
+            Ok(Poll::Ready(last)) => caught_exit(me).map_or(last, ExitStatus::new),
             Ok(Poll::Pending) => {
                 let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(exit)
             }
             Err(reason) => {
                 // A second panic, in a destructor, does not change the exit reason.
-                catch_panic(|| stage.set(Stage::Over));
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(reason)
             }
         };
@@ -173,7 +158,7 @@ fn begin<M: Send + 'static, E: MaybeBound>(me: &Owner<ErlangTypes, M>) -> TurnSt
     }
     match me.local(|local| local.waits()) {
         Ok((true, _)) if me.has_arrivals() => handle_signals(me),
-        Ok((_, true)) if backpressure::is_suspended(me) => TurnStart::Suspended,
+        Ok((_, true)) if is_suspended(me) => TurnStart::Suspended,
         _ => TurnStart::Function,
     }
 }
@@ -192,7 +177,7 @@ fn handle_signals<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> TurnStart {
     }
     match exit {
         Some(reason) => TurnStart::Over(reason),
-        None if suspended && backpressure::is_suspended(me) => TurnStart::Suspended,
+        None if suspended && is_suspended(me) => TurnStart::Suspended,
         None => TurnStart::Function,
     }
 }
@@ -214,6 +199,15 @@ fn suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Poll<ExitReason> 
         }
         Ok((None, false)) | Err(NotInTurn) => Poll::Pending,
     }
+}
+
+/// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
+#[inline]
+fn caught_exit<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Option<ExitReason> {
+    if !me.has_local() {
+        return None;
+    }
+    me.local(|local| local.take_called_exit()).ok().flatten()
 }
 
 /// Calls or polls the function.
@@ -241,49 +235,4 @@ where
             stage.set(Stage::Running { future });
         }
     }
-}
-
-/// Records a crash in the node's journal.
-fn record_crash<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
-    snapshot: &Snapshot,
-    reason: &ExitReason,
-    function: &'static str,
-) {
-    let (when, at) = observe::moment();
-    with_context(|here| {
-        let node_state = here.node_core.state();
-        node_state.journal.crashed(Crash {
-            number: 0,
-            when,
-            at,
-            id: ProcessId::new(me.shared().creation, snapshot.slot),
-            name: node_state.names.of(snapshot.slot),
-            parent: me.shared().parent(),
-            function,
-            reason: observe::beginning(reason),
-            mailbox_len: snapshot.mailbox_len,
-            messages_in: snapshot.received,
-        });
-    });
-}
-
-/// Logs and records an end by a panic or an error; ignores other exit reasons.
-#[cold]
-pub(crate) fn report<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
-    reason: &ExitReason,
-    function: &'static str,
-) {
-    match reason {
-        ExitReason::Panic(_) => {}
-        ExitReason::Error(why) if why.downcast_ref::<Answer>().is_none() => {}
-        _ => return,
-    }
-    let snapshot = me.address().snapshot();
-    let pid = ProcessId::new(me.shared().creation, snapshot.slot);
-    let (mailbox, received) = (snapshot.mailbox_len, snapshot.received);
-    record_crash(me, &snapshot, reason, function);
-    // WHY: `catch_panic`, because tracing subscribers are user code.
-    catch_panic(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
 }

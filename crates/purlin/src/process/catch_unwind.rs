@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::ExitReason;
-use crate::process::exit::catch;
+use crate::process::unwind::catch;
 
 pin_project! {
     /// Returns the output of a future, or the exit reason if the future panicked or called
@@ -23,7 +23,7 @@ pin_project! {
 
 impl<F: Future> CatchUnwind<F> {
     pub(crate) fn new(make: impl FnOnce() -> F) -> Self {
-        match catch::panics(make) {
+        match catch(make) {
             Ok(future) => Self::Runs { future },
             Err(reason) => Self::Failed { reason },
         }
@@ -38,7 +38,7 @@ impl<F: Future> Future for CatchUnwind<F> {
             Stage::Runs { future } => future,
             Stage::Failed { reason } => return Poll::Ready(Err(reason.clone())),
         };
-        match catch::panics(|| future.poll(cx)) {
+        match catch(|| future.poll(cx)) {
             Ok(polled) => polled.map(Ok),
             Err(reason) => Poll::Ready(Err(reason)),
         }

@@ -5,12 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use purlin_raw::{NotInTurn, Owner, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::{NotInTurn, Owner};
 
-use crate::mailbox::receive::Scan;
-use crate::node::context::ErlangTypes;
-use crate::process::body::{fetch, next};
-use crate::signals::handle_signal;
+use crate::node::context::{NodeContext, with_context};
+use crate::node::erlang_types::{ErlangTypes, Peer};
+use crate::signals::handle_signal::{fetch, next};
+use crate::signals::local_state::LocalState;
+use crate::signals::reference::Reference;
+use crate::signals::signal::{Signal, send_signal};
 use crate::{Pid, ProcessId};
 
 /// Handle of a process on itself, passed to its function: its mailbox and its identity.
@@ -44,7 +47,7 @@ impl<M: Send + 'static> Process<M> {
 
     /// Returns the id of this process.
     pub fn id(&self) -> ProcessId {
-        handle_signal::id(&self.owner)
+        ProcessId::of_owner(&self.owner)
     }
 
     /// Waits for the oldest message and takes it (R1, R2).
@@ -107,12 +110,6 @@ impl<M: Send + 'static> Process<M> {
         self.with_local(|local| local.rare().rare().memory = bytes);
     }
 
-    /// Starts a selective receive; expansion of [`receive!`](crate::receive!).
-    #[doc(hidden)]
-    pub fn scan(&mut self, after: Option<std::time::Duration>) -> Scan<'_, M> {
-        Scan::new(self, after)
-    }
-
     #[inline]
     fn pop(&mut self) -> Option<M> {
         next(&self.owner).unwrap_or_else(|_| self.not_here())
@@ -139,9 +136,30 @@ impl<M: Send + 'static> Process<M> {
     fn wait_through(&self, waker: &Waker) {
         let waker = waker.clone();
         match self.owner.local(|local| local.rare().mail.replace(waker)) {
-            Ok(before) => catch_panic(|| drop(before)),
+            Ok(before) => contain(|| drop(before)),
             Err(NotInTurn) => self.not_here(),
         }
+    }
+
+    /// Runs `f` on the private state of this process.
+    #[track_caller]
+    pub(crate) fn with_local<R>(&self, f: impl FnOnce(&mut LocalState) -> R) -> R {
+        self.owner.local(f).unwrap_or_else(|_| self.not_here())
+    }
+
+    /// Returns an untyped handle on this process, for another process to store.
+    pub(crate) fn peer(&self) -> Peer {
+        self.owner.address().untyped()
+    }
+
+    /// Sends a signal from this process to itself.
+    pub(crate) fn signal_self(&self, signal: Signal) {
+        send_signal(&self.peer(), signal);
+    }
+
+    #[track_caller]
+    pub(crate) fn reference(&self) -> Reference {
+        with_context(NodeContext::reference).unwrap_or_else(|| self.not_here())
     }
 
     /// Checks the turn, for methods with effects before their first access to private state.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use purlin_raw::{Ref, Slot};
+use purlin_raw::{Owner, Slot};
 
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::{ErlangTypes, Peer};
 
 /// Id of a process: small, `Copy`, and without a reference to the process.
 ///
@@ -27,8 +27,12 @@ impl ProcessId {
         Self { creation, slot }
     }
 
-    pub(crate) fn of(process: &Ref<ErlangTypes>) -> Self {
+    pub(crate) fn of(process: &Peer) -> Self {
         Self::new(process.shared().creation, process.slot())
+    }
+
+    pub(crate) fn of_owner<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Self {
+        Self::new(me.shared().creation, me.slot())
     }
 
     pub(crate) fn slot_on(self, creation: u32) -> Option<Slot> {

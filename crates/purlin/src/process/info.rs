@@ -1,8 +1,8 @@
 //! Process information as seen from outside.
 
-use purlin_raw::{Bound, Ref, RunState};
+use purlin_raw::{Bound, RunState};
 
-use crate::node::context::{ErlangTypes, NodeState, with_context};
+use crate::node::erlang_types::Peer;
 use crate::{Monitored, Name, Overflow, ProcessId};
 
 /// Scheduling state of a process.
@@ -98,19 +98,8 @@ pub struct ProcessDetails {
 }
 
 impl ProcessInfo {
-    /// Takes a snapshot from this thread, with the name if the thread works for the process's node.
-    pub(crate) fn new(process: &Ref<ErlangTypes>) -> Self {
-        let creation = process.shared().creation;
-        let ours = |node_state: &&NodeState| node_state.creation == creation;
-        let name = with_context(|here| {
-            Some(here.node_core.state())
-                .filter(ours)
-                .and_then(|node_state| node_state.names.of(process.slot()))
-        });
-        Self::of(process, name.flatten())
-    }
-
-    pub(crate) fn of(process: &Ref<ErlangTypes>, name: Option<Name>) -> Self {
+    /// Takes a snapshot of a process that has this name.
+    pub(crate) fn of(process: &Peer, name: Option<Name>) -> Self {
         let snapshot = process.snapshot();
         let shared = process.shared();
         Self {

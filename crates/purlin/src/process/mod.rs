@@ -3,13 +3,18 @@
 pub(crate) mod blocking;
 pub(crate) mod body;
 pub(crate) mod catch_unwind;
+pub(crate) mod crash_report;
 pub(crate) mod exit;
+pub(crate) mod exit_status;
 pub(crate) mod handle;
 pub(crate) mod id;
 pub(crate) mod info;
+mod inspect;
 pub(crate) mod options;
 pub(crate) mod outcome;
 pub(crate) mod pid;
 pub(crate) mod process_ref;
+pub(crate) mod shared;
 pub(crate) mod spawn;
+pub(crate) mod unwind;
 pub(crate) mod yielding;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use purlin_raw::{Bound, NodeCore, Overflow, Owner};
 
-use crate::node::context::{ErlangTypes, Parent};
+use crate::node::erlang_types::ErlangTypes;
 use crate::process::blocking::blocking;
 use crate::process::body::Body;
-use crate::process::spawn::{spawn_here, try_spawn_as};
+use crate::process::shared::Parent;
+use crate::process::spawn::{spawn_here, try_spawn_on};
 use crate::signals::local_state::LocalState;
 use crate::{Name, Node, Outcome, Pid, Process, SpawnError};
 
@@ -109,16 +110,16 @@ impl SpawnOptions {
         };
         match (edge, self.blocking) {
             (None, false) => {
-                try_spawn_as(node_core, parent, local, (), function, after(born, Body::new))
+                try_spawn_on(node_core, parent, local, (), function, after(born, Body::new))
             }
             (Some(edge), false) => {
-                try_spawn_as(node_core, parent, local, edge, function, after(born, Body::new))
+                try_spawn_on(node_core, parent, local, edge, function, after(born, Body::new))
             }
             (None, true) => {
-                try_spawn_as(node_core, parent, local, (), function, after(born, blocking))
+                try_spawn_on(node_core, parent, local, (), function, after(born, blocking))
             }
             (Some(edge), true) => {
-                try_spawn_as(node_core, parent, local, edge, function, after(born, blocking))
+                try_spawn_on(node_core, parent, local, edge, function, after(born, blocking))
             }
         }
     }
@@ -176,8 +177,9 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.spawn_from_outside(function, |function| {
-            options.spawn(self.node_core(), Parent::current(), LocalState::default(), function)
-        })
+        let Some(_spawning) = self.begin_spawn() else {
+            return Err(SpawnError::Stopping(function));
+        };
+        options.spawn(self.node_core(), Parent::current(), LocalState::default(), function)
     }
 }

@@ -6,12 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use purlin_raw::{Address, Refused, SendMode, Unsent, oneshot};
+use purlin_raw::{Address, Refused};
 
-use crate::mailbox::backpressure;
-use crate::node::context::{ErlangTypes, ExitStatus, with_context};
-use crate::signals::signal::{EndWatch, Peer, Signal};
-use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo};
+use crate::node::erlang_types::{ErlangTypes, Peer};
+use crate::process::exit_status::ExitStatus;
+use crate::signals::signal::{EndWatch, Signal};
+use crate::{ExitReason, LookupError, ProcessId};
 
 /// Address of a process that receives messages of type `M`.
 ///
@@ -66,43 +66,6 @@ impl<M: Send + 'static> Pid<M> {
 
     pub(crate) fn address(&self) -> &Address<ErlangTypes, M> {
         &self.address
-    }
-
-    /// Sends a message (M1). Returns immediately and never blocks the thread.
-    ///
-    /// Messages from one process arrive in the order sent (M2). A message to a process that has
-    /// ended is dropped, and counted if a worker of a node sent it (M4, see
-    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to get it back. If the mailbox has
-    /// a bound and is full, its policy decides ([`Overflow`](crate::Overflow), B1).
-    ///
-    /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
-    /// atomic read-modify-write; the message is moved (M5).
-    #[inline]
-    pub fn send(&self, message: M) {
-        match self.address.send(message) {
-            Ok(()) => {}
-            Err(Unsent::Ended(message)) => drop_undelivered(message),
-            Err(Unsent::Bounded(message)) => backpressure::send(&self.address, message),
-        }
-    }
-
-    /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the
-    /// policy is to wait or to reject ([`Overflow`](crate::Overflow)).
-    ///
-    /// `Ok` does not mean that the message will be received: the process may end first, and a full
-    /// mailbox may drop the message.
-    ///
-    /// # Errors
-    /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
-    pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
-        match self.address.send(message) {
-            Ok(()) => Ok(()),
-            Err(Unsent::Ended(message)) => Err(SendError::NoProcess(message)),
-            Err(Unsent::Bounded(message)) => {
-                self.address.send_bounded(message, SendMode::Try)?;
-                Ok(())
-            }
-        }
     }
 
     /// Returns the id of the process.
@@ -162,29 +125,6 @@ impl<M: Send + 'static> Pid<M> {
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox_len()
     }
-
-    /// Returns a snapshot of the process (P5).
-    pub fn info(&self) -> ProcessInfo {
-        ProcessInfo::new(&self.address)
-    }
-
-    /// Asks the process for its links, its monitors, and whether it traps exits (P5). Returns
-    /// `None` if the process has ended. The request is a signal, which the process answers at its
-    /// next turn; a process that does not await does not answer.
-    ///
-    /// *Cancellation*: dropping the future changes nothing.
-    pub async fn details(&self) -> Option<ProcessDetails> {
-        details(&self.address).await
-    }
-}
-
-/// Asks a process for its details.
-pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
-    let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-    let (asker, mut answer) = oneshot(waker);
-    // A process that has ended drops the request, which counts as an answer.
-    let _ = process.signal(Signal::Describe(asker));
-    poll_fn(|cx| answer.poll(cx)).await
 }
 
 /// Registration of a future that waits for the end of a process; removed when it is dropped.
@@ -194,14 +134,6 @@ impl Drop for Watching {
     fn drop(&mut self) {
         self.0.set(None);
     }
-}
-
-/// Counts and drops a message whose receiver has ended.
-#[cold]
-pub(crate) fn drop_undelivered<M>(message: M) {
-    // WHY: an ended process does not keep its node alive, so the sender's node counts the drop.
-    with_context(|here| here.node_core.state().dropped.ended(1));
-    drop(message);
 }
 
 impl<M> Clone for Pid<M> {

@@ -2,7 +2,8 @@
 
 use self::sealed::Found;
 use crate::node::context::with_context;
-use crate::signals::signal::{Peer, Signal};
+use crate::node::erlang_types::Peer;
+use crate::signals::signal::Signal;
 use crate::{ExitReason, Node, Pid, ProcessId};
 
 /// A process, by address or by id: `&Pid<M>`, `&ServerRef<S>` or [`ProcessId`].

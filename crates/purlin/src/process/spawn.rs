@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use purlin_raw::{NodeCore, Owner, is_traced};
 
-use crate::node::context::{ErlangTypes, ExitStatus, Parent, Shared, with_context};
+use crate::node::context::with_context;
+use crate::node::erlang_types::ErlangTypes;
 use crate::process::body::Body;
+use crate::process::exit_status::ExitStatus;
+use crate::process::shared::{Parent, Shared};
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::Signal;
 use crate::trace::hooks;
-use crate::{ExitReason, Outcome, Pid, Process, RegisterError};
+use crate::{ExitReason, Node, Outcome, Pid, Process, RegisterError};
 
 /// Error of a spawn, with the function.
 pub enum SpawnError<F> {
@@ -102,7 +105,10 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    spawn_here(|node_core, parent| spawn_on(node_core, parent, LocalState::default(), function))
+    spawn_here(|node_core, parent| {
+        try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
+            .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
+    })
 }
 
 /// [`spawn()`], but returns the function if the node is full or stopping (E2).
@@ -120,10 +126,63 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    spawn_here(|node_core, parent| try_spawn_on(node_core, parent, LocalState::default(), function))
+    spawn_here(|node_core, parent| {
+        try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
+    })
 }
 
-/// Spawns on the current node.
+impl Node {
+    /// Spawns a process on this node, from any thread; see [`spawn()`](crate::spawn()).
+    pub fn spawn<M, F, Fut>(&self, function: F) -> Pid<M>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        self.try_spawn(function)
+            .unwrap_or_else(|error| ended_placeholder(self.node_core(), Parent::current(), error))
+    }
+
+    /// [`Node::spawn`], but returns the function if the node is full or stopping (E2).
+    ///
+    /// # Errors
+    /// Returns [`SpawnError`], which contains the cause and the function.
+    pub fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let Some(_spawning) = self.begin_spawn() else {
+            return Err(SpawnError::Stopping(function));
+        };
+        let (parent, local) = (Parent::current(), LocalState::default());
+        try_spawn_on(self.node_core(), parent, local, (), function, Body::new)
+    }
+
+    /// Begins a spawn from any thread: counts it as in progress until the returned guard is dropped.
+    /// Returns `None` if the node is stopping.
+    pub(crate) fn begin_spawn(&self) -> Option<impl Drop> {
+        struct UnderWay<'a>(&'a AtomicUsize);
+        impl Drop for UnderWay<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        // WHY: checked before the spawn is counted, so that repeated attempts do not delay the
+        // stop.
+        if self.node_state().stopping.load(Ordering::Relaxed) {
+            return None;
+        }
+        let spawns = &self.node_state().outside_spawns;
+        spawns.fetch_add(1, Ordering::SeqCst);
+        Some(UnderWay(spawns))
+    }
+}
+
+/// Calls `spawn` with the current node and the process that spawns.
 #[inline]
 #[track_caller]
 pub(crate) fn spawn_here<R>(spawn: impl FnOnce(&NodeCore<ErlangTypes>, Parent) -> R) -> R {
@@ -137,24 +196,6 @@ pub(crate) fn spawn_here<R>(spawn: impl FnOnce(&NodeCore<ErlangTypes>, Parent) -
 #[track_caller]
 fn nowhere() -> ! {
     panic!("spawned outside a node: this thread runs no process; use Node::spawn")
-}
-
-/// Spawns a process with the initial private state `local`.
-#[inline]
-pub(crate) fn spawn_on<M, F, Fut>(
-    node_core: &NodeCore<ErlangTypes>,
-    parent: Parent,
-    local: LocalState,
-    function: F,
-) -> Pid<M>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    try_spawn_on(node_core, parent, local, function)
-        .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
 }
 
 /// Returns the placeholder for a failed spawn: never in the table, never runs; every send fails.
@@ -171,26 +212,10 @@ pub(crate) fn ended_placeholder<M: Send + 'static, F>(
     Pid::new(node_core.spawn_ended(number, shared, ExitStatus::new(ExitReason::SystemLimit)))
 }
 
-/// [`spawn_on`], but returns the function on error.
+/// Spawns a process with the initial private state `local` and the body that `make` creates from
+/// the function.
 #[inline]
-pub(crate) fn try_spawn_on<M, F, Fut>(
-    node_core: &NodeCore<ErlangTypes>,
-    parent: Parent,
-    local: LocalState,
-    function: F,
-) -> Result<Pid<M>, SpawnError<F>>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    try_spawn_as(node_core, parent, local, (), function, Body::<M, F, Fut, ()>::new)
-}
-
-/// [`try_spawn_on`] for any body, which `make` creates from the function.
-#[inline]
-pub(crate) fn try_spawn_as<M, F, B>(
+pub(crate) fn try_spawn_on<M, F, B>(
     node_core: &NodeCore<ErlangTypes>,
     parent: Parent,
     local: LocalState,
@@ -206,7 +231,7 @@ where
     if node_state.stopping.load(Ordering::SeqCst) {
         return Err(SpawnError::Stopping(function));
     }
-    let shared = Shared::new(node_core.state().creation, parent);
+    let shared = Shared::new(node_state.creation, parent);
     match node_core.spawn(shared, local, bound, function, make) {
         Ok(address) => {
             // ORDER: after the slot was filled, in the total order of SeqCst: either this load sees

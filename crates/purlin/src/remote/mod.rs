@@ -33,6 +33,7 @@ mod service;
 use std::any::TypeId;
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
@@ -40,8 +41,9 @@ use purlin_raw::oneshot;
 
 pub use answer::Answer;
 
-use crate::node::context::NodeState;
-use crate::signals::signal::{Peer, Signal, answer_as_ended};
+use crate::node::erlang_types::Peer;
+use crate::signals::reference::batch;
+use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// Transport of a proxy: forwards messages and signals from the proxy to the remote process.
@@ -170,26 +172,17 @@ pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
 ///
 /// COST: one atomic operation on a counter of the node per thousand references.
 #[derive(Debug)]
-pub struct MonitorRefs {
-    next: u64,
-    end: u64,
-}
+pub struct MonitorRefs(Range<u64>);
 
 impl MonitorRefs {
     /// Returns a unique reference.
     pub fn next(&mut self, node: &Node) -> MonitorRef {
-        if self.next == self.end {
-            *self = Self::batch(node.node_state());
+        loop {
+            match self.0.next() {
+                Some(number) => return MonitorRef::from_number(number),
+                None => *self = node.monitor_refs(),
+            }
         }
-        let number = self.next;
-        self.next += 1;
-        MonitorRef::from_number(number)
-    }
-
-    fn batch(node_state: &NodeState) -> Self {
-        let batch = node_state.batches.fetch_add(1, Ordering::Relaxed);
-        let numbers = crate::signals::reference::batch(batch);
-        Self { next: numbers.start, end: numbers.end }
     }
 }
 
@@ -212,7 +205,7 @@ impl Node {
 
     /// Returns a source of references for monitors.
     pub fn monitor_refs(&self) -> MonitorRefs {
-        MonitorRefs::batch(self.node_state())
+        MonitorRefs(batch(self.node_state().batches.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Puts a signal into the inbox of a process of this node, with a proxy as the sender.
@@ -228,12 +221,10 @@ impl Node {
             RemoteSignal::Unlink(id) => Signal::Unlink { from: peer(), id },
             RemoteSignal::UnlinkAck(id) => Signal::UnlinkAck { from: sender, id },
             RemoteSignal::Monitor(monitor) => {
-                Signal::Monitor { reference: monitor.into_inner(), watcher: peer() }
+                Signal::Monitor { reference: monitor.0, watcher: peer() }
             }
-            RemoteSignal::Demonitor(monitor) => Signal::Demonitor(monitor.into_inner()),
-            RemoteSignal::Down(monitor, reason) => {
-                Signal::Down { reference: monitor.into_inner(), reason }
-            }
+            RemoteSignal::Demonitor(monitor) => Signal::Demonitor(monitor.0),
+            RemoteSignal::Down(monitor, reason) => Signal::Down { reference: monitor.0, reason },
         };
         let unread = match self.find(to) {
             Some(process) => process.signal(signal).err(),

@@ -13,16 +13,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use purlin_raw::{
-    Bound, MaybeBound, NotInTurn, Overflow, Owner, SignalOutcome, catch_panic, poll_again,
-    spend_budget,
+    Bound, MaybeBound, NotInTurn, Overflow, Owner, SignalOutcome, poll_again, spend_budget,
 };
 
 use super::{LocalProcess, RemoteSignal, Transport};
-use crate::node::context::{ErlangTypes, ExitStatus, Parent, with_context};
-use crate::process::body;
-use crate::process::exit::catch;
-use crate::process::spawn::try_spawn_as;
-use crate::signals::handle_signal::{id, is_stopping};
+use crate::node::context::{is_stopping, with_context};
+use crate::node::erlang_types::ErlangTypes;
+use crate::process::crash_report::report;
+use crate::process::exit_status::ExitStatus;
+use crate::process::shared::Parent;
+use crate::process::spawn::try_spawn_on;
+use crate::process::unwind::{catch, contain};
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError};
@@ -71,7 +72,7 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         let this = &mut *self;
-        let carried = catch::panics(|| this.carry(me, cx));
+        let carried = catch(|| this.carry(me, cx));
         let reason = match carried {
             Ok(Ok(Poll::Pending)) => {
                 if E::BOUNDED {
@@ -82,8 +83,8 @@ where
             Ok(Ok(Poll::Ready(reason))) | Err(reason) => reason,
             Ok(Err(NotInTurn)) => unreachable!("a turn runs on its own thread"),
         };
-        body::report(me, &reason, Self::name());
-        this.end(id(me));
+        report(me, &reason, Self::name());
+        this.end(ProcessId::of_owner(me));
         Poll::Ready(ExitStatus::new(reason))
     }
 
@@ -171,14 +172,14 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             match arrived {
                 Arrived::Message(message) => {
                     dropped += 1;
-                    catch_panic(|| drop(message));
+                    contain(|| drop(message));
                 }
                 Arrived::Signal(signal) => answer_as_ended(me, signal),
             }
         }
         with_context(|here| here.node_core.state().dropped.ended(dropped));
         let transport = self.transport.take();
-        catch_panic(|| drop(transport));
+        contain(|| drop(transport));
     }
 }
 
@@ -213,7 +214,7 @@ fn fetch<M: Send + 'static>(
             Signal::Aliased { message, .. } => {
                 // A proxy creates no aliases, so this one is unknown here.
                 with_context(|here| here.node_core.state().dropped.alias());
-                catch_panic(|| drop(message));
+                contain(|| drop(message));
             }
             Signal::Group(_, event) => drop(event),
             // E1: the stop of the proxy's own node is not forwarded to the remote process.
@@ -261,22 +262,17 @@ impl Node {
         M: Send + 'static,
         C: Transport<M>,
     {
-        self.spawn_from_outside(transport, |transport| {
-            let spilled = Arc::clone(&self.node_state().dropped.at_bound);
-            let Some(edge) = Bound::new(bound, Overflow::Wait, spilled) else {
-                return Err(SpawnError::BadBound(transport));
-            };
-            // WHY the handle is dropped: a proxy has no process function that would use it.
-            let make = |transport, _owner| Proxy::<M, C, Bound>::new(transport);
-            try_spawn_as(
-                self.node_core(),
-                Parent::ELSEWHERE,
-                LocalState::default(),
-                edge,
-                transport,
-                make,
-            )
-        })
+        let Some(_spawning) = self.begin_spawn() else {
+            return Err(SpawnError::Stopping(transport));
+        };
+        let spilled = Arc::clone(&self.node_state().dropped.at_bound);
+        let Some(edge) = Bound::new(bound, Overflow::Wait, spilled) else {
+            return Err(SpawnError::BadBound(transport));
+        };
+        // WHY the handle is dropped: a proxy has no process function that would use it.
+        let make = |transport, _owner| Proxy::<M, C, Bound>::new(transport);
+        let (parent, local) = (Parent::ELSEWHERE, LocalState::default());
+        try_spawn_on(self.node_core(), parent, local, edge, transport, make)
     }
 
     /// Spawns the local endpoint of a connection, which represents no remote process. It receives only signals, and
@@ -290,10 +286,12 @@ impl Node {
     where
         C: Transport<Infallible>,
     {
-        let agent = self.spawn_from_outside(transport, |transport| {
-            let make = |transport, _owner| Proxy::<Infallible, C, ()>::new(transport);
-            try_spawn_as(self.node_core(), Parent::NODE, LocalState::default(), (), transport, make)
-        });
-        agent.map(|agent| LocalProcess::from(&agent))
+        let Some(_spawning) = self.begin_spawn() else {
+            return Err(SpawnError::Stopping(transport));
+        };
+        let make = |transport, _owner| Proxy::<Infallible, C, ()>::new(transport);
+        let (parent, local) = (Parent::NODE, LocalState::default());
+        try_spawn_on(self.node_core(), parent, local, (), transport, make)
+            .map(|agent| LocalProcess::from(&agent))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::future::Future;
 
-use crate::node::context::Parent;
+use crate::process::body::Body;
+use crate::process::shared::Parent;
 use crate::process::spawn::try_spawn_on;
 use crate::signals::local_state::LocalState;
 use crate::{Exit, Node, Process, ProcessId};
@@ -28,9 +29,8 @@ impl Node {
         };
         let mut local = LocalState::default();
         local.rare().rare().is_system = true;
-        let spawned = self.spawn_from_outside(function, |function| {
-            try_spawn_on(self.node_core(), Parent::NODE, local, function)
-        });
+        let _spawning = self.begin_spawn()?;
+        let spawned = try_spawn_on(self.node_core(), Parent::NODE, local, (), function, Body::new);
         spawned.ok().map(|pid| pid.id())
     }
 }

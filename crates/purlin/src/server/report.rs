@@ -11,10 +11,10 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
-use super::{Mail, Server};
-use crate::{ExitReason, Process, ProcessId};
+use super::behaviour::{Mail, Server};
+use crate::{ExitReason, Process};
 
 /// Limit of a server's state in a report, in bytes.
 const STATE_LIMIT: usize = 8 * 1024;
@@ -43,7 +43,7 @@ impl Bounded {
     fn write(&mut self, value: &dyn fmt::Debug) -> Duration {
         self.text.clear();
         // WHY panics are contained: `Debug` is user code, and a report must not end the server.
-        catch_panic(|| {
+        contain(|| {
             // Text beyond the limit is not an error.
             let _ = write!(self, "{value:?}");
         });
@@ -117,7 +117,7 @@ pub(super) fn crash<S: Server>(
     text.write(state);
     let info = me.pid().info();
     // WHY panics are contained: the subscriber is user code.
-    catch_panic(|| {
+    contain(|| {
         tracing::error!(
             server = std::any::type_name::<S>(),
             pid = %info.id,
@@ -129,13 +129,6 @@ pub(super) fn crash<S: Server>(
             "server crashed"
         );
     });
-}
-
-/// Logs a message for which the server has no handler.
-#[cold]
-pub(super) fn unhandled<S: Server>(pid: ProcessId, info: &dyn fmt::Debug) {
-    let server = std::any::type_name::<S>();
-    tracing::warn!(server, %pid, ?info, "a server was sent what it does not handle");
 }
 
 #[cfg(test)]

@@ -6,19 +6,67 @@
 //! F1: `handle_continue` consumes budget, as receiving does, so a server that always continues lets
 //! other processes run and can be ended.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::mail::{Inspection, Mail, Request, System};
+use super::behaviour::{Init, Inspection, Mail, Next, Request, Result, Server, System};
 use super::report::{self, LastMessage};
-use super::start::{Boot, Unclaimed, Up};
-use super::{Init, Next, Result, Server};
+use super::server_ref::ServerRef;
+use purlin_raw::ReplyReceiver;
+
 use crate::mailbox::deadline::Deadline;
 use crate::process::catch_unwind::CatchUnwind;
-use crate::process::exit::catch;
+use crate::process::unwind::catch;
 use crate::race::race;
-use crate::{ExitReason, Process, ProcessId, consume_budget};
+use crate::{ExitReason, Name, Pid, Process, ProcessId, RegisterError, Reply, consume_budget};
+
+/// Arguments of a server's process.
+pub(super) struct Boot<S: Server> {
+    pub(super) args: S::Args,
+    /// Name to register.
+    pub(super) name: Option<Name>,
+    /// Parent, whose exit signal stops the server if it traps exits.
+    pub(super) parent: Option<ProcessId>,
+    /// Reports the result of the start to the starter.
+    pub(super) up: Reply<Up<S>>,
+    /// Resolves when the starter has given up.
+    pub(super) given_up: ReplyReceiver<Infallible>,
+}
+
+/// Result of a start. A start that fails is reported by the exit reason of the process instead.
+pub(super) enum Up<S: Server> {
+    Ready(Unclaimed<S>),
+    Ignored,
+    NotNamed(RegisterError),
+}
+
+/// Handle to a server that is up. Dropping it unclaimed, because the starter has just given up,
+/// stops the server.
+pub(super) struct Unclaimed<S: Server> {
+    pid: Pid<Mail<S>>,
+    claimed: bool,
+}
+
+impl<S: Server> Unclaimed<S> {
+    fn new(pid: Pid<Mail<S>>) -> Self {
+        Self { pid, claimed: false }
+    }
+
+    pub(super) fn claim(mut self) -> ServerRef<S> {
+        self.claimed = true;
+        ServerRef::new(self.pid.clone())
+    }
+}
+
+impl<S: Server> Drop for Unclaimed<S> {
+    fn drop(&mut self) {
+        if !self.claimed {
+            self.pid.send(Mail::System(System(Request::Stop(ExitReason::Normal))));
+        }
+    }
+}
 
 /// Process function of a server; returns its exit reason.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
@@ -94,7 +142,7 @@ impl<S: Server> Loop<S> {
                     if exit.from.is_none() || exit.from == self.parent {
                         break exit.reason;
                     }
-                    match catch::panics(|| info(exit)) {
+                    match catch(|| info(exit)) {
                         Ok(info) => self.info(info).await,
                         Err(reason) => Next::Stop(reason),
                     }
@@ -148,7 +196,7 @@ impl<S: Server> Loop<S> {
 
     /// Runs an inspection. If it panics, only the asker is affected: its call fails.
     fn show(&self, inspection: Inspection<S>) {
-        let _ = catch::panics(|| inspection(&self.server));
+        let _ = catch(|| inspection(&self.server));
     }
 
     /// Ends the server: calls `terminate` and reports a crash. A panic or an `exit` in `terminate`

@@ -4,8 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use super::Server;
-use super::mail::{Mail, Request, System};
+use super::behaviour::{Mail, Request, Server, System};
 use crate::process::process_ref::sealed;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 

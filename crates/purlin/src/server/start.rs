@@ -1,17 +1,16 @@
 //! Starting servers and waiting for their `init`.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::Waker;
 use std::time::Duration;
 
-use purlin_raw::{ReplyReceiver, oneshot};
+use purlin_raw::oneshot;
 
-use super::mail::{Mail, Request, System};
-use super::run::serve;
-use super::{Server, ServerRef};
+use super::behaviour::{Mail, Server};
+use super::run::{Boot, Up, serve};
+use super::server_ref::ServerRef;
 use crate::call::request::CallDeadline;
 use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, spawn};
 
@@ -128,52 +127,6 @@ pub struct Start<'a, S: Server> {
 
 /// Spawns the server's process.
 type Spawn<'a, S> = Box<dyn FnOnce(Boot<S>) -> Pid<Mail<S>> + 'a>;
-
-/// Arguments of a server's process.
-pub(super) struct Boot<S: Server> {
-    pub(super) args: S::Args,
-    /// Name to register.
-    pub(super) name: Option<Name>,
-    /// Parent, whose exit signal stops the server if it traps exits.
-    pub(super) parent: Option<ProcessId>,
-    /// Reports the result of the start to the starter.
-    pub(super) up: Reply<Up<S>>,
-    /// Resolves when the starter has given up.
-    pub(super) given_up: ReplyReceiver<Infallible>,
-}
-
-/// Result of a start. A start that fails is reported by the exit reason of the process instead.
-pub(super) enum Up<S: Server> {
-    Ready(Unclaimed<S>),
-    Ignored,
-    NotNamed(RegisterError),
-}
-
-/// Handle to a server that is up. Dropping it unclaimed, because the starter has just given up,
-/// stops the server.
-pub(super) struct Unclaimed<S: Server> {
-    pid: Pid<Mail<S>>,
-    claimed: bool,
-}
-
-impl<S: Server> Unclaimed<S> {
-    pub(super) fn new(pid: Pid<Mail<S>>) -> Self {
-        Self { pid, claimed: false }
-    }
-
-    fn claim(mut self) -> ServerRef<S> {
-        self.claimed = true;
-        ServerRef::new(self.pid.clone())
-    }
-}
-
-impl<S: Server> Drop for Unclaimed<S> {
-    fn drop(&mut self) {
-        if !self.claimed {
-            self.pid.send(Mail::System(System(Request::Stop(ExitReason::Normal))));
-        }
-    }
-}
 
 /// Error returned when a server does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]

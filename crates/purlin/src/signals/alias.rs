@@ -7,8 +7,8 @@ use std::fmt;
 
 use purlin_raw::Address;
 
-use crate::node::context::ErlangTypes;
-use crate::process::pid::drop_undelivered;
+use crate::mailbox::send::drop_undelivered;
+use crate::node::erlang_types::ErlangTypes;
 use crate::signals::reference::Reference;
 use crate::signals::signal::Signal;
 use crate::{Process, ProcessId};

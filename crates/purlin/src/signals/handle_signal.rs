@@ -4,20 +4,34 @@
 //! A signal that becomes a message takes the signal's position among the messages (M2). The user's
 //! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
 
-use std::sync::atomic::Ordering;
-
 use purlin_raw::{
-    ConvertedMessage, Erased, Owner, SignalOutcome, catch_panic, exhaust_budget, is_traced, trace,
+    ConvertedMessage, Erased, NotInTurn, Owner, SignalOutcome, exhaust_budget, is_traced, trace,
 };
 
-use crate::node::context::{ErlangTypes, with_context};
+use crate::node::context::{is_stopping, with_context};
+use crate::node::erlang_types::ErlangTypes;
 use crate::pg::Event;
-use crate::process::body;
-use crate::process::exit::catch;
+use crate::process::crash_report::report;
+use crate::process::unwind::{catch, contain};
 use crate::signals::local_state::{LocalState, OfDown, OfEvent, OfExit, Origin};
 use crate::signals::signal::{Signal, answer_as_ended, send_signal};
 use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId};
+
+/// Handles the signals that arrived and moves the messages to the save queue. Returns the number of
+/// messages moved.
+///
+/// Called at the beginning of a turn, and within a turn when a scan of the mailbox reaches its end.
+#[inline]
+pub(crate) fn fetch<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<usize, NotInTurn> {
+    if me.has_arrivals() { me.fetch(false, |signal| handle_signal(me, signal)) } else { Ok(0) }
+}
+
+/// Takes the oldest message and handles the signals before it.
+#[inline]
+pub(crate) fn next<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<Option<M>, NotInTurn> {
+    me.next(|signal| handle_signal(me, signal))
+}
 
 /// Handles a signal and returns what it became.
 ///
@@ -40,7 +54,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
                 // The monitor was removed (D3), or the process is about to end.
-                catch_panic(|| drop(reason));
+                contain(|| drop(reason));
                 return SignalOutcome::Nothing;
             };
             converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
@@ -50,7 +64,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             if link.is_some_and(|link| link.is_up()) {
                 return handle_exit_signal(me, Some(from), reason, Origin::Link);
             }
-            catch_panic(|| drop(reason));
+            contain(|| drop(reason));
             SignalOutcome::Nothing
         }
         signal => handle_other_signal(me, signal),
@@ -67,7 +81,7 @@ fn handle_other_signal<M: Send + 'static>(
     match signal {
         Signal::Exit { from, reason } => {
             let by = match from {
-                Some(sender) if sender == id(me) => Origin::Itself,
+                Some(sender) if sender == ProcessId::of_owner(me) => Origin::Itself,
                 None if is_stopping() => Origin::Stop,
                 _ => Origin::Other,
             };
@@ -84,13 +98,13 @@ fn handle_other_signal<M: Send + 'static>(
         Signal::Follow(buffer) => {
             trace(true);
             let before = with_local(me, |local| local.rare().rare().followed.replace(buffer));
-            // WHY: `catch_panic`, here and below, because the trace buffer holds user code.
-            catch_panic(|| drop(before));
+            // WHY: `contain`, here and below, because the trace buffer holds user code.
+            contain(|| drop(before));
             SignalOutcome::Nothing
         }
         Signal::Unfollow(buffer) => {
             let before = with_local(me, |local| local.unfollow(&buffer));
-            catch_panic(|| drop((before, buffer)));
+            contain(|| drop((before, buffer)));
             SignalOutcome::Nothing
         }
         Signal::Aliased { alias, message } => {
@@ -99,16 +113,16 @@ fn handle_other_signal<M: Send + 'static>(
                 Ok(message) => SignalOutcome::Message(ConvertedMessage::new(*message, 0)),
                 Err(unread) => {
                     with_context(|here| here.node_core.state().dropped.alias());
-                    // WHY: `catch_panic`, because the destructor is user code and a turn may be
+                    // WHY: `contain`, because the destructor is user code and a turn may be
                     // just beginning.
-                    catch_panic(|| drop(unread));
+                    contain(|| drop(unread));
                     SignalOutcome::Nothing
                 }
             }
         }
         // For other processes, a process that is about to end has ended.
         signal if with_local(me, |local| local.exiting()) => {
-            answer_as_ended(id(me), signal);
+            answer_as_ended(ProcessId::of_owner(me), signal);
             SignalOutcome::Nothing
         }
         Signal::Link(peer) => {
@@ -119,7 +133,7 @@ fn handle_other_signal<M: Send + 'static>(
             let peer = ProcessId::of(&from);
             let link = with_local(me, |local| local.rare().unlinked_by(peer));
             drop(link);
-            send_signal(&from, Signal::UnlinkAck { from: id(me), id: number });
+            send_signal(&from, Signal::UnlinkAck { from: ProcessId::of_owner(me), id: number });
             SignalOutcome::Nothing
         }
         Signal::UnlinkAck { from, id } => {
@@ -148,7 +162,9 @@ fn handle_other_signal<M: Send + 'static>(
             let _ = asker.send(());
             SignalOutcome::Nothing
         }
-        Signal::Down { .. } | Signal::LinkExit { .. } => unreachable!("`act` does that itself"),
+        Signal::Down { .. } | Signal::LinkExit { .. } => {
+            unreachable!("`handle_signal` handles these")
+        }
         Signal::Describe(asker) => {
             let details = with_local(me, |local| local.describe());
             // The send fails if the caller has given up.
@@ -167,15 +183,6 @@ fn with_local<M: Send + 'static, R>(
     me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
 }
 
-/// Returns whether the node is stopping. If so, an exit signal without a sender is the node's.
-pub(crate) fn is_stopping() -> bool {
-    with_context(|here| here.node_core.state().stopping.load(Ordering::Relaxed)).unwrap_or(false)
-}
-
-pub(crate) fn id<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> ProcessId {
-    ProcessId::new(me.shared().creation, me.slot())
-}
-
 /// Handles an exit signal (L3, L4).
 fn handle_exit_signal<M: Send + 'static>(
     me: &Owner<ErlangTypes, M>,
@@ -187,7 +194,7 @@ fn handle_exit_signal<M: Send + 'static>(
         return converted::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
     }
     let (ends, unused) = with_local(me, |local| local.receive_exit(reason, by));
-    catch_panic(|| drop(unused));
+    contain(|| drop(unused));
     if ends { end_process() } else { SignalOutcome::Nothing }
 }
 
@@ -207,12 +214,12 @@ fn converted<M: Send + 'static, T>(
     me: &Owner<ErlangTypes, M>,
     make: impl FnOnce() -> ConvertedMessage<M>,
 ) -> SignalOutcome<M> {
-    match catch::panics(make) {
+    match catch(make) {
         Ok(sealed) => SignalOutcome::Message(sealed),
         Err(reason) => {
-            body::report(me, &reason, std::any::type_name::<T>());
+            report(me, &reason, std::any::type_name::<T>());
             let unused = with_local(me, |local| local.end(reason));
-            catch_panic(|| drop(unused));
+            contain(|| drop(unused));
             end_process()
         }
     }

@@ -13,50 +13,15 @@ use std::num::NonZero;
 
 use purlin_raw::{ConvertedMessage, Erased};
 
-use crate::node::context::ExitStatus;
+use crate::node::erlang_types::Peer;
+use crate::process::body::Body;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
-use crate::process::spawn::{spawn_here, spawn_on};
+use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
 use crate::signals::local_state::{ExtendedState, InitialState, LocalState, OfExit};
-use crate::signals::reference::Reference;
-use crate::signals::signal::{Peer, Signal, send_signal};
-use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
-
-/// Exit signal as received by a process that traps exits: Erlang's `{'EXIT', From, Reason}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// The process that ended or sent the signal; `None` if the node sent it, or a thread outside
-    /// any process.
-    pub from: Option<ProcessId>,
-    /// The exit reason.
-    pub reason: ExitReason,
-}
-
-/// One end of a link.
-#[derive(Debug)]
-pub(crate) struct Link {
-    /// The process at the other end; `None` if it had already ended when the link was created.
-    peer: Option<Peer>,
-    /// Number of the unlink that has not been acknowledged.
-    unlinking: Option<NonZero<u64>>,
-}
-
-impl Link {
-    pub(crate) fn new(peer: Option<Peer>) -> Self {
-        Self { peer, unlinking: None }
-    }
-
-    pub(crate) fn is_up(&self) -> bool {
-        self.unlinking.is_none()
-    }
-
-    /// Sends the exit signal of the link, because the process that holds this end has ended.
-    pub(crate) fn ended(self, me: ProcessId, status: &ExitStatus) {
-        if let (Some(peer), None) = (self.peer, self.unlinking) {
-            send_signal(&peer, Signal::LinkExit { from: me, reason: status.reason() });
-        }
-    }
-}
+use crate::signals::monitor_link::Link;
+use crate::signals::signal::Signal;
+use crate::{Exit, ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
 impl ExtendedState {
     /// Creates the link or marks it as up. Returns whether the other process must be informed.
@@ -216,7 +181,10 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let local = self.linked_child();
-        let pid = spawn_here(|node_core, parent| spawn_on(node_core, parent, local, function));
+        let pid = spawn_here(|node_core, parent| {
+            try_spawn_on(node_core, parent, local, (), function, Body::new)
+                .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
+        });
         self.local_of_child(&pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.signal_self(Signal::LinkExit { from: pid.id(), reason: ExitReason::SystemLimit });
@@ -262,26 +230,5 @@ impl<M: Send + 'static> Process<M> {
     fn local_of_child<N: Send + 'static>(&self, pid: &Pid<N>) {
         let child = pid.address().clone().untyped();
         self.with_local(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
-    }
-
-    /// Runs `f` on the private state of this process.
-    #[track_caller]
-    pub(crate) fn with_local<R>(&self, f: impl FnOnce(&mut LocalState) -> R) -> R {
-        self.owner().local(f).unwrap_or_else(|_| self.not_here())
-    }
-
-    /// Returns an untyped handle on this process, for another process to store.
-    pub(crate) fn peer(&self) -> Peer {
-        self.owner().address().untyped()
-    }
-
-    /// Sends a signal from this process to itself.
-    pub(crate) fn signal_self(&self, signal: Signal) {
-        send_signal(&self.peer(), signal);
-    }
-
-    #[track_caller]
-    pub(crate) fn reference(&self) -> Reference {
-        Reference::new().unwrap_or_else(|| self.not_here())
     }
 }

@@ -8,14 +8,13 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, trace};
+use purlin_raw::{ConvertedMessage, Either, Erased, Pooled, Waiter, trace};
 
-use crate::mailbox::backpressure::Suspended;
+use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::pg::Event;
-use crate::signals::links::Link;
-use crate::signals::monitors::Monitoring;
+use crate::signals::monitor_link::{Link, Monitoring};
 use crate::signals::reference::Reference;
-use crate::signals::signal::{EndWatch, Peer, Signal};
+use crate::signals::signal::{EndWatch, Signal};
 use crate::signals::small_map::SmallMap;
 use crate::trace::TraceBuffer;
 use crate::{ExitReason, ProcessDetails, ProcessId};
@@ -52,6 +51,8 @@ pub(crate) enum InitialState {
 pub(crate) struct ExtendedState {
     /// Exit reason, set once the process is about to end.
     pub(crate) exit: Option<ExitReason>,
+    /// Whether `exit` is the reason of a call of [`exit`](crate::exit()) by the process.
+    pub(crate) called_exit: bool,
     /// Waker of a combinator that waits for a message, if it is not the process's waker.
     pub(crate) mail: Option<Waker>,
     /// Linked processes.
@@ -82,7 +83,7 @@ pub(crate) struct RareState {
     /// Monitors of groups, with the conversion of their events.
     pub(crate) groups: SmallMap<Reference, Erased>,
     /// Wait-list entries of a process that has sent past bounds.
-    pub(crate) suspended: Option<Suspended>,
+    pub(crate) suspended: Option<Vec<Waiter<ErlangTypes>>>,
     /// Trace buffer of the trace that follows the process.
     pub(crate) followed: Option<Arc<TraceBuffer>>,
     /// Memory in bytes that the process reported.
@@ -262,6 +263,20 @@ impl LocalState {
                 None
             }
         }
+    }
+
+    /// Records a call of [`exit`](crate::exit()), unless the process is about to end already.
+    /// Returns the unused reason for the caller to drop.
+    pub(crate) fn call_exit(&mut self, reason: ExitReason) -> Option<ExitReason> {
+        let unused = self.end(reason);
+        self.rare().called_exit |= unused.is_none();
+        unused
+    }
+
+    /// Removes the record of a call of [`exit`](crate::exit()) and returns its reason.
+    pub(crate) fn take_called_exit(&mut self) -> Option<ExitReason> {
+        let extended = self.seen_mut()?;
+        if std::mem::take(&mut extended.called_exit) { extended.exit.take() } else { None }
     }
 
     /// Returns the conversion of the events of a group monitor, if the monitor exists.

@@ -6,95 +6,21 @@
 //! monitor that finds the process ended or ending is answered with `noproc` by the holder of the
 //! signal: the ending process, or the sender.
 
-use std::fmt;
 use std::future::Future;
 
 use purlin_raw::{ConvertedMessage, Erased};
 
 use crate::node::context::with_context;
-use crate::node::names::Name;
+use crate::node::erlang_types::Peer;
+use crate::process::body::Body;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
-use crate::process::spawn::{spawn_here, spawn_on};
+use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
 use crate::signals::local_state::{InitialState, LocalState, OfDown};
+use crate::signals::monitor_link::Monitoring;
 use crate::signals::reference::Reference;
-use crate::signals::signal::{Peer, Signal, send_signal};
-use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
-
-/// Identifies a monitor: Erlang's monitor reference.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MonitorRef(Reference);
-
-/// Message of a monitor that fired: Erlang's `{'DOWN', Ref, process, Object, Reason}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Down {
-    /// The monitor that fired.
-    pub monitor: MonitorRef,
-    /// The process that ended, by id or by name as it was monitored.
-    pub process: Monitored,
-    /// The exit reason; `noproc` if the process had ended before.
-    pub reason: ExitReason,
-}
-
-/// Target of a monitor.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Monitored {
-    /// A process.
-    Process(ProcessId),
-    /// The process that had this name when it was monitored (D5).
-    Name(Name),
-}
-
-/// The watcher's end of a monitor. WHY: an enum, because it is usually one word and is moved often.
-#[derive(Debug)]
-pub(crate) enum Monitoring {
-    /// Monitor of a process.
-    Of(Peer),
-    /// Monitor by name, or of a process that had already ended, with the process if there was one.
-    As(Box<(Monitored, Option<Peer>)>),
-}
-
-impl Monitoring {
-    /// Returns the target of the monitor.
-    #[inline]
-    pub(crate) fn of(&self) -> Monitored {
-        match self {
-            Self::Of(peer) => Monitored::Process(ProcessId::of(peer)),
-            Self::As(given) => given.0.clone(),
-        }
-    }
-
-    fn peer(&self) -> Option<&Peer> {
-        match self {
-            Self::Of(peer) => Some(peer),
-            Self::As(given) => given.1.as_ref(),
-        }
-    }
-
-    /// Removes the monitor at its target, because the watcher has ended or removed it.
-    pub(crate) fn over(&self, reference: Reference) {
-        if let Some(peer) = self.peer() {
-            send_signal(peer, Signal::Demonitor(reference));
-        }
-    }
-}
-
-impl MonitorRef {
-    /// Returns the monitor as a number that identifies it to other nodes.
-    pub fn number(self) -> u64 {
-        self.0.number()
-    }
-
-    /// Restores a reference from [`MonitorRef::number`].
-    pub fn from_number(number: u64) -> Self {
-        Self(Reference::from_number(number))
-    }
-
-    pub(crate) fn into_inner(self) -> Reference {
-        self.0
-    }
-}
+use crate::signals::signal::Signal;
+use crate::{Down, ExitReason, MonitorRef, Monitored, Name, Outcome, Pid, Process, SpawnError};
 
 /// Seals a [`Down`] into a message.
 fn sealed<M: From<Down>>(
@@ -104,18 +30,6 @@ fn sealed<M: From<Down>>(
 ) -> ConvertedMessage<M> {
     let down = Down { monitor: MonitorRef(reference), process: monitoring.of(), reason };
     ConvertedMessage::new(M::from(down), reference.number())
-}
-
-impl fmt::Display for MonitorRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Debug for MonitorRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
 }
 
 impl<M: Send + 'static> Process<M> {
@@ -251,7 +165,10 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let (reference, local) = self.monitored_child();
-        let pid = spawn_here(|node_core, parent| spawn_on(node_core, parent, local, function));
+        let pid = spawn_here(|node_core, parent| {
+            try_spawn_on(node_core, parent, local, (), function, Body::new)
+                .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
+        });
         self.monitor_child(reference, &pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.signal_self(Signal::Down { reference, reason: ExitReason::SystemLimit });

@@ -8,11 +8,10 @@
 //! A thread that runs processes takes a batch of 1024 numbers from the node, so that processes on
 //! different cores do not contend for one counter.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::Ordering;
-
-use crate::node::context::{NodeContext, with_context};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size of a batch of numbers.
 const BATCH: u64 = 1024;
@@ -27,10 +26,16 @@ impl Reference {
         (u64::from(creation) << 32) / BATCH
     }
 
-    /// Returns a new reference; `None` on a thread that runs no process.
+    /// Returns a new reference. `numbers`: next number of this thread; `batches`: next batch of the
+    /// node.
     #[inline]
-    pub(crate) fn new() -> Option<Self> {
-        with_context(|here| Self(next(here)))
+    pub(crate) fn next(numbers: &Cell<u64>, batches: &AtomicU64) -> Self {
+        let mut number = numbers.get();
+        if number.is_multiple_of(BATCH) {
+            number = batch(batches.fetch_add(1, Ordering::Relaxed)).start;
+        }
+        numbers.set(number + 1);
+        Self(number)
     }
 
     /// Returns the reference as a number, which is never 0.
@@ -48,16 +53,6 @@ impl Reference {
 pub(crate) fn batch(batch: u64) -> Range<u64> {
     let first = batch.wrapping_mul(BATCH);
     (first | 1)..first.saturating_add(BATCH)
-}
-
-#[inline]
-fn next(here: &NodeContext) -> u64 {
-    let mut number = here.numbers.get();
-    if number.is_multiple_of(BATCH) {
-        number = batch(here.node_core.state().batches.fetch_add(1, Ordering::Relaxed)).start;
-    }
-    here.numbers.set(number + 1);
-    number
 }
 
 impl fmt::Display for Reference {

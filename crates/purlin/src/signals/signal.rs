@@ -5,15 +5,14 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use purlin_raw::{Ref, ReplySender, catch_panic};
+use crate::process::unwind::contain;
+use purlin_raw::ReplySender;
 
-use crate::node::context::ErlangTypes;
+use crate::node::erlang_types::Peer;
+use crate::pg;
 use crate::signals::reference::Reference;
 use crate::trace::TraceBuffer;
-use crate::{ExitReason, ProcessDetails, ProcessId, pg};
-
-/// Untyped handle on another process.
-pub(crate) type Peer = Ref<ErlangTypes>;
+use crate::{ExitReason, ProcessDetails, ProcessId};
 
 /// A signal that is not a message.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ pub(crate) fn send_signal(to: &Peer, signal: Signal) {
 
 #[cold]
 fn release_waiter(unread: Signal) {
-    catch_panic(|| drop(unread));
+    contain(|| drop(unread));
 }
 
 /// Answers for a process that has ended or is about to end.
@@ -84,7 +83,7 @@ pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
 
 /// Wakes a waker, which may be user code, and contains its panic.
 pub(crate) fn wake(waker: Waker) {
-    catch_panic(|| waker.wake());
+    contain(|| waker.wake());
 }
 
 /// Registration of a future that waits for the end of a process.
@@ -95,7 +94,7 @@ impl EndWatch {
     /// Sets the waker; `None` once the future has been dropped.
     pub(crate) fn set(&self, waker: Option<Waker>) {
         let before = std::mem::replace(&mut *self.lock(), waker);
-        catch_panic(|| drop(before));
+        contain(|| drop(before));
     }
 
     pub(crate) fn wake(&self) {

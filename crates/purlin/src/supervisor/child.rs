@@ -4,56 +4,20 @@ use std::any::Any;
 use std::fmt;
 use std::future::{Future, IntoFuture as _, ready};
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use purlin_raw::catch_panic;
-
 use super::children::{Settings, Spec};
-use super::process::SupervisorMail;
-use super::{ChildType, Restart, Shutdown, SupervisorSpec};
+use super::mail::{Start, Starting, SupervisorMail};
+use super::{ChildType, Restart, Shutdown};
 use crate::server::{self, Server, StartError};
-use crate::{ExitReason, Outcome, Process, ProcessId};
+use crate::{ExitReason, Outcome, Process};
 
 /// Default time a worker has to end after `shutdown`.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
 /// Exit reason of a server that its start function does not link to the supervisor.
 const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
-
-/// Future of a child's start: the process, linked to its supervisor, or `None` if the start
-/// returned `ignore`.
-pub(crate) type Starting<'a> =
-    Pin<Box<dyn Future<Output = Result<Option<ProcessId>, ExitReason>> + Send + 'a>>;
-
-/// Start function of a child, called by the supervisor's process at each start and restart.
-#[derive(Clone)]
-pub(crate) struct Start(Option<Arc<StartFn>>);
-
-type StartFn = dyn Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync;
-
-impl Start {
-    fn new(
-        start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Some(Arc::new(start)))
-    }
-
-    pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
-        // WHY: only `drop` takes the function out.
-        let start = self.0.as_ref().expect("it is there while it can be called");
-        start(me)
-    }
-}
-
-impl Drop for Start {
-    fn drop(&mut self) {
-        // WHY panics are contained: the function owns user values, and their destructors must not
-        // end the supervisor.
-        catch_panic(|| drop(self.0.take()));
-    }
-}
 
 /// Child spec: a child's id, start function, restart type and shutdown type.
 ///
@@ -75,7 +39,7 @@ impl Drop for Start {
 pub struct ChildSpec(Spec<Start>);
 
 impl ChildSpec {
-    fn new(
+    pub(super) fn new(
         id: impl Into<Arc<str>>,
         child_type: ChildType,
         start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
@@ -133,16 +97,6 @@ impl ChildSpec {
         start: impl Fn(&Process<SupervisorMail>) -> server::Start<'_, S> + Send + Sync + 'static,
     ) -> Self {
         Self::new(id, ChildType::Worker, move |me| start_server(me, start(me)))
-    }
-
-    /// Creates the spec of a child supervisor. It is permanent, and may take any time to stop its
-    /// own children.
-    pub fn supervisor(id: impl Into<Arc<str>>, spec: impl Into<SupervisorSpec>) -> Self {
-        let spec = spec.into();
-        Self::new(id, ChildType::Supervisor, move |me| {
-            let started = spec.clone().spawn_link(me);
-            Box::pin(async move { Ok(Some(started.up().await?.id())) })
-        })
     }
 
     /// Sets the restart type.

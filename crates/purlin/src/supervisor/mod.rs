@@ -27,12 +27,14 @@ mod children;
 mod effects;
 mod error;
 mod intensity;
+mod mail;
 mod order;
 mod process;
 mod report;
 mod requests;
 mod restart;
 mod spec;
+mod start;
 mod strategy;
 mod supervisor_core;
 mod supervisor_ref;
@@ -44,9 +46,9 @@ pub use error::{
     BadSpec, DeleteError, FailedToStartChild, RestartError, StartChildError, StartError,
     TerminateError,
 };
+pub use mail::SupervisorMail;
+pub(crate) use order::KILL_GRACE;
 pub use order::Shutdown;
-pub(crate) use process::KILL_GRACE;
-pub use process::SupervisorMail;
 pub use requests::{ChildCounts, ChildInfo, ChildProcess};
 pub use restart::{AutoShutdown, Restart};
 pub use spec::{DynamicSupervisorSpec, SupervisorSpec};

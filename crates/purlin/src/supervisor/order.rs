@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::Restart;
 use crate::ExitReason;
 
+/// Time a killed process has to end (L7).
+pub(crate) const KILL_GRACE: Duration = Duration::from_secs(2);
+
 /// Shutdown type: how a supervisor stops a child (G2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shutdown {

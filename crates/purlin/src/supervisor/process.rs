@@ -14,83 +14,27 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
-use super::child::{ChildSpec, Make, Start};
+use super::child::{ChildSpec, Make};
 use super::children::Spec;
 use super::effects::{Effects, Stopped};
-use super::error::{DeleteError, RestartError, StartChildError};
+use super::error::StartChildError;
+use super::mail::{Mail, Start, SupervisorMail};
+use super::order::KILL_GRACE;
 use super::report::{Context, Offender, write};
-use super::requests::{ChildCounts, ChildInfo};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
-use crate::node::context::with_context;
-use crate::observe::{self, Report, Restarts};
-use crate::process::exit::catch;
+use crate::node::context::{is_stopping, with_context};
+use crate::observe::{Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
-use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
-
-/// Time a killed process has to end (L7).
-pub(crate) const KILL_GRACE: Duration = Duration::from_secs(2);
+use crate::process::unwind::catch;
+use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive};
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
-
-/// Message of a supervisor's mailbox; only this crate can create one, except from an `Exit` or a
-/// `Down`.
-#[derive(Debug)]
-pub struct SupervisorMail(pub(super) Mail);
-
-pub(super) enum Mail {
-    Exit(Exit),
-    Down(Down),
-    TryAgain(Key),
-    /// Replied to once the initial children have been started.
-    AreYouUp(Reply<()>),
-    StartChild(Box<ChildSpec>, Reply<Result<Option<ProcessId>, StartChildError>>),
-    StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
-    RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
-    DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
-    /// The reply is whether there was such a child.
-    TerminateChild(Arc<str>, Reply<bool>),
-    TerminateProcess(ProcessId, Reply<bool>),
-    WhichChildren(Reply<Vec<ChildInfo>>),
-    CountChildren(Reply<ChildCounts>),
-    Stop(ExitReason),
-}
-
-impl From<Exit> for SupervisorMail {
-    fn from(exit: Exit) -> Self {
-        Self(Mail::Exit(exit))
-    }
-}
-
-impl From<Down> for SupervisorMail {
-    fn from(down: Down) -> Self {
-        Self(Mail::Down(down))
-    }
-}
-
-impl fmt::Debug for Mail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
-            Self::Down(down) => return fmt::Debug::fmt(down, f),
-            Self::TryAgain(_) => "TryAgain",
-            Self::AreYouUp(_) => "AreYouUp",
-            Self::StartChild(..) | Self::StartWith(..) => "StartChild",
-            Self::RestartChild(..) => "RestartChild",
-            Self::DeleteChild(..) => "DeleteChild",
-            Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",
-            Self::WhichChildren(_) => "WhichChildren",
-            Self::CountChildren(_) => "CountChildren",
-            Self::Stop(_) => "Stop",
-        })
-    }
-}
 
 /// Process function of a supervisor.
 pub(super) async fn supervise(
@@ -155,9 +99,7 @@ impl Supervisor {
             Some(child) if from != self.parent => {
                 // WHY: when the node stops, children end because of that, and no process can be
                 // spawned any more.
-                if with_context(|here| here.node_core.state().stopping.load(Ordering::Relaxed))
-                    == Some(true)
-                {
+                if is_stopping() {
                     return Some(ExitReason::Shutdown);
                 }
                 let next = self.core.ended(child, &reason).await;
@@ -176,9 +118,9 @@ impl Supervisor {
                 reply.send(Err(StartChildError::OtherArguments));
             }
             Mail::StartChild(child, reply) => {
-                let checked = check(child.id(), child.settings(), keeper.auto_shutdown);
+                let checked = check(&child.id, &child.settings, keeper.auto_shutdown);
                 reply.send(match checked {
-                    Ok(()) => keeper.start_child(child.into_spec()).await,
+                    Ok(()) => keeper.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
                 });
             }
@@ -200,8 +142,7 @@ impl Supervisor {
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
-        let start =
-            catch::panics(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
+        let start = catch(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
         let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
         self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
@@ -281,7 +222,7 @@ impl Effects for ProcessEffects {
 
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start function clones user values, which may panic.
-        let starting = catch::panics(|| start.call(&self.me))?;
+        let starting = catch(|| start.call(&self.me))?;
         starting.await
     }
 
@@ -337,16 +278,15 @@ impl Effects for ProcessEffects {
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
         write(&self.title, context, reason, offender);
         if context != Context::Started {
-            let (when, at) = observe::moment();
             let report = Report {
                 number: 0,
-                when,
-                at,
+                when: SystemTime::now(),
+                at: now(),
                 supervisor: self.me.id(),
                 context: context.name(),
                 child: Arc::clone(offender.id),
                 process: offender.process,
-                reason: observe::beginning(reason),
+                reason: beginning(reason),
             };
             with_context(|here| here.node_core.state().journal.reported(report));
         }

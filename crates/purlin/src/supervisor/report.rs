@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use super::children::Settings;
 use super::{ChildType, Restart, Shutdown};
@@ -46,7 +46,7 @@ pub(crate) fn write(
     let Offender { process, id, settings } = offender;
     let Settings { restart, significant, shutdown, child_type } = settings;
     let pid: &dyn fmt::Display = process.as_ref().map_or(&"undefined", |pid| pid as _);
-    catch_panic(|| match context {
+    contain(|| match context {
         Context::Started => tracing::info!(
             %supervisor, %pid, %id, %restart, significant, %shutdown, %child_type, "progress"
         ),

@@ -1,4 +1,4 @@
-//! Supervisor specifications, and starting supervisors.
+//! Supervisor specifications.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use super::child::{ChildSpec, ChildTemplate, Make};
 use super::children::{Settings, Spec};
-use super::error::{BadSpec, StartError};
+use super::error::BadSpec;
 use super::intensity::Intensity;
-use super::process::{Mail, SupervisorMail, supervise};
 use super::strategy::Strategy;
-use super::supervisor_ref::{DynamicSupervisorRef, SupervisorRef};
 use super::{AutoShutdown, Restart};
-use crate::{ExitReason, Name, Node, Pid, Process};
+use crate::Name;
 
 /// Specification of a supervisor: its restart strategy, restart intensity and initial children, in
 /// start order (G2).
@@ -111,7 +109,7 @@ impl SupervisorSpec {
         self
     }
 
-    /// Sets the name to register (N1): see [`SupervisorRef::whereis`].
+    /// Sets the name to register (N1): see [`SupervisorRef::whereis`](super::SupervisorRef::whereis).
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(Name::from(name));
         self
@@ -121,45 +119,6 @@ impl SupervisorSpec {
     pub fn child(mut self, child: ChildSpec) -> Self {
         self.children.push(child);
         self
-    }
-
-    /// Starts the supervisor, linked to the calling process, and waits until its children have been
-    /// started.
-    ///
-    /// The caller is its *parent*: an exit signal from the parent, for any reason, stops the
-    /// supervisor, which stops its children and ends with that reason. Exit signals of other
-    /// processes are ignored.
-    ///
-    /// *Cancellation*: dropping the future does not stop the supervisor, which stays linked.
-    ///
-    /// # Errors
-    /// Returns [`StartError`]; its reason is `{shutdown, {failed_to_start_child, …}}` if a child
-    /// failed to start. The supervisor has ended by then. Since they are linked, the caller is sent
-    /// an exit signal with that reason too.
-    ///
-    /// # Panics
-    /// Panics outside the calling process's own turn.
-    pub async fn start_link<M: Send + 'static>(
-        self,
-        me: &Process<M>,
-    ) -> Result<SupervisorRef, StartError> {
-        Ok(self.spawn_link(me).up().await.map(SupervisorRef::new)?)
-    }
-
-    /// Starts the supervisor like [`SupervisorSpec::start_link`] on a node, from any thread or
-    /// task, without a parent. Only [`SupervisorRef::stop`], an exit signal without a sender, the
-    /// node's stop and `kill` end it.
-    ///
-    /// # Errors
-    /// As [`SupervisorSpec::start_link`].
-    pub async fn start(self, node: &Node) -> Result<SupervisorRef, StartError> {
-        let pid = node.spawn(move |me| supervise(me, self, None));
-        Ok(Starting(pid).up().await.map(SupervisorRef::new)?)
-    }
-
-    pub(crate) fn spawn_link<M: Send + 'static>(self, me: &Process<M>) -> Starting {
-        let parent = Some(me.id());
-        Starting(me.spawn_link(move |me| supervise(me, self, parent)))
     }
 
     pub(super) fn window(&self) -> Intensity {
@@ -193,17 +152,6 @@ pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Resu
     Ok(())
 }
 
-/// A supervisor that is starting its children.
-pub(crate) struct Starting(Pid<SupervisorMail>);
-
-impl Starting {
-    /// Waits until the initial children have been started.
-    pub(crate) async fn up(self) -> Result<Pid<SupervisorMail>, ExitReason> {
-        let up = self.0.answer_or_end(|reply| SupervisorMail(Mail::AreYouUp(reply))).await;
-        up.map(|()| self.0)
-    }
-}
-
 /// Specification of a dynamic supervisor: OTP's `simple_one_for_one`, Elixir's `DynamicSupervisor`.
 ///
 /// It has no initial children. Each child is started with its own arguments, has no id, and is
@@ -228,7 +176,7 @@ impl Starting {
 /// }
 /// ```
 pub struct DynamicSupervisorSpec<A> {
-    spec: SupervisorSpec,
+    pub(super) spec: SupervisorSpec,
     arguments: PhantomData<fn(A)>,
 }
 
@@ -255,28 +203,6 @@ impl<A: Send + 'static> DynamicSupervisorSpec<A> {
     pub fn name(mut self, name: &str) -> Self {
         self.spec = self.spec.name(name);
         self
-    }
-
-    /// Starts the supervisor; see [`SupervisorSpec::start_link`].
-    ///
-    /// # Errors
-    /// As [`SupervisorSpec::start_link`].
-    ///
-    /// # Panics
-    /// As [`SupervisorSpec::start_link`].
-    pub async fn start_link<M: Send + 'static>(
-        self,
-        me: &Process<M>,
-    ) -> Result<DynamicSupervisorRef<A>, StartError> {
-        Ok(DynamicSupervisorRef::new(self.spec.start_link(me).await?))
-    }
-
-    /// Starts the supervisor on a node; see [`SupervisorSpec::start`].
-    ///
-    /// # Errors
-    /// As [`SupervisorSpec::start`].
-    pub async fn start(self, node: &Node) -> Result<DynamicSupervisorRef<A>, StartError> {
-        Ok(DynamicSupervisorRef::new(self.spec.start(node).await?))
     }
 }
 

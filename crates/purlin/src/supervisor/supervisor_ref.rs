@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::child::ChildSpec;
 use super::error::{DeleteError, RestartError, StartChildError, TerminateError};
-use super::process::{Mail, SupervisorMail};
+use super::mail::{Mail, SupervisorMail};
 use super::requests::{ChildCounts, ChildInfo};
 use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
 
@@ -79,7 +79,7 @@ impl SupervisorRef {
         &self,
         child: ChildSpec,
     ) -> Result<Option<ProcessId>, StartChildError> {
-        let child = Box::new(child);
+        let child = Box::new(child.into_spec());
         let asked = self.ask(|reply| Mail::StartChild(child, reply)).await;
         asked.unwrap_or_else(|error| Err(StartChildError::NoSupervisor(error)))
     }

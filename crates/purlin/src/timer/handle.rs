@@ -9,10 +9,8 @@ use std::time::Duration;
 use purlin_sched::{TimerAction, TimerWheel};
 
 use crate::node::context::with_context;
-use crate::process::spawn::spawn_on;
-use crate::signals::local_state::LocalState;
 use crate::timer::interval::Interval;
-use crate::{Node, Pid};
+use crate::{Node, Pid, spawn};
 
 /// Handle on a message to be sent later: Erlang's timer reference.
 ///
@@ -146,7 +144,7 @@ impl<M: Send + 'static> Pid<M> {
         let set = with_context(|here| {
             let (interval, sender) = Interval::new(&here.timers, self.clone(), period, message);
             let run = move |me| sender.run(me);
-            interval.sent_by(spawn_on(&here.node_core, here.parent(), LocalState::default(), run))
+            interval.sent_by(spawn(run))
         });
         Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
     }

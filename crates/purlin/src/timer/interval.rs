@@ -14,7 +14,7 @@ use std::time::Duration;
 use purlin_sched::TimerWheel;
 
 use crate::mailbox::deadline::Deadline;
-use crate::process::pid::drop_undelivered;
+use crate::mailbox::send::drop_undelivered;
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 

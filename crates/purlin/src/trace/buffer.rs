@@ -14,7 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use purlin_sched::TimerWheel;
 
-use super::{Event, EventKind, FollowError, Options};
+use super::event::{Event, EventKind};
+use super::options::Options;
 use crate::ProcessId;
 
 /// Most events returned by one read.
@@ -48,6 +49,35 @@ impl fmt::Display for State {
         })
     }
 }
+
+/// Error returned when a process cannot be traced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FollowError {
+    /// No process of the node has this id, or it has ended.
+    NoProcess(ProcessId),
+    /// The process is a system process, such as the proxy of a remote process.
+    SystemProcess(ProcessId),
+    /// The trace already follows the most live processes allowed by [`Options::processes`].
+    TooMany(usize),
+    /// The trace has stopped.
+    Stopped(State),
+}
+
+impl fmt::Display for FollowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
+            Self::SystemProcess(id) => {
+                write!(f, "{id} serves processes, and is none of a program's")
+            }
+            Self::TooMany(most) => write!(f, "this trace follows {most} processes already"),
+            Self::Stopped(state) => write!(f, "the trace is over: {state}"),
+        }
+    }
+}
+
+impl std::error::Error for FollowError {}
 
 /// State and counters of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,18 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use purlin_raw::{Outgoing, Slot, catch_panic, current_local, current_slot};
+use crate::process::unwind::contain;
+use purlin_raw::{Outgoing, Slot, current_local, current_slot};
 
-use super::{EventKind, TraceBuffer};
-use crate::node::context::{ErlangTypes, ExitStatus, Shared, with_context};
+use super::buffer::TraceBuffer;
+use super::event::EventKind;
+use crate::node::context::with_context;
+use crate::node::erlang_types::ErlangTypes;
+use crate::node::erlang_types::Peer;
 use crate::observe::beginning;
-use crate::signals::signal::{Peer, Signal, send_signal};
+use crate::process::exit_status::ExitStatus;
+use crate::process::shared::Shared;
+use crate::signals::signal::{Signal, send_signal};
 use crate::{ExitReason, ProcessId};
 
 /// Returns the process of this turn and its trace. Detaches a trace that has stopped.
@@ -19,7 +25,7 @@ fn followed() -> Option<(ProcessId, Arc<TraceBuffer>)> {
     let buffer = current_local::<ErlangTypes, _>(|local| local.followed())??;
     if !buffer.is_running() {
         let before = current_local::<ErlangTypes, _>(|local| local.unfollow(&buffer));
-        catch_panic(|| drop((before, buffer)));
+        contain(|| drop((before, buffer)));
         return None;
     }
     let creation = with_context(|here| here.node_core.state().creation)?;

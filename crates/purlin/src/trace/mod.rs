@@ -44,6 +44,7 @@
 //! | `event` | trace events |
 //! | `options` | limits and message text |
 //! | `buffer` | trace buffer |
+//! | `session` | trace session: the handle of a trace |
 //! | `hooks` | trace points |
 //! | `span` | `tracing` spans of processes and messages |
 
@@ -51,124 +52,12 @@ mod buffer;
 mod event;
 pub(crate) mod hooks;
 mod options;
+mod session;
 mod span;
 
-use std::fmt;
-use std::sync::Arc;
-
-pub use buffer::{State, Status};
+pub(crate) use buffer::TraceBuffer;
+pub use buffer::{FollowError, State, Status};
 pub use event::{Event, EventKind};
 pub use options::Options;
+pub use session::Trace;
 pub use span::{Traced, spanned};
-
-pub(crate) use buffer::TraceBuffer;
-
-use crate::signals::signal::{Signal, send_signal};
-use crate::{Node, ProcessId, WeakNode};
-
-/// Trace of selected processes. Dropping it stops it.
-pub struct Trace {
-    buffer: Arc<TraceBuffer>,
-    node: WeakNode,
-}
-
-/// Error returned when a process cannot be traced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FollowError {
-    /// No process of the node has this id, or it has ended.
-    NoProcess(ProcessId),
-    /// The process is a system process, such as the proxy of a remote process.
-    SystemProcess(ProcessId),
-    /// The trace already follows the most live processes allowed by [`Options::processes`].
-    TooMany(usize),
-    /// The trace has stopped.
-    Stopped(State),
-}
-
-impl fmt::Display for FollowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
-            Self::SystemProcess(id) => {
-                write!(f, "{id} serves processes, and is none of a program's")
-            }
-            Self::TooMany(most) => write!(f, "this trace follows {most} processes already"),
-            Self::Stopped(state) => write!(f, "the trace is over: {state}"),
-        }
-    }
-}
-
-impl std::error::Error for FollowError {}
-
-impl Trace {
-    /// Starts a trace on a node. It follows no process yet. The trace does not keep the node alive.
-    pub fn start(node: &Node, options: Options) -> Self {
-        let clock = node.inner().scheduler.timers().wheel(0).clone();
-        Self { buffer: Arc::new(TraceBuffer::new(options, clock)), node: node.downgrade() }
-    }
-
-    /// Traces a process from its next turn on.
-    ///
-    /// # Errors
-    /// Returns [`FollowError`] if the process is not alive or is a system process, the limit of processes is reached,
-    /// or the trace has stopped.
-    pub fn follow(&self, id: ProcessId) -> Result<(), FollowError> {
-        let peer = self.node.upgrade().and_then(|node| node.find(id));
-        let peer = peer.ok_or(FollowError::NoProcess(id))?;
-        if peer.shared().is_system() {
-            return Err(FollowError::SystemProcess(id));
-        }
-        self.buffer.enter(id)?;
-        peer.signal(Signal::Follow(Arc::clone(&self.buffer))).map_err(|_| {
-            self.buffer.leave(id);
-            FollowError::NoProcess(id)
-        })
-    }
-
-    /// Stops tracing a process, from its next turn on.
-    pub fn unfollow(&self, id: ProcessId) {
-        self.buffer.leave(id);
-        if let Some(node) = self.node.upgrade() {
-            self.detach(&node, id);
-        }
-    }
-
-    fn detach(&self, node: &Node, id: ProcessId) {
-        if let Some(peer) = node.find(id).filter(|peer| !peer.shared().is_system()) {
-            send_signal(&peer, Signal::Unfollow(Arc::clone(&self.buffer)));
-        }
-    }
-
-    /// Stops the trace. Its events can still be read.
-    pub fn stop(&self) {
-        self.buffer.stop(State::Ended);
-        if let Some(node) = self.node.upgrade() {
-            self.status().processes.into_iter().for_each(|id| self.detach(&node, id));
-        }
-    }
-
-    /// Returns the state and the counters of the trace.
-    pub fn status(&self) -> Status {
-        self.buffer.status()
-    }
-
-    /// Returns the stored events with numbers greater than `after`, oldest first, at most 1000.
-    ///
-    /// COST: a lock that traced processes never wait for, and the list.
-    pub fn events(&self, after: u64) -> Vec<Event> {
-        self.buffer.events(after)
-    }
-}
-
-impl Drop for Trace {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-impl fmt::Debug for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trace").field("status", &self.status()).finish_non_exhaustive()
-    }
-}

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use purlin_raw::catch_panic;
+use crate::process::unwind::contain;
 
 use crate::observe::beginning;
 
@@ -87,7 +87,7 @@ impl Options {
         let shown = message.and_then(|message| {
             let show = self.shows.get(&message.type_id())?;
             let mut shown = None;
-            catch_panic(|| shown = show(message));
+            contain(|| shown = show(message));
             shown
         });
         shown.map_or(Cow::Borrowed(message_type), |shown| beginning(&shown).into())

@@ -8,7 +8,7 @@ use std::future::Future;
 use tracing::field::{Empty, display};
 use tracing::{Instrument as _, Span};
 
-use crate::{Outcome, Process, ProcessInfo};
+use crate::{Outcome, Process};
 
 /// Wraps a process function for [`spawn`](crate::spawn()) so that its process runs in a span. Everything the process
 /// and the libraries it calls log is attributed to that process.
@@ -52,8 +52,7 @@ where
             "process", pid = %me.id(), name = Empty, function = type_name::<F>()
         );
         if !span.is_disabled() {
-            let name = ProcessInfo::new(&me.owner().address()).name;
-            name.map(|name| span.record("name", display(name)));
+            me.pid().info().name.map(|name| span.record("name", display(name)));
         }
         // Code before the first await runs in the span too.
         let future = span.in_scope(|| function(me));

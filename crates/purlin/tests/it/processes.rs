@@ -441,3 +441,42 @@ fn a_process_is_not_in_the_table_when_its_end_is_reported() {
     assert_eq!(*looks.2.lock().expect("nobody panics with it"), Some(false));
     stop(&node);
 }
+
+// P2: code that catches the unwinding of `exit` does not keep the process alive
+#[purlin::test]
+async fn exit_ends_a_process_that_catches_its_unwinding() {
+    fn caught_exit() {
+        let call = || purlin::exit(ExitReason::error("enough"));
+        assert!(std::panic::catch_unwind(call).is_err());
+    }
+    let returns = spawn(async |_: Process<()>| caught_exit());
+    let awaits = spawn(async |_: Process<()>| {
+        caught_exit();
+        std::future::pending::<()>().await;
+    });
+    let panics = spawn(async |_: Process<()>| {
+        caught_exit();
+        panic!("after the exit");
+    });
+    let receives = spawn(async |mut me: Process<()>| {
+        me.pid().send(());
+        caught_exit();
+        assert_eq!(me.try_receive(), None);
+        me.receive().await;
+        unreachable!("a process that is about to end receives nothing");
+    });
+    for pid in [returns, awaits, panics, receives] {
+        assert_eq!(pid.ended().await, ExitReason::error("enough"));
+    }
+}
+
+// P2: of several calls of `exit` the first counts
+#[purlin::test]
+async fn the_first_of_several_exits_is_the_exit_reason() {
+    let pid = spawn(async |_: Process<()>| {
+        let first = || purlin::exit(ExitReason::error("first"));
+        assert!(std::panic::catch_unwind(first).is_err());
+        purlin::exit(ExitReason::error("second"))
+    });
+    assert_eq!(pid.ended().await, ExitReason::error("first"));
+}

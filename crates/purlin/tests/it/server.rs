@@ -10,7 +10,7 @@ use crate::waiting::{MS, comes, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
     CallError, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
-    ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn,
+    ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn, yield_now,
 };
 use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
@@ -151,6 +151,10 @@ impl Server for Puppet {
     }
 
     async fn terminate(&mut self, reason: &ExitReason, _me: &mut Process<Mail<Self>>) {
+        if *reason == ExitReason::Shutdown {
+            // A process that is about to end would end here.
+            yield_now().await;
+        }
         self.witness.send(Seen::Terminate(self.n, reason.clone()));
         assert_ne!(self.n, 666, "no good end");
     }

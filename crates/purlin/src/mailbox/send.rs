@@ -1,0 +1,140 @@
+//! Sending messages to a process.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use purlin_raw::{Address, Refused, SendMode, SendOutcome, Unsent, Waiter};
+
+use crate::mailbox::backpressure::suspend;
+use crate::node::context::with_context;
+use crate::node::erlang_types::ErlangTypes;
+use crate::{Pid, SendError};
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends a message (M1). Returns immediately and never blocks the thread.
+    ///
+    /// Messages from one process arrive in the order sent (M2). A message to a process that has
+    /// ended is dropped, and counted if a worker of a node sent it (M4, see
+    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to get it back. If the mailbox has
+    /// a bound and is full, its policy decides ([`Overflow`](crate::Overflow), B1).
+    ///
+    /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
+    /// atomic read-modify-write; the message is moved (M5).
+    #[inline]
+    pub fn send(&self, message: M) {
+        match self.address().send(message) {
+            Ok(()) => {}
+            Err(Unsent::Ended(message)) => drop_undelivered(message),
+            Err(Unsent::Bounded(message)) => send_bounded(self.address(), message),
+        }
+    }
+
+    /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the
+    /// policy is to wait or to reject ([`Overflow`](crate::Overflow)).
+    ///
+    /// `Ok` does not mean that the message will be received: the process may end first, and a full
+    /// mailbox may drop the message.
+    ///
+    /// # Errors
+    /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
+    pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
+        match self.address().send(message) {
+            Ok(()) => Ok(()),
+            Err(Unsent::Ended(message)) => Err(SendError::NoProcess(message)),
+            Err(Unsent::Bounded(message)) => {
+                self.address().send_bounded(message, SendMode::Try)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the mailbox has capacity, then sends a message (B1).
+    ///
+    /// A mailbox without a bound always has capacity. Unlike [`send`](Pid::send), this method never
+    /// takes the mailbox past its limit, and it works in a process and in a task of any runtime. A
+    /// mailbox that drops the oldest message has capacity up to twice its limit.
+    ///
+    /// ```
+    /// # use purlin::{Overflow, Process, SpawnOptions, spawn_opt};
+    /// # #[purlin::main] async fn main() {
+    /// let options = SpawnOptions::new().bound(10, Overflow::Wait);
+    /// let slow = spawn_opt(options, async |mut me: Process<u32>| {
+    ///     for n in 0..100 {
+    ///         assert_eq!(me.receive().await, n);
+    ///         assert!(me.mailbox_len() <= 10);
+    ///     }
+    /// });
+    /// let slow = slow.expect("there is room for a process");
+    /// for n in 0..100 {
+    ///     slow.send_async(n).await.expect("it lives");
+    /// }
+    /// # assert_eq!(slow.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// *Cancellation*: a future that is dropped before it is ready has sent nothing, and drops the
+    /// message.
+    ///
+    /// # Errors
+    /// Returns [`SendError`] with the message if the process has ended or ends meanwhile. If a
+    /// process sends to its own full mailbox, which would deadlock, returns the error without
+    /// waiting.
+    ///
+    /// COST: as [`Pid::send`]; a wait takes a lock and a waker. Capacity in the mailbox wakes all
+    /// waiters.
+    pub async fn send_async(&self, message: M) -> Result<(), SendError<M>> {
+        let (mut message, mut place) = (Some(message), None);
+        poll_fn(move |cx| self.poll_send(&mut message, &mut place, cx)).await
+    }
+
+    /// Sends the message if there is capacity; otherwise keeps it and joins the wait list.
+    fn poll_send(
+        &self,
+        message: &mut Option<M>,
+        place: &mut Option<Waiter<ErlangTypes>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        if !purlin_raw::spend_budget() {
+            purlin_raw::poll_again(cx.waker());
+            return Poll::Pending;
+        }
+        while let Some(unsent) = message.take() {
+            match self.address().send_bounded(unsent, SendMode::Strict) {
+                Ok(_) => break,
+                Err(Refused::Full(unsent)) if !self.address().is_current() => {
+                    *message = Some(unsent);
+                    *place = self.address().join_wait_list(cx.waker().clone());
+                    if place.is_some() {
+                        return Poll::Pending;
+                    }
+                }
+                Err(refused) => return Poll::Ready(Err(refused.into())),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// [`Pid::send`] to a mailbox that has a bound.
+#[cold]
+fn send_bounded<M: Send + 'static>(to: &Address<ErlangTypes, M>, message: M) {
+    match to.send_bounded(message, SendMode::Send) {
+        Ok(SendOutcome::Done) => {}
+        Ok(SendOutcome::Past) => suspend(to),
+        Err(Refused::Ended(message)) => drop_undelivered(message),
+        Err(Refused::Full(message)) => {
+            if let Some(edge) = to.bound() {
+                edge.reject();
+            }
+            drop(message);
+        }
+    }
+}
+
+/// Counts and drops a message whose receiver has ended.
+#[cold]
+pub(crate) fn drop_undelivered<M>(message: M) {
+    // WHY: an ended process does not keep its node alive, so the sender's node counts the drop.
+    with_context(|here| here.node_core.state().dropped.ended(1));
+    drop(message);
+}

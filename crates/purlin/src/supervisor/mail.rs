@@ -1,0 +1,101 @@
+//! Messages of a supervisor's mailbox, and the start functions of children, which they carry.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::process::unwind::contain;
+
+use super::children::Spec;
+use super::error::{DeleteError, RestartError, StartChildError};
+use super::requests::{ChildCounts, ChildInfo};
+use super::strategy::Key;
+use crate::{Down, Exit, ExitReason, Process, ProcessId, Reply};
+
+/// Message of a supervisor's mailbox; only this crate can create one, except from an `Exit` or a
+/// `Down`.
+#[derive(Debug)]
+pub struct SupervisorMail(pub(super) Mail);
+
+pub(super) enum Mail {
+    Exit(Exit),
+    Down(Down),
+    TryAgain(Key),
+    /// Replied to once the initial children have been started.
+    AreYouUp(Reply<()>),
+    StartChild(Box<Spec<Start>>, Reply<Result<Option<ProcessId>, StartChildError>>),
+    StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
+    RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
+    DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
+    /// The reply is whether there was such a child.
+    TerminateChild(Arc<str>, Reply<bool>),
+    TerminateProcess(ProcessId, Reply<bool>),
+    WhichChildren(Reply<Vec<ChildInfo>>),
+    CountChildren(Reply<ChildCounts>),
+    Stop(ExitReason),
+}
+
+impl From<Exit> for SupervisorMail {
+    fn from(exit: Exit) -> Self {
+        Self(Mail::Exit(exit))
+    }
+}
+
+impl From<Down> for SupervisorMail {
+    fn from(down: Down) -> Self {
+        Self(Mail::Down(down))
+    }
+}
+
+impl fmt::Debug for Mail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
+            Self::Down(down) => return fmt::Debug::fmt(down, f),
+            Self::TryAgain(_) => "TryAgain",
+            Self::AreYouUp(_) => "AreYouUp",
+            Self::StartChild(..) | Self::StartWith(..) => "StartChild",
+            Self::RestartChild(..) => "RestartChild",
+            Self::DeleteChild(..) => "DeleteChild",
+            Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",
+            Self::WhichChildren(_) => "WhichChildren",
+            Self::CountChildren(_) => "CountChildren",
+            Self::Stop(_) => "Stop",
+        })
+    }
+}
+
+/// Future of a child's start: the process, linked to its supervisor, or `None` if the start
+/// returned `ignore`.
+pub(crate) type Starting<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<ProcessId>, ExitReason>> + Send + 'a>>;
+
+/// Start function of a child, called by the supervisor's process at each start and restart.
+#[derive(Clone)]
+pub(crate) struct Start(Option<Arc<StartFn>>);
+
+type StartFn = dyn Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync;
+
+impl Start {
+    pub(super) fn new(
+        start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(start)))
+    }
+
+    pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
+        // WHY: only `drop` takes the function out.
+        let start = self.0.as_ref().expect("it is there while it can be called");
+        start(me)
+    }
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        // WHY panics are contained: the function owns user values, and their destructors must not
+        // end the supervisor.
+        contain(|| drop(self.0.take()));
+    }
+}
