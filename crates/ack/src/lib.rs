@@ -63,20 +63,18 @@
 //! ```
 
 pub mod client;
-pub mod frames;
+mod connection;
 pub mod handler;
 pub mod load;
 mod nonblocking;
-pub mod pending_acks;
-pub mod read_buffer;
 pub mod server;
-pub mod session;
-pub mod session_table;
 pub mod strategy;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
-pub mod verifier;
 pub mod wire;
+
+pub use connection::{pending_acks, session_table};
+pub use wire::{frames, read_buffer, session, verifier};
 
 /// Documents whose examples are compiled as tests.
 #[cfg(doctest)]

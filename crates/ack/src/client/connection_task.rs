@@ -32,8 +32,8 @@ use super::error::{ConnectError, Ended, Lost, Refused};
 use super::open_session::open;
 use super::settings::{Settings, now};
 use super::shared::{Shared, Work};
-use crate::session::Opening;
-use crate::verifier::AckVerifier;
+use crate::wire::session::Opening;
+use crate::wire::verifier::AckVerifier;
 
 /// Size of the buffer for answers, in bytes. One ack in it may cover thousands of messages.
 const ANSWERS: usize = 4096;

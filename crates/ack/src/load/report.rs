@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::plan::Plan;
 use super::summary::{Spread, Summary};
-use crate::session::Level;
+use crate::wire::session::Level;
 
 /// Width of the longest histogram bar in characters.
 const WIDEST: f64 = 40.0;

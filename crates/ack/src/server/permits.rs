@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::counters::Counters;
-use super::limits::Limits;
+use crate::connection::counters::Counters;
+use crate::connection::limits::Limits;
 
 /// Connection slots and connections per address.
 #[derive(Debug)]

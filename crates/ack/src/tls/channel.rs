@@ -32,7 +32,7 @@ use rustls::Connection;
 use tokio::io::Interest;
 
 use crate::nonblocking::now_or_would_block;
-use crate::read_buffer::ReadBuffer;
+use crate::wire::read_buffer::ReadBuffer;
 
 /// Encrypted bytes per read.
 const BLOCK: usize = 64 << 10;
