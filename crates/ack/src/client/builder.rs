@@ -36,7 +36,18 @@ impl Client {
     #[must_use]
     pub fn builder(address: impl ToString) -> Builder {
         Builder {
-            settings: Settings::new(address.to_string()),
+            settings: Settings {
+                address: address.to_string(),
+                tls: None,
+                linger: Duration::ZERO,
+                connect: Duration::from_secs(5),
+                silence: Duration::from_secs(30),
+                patience: Duration::from_secs(60),
+                backoff: Backoff::default(),
+                on_refused: Box::new(|refused| {
+                    tracing::warn!(id = refused.id, reason = %refused.reason, "a message was refused");
+                }),
+            },
             window: Window::default(),
             batch: 64 << 10,
             largest: LARGEST,
@@ -168,7 +179,8 @@ impl Builder {
         let mut outbox = Outbox::new(self.window, self.batch);
         outbox.grant(u64::MAX, self.largest);
         let shared = Arc::new(Shared::new(outbox));
-        let mut task = ConnectionTask::new(Arc::clone(&shared), self.settings, opening);
+        let mut task =
+            ConnectionTask { shared: Arc::clone(&shared), settings: self.settings, opening };
         let first = task.first().await?;
         tokio::spawn(task.run(first));
         Ok(Client { shared })

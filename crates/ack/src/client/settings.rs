@@ -19,21 +19,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new(address: String) -> Self {
-        Self {
-            address,
-            tls: None,
-            linger: Duration::ZERO,
-            connect: Duration::from_secs(5),
-            silence: Duration::from_secs(30),
-            patience: Duration::from_secs(60),
-            backoff: Backoff::default(),
-            on_refused: Box::new(|refused| {
-                tracing::warn!(id = refused.id, reason = %refused.reason, "a message was refused");
-            }),
-        }
-    }
-
     /// Reports refused messages to the callback.
     pub(super) fn report_refused(&mut self, refused: impl IntoIterator<Item = Refused>) {
         refused.into_iter().for_each(&mut self.on_refused);

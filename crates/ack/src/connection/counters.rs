@@ -45,77 +45,65 @@ pub struct Counts {
 /// The counters behind [`Counts`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    opened: AtomicU64,
-    closed: AtomicU64,
-    messages: AtomicU64,
-    acks: AtomicU64,
-    refusals: AtomicU64,
-    too_large: AtomicU64,
-    silent: AtomicU64,
-    deaf: AtomicU64,
-    insecure: AtomicU64,
-    failed: AtomicU64,
-    over_address: AtomicU64,
-    exhausted: AtomicU64,
+    pub(crate) opened: Counter,
+    pub(crate) closed: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) acks: Counter,
+    pub(crate) refusals: Counter,
+    too_large: Counter,
+    silent: Counter,
+    deaf: Counter,
+    insecure: Counter,
+    failed: Counter,
+    pub(crate) over_address: Counter,
+    pub(crate) exhausted: Counter,
     pub(crate) latencies: Latencies,
 }
 
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, count: u64) {
+        // ORDER: relaxed: the counter publishes no other data.
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 impl Counters {
-    pub(crate) fn opened(&self) {
-        add(&self.opened, 1);
-    }
-
-    pub(crate) fn closed(&self) {
-        add(&self.closed, 1);
-    }
-
-    /// Counts an ack of `messages` messages.
-    pub(crate) fn acked(&self, messages: u64) {
-        add(&self.messages, messages);
-        add(&self.acks, 1);
-    }
-
-    pub(crate) fn refused(&self) {
-        add(&self.refusals, 1);
-    }
-
-    pub(crate) fn over_address(&self) {
-        add(&self.over_address, 1);
-    }
-
-    pub(crate) fn exhausted(&self) {
-        add(&self.exhausted, 1);
-    }
-
     /// Counts the close reason of a connection.
     pub(crate) fn ended(&self, end: &CloseReason) {
         match end {
-            CloseReason::TooLarge(_) => add(&self.too_large, 1),
-            CloseReason::IdleTimeout => add(&self.silent, 1),
-            CloseReason::SlowReader => add(&self.deaf, 1),
-            CloseReason::Insecure(_) => add(&self.insecure, 1),
-            CloseReason::Refused | CloseReason::Failed(_) => add(&self.failed, 1),
+            CloseReason::TooLarge(_) => self.too_large.add(1),
+            CloseReason::IdleTimeout => self.silent.add(1),
+            CloseReason::SlowReader => self.deaf.add(1),
+            CloseReason::Insecure(_) => self.insecure.add(1),
+            CloseReason::Refused | CloseReason::Failed(_) => self.failed.add(1),
             _ => {}
         }
     }
 
     pub(crate) fn read(&self) -> Counts {
         // WHY this order: a connection must not be seen closed before it was opened.
-        let closed = read(&self.closed);
-        let opened = read(&self.opened);
+        let closed = self.closed.read();
+        let opened = self.opened.read();
         Counts {
             connections: opened.saturating_sub(closed),
             connections_ever: opened,
-            messages: read(&self.messages),
-            acks: read(&self.acks),
-            refusals: read(&self.refusals),
-            too_large: read(&self.too_large),
-            silent: read(&self.silent),
-            deaf: read(&self.deaf),
-            insecure: read(&self.insecure),
-            failed: read(&self.failed),
-            over_address: read(&self.over_address),
-            exhausted: read(&self.exhausted),
+            messages: self.messages.read(),
+            acks: self.acks.read(),
+            refusals: self.refusals.read(),
+            too_large: self.too_large.read(),
+            silent: self.silent.read(),
+            deaf: self.deaf.read(),
+            insecure: self.insecure.read(),
+            failed: self.failed.read(),
+            over_address: self.over_address.read(),
+            exhausted: self.exhausted.read(),
         }
     }
 }
@@ -123,15 +111,11 @@ impl Counters {
 /// Read-only handle to the counters of a server. Clones read the same counters.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    address: SocketAddr,
-    counters: Arc<Counters>,
+    pub(crate) address: SocketAddr,
+    pub(crate) counters: Arc<Counters>,
 }
 
 impl Watch {
-    pub(crate) fn new(address: SocketAddr, counters: Arc<Counters>) -> Self {
-        Self { address, counters }
-    }
-
     /// Returns the address of the server, also after it has stopped.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
@@ -158,16 +142,7 @@ pub(crate) struct Watched<'a>(pub(crate) &'a Counters);
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            add(&self.0.failed, 1);
+            self.0.failed.add(1);
         }
     }
-}
-
-fn add(to: &AtomicU64, count: u64) {
-    // ORDER: relaxed: the counter publishes no other data.
-    to.fetch_add(count, Ordering::Relaxed);
-}
-
-fn read(from: &AtomicU64) -> u64 {
-    from.load(Ordering::Relaxed)
 }

@@ -179,14 +179,6 @@ impl Reader {
         within(&mut self.me, patience, all_ended(others)).await.is_some()
     }
 
-    /// Resets the connection, discarding unsent answers.
-    ///
-    /// WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
-    /// client would not learn of the end meanwhile.
-    pub(crate) fn reset(self) {
-        self.socket.reset();
-    }
-
     /// Closes the connection once the client has read everything, or after a timeout.
     ///
     /// WHY it continues to read: closing a socket with unread data resets the connection, and the

@@ -153,19 +153,3 @@ fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
     // WHY poisoning is ignored: a panic under the lock ends all processes of the connection.
     channel.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use std::net::{Ipv4Addr, TcpListener};
-
-    use super::*;
-
-    /// Returns the server side and the client side of a connection.
-    pub(crate) fn connected() -> (Socket, TcpStream) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
-        let address = listener.local_addr().expect("it is bound");
-        let client = TcpStream::connect(address).expect("somebody listens");
-        let (stream, _) = listener.accept().expect("somebody has come");
-        (Socket::new(stream, None).expect("it is connected"), client)
-    }
-}

@@ -120,7 +120,7 @@ async fn resources_exhausted(
     all: &Acceptors,
     error: &io::Error,
 ) -> Option<Exit> {
-    all.counters.exhausted();
+    all.counters.exhausted.add(1);
     if !all.short.swap(true, Ordering::Relaxed) {
         tracing::warn!(%error, "no connection can be accepted for now");
     }

@@ -193,7 +193,12 @@ where
         static SERVERS: AtomicU64 = AtomicU64::new(0);
         // ORDER: relaxed: only uniqueness matters.
         let number = SERVERS.fetch_add(1, Ordering::Relaxed);
-        let listener = at.listener()?;
+        let listener = match at {
+            At::Address(address) => {
+                bind(address).map_err(|error| StartError::Listen { address, error })?
+            }
+            At::Listener(listener) => listener.try_clone().map_err(StartError::Listener)?,
+        };
         let address = listener.local_addr().map_err(StartError::Listener)?;
         listener.set_nonblocking(true).map_err(StartError::Listener)?;
         let counters = Arc::new(Counters::default());
@@ -230,20 +235,9 @@ where
     }
 }
 
-impl At {
-    fn listener(self) -> Result<TcpListener, StartError> {
-        match self {
-            Self::Address(address) => {
-                listen(address).map_err(|error| StartError::Listen { address, error })
-            }
-            Self::Listener(listener) => listener.try_clone().map_err(StartError::Listener),
-        }
-    }
-}
-
 /// Binds and listens. WHY not the standard library: its backlog is 128, and ten thousand clients
 /// may connect simultaneously.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;

@@ -17,7 +17,7 @@ use crate::connection::reader::Reader;
 use crate::connection::shared::Shared;
 use crate::connection::socket::Socket;
 use crate::handler::Handler;
-use crate::strategy::{Strategy, run};
+use crate::strategy::{self, Strategy};
 
 /// An accepted connection that an acceptor hands over to a new process.
 #[derive(Debug)]
@@ -50,12 +50,14 @@ where
     };
     let _watched = Watched(&shared.counters);
     let mut reader = Reader::new(me, socket, shared.silence);
-    let end = run(strategy, &mut reader, make(peer), &shared).await;
+    let end = strategy::run(strategy, &mut reader, make(peer), &shared).await;
     tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
     match &end {
         CloseReason::Lost(_) | CloseReason::Replaced => {}
-        CloseReason::SlowReader => reader.reset(),
+        // WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
+        // client would not learn of the end meanwhile.
+        CloseReason::SlowReader => reader.socket().reset(),
         _ => reader.close().await,
     }
     end.reason()

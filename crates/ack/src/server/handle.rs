@@ -93,7 +93,7 @@ impl Door {
     /// Returns a handle to the counters that keeps nothing else of the server alive.
     #[must_use]
     pub fn watch(&self) -> Watch {
-        Watch::new(self.address, Arc::clone(&self.acceptors.counters))
+        Watch { address: self.address, counters: Arc::clone(&self.acceptors.counters) }
     }
 }
 

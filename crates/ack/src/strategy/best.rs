@@ -135,7 +135,7 @@ impl Handshake {
 
     /// Records that a message is refused and all earlier ones are answered.
     fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
-        shared.counters.refused();
+        shared.counters.refusals.add(1);
         let Self { session, .. } = self;
         shared.sessions.table().refused(session.client, session.epoch, refusal);
         self.newest = Some(refusal.id).max(self.newest);

@@ -49,7 +49,8 @@ pub(super) fn missing_bytes(waiting: &[u8], shared: &Shared) -> Result<usize, Cl
 /// Takes and counts the next pending ack.
 pub(super) fn next_ack(owed: &mut PendingAcks, counters: &Counters) -> Option<[u8; ACK]> {
     let ack = owed.take()?;
-    counters.acked(u64::from(ack.skipped) + 1);
+    counters.messages.add(u64::from(ack.skipped) + 1);
+    counters.acks.add(1);
     Some(ack.to_bytes())
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use purlin::{Overflow, Pid, SpawnOptions, yield_now};
 
 use super::BLOCK;
-use super::helper::{join, spawn};
+use super::helper::{join, not_spawned};
 use super::responder::{Item, Responder};
 use crate::connection::close_reason::CloseReason;
 use crate::connection::reader::{Amount, Reader};
@@ -22,7 +22,7 @@ use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 /// Capacity of the responder's mailbox in blocks.
 const BLOCKS: usize = 100;
 
-pub(in crate::strategy) async fn run<H: Handler>(
+pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     handler: H,
     shared: &Arc<Shared>,
@@ -30,7 +30,8 @@ pub(in crate::strategy) async fn run<H: Handler>(
     let parent = reader.process().id();
     let responder = Responder::new(handler, parent, reader.socket(), Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
-    let responder = spawn(reader, bound, move |me| responder.run(me))?;
+    let responder = reader.process().spawn_link_opt(bound, move |me| responder.run(me));
+    let responder = responder.map_err(not_spawned)?;
     let ended = read(reader, &responder).await;
     responder.send(Item::Last);
     join(&responder).await?;

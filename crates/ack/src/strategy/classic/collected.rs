@@ -24,7 +24,7 @@ use purlin::{CallError, ExitReason, Pid, SpawnOptions};
 
 use super::BLOCK;
 use super::collector::{Collect, Collector};
-use super::helper::{join, spawn};
+use super::helper::{join, not_spawned};
 use super::ticker::ticker;
 use crate::connection::close_reason::CloseReason;
 use crate::connection::reader::{Amount, Reader};
@@ -33,19 +33,20 @@ use crate::handler::Handler;
 use crate::strategy::handle_batch::missing_bytes;
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
-pub(in crate::strategy) async fn run<H: Handler>(
+pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     handler: H,
     shared: &Arc<Shared>,
     amount: Amount,
 ) -> Result<Infallible, CloseReason> {
-    let socket = reader.socket();
-    let parent = reader.process().id();
+    let (me, socket) = (reader.process(), reader.socket());
+    let parent = me.id();
     let collector = Collector::new(handler, parent, Arc::clone(shared));
-    let collector = spawn(reader, SpawnOptions::new(), move |me| collector.run(me))?;
+    let collector = me.spawn_link_opt(SpawnOptions::new(), move |me| collector.run(me));
+    let collector = collector.map_err(not_spawned)?;
     let (from, all) = (collector.clone(), Arc::clone(shared));
-    let ticker =
-        spawn(reader, SpawnOptions::new(), move |me| ticker(me, socket, from, parent, all))?;
+    let ticker = move |me| ticker(me, socket, from, parent, all);
+    let ticker = me.spawn_link_opt(SpawnOptions::new(), ticker).map_err(not_spawned)?;
     let ended = read(reader, &collector, shared, amount).await;
     collector.send(Collect::Last);
     join(&ticker).await?;

@@ -67,13 +67,12 @@ pub(super) struct Collector<H> {
 
 impl<H: Handler> Collector<H> {
     pub(super) fn new(handler: H, parent: ProcessId, shared: Arc<Shared>) -> Self {
-        let (owed, owed_since) = Default::default();
         Self {
             handler,
             parent,
             shared,
-            pending: owed,
-            pending_since: owed_since,
+            pending: PendingAcks::default(),
+            pending_since: Duration::ZERO,
             waits: None,
             last: false,
         }

@@ -8,35 +8,23 @@
 //! read. Tokio registers a descriptor once, so a helper waits on a duplicate. If none is available,
 //! it retries after [`PAUSE`].
 
-use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-use purlin::{ExitReason, Outcome, Pid, Process, SpawnError, SpawnOptions, receive};
+use purlin::{ExitReason, Pid, Process, SpawnError, receive};
 use tokio::io::Interest;
 use tokio::time::sleep;
 
 use crate::connection::close_reason::CloseReason;
-use crate::connection::reader::Reader;
 use crate::connection::resources::{PAUSE, is_resource_exhausted};
 use crate::connection::socket::Socket;
 
-/// Spawns a helper process, linked to the connection process.
-pub(super) fn spawn<N, F, Fut>(
-    reader: &Reader,
-    options: SpawnOptions,
-    function: F,
-) -> Result<Pid<N>, CloseReason>
-where
-    N: Send + 'static,
-    F: FnOnce(Process<N>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    reader.process().spawn_link_opt(options, function).map_err(|error| match error {
+/// Returns the close reason of a connection whose helper was not spawned.
+pub(super) fn not_spawned<F>(error: SpawnError<F>) -> CloseReason {
+    match error {
         SpawnError::SystemLimit(_) => CloseReason::Failed(ExitReason::SystemLimit),
         _ => CloseReason::ExitSignal(ExitReason::Normal),
-    })
+    }
 }
 
 /// Waits for the end of a helper. Fails with the close reason of the connection, unless the helper
@@ -92,13 +80,22 @@ async fn writable(duplicate: io::Result<Socket>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     use purlin::Node;
     use tokio::runtime::Builder;
     use tokio::task::yield_now;
 
     use super::*;
-    use crate::connection::socket::tests::connected;
+
+    /// Returns the server side and the client side of a connection.
+    fn connected() -> (Socket, TcpStream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
+        let address = listener.local_addr().expect("it is bound");
+        let client = TcpStream::connect(address).expect("somebody listens");
+        let (stream, _) = listener.accept().expect("somebody has come");
+        (Socket::new(stream, None).expect("it is connected"), client)
+    }
 
     #[test]
     fn blocked_write_ends_only_on_the_matching_message() {

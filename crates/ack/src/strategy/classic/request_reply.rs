@@ -20,7 +20,7 @@ use crate::wire::{REPLY, SizeOrder};
 /// Size of the read buffer in bytes: a client that waits has sent one message.
 const USUAL: usize = 4 << 10;
 
-pub(in crate::strategy) async fn run<H: Handler>(
+pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,

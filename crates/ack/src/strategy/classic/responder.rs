@@ -62,18 +62,16 @@ pub(super) struct Responder<H> {
 
 impl<H: Handler> Responder<H> {
     pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
-        let (tail, owed, owed_since) = Default::default();
-        let whole_at = now();
         Self {
             handler,
             parent,
             socket,
             shared,
-            tail,
-            pending: owed,
-            pending_since: owed_since,
+            tail: Vec::new(),
+            pending: PendingAcks::default(),
+            pending_since: Duration::ZERO,
             blocks: 0,
-            whole_at,
+            whole_at: now(),
         }
     }
 

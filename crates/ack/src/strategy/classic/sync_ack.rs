@@ -14,7 +14,7 @@ use crate::handler::Handler;
 use crate::strategy::handle_batch::{acknowledge, handle_batch, missing_bytes, whole_messages};
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
-pub(in crate::strategy) async fn run<H: Handler>(
+pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
