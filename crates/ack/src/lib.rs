@@ -13,6 +13,7 @@
 //! | [`verifier`] | verification of answers | clients |
 //! | [`session`] | session handshake of `best` | both sides |
 //! | [`session_table`] | session table: position of each client | the server `best` |
+//! | `connection` | reading, waiting, limits and counters of connections | servers |
 //! | [`server`] | listener, connections, limits, graceful shutdown | programs |
 //! | [`strategy`] | the six ways to read and acknowledge | both sides |
 //! | [`handler`] | message handlers | programs |
@@ -74,6 +75,7 @@ mod tls;
 pub mod wire;
 
 pub use connection::{pending_acks, session_table};
+#[doc(inline)]
 pub use wire::{frames, read_buffer, session, verifier};
 
 /// Documents whose examples are compiled as tests.
