@@ -189,10 +189,6 @@ where
     /// Returns [`StartError`], usually because the address is in use.
     pub fn listen(self) -> Result<Listening, StartError> {
         let Self { at, strategy, level, limits, tls, acceptors, make } = self;
-        // WHY a number: two servers may listen on the same address, one after the other.
-        static SERVERS: AtomicU64 = AtomicU64::new(0);
-        // ORDER: relaxed: only uniqueness matters.
-        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
         let listener = match at {
             At::Address(address) => {
                 bind(address).map_err(|error| StartError::Listen { address, error })?
@@ -201,6 +197,10 @@ where
         };
         let address = listener.local_addr().map_err(StartError::Listener)?;
         listener.set_nonblocking(true).map_err(StartError::Listener)?;
+        // WHY a number: two servers may listen on the same address, one after the other.
+        static SERVERS: AtomicU64 = AtomicU64::new(0);
+        // ORDER: relaxed: only uniqueness matters.
+        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
         let counters = Arc::new(Counters::default());
         let all = Arc::new(Acceptors {
             listener,
