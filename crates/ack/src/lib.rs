@@ -13,6 +13,7 @@
 //! | [`verifier`] | verification of answers | clients |
 //! | [`session`] | session handshake of `best` | both sides |
 //! | [`session_table`] | session table: position of each client | the server `best` |
+//! | `connection` | reading, waiting, limits and counters of connections | servers |
 //! | [`server`] | listener, connections, limits, graceful shutdown | programs |
 //! | [`strategy`] | the six ways to read and acknowledge | both sides |
 //! | [`handler`] | message handlers | programs |
@@ -63,20 +64,19 @@
 //! ```
 
 pub mod client;
-pub mod frames;
+mod connection;
 pub mod handler;
 pub mod load;
 mod nonblocking;
-pub mod pending_acks;
-pub mod read_buffer;
 pub mod server;
-pub mod session;
-pub mod session_table;
 pub mod strategy;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
-pub mod verifier;
 pub mod wire;
+
+pub use connection::{pending_acks, session_table};
+#[doc(inline)]
+pub use wire::{frames, read_buffer, session, verifier};
 
 /// Documents whose examples are compiled as tests.
 #[cfg(doctest)]

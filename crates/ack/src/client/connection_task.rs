@@ -32,17 +32,17 @@ use super::error::{ConnectError, Ended, Lost, Refused};
 use super::open_session::open;
 use super::settings::{Settings, now};
 use super::shared::{Shared, Work};
-use crate::session::Opening;
-use crate::verifier::AckVerifier;
+use crate::wire::session::Opening;
+use crate::wire::verifier::AckVerifier;
 
 /// Size of the buffer for answers, in bytes. One ack in it may cover thousands of messages.
 const ANSWERS: usize = 4096;
 
 /// Connection task of one client.
 pub(super) struct ConnectionTask {
-    shared: Arc<Shared>,
-    settings: Settings,
-    opening: Option<Opening>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: Settings,
+    pub(super) opening: Option<Opening>,
 }
 
 /// An established connection.
@@ -65,10 +65,6 @@ struct Failures {
 }
 
 impl ConnectionTask {
-    pub(super) fn new(shared: Arc<Shared>, settings: Settings, opening: Option<Opening>) -> Self {
-        Self { shared, settings, opening }
-    }
-
     /// Makes the first connection of a client that has not sent anything yet.
     pub(super) async fn first(&mut self) -> Result<Connection, ConnectError> {
         match self.connect().await {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::outbox::{NotSent, TooLarge};
-use crate::session::{BadAnswer, Status};
-use crate::verifier::Gap;
+use crate::wire::session::{BadAnswer, Status};
+use crate::wire::verifier::Gap;
 use crate::wire::{Reason, Refusal};
 
 /// Why a connection was lost. The client may reconnect.

@@ -6,8 +6,8 @@
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::error::{ConnectError, Lost};
-use crate::frames::Frame;
-use crate::session::{Answer, BadAnswer, Opened, Opening, Status};
+use crate::wire::frames::Frame;
+use crate::wire::session::{Answer, BadAnswer, Opened, Opening, Status};
 use crate::wire::{HEAD, Head, LARGEST, SizeOrder};
 
 /// Requests a session and waits for the answer.

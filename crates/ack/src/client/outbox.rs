@@ -27,7 +27,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::frames::Frames;
+use crate::wire::frames::Frames;
 use crate::wire::{HEAD, Head, Id, LARGEST, SizeOrder};
 
 /// Maximum number of released batches kept for reuse.

@@ -17,8 +17,8 @@ use tokio::task::yield_now;
 
 use super::error::{Ended, Lost, Refused, SendError};
 use super::outbox::{Outbox, Piece};
-use crate::session::Opened;
-use crate::verifier::{AckVerifier, Answer};
+use crate::wire::session::Opened;
+use crate::wire::verifier::{AckVerifier, Answer};
 
 pub(super) struct Shared {
     state: Mutex<State>,

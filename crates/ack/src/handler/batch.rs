@@ -3,8 +3,8 @@
 //! A strategy creates the batch; it borrows the connection's buffer until the handler returns.
 //! COST: copies and allocates nothing, unless the handler [copies](Batch::take) it.
 
-use crate::frames::{FrameSummary, Frames, summarize};
-use crate::session::Level;
+use crate::wire::frames::{FrameSummary, Frames, summarize};
+use crate::wire::session::Level;
 use crate::wire::{Id, SizeOrder};
 
 /// One or more messages of one connection, in order of arrival.

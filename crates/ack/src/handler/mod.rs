@@ -25,8 +25,8 @@ pub use self::batch::{Batch, Block, Session};
 pub use self::count::Count;
 pub use self::file::{File, OpenError};
 pub use self::to_process::{HandedBatch, ToProcess};
-use crate::session::Level;
 use crate::wire::Refusal;
+use crate::wire::session::Level;
 
 /// Handles the messages of one connection.
 ///

@@ -9,7 +9,7 @@ use std::time::Duration;
 use purlin::{ExitReason, Pid, Reply};
 
 use super::{Batch, Block, Handler, Unhandled};
-use crate::session::Level;
+use crate::wire::session::Level;
 
 /// A block of messages sent to a process, with the handle for the reply.
 ///

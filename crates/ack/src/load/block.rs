@@ -57,7 +57,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::Frames;
+    use crate::wire::frames::Frames;
 
     #[test]
     fn block_contains_the_requested_messages_and_ids() {

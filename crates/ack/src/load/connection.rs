@@ -35,9 +35,9 @@ use super::plan::Plan;
 use super::socket::{ReadOutcome, Socket};
 use crate::client::open_session::open;
 use crate::client::{ConnectError, Lost};
-use crate::session::{Level, Opened, Opening};
 use crate::strategy::Strategy;
-use crate::verifier::AckVerifier;
+use crate::wire::session::{Level, Opened, Opening};
+use crate::wire::verifier::AckVerifier;
 
 /// Size of the buffer for answers, in bytes.
 const ANSWERS: usize = 4096;

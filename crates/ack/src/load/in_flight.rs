@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::counters::{Answered, Counters};
 use crate::client::Lost;
 use crate::client::outbox::NotSent;
-use crate::verifier::{AckVerifier, Answer};
+use crate::wire::verifier::{AckVerifier, Answer};
 
 /// In-flight messages of one connection.
 #[derive(Debug)]

@@ -5,10 +5,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::session::Level;
 use crate::strategy::Strategy;
 use crate::tls::client::Tls;
 use crate::wire::HEAD;
+use crate::wire::session::Level;
 
 /// Maximum memory of the prebuilt writes of all connections, in bytes.
 const MOST: u64 = 1 << 30;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::plan::Plan;
 use super::summary::{Spread, Summary};
-use crate::session::Level;
+use crate::wire::session::Level;
 
 /// Width of the longest histogram bar in characters.
 const WIDEST: f64 = 40.0;
@@ -13,7 +13,8 @@ const FIRST: u64 = 1000;
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", PlanLine(&self.plan))?;
+        self.plan_line(f)?;
+        writeln!(f, "\n")?;
         if let Some(Spread { median, low, high }) = self.per_second() {
             let rounds = match self.rounds.len() {
                 1 => "1 round".to_owned(),
@@ -38,6 +39,31 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
+    /// Writes the plan in one line.
+    fn plan_line(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { strategy, address, connections, rounds, messages, size, batch, .. } = &self.plan;
+        write!(f, "{strategy} at {address}: {rounds} × {messages} messages of {size} bytes")?;
+        match connections {
+            1 => write!(f, " on one connection")?,
+            many => write!(f, " on each of {many} connections")?,
+        }
+        write!(f, ", {batch} in a write")?;
+        match self.plan.window {
+            Some(window) => write!(f, ", {window} unanswered at most")?,
+            None => write!(f, ", no window")?,
+        }
+        if self.plan.tls.is_some() {
+            write!(f, ", over TLS")?;
+        }
+        if self.plan.nodelay {
+            write!(f, ", TCP_NODELAY")?;
+        }
+        if let Some(level) = self.plan.level {
+            write!(f, ", in a session, acks mean {}", level_name(level))?;
+        }
+        Ok(())
+    }
+
     fn histogram(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let latency = &self.latency;
         write!(f, "from write to answer")?;
@@ -56,35 +82,6 @@ impl Summary {
             let share = count as f64 / latency.len() as f64 * 100.0;
             let line = format!("  up to {:>8} {share:>5.1} % {}", time(upto + 1), "#".repeat(bar));
             writeln!(f, "{}", line.trim_end())?;
-        }
-        Ok(())
-    }
-}
-
-/// One-line description of a plan.
-struct PlanLine<'a>(&'a Plan);
-
-impl fmt::Display for PlanLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { strategy, address, connections, rounds, messages, size, batch, .. } = self.0;
-        write!(f, "{strategy} at {address}: {rounds} × {messages} messages of {size} bytes")?;
-        match connections {
-            1 => write!(f, " on one connection")?,
-            many => write!(f, " on each of {many} connections")?,
-        }
-        write!(f, ", {batch} in a write")?;
-        match self.0.window {
-            Some(window) => write!(f, ", {window} unanswered at most")?,
-            None => write!(f, ", no window")?,
-        }
-        if self.0.tls.is_some() {
-            write!(f, ", over TLS")?;
-        }
-        if self.0.nodelay {
-            write!(f, ", TCP_NODELAY")?;
-        }
-        if let Some(level) = self.0.level {
-            write!(f, ", in a session, acks mean {}", level_name(level))?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Results of a load. Pure.
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
 
-use super::Round;
 use super::counters::Answered;
 use super::plan::Plan;
 
@@ -19,6 +20,23 @@ pub struct Summary {
     pub latency: Histogram<u64>,
     /// Why the load failed, or `None` if it did not.
     pub failure: Option<String>,
+}
+
+/// Result of one round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// Messages sent on all connections, all of them answered.
+    pub messages: u64,
+    /// Time from the first write to the last answer.
+    pub time: Duration,
+}
+
+impl Round {
+    /// Returns the messages per second.
+    #[must_use]
+    pub fn per_second(&self) -> f64 {
+        self.messages as f64 / self.time.as_secs_f64().max(1e-9)
+    }
 }
 
 /// Median and range of the rates of all rounds.

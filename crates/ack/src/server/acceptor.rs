@@ -13,32 +13,44 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use purlin::supervisor::{DynamicSupervisorRef, StartChildError};
 use purlin::{Exit, ExitReason, Process};
 
-use super::permits::Slot;
-use super::resources::{PAUSE, is_resource_exhausted};
-use super::shared::{Newcomer, Shared};
-use super::timeout::receive_within;
+use super::connection::Newcomer;
+use super::permits::{Permits, Slot};
+use crate::connection::counters::Counters;
+use crate::connection::resources::{PAUSE, is_resource_exhausted};
+use crate::connection::timeout::receive_within;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// State shared by the acceptors of a server.
+#[derive(Debug)]
+pub(super) struct Acceptors {
+    pub(super) listener: TcpListener,
+    pub(super) permits: Arc<Permits>,
+    pub(super) counters: Arc<Counters>,
+    /// Whether descriptor exhaustion was logged. Cleared by the next accepted connection.
+    pub(super) short: AtomicBool,
+    /// Registered name of the connection supervisor.
+    pub(super) connections: String,
+}
+
 /// Runs an acceptor. An error ends the process, and the supervisor restarts it.
-pub(crate) async fn acceptor(
+pub(super) async fn acceptor(
     mut me: Process<Exit>,
-    listener: Arc<TcpListener>,
-    shared: Arc<Shared>,
+    all: Arc<Acceptors>,
 ) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
-    let connections = DynamicSupervisorRef::<Newcomer>::whereis(&shared.connections)?;
+    let connections = DynamicSupervisorRef::<Newcomer>::whereis(&all.connections)?;
     let listener = loop {
         // WHY a clone: a descriptor can be registered with tokio only once.
-        match listener.try_clone().and_then(tokio::net::TcpListener::from_std) {
+        match all.listener.try_clone().and_then(tokio::net::TcpListener::from_std) {
             Ok(own) => break own,
             Err(error) if is_resource_exhausted(&error) => {
-                if let Some(exit) = resources_exhausted(&mut me, &shared, &error).await {
+                if let Some(exit) = resources_exhausted(&mut me, &all, &error).await {
                     return Ok(exit.reason);
                 }
             }
@@ -50,7 +62,7 @@ pub(crate) async fn acceptor(
         let next = async {
             let room = match room.take() {
                 Some(room) => room,
-                None => shared.permits.acquire_slot().await,
+                None => all.permits.acquire_slot().await,
             };
             (room, listener.accept().await)
         };
@@ -60,14 +72,14 @@ pub(crate) async fn acceptor(
             next = next => next,
         };
         match accepted {
-            Ok((stream, peer)) => match shared.permits.admit(free, peer.ip()) {
+            Ok((stream, peer)) => match all.permits.admit(free, peer.ip()) {
                 Err(free) => {
                     tracing::debug!(%peer, "closed: its address has too many connections");
                     room = Some(free);
                 }
                 Ok(permit) => {
                     // ORDER: relaxed, here and where the flag is set: it publishes no other data.
-                    shared.short.store(false, Ordering::Relaxed);
+                    all.short.store(false, Ordering::Relaxed);
                     let stream = stream.into_std()?;
                     hand_over(&connections, Newcomer { stream, peer, permit }).await?;
                 }
@@ -75,7 +87,7 @@ pub(crate) async fn acceptor(
             Err(error) => {
                 room = Some(free);
                 if is_resource_exhausted(&error) {
-                    if let Some(exit) = resources_exhausted(&mut me, &shared, &error).await {
+                    if let Some(exit) = resources_exhausted(&mut me, &all, &error).await {
                         return Ok(exit.reason);
                     }
                 } else if !is_of_the_client(&error) {
@@ -105,11 +117,11 @@ async fn hand_over(
 /// Waits [`PAUSE`] for descriptors to be freed. Returns the exit signal received meanwhile, if any.
 async fn resources_exhausted(
     me: &mut Process<Exit>,
-    shared: &Shared,
+    all: &Acceptors,
     error: &io::Error,
 ) -> Option<Exit> {
-    shared.counters.exhausted();
-    if !shared.short.swap(true, Ordering::Relaxed) {
+    all.counters.exhausted.add(1);
+    if !all.short.swap(true, Ordering::Relaxed) {
         tracing::warn!(%error, "no connection can be accepted for now");
     }
     receive_within(me, PAUSE).await

@@ -4,20 +4,24 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use purlin::Node;
 use purlin::supervisor::{self, ChildSpec, ChildTemplate, Shutdown, SupervisorSpec};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::acceptor::acceptor;
+use super::acceptor::{Acceptors, acceptor};
 use super::connection::connection;
-use super::limits::Limits;
-use super::shared::Shared;
-use super::{Listening, Server};
+use super::handle::{Door, Listening, Server};
+use super::permits::Permits;
+use crate::connection::counters::Counters;
+use crate::connection::limits::Limits;
+use crate::connection::sessions::Sessions;
+use crate::connection::shared::Shared;
 use crate::handler::{Count, Handler};
-use crate::session::Level;
 use crate::strategy::Strategy;
 use crate::tls::server::Tls;
+use crate::wire::session::Level;
 
 /// Length of the accept queue; the kernel may cap it.
 const BACKLOG: i32 = 4096;
@@ -91,15 +95,20 @@ impl From<supervisor::StartError> for StartError {
     }
 }
 
+impl Server {
+    /// Returns a builder for a server that listens on `address`; port 0 picks a free port.
+    pub fn builder(address: SocketAddr) -> Builder<fn(SocketAddr) -> Count> {
+        Builder::new(At::Address(address))
+    }
+
+    /// Returns a builder for a server that takes over the socket of another: see
+    /// [`Server::hand_over`].
+    pub fn builder_on(listener: TcpListener) -> Builder<fn(SocketAddr) -> Count> {
+        Builder::new(At::Listener(Arc::new(listener)))
+    }
+}
+
 impl Builder<fn(SocketAddr) -> Count> {
-    pub(super) fn at(address: SocketAddr) -> Self {
-        Self::new(At::Address(address))
-    }
-
-    pub(super) fn on(listener: TcpListener) -> Self {
-        Self::new(At::Listener(Arc::new(listener)))
-    }
-
     fn new(at: At) -> Self {
         Self {
             at,
@@ -179,53 +188,56 @@ where
     /// # Errors
     /// Returns [`StartError`], usually because the address is in use.
     pub fn listen(self) -> Result<Listening, StartError> {
-        let listener = Arc::new(self.at.listener()?);
+        let Self { at, strategy, level, limits, tls, acceptors, make } = self;
+        let listener = match at {
+            At::Address(address) => {
+                bind(address).map_err(|error| StartError::Listen { address, error })?
+            }
+            At::Listener(listener) => listener.try_clone().map_err(StartError::Listener)?,
+        };
         let address = listener.local_addr().map_err(StartError::Listener)?;
         listener.set_nonblocking(true).map_err(StartError::Listener)?;
-        let level = if self.strategy == Strategy::Best { self.level } else { Level::Received };
-        let shared = Arc::new(Shared::new(self.strategy, level, self.limits, self.tls));
-        let mut ids = Vec::with_capacity(self.acceptors);
+        // WHY a number: two servers may listen on the same address, one after the other.
+        static SERVERS: AtomicU64 = AtomicU64::new(0);
+        // ORDER: relaxed: only uniqueness matters.
+        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
+        let counters = Arc::new(Counters::default());
+        let all = Arc::new(Acceptors {
+            listener,
+            permits: Arc::new(Permits::new(&limits, Arc::clone(&counters))),
+            counters: Arc::clone(&counters),
+            short: AtomicBool::new(false),
+            connections: format!("ack {strategy} connections {number}"),
+        });
+        let shared = Arc::new(Shared {
+            silence: limits.silence.unwrap_or(strategy.silence()),
+            level: if strategy == Strategy::Best { level } else { Level::Received },
+            tls,
+            counters,
+            sessions: Arc::new(Sessions::new(&limits)),
+            limits,
+        });
+        let shutdown = Shutdown::Timeout(shared.limits.drain);
+        let template = ChildTemplate::temporary("connection", move |me, newcomer| {
+            connection(me, newcomer, strategy, shared, make)
+        });
+        let connections = SupervisorSpec::simple_one_for_one(template.shutdown(shutdown));
+        let mut ids = Vec::with_capacity(acceptors);
         let mut tree = SupervisorSpec::rest_for_one()
-            .intensity(self.acceptors)
-            .child(ChildSpec::supervisor(CONNECTIONS, connections(&shared, self.make)));
-        for number in 0..self.acceptors {
-            let (listener, shared) = (Arc::clone(&listener), Arc::clone(&shared));
+            .intensity(acceptors)
+            .child(ChildSpec::supervisor(CONNECTIONS, connections.name(&all.connections)));
+        for number in 0..acceptors {
+            let all = Arc::clone(&all);
             ids.push(format!("acceptor {number}"));
-            tree = tree
-                .child(ChildSpec::worker(&*ids[number], move |me| acceptor(me, listener, shared)));
+            tree = tree.child(ChildSpec::worker(&*ids[number], move |me| acceptor(me, all)));
         }
-        Ok(Listening { tree, door: super::Door { address, listener, shared, acceptors: ids } })
-    }
-}
-
-/// Returns the specification of the connection supervisor.
-fn connections<F, H>(shared: &Arc<Shared>, make: F) -> SupervisorSpec
-where
-    F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
-    H: Handler,
-{
-    let all = Arc::clone(shared);
-    let template = ChildTemplate::temporary("connection", move |me, newcomer| {
-        connection(me, newcomer, all, make)
-    });
-    let template = template.shutdown(Shutdown::Timeout(shared.limits.drain));
-    SupervisorSpec::simple_one_for_one(template).name(&shared.connections).into()
-}
-
-impl At {
-    fn listener(self) -> Result<TcpListener, StartError> {
-        match self {
-            Self::Address(address) => {
-                listen(address).map_err(|error| StartError::Listen { address, error })
-            }
-            Self::Listener(listener) => listener.try_clone().map_err(StartError::Listener),
-        }
+        Ok(Listening { tree, door: Door { address, acceptors: all, ids } })
     }
 }
 
 /// Binds and listens. WHY not the standard library: its backlog is 128, and ten thousand clients
 /// may connect simultaneously.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;

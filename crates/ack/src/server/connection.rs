@@ -5,22 +5,32 @@
 //! closes the socket once the client has read everything. If the process is killed or its handler
 //! panics, the socket is closed immediately, and unacknowledged messages stay unacknowledged.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use purlin::{Exit, ExitReason, Process};
 
-use super::close_reason::CloseReason;
-use super::counters::Watched;
-use super::reader::Reader;
-use super::shared::{Newcomer, Shared};
-use super::socket::Socket;
+use super::permits::Permit;
+use crate::connection::close_reason::CloseReason;
+use crate::connection::counters::Watched;
+use crate::connection::reader::Reader;
+use crate::connection::shared::Shared;
+use crate::connection::socket::Socket;
 use crate::handler::Handler;
-use crate::strategy;
+use crate::strategy::{self, Strategy};
 
-pub(crate) async fn connection<F, H>(
+/// An accepted connection that an acceptor hands over to a new process.
+#[derive(Debug)]
+pub(super) struct Newcomer {
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    pub(super) permit: Permit,
+}
+
+pub(super) async fn connection<F, H>(
     me: Process<Exit>,
     newcomer: Newcomer,
+    strategy: Strategy,
     shared: Arc<Shared>,
     make: F,
 ) -> ExitReason
@@ -39,13 +49,15 @@ where
         }
     };
     let _watched = Watched(&shared.counters);
-    let mut reader = Reader::new(me, socket, shared.silence());
-    let end = strategy::run(&mut reader, make(peer), &shared).await;
+    let mut reader = Reader::new(me, socket, shared.silence);
+    let end = strategy::run(strategy, &mut reader, make(peer), &shared).await;
     tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
-    match end.cause() {
+    match &end {
         CloseReason::Lost(_) | CloseReason::Replaced => {}
-        CloseReason::SlowReader => reader.reset(),
+        // WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
+        // client would not learn of the end meanwhile.
+        CloseReason::SlowReader => reader.socket().reset(),
         _ => reader.close().await,
     }
     end.reason()

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::counters::Counters;
-use super::limits::Limits;
+use crate::connection::counters::Counters;
+use crate::connection::limits::Limits;
 
 /// Connection slots and connections per address.
 #[derive(Debug)]
@@ -64,12 +64,12 @@ impl Permits {
         let here = addresses.get(&address).copied().unwrap_or(0);
         if here >= self.per_address {
             drop(addresses);
-            self.counters.over_address();
+            self.counters.over_address.add(1);
             return Err(room);
         }
         addresses.insert(address, here + 1);
         drop(addresses);
-        self.counters.opened();
+        self.counters.opened.add(1);
         Ok(Permit { _room: room.0, address, permits: Arc::clone(self) })
     }
 
@@ -89,7 +89,7 @@ impl Drop for Permit {
             }
         }
         drop(addresses);
-        self.permits.counters.closed();
+        self.permits.counters.closed.add(1);
     }
 }
 

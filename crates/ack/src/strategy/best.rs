@@ -14,15 +14,14 @@ use std::sync::Arc;
 
 use purlin::yield_now;
 
-use super::LITTLE;
 use super::handle_batch::{acknowledge, handle_batch, missing_bytes, next_ack, whole_messages};
 use super::session_handshake::{Handshake, first};
+use crate::connection::close_reason::CloseReason;
+use crate::connection::pending_acks::PendingAcks;
+use crate::connection::reader::{Amount, Reader};
+use crate::connection::shared::Shared;
 use crate::handler::{Batch, Handler, Unhandled};
-use crate::pending_acks::PendingAcks;
-use crate::read_buffer::ReadBuffer;
-use crate::server::close_reason::CloseReason;
-use crate::server::reader::{Amount, Reader};
-use crate::server::shared::Shared;
+use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 use crate::wire::{Reason, Refusal};
 
 /// Size of the read buffer in bytes, unless a message is larger.
@@ -33,7 +32,7 @@ pub(super) async fn run<H: Handler>(
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, CloseReason> {
-    let mut buffer = ReadBuffer::growing(LITTLE, USUAL);
+    let mut buffer = ReadBuffer::growing(INITIAL, USUAL);
     let mut owed = PendingAcks::default();
     let mut open = first(reader, &mut buffer, &mut handler, shared).await?;
     loop {
@@ -136,7 +135,7 @@ impl Handshake {
 
     /// Records that a message is refused and all earlier ones are answered.
     fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
-        shared.counters.refused();
+        shared.counters.refusals.add(1);
         let Self { session, .. } = self;
         shared.sessions.table().refused(session.client, session.epoch, refusal);
         self.newest = Some(refusal.id).max(self.newest);

@@ -1,16 +1,18 @@
 //! Shared code of the strategies: calls the handler and adds the pending acks.
 //!
+//! Sizes are little-endian, as in all strategies except request-reply, which parses its own.
+//!
 //! INVARIANT: a pending ack covers handled messages only. It is added here after the handler has
 //! returned, and elsewhere only by `Handshake::answers` of `best`, for sessions.
 
-use crate::frames::{self, FrameSummary};
+use crate::connection::close_reason::CloseReason;
+use crate::connection::counters::Counters;
+use crate::connection::pending_acks::PendingAcks;
+use crate::connection::reader::Reader;
+use crate::connection::shared::Shared;
 use crate::handler::{Batch, Handler, Unhandled};
-use crate::pending_acks::PendingAcks;
-use crate::server::close_reason::CloseReason;
-use crate::server::counters::Counters;
-use crate::server::reader::Reader;
-use crate::server::shared::Shared;
-use crate::wire::{ACK, Id};
+use crate::wire::frames::{self, FrameSummary};
+use crate::wire::{ACK, Id, SizeOrder};
 
 /// Passes a batch to the handler and adds what it has handled to the pending acks: all messages, or
 /// those before the first refusal.
@@ -35,20 +37,20 @@ pub(super) async fn handle_batch<H: Handler>(
 
 /// Returns the whole messages that are within the size limit.
 pub(super) fn whole_messages<'a>(waiting: &'a [u8], shared: &Shared) -> Batch<'a> {
-    let order = shared.strategy.order();
-    let found = frames::summarize(waiting, order, shared.limits.largest);
-    Batch::new(&waiting[..found.used], found, order, shared.level)
+    let found = frames::summarize(waiting, SizeOrder::Little, shared.limits.largest);
+    Batch::new(&waiting[..found.used], found, SizeOrder::Little, shared.level)
 }
 
 /// Returns how many bytes are missing from the next message.
 pub(super) fn missing_bytes(waiting: &[u8], shared: &Shared) -> Result<usize, CloseReason> {
-    Ok(frames::needed(waiting, shared.strategy.order(), shared.limits.largest)?)
+    Ok(frames::needed(waiting, SizeOrder::Little, shared.limits.largest)?)
 }
 
 /// Takes and counts the next pending ack.
 pub(super) fn next_ack(owed: &mut PendingAcks, counters: &Counters) -> Option<[u8; ACK]> {
     let ack = owed.take()?;
-    counters.acked(u64::from(ack.skipped) + 1);
+    counters.messages.add(u64::from(ack.skipped) + 1);
+    counters.acks.add(1);
     Some(ack.to_bytes())
 }
 

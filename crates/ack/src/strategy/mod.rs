@@ -1,156 +1,44 @@
 //! Strategies: six ways to read and acknowledge messages.
 //!
-//! The first five reproduce the experiments on which this crate is based, with their intended
-//! performance; [`Strategy::Best`] is the one to use. Each strategy is a function that serves a
-//! connection and returns its close reason. It runs in the connection process and in helpers linked
-//! to it.
+//! [`Strategy::Best`] is the one to use; the five classic strategies reproduce the experiments
+//! on which this crate is based, with their intended performance. Each strategy is a function that
+//! serves a connection and returns its close reason.
 //!
-//! | module | reads | acknowledges |
-//! |---|---|---|
-//! | `request_reply` | one message | each message |
-//! | `collected` | throttle: exactly what a message needs; head-rest: what is available; passes each message to a `collector` by a call | its `ticker`, every 5 ms |
-//! | `sync_ack` | what is available | each read |
-//! | `async_ack` | what is available; sends blocks to a `responder` | the responder, every 22nd block or after 5 ms of silence |
-//! | `best` | what is available, in large reads | each batch; supports sessions |
-//!
-//! `handle_batch` contains the shared code: passing a batch to the handler and adding the pending
-//! acks. `session_handshake` is the start of a connection of `best`.
+//! | module | role |
+//! |---|---|
+//! | `kind` | names, ports and byte orders |
+//! | `best` | reads what is available, in large reads; acknowledges each batch; supports sessions |
+//! | `session_handshake` | start of a connection of `best` |
+//! | `classic` | the strategies of 2015 |
+//! | `handle_batch` | shared code: passes a batch to the handler and adds the pending acks |
 
-mod async_ack;
 mod best;
-mod collected;
-mod collector;
+mod classic;
 mod handle_batch;
-mod request_reply;
-mod responder;
+mod kind;
 mod session_handshake;
-mod sync_ack;
-mod ticker;
 
 use std::convert::Infallible;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
+use self::classic::{async_ack, collected, request_reply, sync_ack};
+pub use self::kind::{Strategy, UnknownStrategy};
+use crate::connection::close_reason::CloseReason;
+use crate::connection::reader::{Amount, Reader};
+use crate::connection::shared::Shared;
 use crate::handler::Handler;
-use crate::server::close_reason::CloseReason;
-use crate::server::reader::{Amount, Reader};
-use crate::server::shared::Shared;
-use crate::wire::SizeOrder;
-
-/// Size of the read buffer of the classic strategies in bytes, unless a message is larger.
-const BLOCK: usize = 64 << 10;
-/// Initial size of the read buffer of strategies that read what is available, in bytes.
-const LITTLE: usize = 4 << 10;
-
-/// How a server reads and acknowledges messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// One message, one answer.
-    RequestReply,
-    /// Two reads and a call per message; an ack every 5 ms.
-    Throttle,
-    /// A call per message; an ack every 5 ms.
-    HeadRest,
-    /// An ack per read.
-    SyncAck,
-    /// A separate process acknowledges, independently of the reads.
-    AsyncAck,
-    /// Reads all that is available, handles it in place and acknowledges it immediately; supports
-    /// sessions.
-    Best,
-}
-
-impl Strategy {
-    /// All strategies, slowest first.
-    pub const ALL: [Self; 6] = [
-        Self::RequestReply,
-        Self::Throttle,
-        Self::HeadRest,
-        Self::SyncAck,
-        Self::AsyncAck,
-        Self::Best,
-    ];
-
-    /// Returns the name: `request-reply`, `throttle`, `head-rest`, `sync-ack`, `async-ack` or
-    /// `best`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RequestReply => "request-reply",
-            Self::Throttle => "throttle",
-            Self::HeadRest => "head-rest",
-            Self::SyncAck => "sync-ack",
-            Self::AsyncAck => "async-ack",
-            Self::Best => "best",
-        }
-    }
-
-    /// Returns the default port: 8001 to 8006.
-    #[must_use]
-    pub fn port(self) -> u16 {
-        8001 + self as u16
-    }
-
-    /// Returns the byte order in which clients write the size of a message.
-    #[must_use]
-    pub fn order(self) -> SizeOrder {
-        match self {
-            Self::RequestReply => SizeOrder::Big,
-            _ => SizeOrder::Little,
-        }
-    }
-
-    /// Returns the default idle timeout; [`Limits`](crate::server::Limits) can override it.
-    #[must_use]
-    pub fn silence(self) -> Duration {
-        Duration::from_secs(if self == Self::Best { 60 } else { 5 })
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Error for an unknown strategy name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownStrategy(String);
-
-impl fmt::Display for UnknownStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(name) = self;
-        write!(f, "there is no strategy '{name}': choose from")?;
-        for (number, strategy) in Strategy::ALL.into_iter().enumerate() {
-            write!(f, "{} {strategy}", if number == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for UnknownStrategy {}
-
-impl FromStr for Strategy {
-    type Err = UnknownStrategy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
-        let found = Self::ALL.into_iter().find(|strategy| strategy.name() == name);
-        found.ok_or_else(|| UnknownStrategy(name.to_owned()))
-    }
-}
 
 /// Serves a connection until it ends.
 ///
 /// WHY boxed: the future of a connection is then as large as its strategy needs, not as the
 /// largest.
 pub(crate) async fn run<H: Handler>(
+    strategy: Strategy,
     reader: &mut Reader,
     handler: H,
     shared: &Arc<Shared>,
 ) -> CloseReason {
-    let Err(end): Result<Infallible, CloseReason> = match shared.strategy {
+    let Err(end): Result<Infallible, CloseReason> = match strategy {
         Strategy::RequestReply => Box::pin(request_reply::run(reader, handler, shared)).await,
         Strategy::Throttle => {
             Box::pin(collected::run(reader, handler, shared, Amount::Exact)).await
@@ -163,22 +51,4 @@ pub(crate) async fn run<H: Handler>(
         Strategy::Best => Box::pin(best::run(reader, handler, shared)).await,
     };
     end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strategy_name_is_parsed_and_port_matches() {
-        for (number, strategy) in Strategy::ALL.into_iter().enumerate() {
-            assert_eq!(strategy.name().parse(), Ok(strategy));
-            assert_eq!(usize::from(strategy.port()), 8001 + number);
-        }
-        assert_eq!(
-            "fast".parse::<Strategy>().unwrap_err().to_string(),
-            "there is no strategy 'fast': choose from request-reply, throttle, head-rest, \
-             sync-ack, async-ack, best"
-        );
-    }
 }

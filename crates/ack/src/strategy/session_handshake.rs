@@ -9,14 +9,15 @@
 use std::sync::Arc;
 
 use super::handle_batch::missing_bytes;
-use crate::frames::Frames;
+use crate::connection::close_reason::CloseReason;
+use crate::connection::reader::{Amount, Reader};
+use crate::connection::sessions::Presence;
+use crate::connection::shared::Shared;
 use crate::handler::{Handler, Session, Stored};
-use crate::read_buffer::ReadBuffer;
-use crate::server::close_reason::CloseReason;
-use crate::server::reader::{Amount, Reader};
-use crate::server::sessions::Presence;
-use crate::server::shared::Shared;
-use crate::session::{Answer, Level, Opened, Opening, Status};
+use crate::wire::SizeOrder;
+use crate::wire::frames::Frames;
+use crate::wire::read_buffer::ReadBuffer;
+use crate::wire::session::{Answer, Level, Opened, Opening, Status};
 
 /// A session on this connection.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ pub(super) async fn first<H: Handler>(
         reader.fill(buffer, missing, Amount::Available).await?;
     }
     reader.heard();
-    let mut frames = Frames::new(buffer.waiting(), shared.strategy.order(), shared.limits.largest);
+    let mut frames = Frames::new(buffer.waiting(), SizeOrder::Little, shared.limits.largest);
     let asked = frames.next().map(|first| Opening::of(&first));
     let used = frames.used();
     match asked {
@@ -77,7 +78,7 @@ async fn open<H: Handler>(
     if stale {
         return refuse(reader, Status::STALE).await;
     }
-    let (presence, others) = shared.sessions.enter(client, reader.pid());
+    let (presence, others) = shared.sessions.enter(client, reader.process().pid());
     if !others.is_empty() && !reader.replace(&others, shared.limits.drain).await {
         return refuse(reader, Status::BUSY).await;
     }

@@ -32,12 +32,10 @@ use rustls::Connection;
 use tokio::io::Interest;
 
 use crate::nonblocking::now_or_would_block;
-use crate::read_buffer::ReadBuffer;
+use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
 /// Encrypted bytes per read.
 const BLOCK: usize = 64 << 10;
-/// Encrypted bytes per read until a read fills the buffer.
-const LITTLE: usize = 4 << 10;
 
 /// TLS channel: one side of a TLS connection, without its socket.
 pub(crate) struct Channel {
@@ -49,7 +47,7 @@ pub(crate) struct Channel {
 
 impl Channel {
     pub(super) fn new(connection: Connection) -> Self {
-        Self { connection, came: ReadBuffer::growing(LITTLE, BLOCK), broken: None }
+        Self { connection, came: ReadBuffer::growing(INITIAL, BLOCK), broken: None }
     }
 
     /// Reads what is available. Returns `None` if nothing is available now, 0 at the end of the

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use crate::common::over::{Wire, cases};
 use crate::common::{
-    Client, Keep, counting, for_each_at_once, message, payload, rest, start, untimed,
+    Client, Keep, counting, for_each_at_once, message, payload, rest, start, start_with, untimed,
 };
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::Count;
@@ -77,9 +77,7 @@ fn payloads_of_any_length_arrive_unchanged() {
     for_each_at_once(cases(), |case| {
         let keep = Keep::default();
         let limits = Limits { largest: LIMIT as u32, ..untimed() };
-        let make = keep.clone();
-        let builder = case.builder().limits(limits);
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(case.builder().limits(limits), &keep);
         let mut client = Client::connect(server.address(), case);
         // Twice, so that each length appears before and after others.
         let sent: Vec<_> =
@@ -99,9 +97,7 @@ fn many_messages_in_one_segment_are_all_acknowledged() {
     const MANY: u64 = 3000;
     for_each_at_once(cases(), |case| {
         let keep = Keep::default();
-        let make = keep.clone();
-        let builder = case.builder();
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(case.builder(), &keep);
         let mut client = Client::connect(server.address(), case);
         for first in (0..MANY).step_by(1000) {
             let order = client.order;
@@ -224,9 +220,7 @@ fn only_whole_messages_of_any_bytes_are_acknowledged() {
 fn half_close_is_answered_and_incomplete_message_is_dropped() {
     for_each_at_once(cases(), |case| {
         let keep = Keep::default();
-        let make = keep.clone();
-        let builder = case.builder();
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(case.builder(), &keep);
         let mut client = Client::connect(server.address(), case);
         let order = client.order;
         let cut = message(2, b"incomplete", order);

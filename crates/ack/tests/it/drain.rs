@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::over::{Case, cases};
 use crate::common::{
-    Client, Gated, Keep, Running, for_each_at_once, message, start, untimed, untimed_server,
+    Client, Gated, Keep, Running, for_each_at_once, message, start_with, untimed, untimed_server,
 };
 use purlin_ack::server::Limits;
 use purlin_ack::strategy::Strategy;
@@ -16,8 +16,7 @@ use purlin_ack::strategy::Strategy;
 /// Returns a server and a client whose first message is blocked in the handler.
 fn with_a_waiting_handler(case: Case) -> (Gated, Running, Client) {
     let gated = Gated::default();
-    let make = gated.clone();
-    let server = start(case.builder().handler(move |_| make.clone()));
+    let server = start_with(case.builder(), &gated);
     let mut client = Client::connect(server.address(), case);
     client.message(0, b"first");
     gated.wait();
@@ -48,9 +47,7 @@ fn messages_read_before_a_drain_are_handled_and_acknowledged() {
 fn drain_under_load_loses_no_acknowledged_message() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let keep = Keep::default();
-        let make = keep.clone();
-        let builder = untimed_server().strategy(strategy);
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(untimed_server().strategy(strategy), &keep);
         let address = server.address();
         let clients: Vec<_> = (0..4).map(|_| Client::connect(address, strategy)).collect();
         // A client that is not accepted yet would be refused by the drain.
@@ -111,11 +108,9 @@ fn send_until_closed(client: &mut Client, base: u64) -> (u64, Option<u64>) {
 fn handler_exceeding_the_drain_timeout_is_killed_and_its_batch_unacknowledged() {
     for_each_at_once(Strategy::ALL, |strategy| {
         let gated = Gated::default();
-        let make = gated.clone();
         // WHY real time: the handler never returns, so the shutdown timeout must expire.
         let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
-        let builder = untimed_server().strategy(strategy).limits(limits);
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(untimed_server().strategy(strategy).limits(limits), &gated);
         let mut client = Client::connect(server.address(), strategy);
         client.message(0, b"hello");
         gated.wait();

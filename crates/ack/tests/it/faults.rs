@@ -4,7 +4,7 @@ use crate::common;
 use std::io::Write as _;
 use std::net::Shutdown;
 
-use crate::common::{Client, Nervous, connect, message, start, untimed_server};
+use crate::common::{Client, Nervous, connect, message, start, start_with, untimed_server};
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::strategy::Strategy;
@@ -13,9 +13,7 @@ use purlin_ack::strategy::Strategy;
 fn panicking_handler_closes_the_connection_without_acks_of_its_batch() {
     for strategy in Strategy::ALL {
         let nervous = Nervous::default();
-        let make = nervous.clone();
-        let builder = untimed_server().strategy(strategy);
-        let server = start(builder.handler(move |_| make.clone()));
+        let server = start_with(untimed_server().strategy(strategy), &nervous);
         let mut acknowledged = 0;
         for _ in 0..3 {
             let mut client = Client::connect(server.address(), strategy);

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use crate::common::programs::{self, Program};
 use crate::common::{
-    Kept, Nervous, for_each_at_once, runtime, start, until, untimed, untimed_client, untimed_server,
+    Kept, Nervous, for_each_at_once, runtime, start, start_with, until, untimed, untimed_client,
+    untimed_server,
 };
 use purlin::ExitReason;
 use purlin_ack::client::outbox::Window;
@@ -57,8 +58,7 @@ fn handled(kept: &Kept) -> Vec<u64> {
 fn handler_panics_lose_no_message() {
     for_each_at_once(BATCHING, |strategy| {
         let nervous = Nervous::default();
-        let make = nervous.clone();
-        let server = start(untimed_server().strategy(strategy).handler(move |_| make.clone()));
+        let server = start_with(untimed_server().strategy(strategy), &nervous);
         let address = server.address();
         runtime().block_on(async {
             let client = builder(address).connect().await.expect("somebody listens");
@@ -76,8 +76,7 @@ fn handler_panics_lose_no_message() {
 #[test]
 fn session_handles_each_message_once_despite_handler_panics() {
     let nervous = Nervous::default();
-    let make = nervous.clone();
-    let server = start(untimed_server().handler(move |_| make.clone()));
+    let server = start_with(untimed_server(), &nervous);
     let address = server.address();
     runtime().block_on(async {
         let client = builder(address).session(Level::Handled).connect().await;
@@ -142,8 +141,7 @@ fn failing_message_is_resent_until_the_client_gives_up() {
     ];
     for_each_at_once(cases, |(does, level)| {
         let poisoned = Poisoned { kept: Kept::default(), times: Arc::default(), does };
-        let make = poisoned.clone();
-        let server = start(untimed_server().handler(move |_| make.clone()));
+        let server = start_with(untimed_server(), &poisoned);
         let address = server.address();
         let left = runtime().block_on(async {
             let builder = builder(address).patience(Duration::from_millis(200));
@@ -176,8 +174,7 @@ fn failing_message_is_resent_until_the_client_gives_up() {
 #[test]
 fn refused_message_does_not_block_others() {
     let poisoned = Poisoned { kept: Kept::default(), times: Arc::default(), does: Does::Refuse };
-    let make = poisoned.clone();
-    let server = start(untimed_server().handler(move |_| make.clone()));
+    let server = start_with(untimed_server(), &poisoned);
     let address = server.address();
     let refused = Arc::new(std::sync::Mutex::new(Vec::new()));
     let tell = Arc::clone(&refused);

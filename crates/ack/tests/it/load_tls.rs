@@ -9,7 +9,8 @@ use std::time::Duration;
 use crate::common::certificates::{Files, known};
 use crate::common::over::{Case, cases};
 use crate::common::{
-    Gated, Keep, NEVER, Running, anywhere, rest, runtime, start, untimed, untimed_server,
+    Gated, Keep, NEVER, Running, anywhere, rest, runtime, start, start_with, untimed,
+    untimed_server,
 };
 use purlin_ack::client::Tls;
 use purlin_ack::load::{Load, LoadError, Plan, Summary};
@@ -80,8 +81,7 @@ fn gone(server: Running, connections: u64) {
 fn all_messages_are_sent_and_answers_counted_for_each_strategy() {
     for case in secured() {
         let keep = Keep::default();
-        let make = keep.clone();
-        let server = start(case.builder().handler(move |_| make.clone()));
+        let server = start_with(case.builder(), &keep);
         let found = done(three_rounds(server.address(), case.strategy, knowing()));
         assert!(found.rounds.iter().all(|round| round.messages == 1000));
         assert_eq!((found.rounds.len(), found.answered.messages), (3, 3000));
@@ -127,9 +127,8 @@ fn plan_parameters_work_as_over_tcp() {
 fn messages_of_every_size_are_sent_whole_with_full_sockets() {
     for strategy in [Strategy::SyncAck, Strategy::Best] {
         let gated = Gated::default();
-        let make = gated.clone();
         let case = Case { strategy, tls: true };
-        let server = start(case.builder().handler(move |_| make.clone()));
+        let server = start_with(case.builder(), &gated);
         let plan = three_rounds(server.address(), strategy, knowing());
         // More than the socket buffers hold, while the handler is blocked.
         let plan = Plan { size: 100_000, rounds: 1, messages: 300, ..plan };

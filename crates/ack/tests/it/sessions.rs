@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::common::{
-    Gated, Keep, Kept, Running, answer, connect, exactly, message, newest, rest, start, untimed,
-    untimed_server,
+    Gated, Keep, Kept, Running, answer, connect, exactly, message, newest, rest, start, start_with,
+    untimed, untimed_server,
 };
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
@@ -157,8 +157,7 @@ fn refused_opening_is_answered_with_its_status_and_closed() {
 #[test]
 fn reconnecting_client_waits_for_its_batch_in_the_handler() {
     let gated = Gated::default();
-    let make = gated.clone();
-    let server = start(untimed_server().handler(move |_| make.clone()));
+    let server = start_with(untimed_server(), &gated);
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     gated.wait();
@@ -199,8 +198,7 @@ impl Handler for Alone {
 #[test]
 fn connections_of_one_client_handle_one_at_a_time_and_one_remains() {
     let alone = Alone::default();
-    let make = alone.clone();
-    let server = start(untimed_server().handler(move |_| make.clone()));
+    let server = start_with(untimed_server(), &alone);
     // Each connection sends a message directly after its opening; the handler of the first is
     // blocked.
     let together = [&opening(1).to_bytes()[..], &message(0, b"hello", SizeOrder::Little)].concat();
@@ -236,9 +234,8 @@ fn connections_of_one_client_handle_one_at_a_time_and_one_remains() {
 #[test]
 fn connection_with_a_blocked_handler_is_killed_when_its_client_reconnects() {
     let alone = Alone::default();
-    let make = alone.clone();
     let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
-    let server = start(untimed_server().limits(limits).handler(move |_| make.clone()));
+    let server = start_with(untimed_server().limits(limits), &alone);
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     alone.gated.wait();
@@ -276,9 +273,8 @@ impl Handler for Stuck {
 #[test]
 fn client_is_told_busy_while_its_old_connection_cannot_be_killed() {
     let stuck = Stuck::default();
-    let make = stuck.clone();
     let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
-    let server = start(untimed_server().limits(limits).handler(move |_| make.clone()));
+    let server = start_with(untimed_server().limits(limits), &stuck);
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     common::until("it is at work", || stuck.at_work.load(Ordering::SeqCst) == 1);

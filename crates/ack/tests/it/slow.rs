@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::common::programs::{self, Program};
 use crate::common::{
-    Client, Gated, HANG, anywhere, for_each_at_once, message, payload, start, untimed,
+    Client, Gated, HANG, anywhere, for_each_at_once, message, payload, start_with, untimed,
 };
 use purlin_ack::server::Server;
 use purlin_ack::strategy::Strategy;
@@ -32,13 +32,14 @@ fn the_server_with_a_slow_handler() {
     }
     let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
     let gated = Gated::default();
-    let make = gated.clone();
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there is a descriptor");
     listener.set_recv_buffer_size(ROOM).expect("it is a socket");
     listener.bind(&anywhere().into()).expect("there is a port");
     listener.listen(16).expect("it is bound");
-    let builder = Server::builder_on(listener.into()).strategy(strategy).limits(untimed());
-    let server = start(builder.handler(move |_| make.clone()));
+    let server = start_with(
+        Server::builder_on(listener.into()).strategy(strategy).limits(untimed()),
+        &gated,
+    );
     println!("\nlistening on {}", server.address());
     assert_eq!(programs::told().as_deref(), Some("go"));
     gated.open();

@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::common::certificates::{Files, known};
 use crate::common::over::{Case, Wire, cases};
 use crate::common::{
-    Client, Keep, Running, connect, for_each_at_once, message, rest, start, until, untimed,
-    untimed_client, untimed_server,
+    Client, Keep, Running, connect, for_each_at_once, message, rest, start, start_with, until,
+    untimed, untimed_client, untimed_server,
 };
 use purlin_ack::client::{self, Builder, ConnectError};
 use purlin_ack::server::{Limits, Server, Tls};
@@ -115,8 +115,7 @@ fn until_failure(client: &mut Client) -> io::Error {
 fn truncated_stream_is_lost_after_acks_of_whole_messages() {
     for case in secured() {
         let keep = Keep::default();
-        let make = keep.clone();
-        let server = start(case.builder().handler(move |_| make.clone()));
+        let server = start_with(case.builder(), &keep);
         let mut client = Client::connect(server.address(), case);
         let order = client.order;
         let cut = message(2, b"incomplete", order);

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 
-use crate::frames::{Frames, needed};
 use crate::handler::{Batch, Session, Stored};
-use crate::read_buffer::ReadBuffer;
-use crate::session::{Level, Opening, version};
+use crate::wire::frames::{Frames, needed};
+use crate::wire::read_buffer::ReadBuffer;
+use crate::wire::session::{Level, Opening, version};
 use crate::wire::{Head, SizeOrder};
 
 /// Session that stands for clients without a session.

@@ -2,7 +2,7 @@
 //!
 //! One process of the node owns the file, for all connections. A handler sends it blocks and waits
 //! for the reply. The process writes all blocks in its mailbox with one write, and with one sync if
-//! one of them is [durable](crate::session::Level::Durable), so the cost of a sync per client falls
+//! one of them is [durable](crate::wire::session::Level::Durable), so the cost of a sync per client falls
 //! with the number of clients.
 //!
 //! | module | role |
@@ -28,7 +28,7 @@ use rustix::io::Errno;
 use self::contents::Contents;
 use self::writer::{Mail, Writer};
 use super::{Batch, Handler, Stored, Unhandled};
-use crate::session::Level;
+use crate::wire::session::Level;
 
 /// Appends messages to a file in the format id, little-endian size, payload.
 ///
@@ -144,8 +144,8 @@ impl Handler for File {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::summarize;
     use crate::handler::Session;
+    use crate::wire::frames::summarize;
     use crate::wire::{Head, Id, SizeOrder};
 
     #[test]

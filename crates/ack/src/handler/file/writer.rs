@@ -12,7 +12,7 @@ use purlin::{Exit, ExitReason, Process, Reply};
 
 use super::contents::Contents;
 use crate::handler::{Block, Stored};
-use crate::session::Level;
+use crate::wire::session::Level;
 
 /// Target size of a write in bytes; the last block may exceed it.
 const TOGETHER: usize = 4 << 20;

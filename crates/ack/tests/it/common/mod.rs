@@ -97,6 +97,15 @@ where
     Running { node, server: Some(Arc::new(started.expect("the server starts"))) }
 }
 
+/// Starts a server each of whose connections has a clone of the handler.
+pub(crate) fn start_with<F, H>(builder: Builder<F>, handler: &H) -> Running
+where
+    H: Handler + Clone + Sync,
+{
+    let handler = handler.clone();
+    start(builder.handler(move |_| handler.clone()))
+}
+
 /// Starts a server of that strategy that discards messages.
 pub(crate) fn counting(case: impl Into<Case>) -> Running {
     start(case.into().builder())

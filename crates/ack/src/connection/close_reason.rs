@@ -1,0 +1,93 @@
+//! Close reason of a connection, for the log, the counters and the supervisor. Pure.
+//!
+//! Errors of the client or the network are not errors of the server: the process then exits with
+//! `normal`. COST: none.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use purlin::ExitReason;
+
+use crate::wire::frames::TooLarge;
+use crate::wire::session::Status;
+
+/// Close reason.
+#[derive(Clone, Debug)]
+pub(crate) enum CloseReason {
+    /// The client closed its writing half.
+    Closed,
+    /// Idle timeout: no message started or completed in time.
+    IdleTimeout,
+    /// The client does not read its answers.
+    SlowReader,
+    /// The connection failed.
+    Lost(Arc<io::Error>),
+    /// TLS error.
+    Insecure(Arc<io::Error>),
+    /// A message exceeded the size limit.
+    TooLarge(TooLarge),
+    /// The handler refused a message outside a session.
+    Refused,
+    /// The session was refused with this status.
+    NoSession(Status),
+    /// The client opened a session on a newer connection.
+    Replaced,
+    /// The process received an exit signal, for example because the server stops.
+    ExitSignal(ExitReason),
+    /// The handler failed.
+    Failed(ExitReason),
+}
+
+impl CloseReason {
+    /// Returns the close reason for an error of a write or a wait.
+    pub(crate) fn lost(error: io::Error) -> Self {
+        Self::Lost(Arc::new(error))
+    }
+
+    /// Returns the exit reason of the connection process.
+    pub(crate) fn reason(self) -> ExitReason {
+        match self {
+            Self::ExitSignal(reason) | Self::Failed(reason) => reason,
+            _ => ExitReason::Normal,
+        }
+    }
+}
+
+/// Converts an error of a read.
+impl From<io::Error> for CloseReason {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // WHY: a plain socket does not validate data, so this error comes from TLS.
+            io::ErrorKind::InvalidData => Self::Insecure(Arc::new(error)),
+            _ => Self::lost(error),
+        }
+    }
+}
+
+impl From<TooLarge> for CloseReason {
+    fn from(too_large: TooLarge) -> Self {
+        Self::TooLarge(too_large)
+    }
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("closed by the client"),
+            Self::IdleTimeout => f.write_str("no message became whole for too long"),
+            Self::SlowReader => f.write_str("the client does not read its acks"),
+            Self::Lost(error) => write!(f, "the connection was lost: {error}"),
+            Self::Insecure(error) => write!(f, "not TLS as it should be: {error}"),
+            Self::TooLarge(too_large) => fmt::Display::fmt(too_large, f),
+            Self::Refused => f.write_str("the handler did not take a message"),
+            Self::NoSession(status) => fmt::Display::fmt(status, f),
+            Self::Replaced => f.write_str("the client has another connection now"),
+            Self::ExitSignal(reason) => write!(f, "told to end: {reason}"),
+            Self::Failed(reason) => write!(f, "the handler failed: {reason}"),
+        }
+    }
+}
+
+impl Error for CloseReason {}

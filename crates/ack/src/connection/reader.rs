@@ -1,0 +1,277 @@
+//! Reading half of a connection, and all waiting of its process.
+//!
+//! Owned by the connection process and used only in its turns. A strategy calls
+//! [`fill`](Reader::fill) to read into a buffer and [`write`](Reader::write); both return the
+//! [close reason](CloseReason) when the connection has ended, whether by the client, the network,
+//! the idle timeout or an exit signal. The reader does not look at the data.
+//!
+//! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
+//! but never during a write or in the handler: what was read is answered before the connection
+//! ends.
+//!
+//! *Idle timeout.* A message must start within the configured time and be complete within the same
+//! time again; otherwise the connection is [closed](CloseReason::IdleTimeout). A client that sends a
+//! byte now and then cannot stay connected forever.
+//!
+//! *Adaptive spinning.* A client in lock-step writes a few microseconds after its answer. If the
+//! last wait was that short, the next one starts with polling for at most
+//! [`AdaptiveSpin::LONGEST`], yielding to other processes in between: a wakeup by the kernel would
+//! take longer than the whole round. Connections with long waits never poll, and unsuccessful
+//! polling becomes [ever rarer](AdaptiveSpin).
+//!
+//! *Lingering.* A client that makes many small writes is read less often, if that [moves more
+//! bytes](ReadCoalescer).
+//!
+//! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
+//! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
+
+use std::time::Duration;
+
+use purlin::{AdaptiveSpin, Exit, ExitReason, Pid, Process, yield_now};
+use tokio::io::Interest;
+
+use super::close_reason::CloseReason;
+use super::read_coalescer::{LINGERS, ReadCoalescer};
+use super::socket::Socket;
+use super::timeout::{now, receive_within, within};
+use crate::wire::read_buffer::ReadBuffer;
+
+/// Idle time after which the buffer is freed.
+const REST: Duration = Duration::from_secs(1);
+/// How long a closing connection waits for the client to read everything.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How much to read at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Exactly the bytes the next message is known to need.
+    Exact,
+    /// Whatever is available.
+    Available,
+}
+
+/// Socket, mailbox and timeouts of a connection process.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    me: Process<Exit>,
+    socket: Socket,
+    silence: Duration,
+    /// When a message last started or was completed, on the node's clock. Updated lazily.
+    heard_at: Duration,
+    /// Whether a message has started or was completed since `heard_at`.
+    heard: bool,
+    /// When the last read with [`Amount::Available`] returned, on the node's clock.
+    read_at: Duration,
+    spin: AdaptiveSpin,
+    coalescer: ReadCoalescer,
+}
+
+impl Reader {
+    pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
+        Self {
+            me,
+            socket,
+            silence,
+            heard_at: now(),
+            heard: false,
+            read_at: Duration::ZERO,
+            spin: AdaptiveSpin::default(),
+            coalescer: ReadCoalescer::new(now()),
+        }
+    }
+
+    /// Returns the handle of the connection process.
+    pub(crate) fn process(&self) -> &Process<Exit> {
+        &self.me
+    }
+
+    /// Returns a handle to the socket, for another process of the connection.
+    pub(crate) fn socket(&self) -> Socket {
+        self.socket.clone()
+    }
+
+    /// Reads once into the buffer, or waits for data. `needed` is the number of bytes missing from
+    /// the next message.
+    pub(crate) async fn fill(
+        &mut self,
+        buffer: &mut ReadBuffer,
+        needed: usize,
+        amount: Amount,
+    ) -> Result<(), CloseReason> {
+        self.check_exit_signal()?;
+        if amount == Amount::Available && self.coalescer.lingers() {
+            let until = now().saturating_add(LINGERS);
+            while now() < until {
+                yield_now().await;
+            }
+        }
+        // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
+        if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
+            return Ok(());
+        }
+        let began = now();
+        if std::mem::take(&mut self.heard) {
+            self.heard_at = began;
+        }
+        let asks = self.spin.should_poll();
+        while asks && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
+            yield_now().await;
+            self.check_exit_signal()?;
+            if self.take(buffer, needed, amount)? {
+                self.spin.poll_succeeded();
+                return Ok(());
+            }
+        }
+        let silent = self.heard_at.saturating_add(self.silence);
+        let mut until = silent.min(began.saturating_add(REST));
+        loop {
+            self.coalescer.woken(now);
+            if self.wait(until).await? {
+                if self.take(buffer, needed, amount)? {
+                    self.spin.woken_after(now().saturating_sub(began));
+                    return Ok(());
+                }
+            } else if until == silent {
+                return Err(CloseReason::IdleTimeout);
+            } else {
+                buffer.release();
+                self.socket.rest();
+                until = silent;
+            }
+        }
+    }
+
+    /// Returns when the last read with [`Amount::Available`] returned, on the node's clock.
+    pub(crate) fn read_at(&self) -> Duration {
+        self.read_at
+    }
+
+    /// Records that a message was completed.
+    pub(crate) fn heard(&mut self) {
+        // WHY no clock read: the time matters only for the next wait, which reads the clock.
+        self.heard = true;
+    }
+
+    /// Writes all bytes and flushes. Fails if the client makes no room for the idle timeout.
+    ///
+    /// After a failure nothing more may be written: half an ack may have been sent.
+    pub(crate) async fn write(&mut self, mut bytes: &[u8]) -> Result<(), CloseReason> {
+        while !self.socket.write(&mut bytes).map_err(CloseReason::lost)? {
+            let room = self.socket.ready(Interest::WRITABLE);
+            match within(&mut self.me, self.silence, room).await {
+                Some(ready) => ready.map_err(CloseReason::lost)?,
+                None => return Err(CloseReason::SlowReader),
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the other connections of the same client to end after answering what they have read,
+    /// and kills them after `patience`. Returns whether they have ended.
+    pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
+        let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
+        tell(ExitReason::shutdown_with(CloseReason::Replaced));
+        if within(&mut self.me, patience, all_ended(others)).await.is_some() {
+            return true;
+        }
+        tell(ExitReason::Kill);
+        // WHY a second timeout: a handler that never awaits would block this connection forever.
+        within(&mut self.me, patience, all_ended(others)).await.is_some()
+    }
+
+    /// Closes the connection once the client has read everything, or after a timeout.
+    ///
+    /// WHY it continues to read: closing a socket with unread data resets the connection, and the
+    /// client may lose acks it has not read.
+    pub(crate) async fn close(mut self) {
+        self.socket.give_up_after(self.silence);
+        let until = now().saturating_add(LINGER);
+        loop {
+            match self.socket.finish() {
+                Ok(true) => break,
+                Ok(false) if self.ready_by(until, Interest::WRITABLE).await => {}
+                Ok(false) | Err(_) => return,
+            }
+        }
+        let mut unread = vec![0; 16 << 10];
+        loop {
+            match self.socket.read(&mut unread) {
+                Ok(Some(0)) | Err(_) => return,
+                Ok(Some(_)) if now() < until => yield_now().await,
+                Ok(None) if self.ready_by(until, Interest::READABLE).await => {}
+                Ok(_) => return,
+            }
+        }
+    }
+
+    async fn ready_by(&mut self, until: Duration, interest: Interest) -> bool {
+        let left = until.saturating_sub(now());
+        let ready = within(&mut self.me, left, self.socket.ready(interest)).await;
+        matches!(ready, Some(Ok(())))
+    }
+
+    /// Reads what is available. Returns whether there was anything.
+    fn take(
+        &mut self,
+        buffer: &mut ReadBuffer,
+        needed: usize,
+        amount: Amount,
+    ) -> Result<bool, CloseReason> {
+        let room = buffer.spare(needed);
+        let most = match amount {
+            Amount::Exact => needed.clamp(1, room.len()),
+            Amount::Available => room.len(),
+        };
+        match self.socket.read(&mut room[..most])? {
+            None => Ok(false),
+            Some(0) => Err(CloseReason::Closed),
+            Some(count) => {
+                self.heard |= buffer.waiting().is_empty();
+                buffer.filled(count);
+                if amount == Amount::Available {
+                    self.read_at = now();
+                    self.coalescer.read(count, self.read_at);
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Waits for data to read. Returns `false` if the deadline passes first.
+    async fn wait(&mut self, until: Duration) -> Result<bool, CloseReason> {
+        let left = until.saturating_sub(now());
+        let told = tokio::select! {
+            biased;
+            told = receive_within(&mut self.me, left) => told,
+            ready = self.socket.ready(Interest::READABLE) => {
+                return ready.map(|()| true).map_err(CloseReason::lost);
+            }
+        };
+        told.map_or(Ok(false), |exit| Err(end_of(exit)))
+    }
+
+    /// Checks the mailbox for an exit signal.
+    fn check_exit_signal(&mut self) -> Result<(), CloseReason> {
+        match self.me.try_receive() {
+            None => Ok(()),
+            Some(exit) => Err(end_of(exit)),
+        }
+    }
+}
+
+fn end_of(exit: Exit) -> CloseReason {
+    match &exit.reason {
+        ExitReason::ShutdownWith(why)
+            if matches!(why.downcast_ref(), Some(CloseReason::Replaced)) =>
+        {
+            CloseReason::Replaced
+        }
+        _ => CloseReason::ExitSignal(exit.reason),
+    }
+}
+
+async fn all_ended(processes: &[Pid<Exit>]) {
+    for process in processes {
+        process.ended().await;
+    }
+}
