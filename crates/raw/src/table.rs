@@ -28,6 +28,7 @@
 //! that it spawns beyond those it ends, or ends beyond those it spawns. A look-up is one
 //! compare-and-swap and a store.
 
+mod entry;
 pub(crate) mod slot_cache;
 mod walk;
 
@@ -36,7 +37,8 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
+use crate::table::entry::Entry;
 use crate::table::slot_cache::{BATCH, SlotCache};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -47,9 +49,6 @@ const CHUNKS: u32 = 17;
 
 /// Divisor of a worker's share of the limit: its batch is at most one in this many.
 const SHARE: usize = 16;
-
-/// Lowest bit of the pointer: a look-up is taking a reference.
-const LOCKED: usize = 1;
 
 /// Slot number of a process: unique among all processes of one node core.
 ///
@@ -99,13 +98,6 @@ impl fmt::Debug for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Slot({}, {})", self.index(), self.generation())
     }
-}
-
-pub(crate) struct Entry<T> {
-    item: AtomicPtr<T>,
-    generation: AtomicU32,
-    /// Index in the table; never changes.
-    index: u32,
 }
 
 /// Process table of one node core; `T` is the type that entries point to.
@@ -351,59 +343,6 @@ impl<T> Drop for Table<T> {
                 // SAFETY: `extend` made it from a box of this many entries, and no other reference
                 // to the table exists.
                 drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(entries, len)) });
-            }
-        }
-    }
-}
-
-impl<T> Entry<T> {
-    /// Takes the pointer out. Returns `false` if the entry is locked.
-    #[inline]
-    fn empty(&self) -> bool {
-        let item = self.item.load(Ordering::Relaxed);
-        // ORDER: acquire from a look-up's unlock: its reference is counted before this thread
-        // releases the table's own.
-        item.addr() & LOCKED == 0
-            && self
-                .item
-                .compare_exchange(item, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-    }
-
-    /// Locks the entry. Returns `None` if it is vacant.
-    fn lock(&self) -> Option<NonNull<T>> {
-        loop {
-            let item = self.item.load(Ordering::Relaxed);
-            if item.addr() & LOCKED != 0 {
-                self.wait();
-                continue;
-            }
-            let item = NonNull::new(item)?;
-            let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-            // ORDER: acquire from `fill`: the item.
-            let taken = self.item.compare_exchange(
-                item.as_ptr(),
-                locked,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if taken.is_ok() {
-                return Some(item);
-            }
-        }
-    }
-
-    /// Waits while the entry is locked: a few instructions, unless the lock holder was preempted.
-    #[cold]
-    fn wait(&self) {
-        for spins in 0.. {
-            if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
-                return;
-            }
-            if spins < 64 && !cfg!(loom) {
-                hint::spin_loop();
-            } else {
-                thread::yield_now();
             }
         }
     }

@@ -62,7 +62,7 @@
 //! bytes. With shards: the cost in `shards`, and one compare-and-swap here per shard and batch.
 
 mod sharded;
-mod word;
+pub(super) mod word;
 
 use std::ptr::{self, NonNull};
 
@@ -72,7 +72,7 @@ use word::{
 };
 
 use crate::inbox::batch::Batch;
-use crate::inbox::header::{Class, Header};
+use crate::inbox::header::{CONTENDED, Class, Header};
 use crate::inbox::shards::{Contention, Shards};
 use crate::sync::{AtomicPtr, Ordering};
 
@@ -134,7 +134,7 @@ pub struct State {
 unsafe fn note_contention(new: NonNull<Header>, now: *mut Header) {
     if !has_shards(now) && !header(now).is_null() {
         // SAFETY: by the contract.
-        unsafe { new.as_ref().mark_contended() };
+        unsafe { new.as_ref().set_tag(CONTENDED) };
     }
 }
 
@@ -424,3 +424,6 @@ impl Drop for State {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

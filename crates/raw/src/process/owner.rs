@@ -15,10 +15,12 @@ use crate::inbox::bound::Bound;
 use crate::inbox::header::{Class, EmptyEnvelope, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::state::SingleTake;
-use crate::memory::deferred_rc;
 use crate::process::address::Address;
-use crate::process::cell::{Base, Front, HAS_LOCAL, LISTENING, RESCHEDULE, bound, count};
+use crate::process::cell::{
+    Base, Front, HANDLE_DROPPED, HAS_LOCAL, LISTENING, RESCHEDULE, bound, count,
+};
 use crate::process::context::{is_running, is_traced, on_local};
+use crate::process::deferred_rc;
 use crate::process::trace::{traced, traced_received};
 use crate::process::waker;
 use crate::sync::Ordering;
@@ -109,7 +111,21 @@ impl<W: RuntimeTypes, M> std::fmt::Debug for Owner<W, M> {
 impl<W: RuntimeTypes, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { deferred_rc::release_handle(self.base) }
+        unsafe { release_handle(self.base) }
+    }
+}
+
+/// Releases the reference of a process's own handle.
+///
+/// # Safety
+/// As for [`deferred_rc::release`].
+unsafe fn release_handle(base: NonNull<Base>) {
+    if is_running(base) {
+        // SAFETY: a process lives at least as long as its turn.
+        unsafe { base.as_ref() }.set_flag(HANDLE_DROPPED);
+    } else {
+        // SAFETY: by the contract.
+        unsafe { deferred_rc::release(base) }
     }
 }
 
@@ -313,7 +329,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     ) -> Result<usize, NotInTurn> {
         bound.lower_flag();
         let added = self.fetch(true, handle_signal)?;
-        while bound.is_exceeded(self.base()) {
+        while bound.is_exceeded(&self.base().received) {
             // A message counted but not yet pushed: its sender raises the flag if it exceeds the
             // bound.
             let Some(header) = self.save_queue(SaveQueue::pop_keeping_cursor)? else { break };
@@ -331,7 +347,8 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
 
     /// Releases the waiting senders if there is capacity. Call at the end of a turn.
     pub fn release_waiters(&self) {
-        if let Some(bound) = self.bound().filter(|bound| bound.has_capacity(self.base())) {
+        if let Some(bound) = self.bound().filter(|bound| bound.has_capacity(&self.base().received))
+        {
             bound.wait_list.wake_all();
         }
     }

@@ -19,12 +19,11 @@ use std::ptr::NonNull;
 use std::task::Context;
 
 use crate::inbox::state::SleepOutcome;
-use crate::memory::deferred_rc;
-use crate::node_core::NodeCoreBase;
 use crate::process::cell::{
-    Base, HANDLE_DROPPED, HAS_LOCAL, LISTENING, Polled, RESCHEDULE, RUNNING, bound, count,
+    Base, HANDLE_DROPPED, HAS_LOCAL, LISTENING, Polled, RESCHEDULE, RUNNING, Runnable, bound, count,
 };
 use crate::process::context::Turn;
+use crate::process::deferred_rc;
 use crate::process::waker;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -45,23 +44,7 @@ pub enum TurnOutcome {
     Ended,
 }
 
-/// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.
-#[must_use]
-#[derive(Debug)]
-pub struct Runnable(NonNull<Base>);
-
-// SAFETY: any thread may run a cell, and `Runnable` is the exclusive right to do so.
-unsafe impl Send for Runnable {}
-
 impl Runnable {
-    /// # Safety
-    /// The caller holds the right to schedule: it has cleared `ASLEEP`, or the process is new, or
-    /// its turn has just ended with a request to run again.
-    #[inline]
-    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
-        Self(base)
-    }
-
     /// Runs one turn.
     // WHY `inline(always)`: this is the body of the worker loop; a call would save and restore six
     // registers.
@@ -118,16 +101,6 @@ impl Runnable {
     pub fn slot(&self) -> Slot {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.slot
-    }
-
-    /// Passes the right to run to the host of the process's node core.
-    #[inline]
-    pub(crate) fn schedule(self) {
-        // SAFETY: a process that has not run to its end is in its table, which keeps the node core
-        // alive.
-        let node_core: NonNull<NodeCoreBase> = unsafe { self.0.as_ref() }.node;
-        // SAFETY: as above.
-        unsafe { NodeCoreBase::schedule(node_core, self) };
     }
 }
 

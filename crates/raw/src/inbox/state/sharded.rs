@@ -5,12 +5,13 @@
 use std::ptr::{self, NonNull};
 
 use super::word::{
-    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, SHARDS, arrival, epoch, has_shards, header, is_closed,
+    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, epoch, has_shards, header,
+    is_closed,
 };
 use super::{PushOutcome, State};
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Class, Header};
-use crate::inbox::shards::{Contention, LAST_EPOCH, ShardState, Shards};
+use crate::inbox::shards::{Contention, ShardState, Shards};
 use crate::sync::Ordering;
 
 impl State {
@@ -112,7 +113,7 @@ impl State {
     /// Takes the contents of the announced shards. Ends the epoch if they bring too little.
     fn take_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
         let epoch = epoch(self.word.load(Ordering::Relaxed));
-        if contention.wants_stack() && epoch < LAST_EPOCH {
+        if contention.is_calm() && epoch < LAST_EPOCH {
             // ORDER: acquire from `wake`. `freeze` releases the end of the epoch to senders.
             let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
             *arrived = self.known_shards().freeze(epoch);
