@@ -31,7 +31,7 @@ use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{CONTENDED, Header};
-use crate::inbox::state::word::{COUNT_SHIFT, MAX_SHARDS, header};
+use crate::inbox::state::word::{COUNT_SHIFT, header};
 use crate::sync::{AtomicPtr, Ordering};
 
 const FROZEN: usize = 1;
@@ -148,7 +148,7 @@ fn shard_count() -> usize {
     static SHARDS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *SHARDS.get_or_init(|| {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        (4 * cores).next_power_of_two().min(MAX_SHARDS)
+        (4 * cores).next_power_of_two().min(crate::inbox::state::word::MAX_SHARDS)
     })
 }
 

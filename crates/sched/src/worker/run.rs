@@ -9,27 +9,18 @@
 //! only from a thread that publishes a running process (`WorkerStatus::running`). Before a thread
 //! searches, it first clears that and then uses its core once more.
 
-pub(crate) mod core;
-pub(crate) mod counters;
-pub(crate) mod idle;
-pub(crate) mod launcher;
-pub(crate) mod lifo;
-pub(crate) mod local_queue;
-pub(crate) mod shared_queue;
-pub(crate) mod status;
-
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use purlin_raw::{Revocable, Runnable, ThreadId, TurnOutcome};
 
 use crate::hooks::Hooks;
-use crate::scheduler::Shared;
+use crate::shared::Shared;
 use crate::sync::{Ordering, Parker, fence, hint, thread_local};
 use crate::timers::{ParkLimit, TimerWheel};
 use crate::worker::core::Core;
 use crate::worker::counters::{ThreadTotals, WorkerCounters};
-use crate::worker::launcher::WorkerInit;
+use crate::worker::init::WorkerInit;
 use crate::worker::shared_queue::SharedQueue;
 use crate::worker::status::WorkerStatus;
 
