@@ -176,7 +176,7 @@ pub mod model {
     pub use crate::inbox::header::{Class, Header};
     pub use crate::inbox::shards::{Contention, ShardState, Shards};
     pub use crate::inbox::state::{Drained, PushOutcome, SingleTake, SleepOutcome, State};
-    pub use crate::table::Table;
     pub use crate::table::slot_cache::SlotCache;
+    pub use crate::table::{Reserved, Table};
     pub use crate::thread::fence::kernel::has_barrier;
 }

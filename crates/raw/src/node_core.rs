@@ -129,7 +129,10 @@ impl<W: RuntimeTypes> NodeCore<W> {
     }
 
     /// Makes this thread a worker of the node core: it gets a slot cache and defers reference
-    /// counting. A thread is a worker of one node core at a time.
+    /// counting.
+    ///
+    /// # Panics
+    /// Panics if the thread is a worker of a node core already.
     pub fn enter(&self) -> WorkerGuard<W> {
         self.inner().base.enter();
         deferred_rc::open();
@@ -187,7 +190,8 @@ impl<W: RuntimeTypes> NodeCore<W> {
         // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, node_core, slot)) };
         // SAFETY: no other reference to the cell is in use. Of the three counted references two are
-        // released here, and the third is the address's. `Never` needs no initialisation.
+        // released here, and the third is the address's. `Never` needs no initialisation. The exit
+        // status is written before the inbox closes.
         unsafe {
             let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
             cell.as_ref().front.exit_status.with_mut(|place| *place = exit_status);

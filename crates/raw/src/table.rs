@@ -38,7 +38,7 @@ use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
 use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
-use crate::table::entry::Entry;
+use crate::table::entry::{Entry, LOCKED};
 use crate::table::slot_cache::{BATCH, SlotCache};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -124,13 +124,17 @@ impl<T> Reserved<'_, T> {
         Slot::new(self.0.index, self.0.generation.load(Ordering::Relaxed))
     }
 
-    /// Fills the slot. The pointer must be even.
+    /// Fills the slot.
     ///
     /// Takes part in the total order of `SeqCst` operations with [`Table::slots`]. So of a thread
     /// that fills and then reads a flag, and one that sets the flag and then walks the table, at
     /// least one sees the other's store.
+    ///
+    /// # Safety
+    /// The item is aligned and lives until the slot is vacated.
     #[inline]
-    pub fn fill(self, item: NonNull<T>) {
+    pub unsafe fn fill(self, item: NonNull<T>) {
+        const { assert!(align_of::<T>() > LOCKED) };
         // ORDER: release to `look_up`: the item. SeqCst: see above.
         self.0.item.store(item.as_ptr(), Ordering::SeqCst);
     }
@@ -181,19 +185,28 @@ impl<T> Table<T> {
         self.entry(index).expect("a slot that was handed out lies in a chunk")
     }
 
-    /// Reserves a vacant slot, or a new one. Returns `None` if all are in use. The cache must have
-    /// been used with this table only.
+    /// Reserves a vacant slot, or a new one. Returns `None` if all are in use.
+    ///
+    /// # Safety
+    /// The cache is used with this table only.
     #[inline]
-    pub fn reserve(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
-        self.reserve_cached(slot_cache).or_else(|| {
+    pub unsafe fn reserve(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
+        // SAFETY: by the contract.
+        unsafe { self.reserve_cached(slot_cache) }.or_else(|| {
             // SAFETY: as in `reserve_cached`.
             Some(Reserved(unsafe { &*self.refill(slot_cache)? }))
         })
     }
 
     /// [`Table::reserve`] from the cache only.
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
     #[inline(always)]
-    pub(crate) fn reserve_cached(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
+    pub(crate) unsafe fn reserve_cached(
+        &self,
+        slot_cache: &SlotCache<T>,
+    ) -> Option<Reserved<'_, T>> {
         // SAFETY: the cache holds entries of this table only, which live as long as the table.
         Some(Reserved(unsafe { &*slot_cache.pop()? }))
     }
@@ -202,17 +215,26 @@ impl<T> Table<T> {
     #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
         let slot_cache = SlotCache::new();
-        let reserved = self.reserve(&slot_cache);
-        self.hand_back_all(&slot_cache);
-        reserved
+        // SAFETY: the cache is used here only.
+        unsafe {
+            let reserved = self.reserve(&slot_cache);
+            self.hand_back_all(&slot_cache);
+            reserved
+        }
     }
 
     /// [`Table::vacate`] for a thread without a cache.
+    ///
+    /// # Safety
+    /// The caller owns the slot and gives it up.
     #[cold]
-    pub fn vacate_one(&self, slot: Slot) {
+    pub unsafe fn vacate_one(&self, slot: Slot) {
         let slot_cache = SlotCache::new();
-        self.vacate(&slot_cache, slot);
-        self.hand_back_all(&slot_cache);
+        // SAFETY: by the contract; the cache is used here only.
+        unsafe {
+            self.vacate(&slot_cache, slot);
+            self.hand_back_all(&slot_cache);
+        }
     }
 
     /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
@@ -228,17 +250,24 @@ impl<T> Table<T> {
     }
 
     /// Moves all but the `keep` most recent slots of a cache into the free list.
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
     #[cold]
-    fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
+    unsafe fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as in `reserve_cached`.
         slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
     /// Moves all slots of a cache into the free list.
-    pub fn hand_back_all(&self, slot_cache: &SlotCache<T>) {
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
+    pub unsafe fn hand_back_all(&self, slot_cache: &SlotCache<T>) {
         if slot_cache.len() > 0 {
-            self.hand_back(slot_cache, 0);
+            // SAFETY: by the contract.
+            unsafe { self.hand_back(slot_cache, 0) };
         }
     }
 
@@ -267,8 +296,12 @@ impl<T> Table<T> {
     }
 
     /// Empties a slot and prepares it for the next item. Waits for concurrent look-ups.
-    pub fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
-        if self.try_vacate(slot_cache, slot) {
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`], and the caller owns the slot and gives it up.
+    pub unsafe fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
+        // SAFETY: by the contract.
+        if unsafe { self.try_vacate(slot_cache, slot) } {
             return;
         }
         let entry = self.known(slot.index());
@@ -279,15 +312,19 @@ impl<T> Table<T> {
         entry.generation.store(next, Ordering::Relaxed);
         slot_cache.push(entry);
         if slot_cache.len() > 2 * self.batch {
-            self.hand_back(slot_cache, self.batch);
+            // SAFETY: by the contract.
+            unsafe { self.hand_back(slot_cache, self.batch) };
         }
     }
 
     /// [`Table::vacate`] without waiting and without the lock. Returns whether it succeeded.
     ///
     /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
+    ///
+    /// # Safety
+    /// As for [`Table::vacate`].
     #[inline(always)]
-    pub(crate) fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
+    pub(crate) unsafe fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
         let entry = self.known(slot.index());
         let more = slot.generation() < u32::MAX && slot_cache.len() < 2 * self.batch;
         let vacated = more && entry.empty();
@@ -353,7 +390,23 @@ mod tests {
     use super::*;
 
     fn take(table: &Table<u64>, slot_cache: &SlotCache<u64>) -> Option<Slot> {
-        table.reserve(slot_cache).map(|reserved| reserved.slot())
+        // SAFETY: each test has one table.
+        unsafe { table.reserve(slot_cache) }.map(|reserved| reserved.slot())
+    }
+
+    fn put(table: &Table<u64>, slot_cache: &SlotCache<u64>, item: &u64) -> Slot {
+        // SAFETY: each test has one table, and the item outlives it.
+        unsafe {
+            let reserved = table.reserve(slot_cache).unwrap();
+            let slot = reserved.slot();
+            reserved.fill(NonNull::from(item));
+            slot
+        }
+    }
+
+    fn vacate(table: &Table<u64>, slot_cache: &SlotCache<u64>, slot: Slot) {
+        // SAFETY: each test has one table and vacates each of its slots once.
+        unsafe { table.vacate(slot_cache, slot) };
     }
 
     #[test]
@@ -380,20 +433,14 @@ mod tests {
     #[test]
     fn stale_number_finds_nothing_in_a_reused_slot() {
         let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
-        let mut item = 7;
-        let pointer = NonNull::from(&mut item);
-        let reserved = table.reserve(&slot_cache).unwrap();
-        let first = reserved.slot();
-        reserved.fill(pointer);
+        let first = put(&table, &slot_cache, &7);
         assert!(table.look_up(first, |_| ()).is_some());
-        table.vacate(&slot_cache, first);
-        let reserved = table.reserve(&slot_cache).unwrap();
-        let second = reserved.slot();
-        reserved.fill(pointer);
+        vacate(&table, &slot_cache, first);
+        let second = put(&table, &slot_cache, &7);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(first, |_| ()).is_none());
         assert!(table.look_up(second, |_| ()).is_some());
-        table.vacate(&slot_cache, second);
+        vacate(&table, &slot_cache, second);
     }
 
     // P4: after 2^32 processes a slot is retired; its generation does not wrap.
@@ -402,7 +449,7 @@ mod tests {
         let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
         let slot = take(&table, &slot_cache).unwrap();
         table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
-        table.vacate(&slot_cache, Slot::new(slot.index(), u32::MAX));
+        vacate(&table, &slot_cache, Slot::new(slot.index(), u32::MAX));
         assert_ne!(take(&table, &slot_cache).unwrap().index(), slot.index());
     }
 
@@ -414,7 +461,7 @@ mod tests {
         let a = take(&table, &here).unwrap();
         let _b = take(&table, &there).unwrap();
         assert_eq!(take(&table, &here), None);
-        table.vacate(&there, a);
+        vacate(&table, &there, a);
         assert_eq!(take(&table, &here).map(Slot::index), Some(a.index()));
         assert_eq!(take(&table, &here), None);
     }
@@ -424,10 +471,11 @@ mod tests {
         let (table, slot_cache) = (Table::<u64>::new(100_000, 1), SlotCache::new());
         let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &slot_cache).unwrap()).collect();
         for slot in taken {
-            table.vacate(&slot_cache, slot);
+            vacate(&table, &slot_cache, slot);
             assert!(slot_cache.len() <= 2 * BATCH);
         }
-        table.hand_back_all(&slot_cache);
+        // SAFETY: as above.
+        unsafe { table.hand_back_all(&slot_cache) };
         let mut vacant = table.vacant.lock().unwrap().clone();
         vacant.sort_unstable();
         assert_eq!(vacant, (0..10 * BATCH as u32).collect::<Vec<_>>());

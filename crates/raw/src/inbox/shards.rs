@@ -168,7 +168,7 @@ impl Shards {
         sender as usize & (self.0.len() - 1)
     }
 
-    /// Returns the last epoch that has ended. Only for the receiver, while the shards are frozen.
+    /// Returns the last epoch that has ended, if the shards are frozen.
     pub(crate) fn last_epoch(&self) -> usize {
         top(self.0[0].0.load(Ordering::Relaxed))
     }
@@ -204,8 +204,11 @@ impl Shards {
         }
     }
 
-    /// Takes the contents of the shards in `marked`. Only for the receiver, during an epoch.
-    pub fn take(&self, marked: u32) -> Batch {
+    /// Takes the contents of the shards in `marked`.
+    ///
+    /// # Safety
+    /// The caller is the receiver, and an epoch is in progress.
+    pub unsafe fn take(&self, marked: u32) -> Batch {
         let mut batch = Batch::empty();
         let mut rest = marked;
         while rest != 0 {
@@ -215,22 +218,24 @@ impl Shards {
             let word =
                 self.0[rest.trailing_zeros() as usize].0.swap(ptr::null_mut(), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            batch.append(unsafe { Batch::reverse(header(word)) });
+            unsafe { batch.append(Batch::reverse(header(word))) };
             rest &= rest - 1;
         }
         batch
     }
 
-    /// Freezes all shards and takes their contents. Only for the receiver, after the state word
-    /// says that the epoch has ended.
-    pub fn freeze(&self, epoch: usize) -> Batch {
+    /// Freezes all shards and takes their contents.
+    ///
+    /// # Safety
+    /// The caller is the receiver, and the state word says that the epoch has ended.
+    pub unsafe fn freeze(&self, epoch: usize) -> Batch {
         let mut batch = Batch::empty();
         for shard in &self.0 {
             // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
             // frozen: the changed state word.
             let word = shard.0.swap(frozen(epoch), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            batch.append(unsafe { Batch::reverse(header(word)) });
+            unsafe { batch.append(Batch::reverse(header(word))) };
         }
         batch
     }

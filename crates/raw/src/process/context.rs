@@ -68,8 +68,11 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
+    /// # Safety
+    /// This thread holds the right to run the process, which lives until the `Turn` is dropped or
+    /// ended.
     #[inline]
-    pub(crate) fn begin(base: NonNull<Base>, turn: u8) -> Self {
+    pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {
             now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }

@@ -46,16 +46,24 @@ impl Runnable {
 
 impl NodeCoreBase {
     /// Makes this thread a worker: from now on it uses its slot cache for this node core.
+    ///
+    /// # Panics
+    /// Panics if the thread is a worker already.
     pub(crate) fn enter(&self) {
-        SLOT_CACHE.with(|own| own.node_core.set(self));
+        SLOT_CACHE.with(|own| {
+            // WHY: a slot cache holds the slots of one table.
+            assert!(own.node_core.get().is_null(), "this thread is a worker already");
+            own.node_core.set(self);
+        });
     }
 
     /// Reverts [`NodeCoreBase::enter`].
     pub(crate) fn leave(&self) {
-        SLOT_CACHE.with(|own| {
-            own.node_core.set(ptr::null());
-            self.table.hand_back_all(&own.slot_cache);
-        });
+        if let Some(slot_cache) = self.slot_cache() {
+            // SAFETY: as in `slot_cache`; only this thread accesses it, for this table.
+            unsafe { self.table.hand_back_all(slot_cache.as_ref()) };
+            SLOT_CACHE.with(|own| own.node_core.set(ptr::null()));
+        }
     }
 
     /// Returns this thread's slot cache for this node core.
@@ -69,20 +77,28 @@ impl NodeCoreBase {
 
     /// Removes a process from its table, if no look-up is in progress and this thread's cache has
     /// room. Returns whether it did.
+    ///
+    /// # Safety
+    /// The caller ran the last turn of the process in the slot.
     #[inline(always)]
-    pub(crate) fn try_vacate(&self, slot: Slot) -> bool {
-        // SAFETY: as in `slot_cache`; only this thread accesses it.
+    pub(crate) unsafe fn try_vacate(&self, slot: Slot) -> bool {
+        // SAFETY: by the contract; only this thread accesses its slot cache, for this table.
         self.slot_cache()
-            .is_some_and(|slot_cache| self.table.try_vacate(unsafe { slot_cache.as_ref() }, slot))
+            .is_some_and(|slot_cache| unsafe { self.table.try_vacate(slot_cache.as_ref(), slot) })
     }
 
     /// Removes a process from its table.
+    ///
+    /// # Safety
+    /// As for [`NodeCoreBase::try_vacate`].
     #[cold]
-    pub(crate) fn vacate(&self, slot: Slot) {
-        match self.slot_cache() {
-            // SAFETY: as in `try_vacate`.
-            Some(slot_cache) => self.table.vacate(unsafe { slot_cache.as_ref() }, slot),
-            None => self.table.vacate_one(slot),
+    pub(crate) unsafe fn vacate(&self, slot: Slot) {
+        // SAFETY: as in `try_vacate`.
+        unsafe {
+            match self.slot_cache() {
+                Some(slot_cache) => self.table.vacate(slot_cache.as_ref(), slot),
+                None => self.table.vacate_one(slot),
+            }
         }
     }
 
@@ -101,13 +117,14 @@ impl NodeCoreBase {
         let this: &'a Self = unsafe { node_core.as_ref() };
         // SAFETY: as in `try_vacate`.
         let cached =
-            this.slot_cache().and_then(|own| this.table.reserve_cached(unsafe { own.as_ref() }));
+            this.slot_cache().and_then(|own| unsafe { this.table.reserve_cached(own.as_ref()) });
         let Some(reserved) = cached else {
             // SAFETY: by the contract.
             return unsafe { Self::begin_slowly(node_core, vtable) };
         };
         match vtable.block.take_cached() {
-            Some(block) => Some(Self::begin_in(block, node_core, vtable, reserved)),
+            // SAFETY: the block was taken for cells of this vtable.
+            Some(block) => Some(unsafe { Self::begin_in(block, node_core, vtable, reserved) }),
             None => Self::begin_afresh(node_core, vtable, reserved),
         }
     }
@@ -125,7 +142,7 @@ impl NodeCoreBase {
         let this: &'a Self = unsafe { node_core.as_ref() };
         let reserved = match this.slot_cache() {
             // SAFETY: as in `begin`.
-            Some(slot_cache) => this.table.reserve(unsafe { slot_cache.as_ref() }),
+            Some(slot_cache) => unsafe { this.table.reserve(slot_cache.as_ref()) },
             None => this.table.reserve_one(),
         }?;
         Self::begin_afresh(node_core, vtable, reserved)
@@ -139,18 +156,21 @@ impl NodeCoreBase {
         vtable: &'static VTable,
         reserved: Reserved<'a, Base>,
     ) -> Option<NewCell<'a>> {
-        Some(Self::begin_in(vtable.block.take(), node_core, vtable, reserved))
+        // SAFETY: as in `begin`.
+        Some(unsafe { Self::begin_in(vtable.block.take(), node_core, vtable, reserved) })
     }
 
+    /// # Safety
+    /// The block was taken for cells of this vtable.
     #[inline(always)]
-    fn begin_in<'a>(
+    unsafe fn begin_in<'a>(
         block: NonNull<u8>,
         node_core: NonNull<Self>,
         vtable: &'static VTable,
         reserved: Reserved<'a, Base>,
     ) -> NewCell<'a> {
         let base = block.cast();
-        // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
+        // SAFETY: by the contract; a cell starts with its base.
         unsafe { base.write(Base::new(vtable, node_core, reserved.slot())) };
         (base, reserved)
     }
@@ -158,14 +178,15 @@ impl NodeCoreBase {
     /// Enters a new process into the table and schedules it.
     ///
     /// # Safety
-    /// The node core stays valid during this call. The cell is whole, and no other thread can reach
-    /// it.
+    /// The node core stays valid during this call. The cell is whole, lives until the process has
+    /// ended, and is in no table.
     pub(crate) unsafe fn launch(
         node_core: NonNull<Self>,
         base: NonNull<Base>,
         reserved: Reserved<'_, Base>,
     ) {
-        reserved.fill(base);
+        // SAFETY: by the contract; a process that has ended vacates its slot.
+        unsafe { reserved.fill(base) };
         // SAFETY: the process is new, so this is the only right to run it; and it is in the table.
         unsafe { Self::schedule(node_core, Runnable::new(base)) };
     }

@@ -14,14 +14,14 @@ use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
 use crate::inbox::header::{Class, EmptyEnvelope, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
+use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
 use crate::process::address::Address;
-use crate::process::cell::{
-    Base, Front, HANDLE_DROPPED, HAS_LOCAL, LISTENING, RESCHEDULE, bound, count,
-};
+use crate::process::cell::{Base, Front, HAS_LOCAL, LISTENING, RESCHEDULE, bound, count};
 use crate::process::context::{is_running, is_traced, on_local};
 use crate::process::deferred_rc;
 use crate::process::trace::{traced, traced_received};
+use crate::process::turn::release_handle;
 use crate::process::waker;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -115,20 +115,6 @@ impl<W: RuntimeTypes, M> Drop for Owner<W, M> {
     }
 }
 
-/// Releases the reference of a process's own handle.
-///
-/// # Safety
-/// As for [`deferred_rc::release`].
-unsafe fn release_handle(base: NonNull<Base>) {
-    if is_running(base) {
-        // SAFETY: a process lives at least as long as its turn.
-        unsafe { base.as_ref() }.set_flag(HANDLE_DROPPED);
-    } else {
-        // SAFETY: by the contract.
-        unsafe { deferred_rc::release(base) }
-    }
-}
-
 impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     /// # Safety
     /// `base` is a cell of this type family and message type, and the handle takes over a
@@ -192,10 +178,9 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
             }
             let base = self.base();
             // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
-            Next::New(
-                base.contention
-                    .with_mut(|contention| base.inbox.take_single(unsafe { &mut *contention })),
-            )
+            let single =
+                |contention: *mut Contention| unsafe { base.inbox.take_single(&mut *contention) };
+            Next::New(base.contention.with_mut(single))
         })?;
         match next {
             Next::Fetched(header) => Ok(Some(self.received(header))),
@@ -231,8 +216,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     fn take(&self, save_queue: &mut SaveQueue, beginning: bool) -> Batch {
         let base = self.base();
         // SAFETY: this thread is in the turn, and `take` does not re-enter.
-        let taken =
-            base.contention.with_mut(|contention| base.inbox.take(unsafe { &mut *contention }));
+        let taken = base.contention.with_mut(|now| unsafe { base.inbox.take(&mut *now) });
         if taken.woken && !beginning {
             base.set_flag(RESCHEDULE);
         }

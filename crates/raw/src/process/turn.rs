@@ -22,7 +22,7 @@ use crate::inbox::state::SleepOutcome;
 use crate::process::cell::{
     Base, HANDLE_DROPPED, HAS_LOCAL, LISTENING, Polled, RESCHEDULE, RUNNING, Runnable, bound, count,
 };
-use crate::process::context::Turn;
+use crate::process::context::{Turn, is_running};
 use crate::process::deferred_rc;
 use crate::process::waker;
 use crate::sync::Ordering;
@@ -54,8 +54,10 @@ impl Runnable {
         // SAFETY: the process lives until it sleeps or ends, because only its right to run, which
         // is held here, can end it.
         let cell = unsafe { base.as_ref() };
-        let turn = Turn::begin(base, cell.set_running(RUNNING));
-        let waker = waker::borrowed(base);
+        // SAFETY: this thread holds the right to run the process.
+        let turn = unsafe { Turn::begin(base, cell.set_running(RUNNING)) };
+        // SAFETY: the process lives at least until the turn ends.
+        let waker = unsafe { waker::borrowed(base) };
         // SAFETY: the vtable belongs to the cell, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
         let (sent, work) = turn.finish();
@@ -69,7 +71,8 @@ impl Runnable {
         let asked = cell.turn.load(Ordering::Relaxed);
         cell.set_running(0);
         if asked & RESCHEDULE != 0
-            || cell.inbox.sleep(asked & LISTENING == 0) == SleepOutcome::Again
+            // SAFETY: the right to run is held here, and given up if the process sleeps.
+            || unsafe { cell.inbox.sleep(asked & LISTENING == 0) } == SleepOutcome::Again
         {
             // The process does not sleep, so this thread still holds the right to run.
             return TurnOutcome::Again(self);
@@ -104,6 +107,20 @@ impl Runnable {
     }
 }
 
+/// Releases the reference of a process's own handle.
+///
+/// # Safety
+/// As for [`deferred_rc::release`].
+pub(crate) unsafe fn release_handle(base: NonNull<Base>) {
+    if is_running(base) {
+        // SAFETY: a process lives at least as long as its turn.
+        unsafe { base.as_ref() }.set_flag(HANDLE_DROPPED);
+    } else {
+        // SAFETY: by the contract.
+        unsafe { deferred_rc::release(base) }
+    }
+}
+
 /// WHY four functions: a process without other references then ends without a call before its cell
 /// is freed, so no register is saved.
 ///
@@ -114,7 +131,8 @@ unsafe fn end(base: NonNull<Base>) {
     // SAFETY: the table's reference keeps the cell alive, and the calling worker's handle the
     // node core.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
-    if node_core.try_vacate(cell.slot) {
+    // SAFETY: by the contract.
+    if unsafe { node_core.try_vacate(cell.slot) } {
         // SAFETY: by the contract; the process has left its table.
         unsafe { leave(base) }
     } else {
@@ -130,9 +148,11 @@ unsafe fn end(base: NonNull<Base>) {
 unsafe fn end_slowly(base: NonNull<Base>) {
     // SAFETY: as in `end`.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
-    node_core.vacate(cell.slot);
-    // SAFETY: by the contract; the process has left its table.
-    unsafe { leave(base) }
+    // SAFETY: by the contract; the process has left its table before `leave`.
+    unsafe {
+        node_core.vacate(cell.slot);
+        leave(base);
+    }
 }
 
 /// # Safety
@@ -163,7 +183,9 @@ unsafe fn leave(base: NonNull<Base>) {
 unsafe fn wind_up(base: NonNull<Base>, references: u32, alone: bool) {
     // SAFETY: the table's reference keeps the cell alive until the end of this function.
     let cell = unsafe { base.as_ref() };
-    let arrived = if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() };
+    // SAFETY: this thread ran the last turn, which wrote the exit status. If `alone`, it holds all
+    // references.
+    let arrived = unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
     let has_local = cell.turn.load(Ordering::Relaxed) & HAS_LOCAL != 0;
     if has_local || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
         // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.

@@ -12,8 +12,11 @@ use crate::process::deferred_rc;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// Creates a waker that holds no reference. Valid while the caller keeps the cell alive.
-pub(crate) fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
+/// Creates a waker that holds no reference.
+///
+/// # Safety
+/// The caller keeps the cell alive while the waker is used.
+pub(crate) unsafe fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
     // SAFETY: the functions below meet the contract of `RawWaker` for a pointer to a cell. This
     // waker is never dropped, so it needs no reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(base.as_ptr().cast(), &VTABLE)) })

@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, hint, thread};
 
 /// Lowest bit of the pointer: a look-up is taking a reference.
-const LOCKED: usize = 1;
+pub(super) const LOCKED: usize = 1;
 
 /// Slot of the table: an item, or vacant.
 pub(crate) struct Entry<T> {

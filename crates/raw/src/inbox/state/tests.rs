@@ -59,9 +59,11 @@ fn receive(inbox: &State, woken: &Receiver<()>, most: u32) -> [u32; SENDERS as u
     while next.iter().sum::<u32>() < most {
         turn += 1;
         let mut contention = if turn % 6 < 3 { Contention::crowded() } else { Contention::new() };
-        check(&inbox.take(&mut contention).arrived, &mut next);
+        // SAFETY: this thread is the only receiver, and awake.
+        check(&unsafe { inbox.take(&mut contention) }.arrived, &mut next);
         let over = next.iter().sum::<u32>() >= most;
-        if !over && inbox.sleep(turn.is_multiple_of(2)) == SleepOutcome::Asleep {
+        // SAFETY: as above; a sleeper waits until it is scheduled.
+        if !over && unsafe { inbox.sleep(turn.is_multiple_of(2)) } == SleepOutcome::Asleep {
             sleeps += 1;
             woken.recv().expect("somebody schedules a sleeper");
         }
@@ -84,7 +86,8 @@ fn crowd(most: u32) -> (Vec<u32>, [u32; SENDERS as usize]) {
         let mut next = receive(&inbox, &woken, most);
         // WHY: makes it likely that signals are queued at the end.
         std::thread::yield_now();
-        check(&inbox.close(), &mut next);
+        // SAFETY: as in `receive`.
+        check(&unsafe { inbox.close() }, &mut next);
         let accepted = senders.into_iter().map(|sender| sender.join().expect("it only sends"));
         (accepted.collect(), next)
     });

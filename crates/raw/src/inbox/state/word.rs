@@ -3,6 +3,7 @@
 //! The module documentation of `state` has the diagram.
 
 use crate::inbox::header::{Class, Header};
+use crate::memory::pool;
 
 pub(in crate::inbox) const ASLEEP: usize = 0b001;
 pub(in crate::inbox) const WOKEN: usize = 0b010;
@@ -12,7 +13,7 @@ pub(in crate::inbox) const FLAGS: usize = 0b1111;
 pub(in crate::inbox) const SHARDS: usize = 1 << 63;
 // WHY with `SHARDS`: a push then recognises both by the sign bit.
 pub(in crate::inbox) const CLOSED: usize = SHARDS | FLAGS;
-pub(in crate::inbox) const COUNT_SHIFT: u32 = 48;
+pub(in crate::inbox) const COUNT_SHIFT: u32 = pool::ADDRESS_BITS;
 pub(in crate::inbox) const COUNT_MAX: usize = (SHARDS >> COUNT_SHIFT) - 1;
 pub(in crate::inbox) const HEADER: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;
 pub(in crate::inbox) const SINGLE_MASK: usize = (!HEADER).rotate_left(usize::BITS - COUNT_SHIFT);
