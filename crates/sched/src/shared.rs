@@ -127,15 +127,6 @@ impl Shared {
         !self.injector.is_empty() || self.queues.iter().any(|queue| queue.wants_help())
     }
 
-    pub(crate) fn thread_begins(&self) {
-        self.lock_threads().running += 1;
-    }
-
-    pub(crate) fn thread_ended(&self) {
-        self.lock_threads().running -= 1;
-        self.ended.notify_all();
-    }
-
     pub(crate) fn lock_threads(&self) -> MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }

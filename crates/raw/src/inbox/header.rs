@@ -54,9 +54,8 @@ impl Header {
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn class(&self) -> Class {
-        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
-        let next = self.next.with(|next| unsafe { *next });
-        if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
+        // SAFETY: by the contract.
+        if unsafe { self.tags() } & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
     /// Sets the flag `CONTENDED` or `MARKED`.

@@ -77,7 +77,7 @@ pub(crate) struct Block {
 impl Block {
     /// Returns the descriptor for `T`.
     pub(crate) const fn of<T>() -> Self {
-        assert!(size_of::<T>() > 0);
+        assert!(size_of::<T>() > 0, "a block has an address of its own");
         Self { class: class(Layout::new::<T>()), layout: Layout::new::<T>() }
     }
 
@@ -100,11 +100,7 @@ impl Block {
 /// Takes a block for a `T`.
 #[inline]
 pub(crate) fn take<T>() -> NonNull<T> {
-    const { assert!(size_of::<T>() > 0) };
-    match const { class(Layout::new::<T>()) } {
-        Some(class) => take_class(class).cast(),
-        None => fresh(const { Layout::new::<T>() }).cast(),
-    }
+    const { Block::of::<T>() }.take().cast()
 }
 
 /// Frees the block of a `T` that has been dropped or moved out.
@@ -182,8 +178,8 @@ fn open(blocks: &Class) -> bool {
 
 #[cold]
 fn fresh(layout: Layout) -> NonNull<u8> {
-    // SAFETY: the layout is that of a size class, or of a type whose size `take` or `Block::of` has
-    // checked: it is not zero.
+    // SAFETY: the layout is that of a size class, or of a type of which `Block::of` has checked that
+    // its size is not zero.
     let block =
         NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
     // WHY here: the inbox state word keeps a count in the upper bits of an envelope's address, and

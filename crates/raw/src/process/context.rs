@@ -69,8 +69,8 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// # Safety
-    /// This thread holds the right to run the process, which lives until the `Turn` is dropped or
-    /// ended.
+    /// This thread holds the right to run the process. Once it has given that up, it runs no other
+    /// code until the `Turn` is dropped.
     #[inline]
     pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {

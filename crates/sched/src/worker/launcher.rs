@@ -43,7 +43,7 @@ impl Launcher {
         name: &str,
         run: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        self.shared.thread_begins();
+        self.shared.lock_threads().running += 1;
         let end = ThreadGuard(Arc::clone(&self.shared));
         // If the thread cannot be started, its closure is dropped, which decrements the count.
         let started =
@@ -60,6 +60,7 @@ struct ThreadGuard(Arc<Shared>);
 
 impl Drop for ThreadGuard {
     fn drop(&mut self) {
-        self.0.thread_ended();
+        self.0.lock_threads().running -= 1;
+        self.0.ended.notify_all();
     }
 }

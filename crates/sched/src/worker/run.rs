@@ -208,7 +208,7 @@ impl Worker {
     }
 
     fn take_outside(&self) -> Result<Option<Runnable>, HandedOff> {
-        self.with_core(|core| core.take_from(&self.shared.injector))
+        self.with_core(|core| core.queue.take_from(&self.shared.injector))
     }
 
     /// Searches the global queue and the other workers' queues.
@@ -242,14 +242,16 @@ impl Worker {
     /// worker.
     fn steal(&self) -> Result<Option<Runnable>, HandedOff> {
         let mut promising = self.others().filter(|queue| queue.wants_help());
-        self.with_core(|core| promising.find_map(|queue| core.steal_from(&queue.stealer)))
+        self.with_core(|core| promising.find_map(|queue| core.queue.steal_from(&queue.stealer)))
     }
 
     /// Steals everything that waits for the other workers.
     #[cold]
     fn gather(&self) -> Result<(), HandedOff> {
         for queue in self.others() {
-            while let Some(runnable) = self.with_core(|core| core.steal_from(&queue.stealer))? {
+            while let Some(runnable) =
+                self.with_core(|core| core.queue.steal_from(&queue.stealer))?
+            {
                 self.queued(self.core.with(runnable, Core::push_back));
             }
         }
