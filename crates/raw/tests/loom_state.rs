@@ -10,7 +10,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use mail::{close, open, open_all, push, sleep, take, take_with};
+use mail::{close, fall_asleep, open, open_all, push, take, take_with};
 use purlin_raw::model::{Class, Contention, PushOutcome, SingleTake, SleepOutcome, State, model};
 
 #[test]
@@ -22,7 +22,7 @@ fn message_is_seen_before_sleep_or_wakes_the_receiver() {
             thread::spawn(move || push(&inbox, Class::Message, 7))
         };
         let mut seen = take(&inbox);
-        let slept = seen.is_empty() && sleep(&inbox, false) == SleepOutcome::Asleep;
+        let slept = seen.is_empty() && fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == PushOutcome::Schedule, slept, "exactly the sleeper is scheduled");
         seen.extend(take(&inbox));
@@ -51,7 +51,7 @@ fn lone_message_is_taken_in_order_and_a_second_is_not_lost() {
         }
         assert_eq!(seen, [1, 2], "M2: in the order sent");
         assert_eq!(sender.join().unwrap(), [PushOutcome::Queued; 2]);
-        assert_eq!(sleep(&inbox, false), SleepOutcome::Asleep, "nothing is left");
+        assert_eq!(fall_asleep(&inbox, false), SleepOutcome::Asleep, "nothing is left");
     });
 }
 
@@ -69,7 +69,7 @@ fn wake_is_seen_before_sleep_or_schedules_the_process_and_publishes_earlier_writ
             })
         };
         let read = |news: &UnsafeCell<i32>| news.with(|news| unsafe { *news });
-        if sleep(&inbox, false) == SleepOutcome::Asleep {
+        if fall_asleep(&inbox, false) == SleepOutcome::Asleep {
             assert!(waker.join().unwrap(), "whoever finds a sleeper schedules it");
             assert_eq!(read(&news), 5);
         } else {
@@ -108,7 +108,7 @@ fn writes_missed_by_a_take_are_followed_by_another_wake() {
 fn two_senders_lose_nothing_keep_order_and_schedule_a_sleeper_once() {
     model(|| {
         let inbox = Arc::new(State::new());
-        assert_eq!(sleep(&inbox, false), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, false), SleepOutcome::Asleep);
         let senders: Vec<_> = [[1, 2], [11, 12]]
             .into_iter()
             .map(|payloads| {
@@ -133,7 +133,7 @@ fn two_senders_lose_nothing_keep_order_and_schedule_a_sleeper_once() {
 fn deaf_sleeper_is_woken_by_a_signal_but_not_by_a_message() {
     model(|| {
         let inbox = Arc::new(State::new());
-        assert_eq!(sleep(&inbox, true), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, true), SleepOutcome::Asleep);
         let message = {
             let inbox = Arc::clone(&inbox);
             thread::spawn(move || push(&inbox, Class::Message, 1))
@@ -157,7 +157,7 @@ fn deaf_process_sleeps_with_messages_queued_but_not_with_a_signal() {
                 push(&inbox, Class::Signal, 2)
             })
         };
-        let slept = sleep(&inbox, true) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, true) == SleepOutcome::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == PushOutcome::Schedule, slept, "a signal finds it awake or wakes it");
         assert!(inbox.has_signals());
@@ -189,7 +189,7 @@ fn writes_before_sleep_are_seen_by_the_waking_thread() {
             };
             // SAFETY: the receiver is awake.
             state.with_mut(|state| unsafe { *state += 1 });
-            let slept = sleep(&inbox, false) == SleepOutcome::Asleep;
+            let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
             assert_eq!(other.join().unwrap(), slept);
             take(&inbox);
         });

@@ -53,7 +53,7 @@ pub(crate) fn take_with(inbox: &State, mut contention: Contention) -> Drained {
     unsafe { inbox.take(&mut contention) }
 }
 
-pub(crate) fn sleep(inbox: &State, deaf: bool) -> SleepOutcome {
+pub(crate) fn fall_asleep(inbox: &State, deaf: bool) -> SleepOutcome {
     // SAFETY: as in `take_with`.
     unsafe { inbox.sleep(deaf) }
 }
