@@ -154,12 +154,6 @@ impl Scheduler {
     /// Stops the workers once no process is ready, and waits for them at most `timeout`. Drops the
     /// timers that have not fired by then.
     pub fn stop(&self, timeout: Duration) -> Stopped {
-        let stopped = self.stop_workers(timeout);
-        self.shared.timers.close();
-        stopped
-    }
-
-    fn stop_workers(&self, timeout: Duration) -> Stopped {
         // ORDER: release to the acquire in `stopping`; see also `drain_after_stop`.
         self.shared.stop.store(true, Ordering::SeqCst);
         for worker in self.shared.idle.wake_all() {
@@ -168,15 +162,16 @@ impl Scheduler {
         self.shared.sysmon.unpark();
         let deadline = Instant::now() + timeout;
         let mut threads = self.shared.lock_threads();
-        while threads.running > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Stopped::Except(threads.running);
-            }
+        let mut left = timeout;
+        while threads.running > 0 && !left.is_zero() {
             let waited = self.shared.ended.wait_timeout(threads, left);
             threads = waited.unwrap_or_else(PoisonError::into_inner).0;
+            left = deadline.saturating_duration_since(Instant::now());
         }
-        Stopped::All
+        let running = threads.running;
+        drop(threads);
+        self.shared.timers.close();
+        if running == 0 { Stopped::All } else { Stopped::Except(running) }
     }
 }
 

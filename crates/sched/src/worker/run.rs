@@ -72,7 +72,6 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
 /// after the turn in which the thread was detached.
 pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit) {
     let WorkerInit { index, core, status, parker } = init;
-    let (searching, done, idle_looks) = (Cell::new(false), Cell::default(), Cell::new(0));
     WORKER.with(|worker| {
         let worker = worker.get_or_init(|| Worker {
             shared,
@@ -81,9 +80,9 @@ pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit)
             parker,
             core,
             status,
-            searching,
-            done,
-            empty_searches: idle_looks,
+            searching: Cell::new(false),
+            done: Cell::default(),
+            empty_searches: Cell::new(0),
         });
         worker.status.attach();
         ThreadId::set_short_slices();
