@@ -13,11 +13,9 @@
 //! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
 //! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
 //! | `inbox::save_queue` | received messages, and the cursor of a selective receive |
-//! | `inbox::sealed_message` | sealed message, to be sent later |
 //! | `inbox::shards` | inbox shards, used while many senders contend for the state word |
 //! | `inbox::state` | inbox state word: process state and stack of arrived signals in one atomic |
 //! | `inbox::wait_list` | wait list of senders waiting for capacity |
-//! | `memory::deferred_rc` | deferred reference counting for cells |
 //! | `memory::erased` | type-erased function pointer |
 //! | `memory::pool` | thread-local free lists for cells, envelopes and replies |
 //! | `memory::pooled` | owned value of one of two types in a pooled block |
@@ -27,14 +25,19 @@
 //! | `process::body` | code monomorphised per process type, and its vtable |
 //! | `process::cell` | memory layout of a process: one allocation |
 //! | `process::context` | per-thread context: the current process and its remaining budget |
+//! | `process::deferred_rc` | deferred reference counting for cells |
+//! | `process::node_base` | base of a node core: scheduling, slots, new cells |
 //! | `process::owner` | operations that only the process itself may perform |
+//! | `process::sealed_message` | sealed message, to be sent later |
 //! | `process::snapshot` | snapshot of a process's statistics |
 //! | `process::trace` | trace points of a receive |
 //! | `process::turn` | one turn of a process, from the run queue to sleep or to its end |
+//! | `process::waiter` | entry of a sender in the wait list of a mailbox |
 //! | `process::waker` | `std::task::Waker` of a process |
 //! | `reply` | one-shot reply channel of a call |
 //! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
 //! | `table` | process table with generational indices |
+//! | `table::entry` | entry of the table: pointer, lock bit, generation |
 //! | `table::slot_cache` | vacant slots cached by one thread |
 //! | `table::walk` | visits the items of a table one after the other |
 //! | `thread::fence` | asymmetric fence (`membarrier`) |
@@ -67,22 +70,24 @@ mod thread;
 
 pub use catch_panic::catch_panic;
 pub use inbox::bound::{Bound, DropCounters, MaybeBound, Overflow, SendMode, SendOutcome};
-pub use inbox::sealed_message::SealedMessage;
-pub use inbox::wait_list::Waiter;
-pub use memory::deferred_rc::flush;
 pub use memory::erased::Erased;
 pub use memory::pooled::{Either, Pooled};
 pub use memory::trim::trim;
-pub use node_core::{Host, MAX_PROCESSES, NodeCore, SpawnError, WorkerGuard};
-pub use process::address::{Address, Ref, Refused, Unsent};
+pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError, WorkerGuard};
+pub use process::address::{Address, Ref, Refused, Unsent, set_waits_for};
 pub use process::body::Body;
+pub use process::cell::{Host, Runnable};
 pub use process::context::{
-    BUDGET, clear_waits_for, current_local, current_slot, current_waker, exhaust_budget,
-    in_process, is_traced, poll_again, sends_done, set_waits_for, spend_budget, trace, work_done,
+    BUDGET, clear_waits_for, current_local, current_slot, exhaust_budget, in_process, is_traced,
+    sends_done, spend_budget, trace, work_done,
 };
+pub use process::deferred_rc::flush;
 pub use process::owner::{ConvertedMessage, NotInTurn, Owner, Peeked, SignalOutcome};
+pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{RunState, Snapshot, TypeInfo};
-pub use process::turn::{Runnable, TurnOutcome};
+pub use process::turn::TurnOutcome;
+pub use process::waiter::Waiter;
+pub use process::waker::{current_waker, poll_again};
 pub use reply::{ReplyReceiver, ReplySender, oneshot};
 pub use table::Slot;
 pub use thread::os::ThreadId;
@@ -171,7 +176,7 @@ pub mod model {
     pub use crate::inbox::header::{Class, Header};
     pub use crate::inbox::shards::{Contention, ShardState, Shards};
     pub use crate::inbox::state::{Drained, PushOutcome, SingleTake, SleepOutcome, State};
-    pub use crate::table::Table;
     pub use crate::table::slot_cache::SlotCache;
+    pub use crate::table::{Reserved, Table};
     pub use crate::thread::fence::kernel::has_barrier;
 }

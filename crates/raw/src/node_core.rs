@@ -11,48 +11,21 @@
 //! the node core. The host may run the process to its end before `schedule` returns. A worker has a
 //! handle anyway; any other thread takes one for the duration of the call.
 
-use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use crate::RuntimeTypes;
-use crate::memory::deferred_rc;
 use crate::process::address::{Address, Ref};
 use crate::process::body::{Body, furnish, vtable};
-use crate::process::cell::{Base, Front, VTable};
-use crate::process::context::charge_spawn;
+use crate::process::cell::{Base, Front, Host, NodeCoreBase};
+use crate::process::deferred_rc;
+use crate::process::node_base::NodeCoreInner;
 use crate::process::owner::Owner;
 use crate::process::snapshot::Snapshot;
-use crate::process::turn::Runnable;
-use crate::sync::{AtomicUsize, Ordering, thread_local};
-use crate::table::slot_cache::SlotCache;
-use crate::table::{Reserved, Slot, Table};
-
-/// Scheduler of a node core's processes.
-pub trait Host: Send + Sync + 'static {
-    /// Queues a process if this thread is one of the host's workers. Otherwise returns it.
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable>;
-
-    /// Queues a process from any other thread.
-    fn schedule_from_outside(&self, runnable: Runnable);
-}
-
-/// Part of a node core that depends on no type.
-pub(crate) struct NodeCoreBase {
-    handles: AtomicUsize,
-    host: Box<dyn Host>,
-    free: unsafe fn(NonNull<NodeCoreBase>),
-    pub(crate) table: Table<Base>,
-}
-
-/// Node core: its base and the node state.
-#[repr(C)]
-pub(crate) struct NodeCoreInner<W: RuntimeTypes> {
-    pub(crate) base: NodeCoreBase,
-    pub(crate) state: W::NodeState,
-}
+use crate::sync::{AtomicUsize, Ordering};
+use crate::table::{Slot, Table};
 
 /// Handle on a node core: a process table, its host and the node state.
 pub struct NodeCore<W: RuntimeTypes> {
@@ -73,18 +46,6 @@ unsafe impl<W: RuntimeTypes> Sync for NodeCore<W> {}
 /// Maximum number of processes in a node core.
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
 
-thread_local! {
-    /// Node core of which this thread is a worker, and its slot cache.
-    static STATION: SlotCacheOwner = const {
-        SlotCacheOwner { node_core: StdCell::new(ptr::null()), slot_cache: SlotCache::new() }
-    };
-}
-
-struct SlotCacheOwner {
-    node_core: StdCell<*const NodeCoreBase>,
-    slot_cache: SlotCache<Base>,
-}
-
 /// Guard: this thread is a worker of a node core until it is dropped.
 #[must_use]
 #[derive(Debug)]
@@ -98,161 +59,7 @@ impl<W: RuntimeTypes> Drop for WorkerGuard<W> {
     fn drop(&mut self) {
         deferred_rc::close();
         deferred_rc::flush();
-        STATION.with(|station| {
-            station.node_core.set(ptr::null());
-            self.node_core.inner().base.table.hand_back_all(&station.slot_cache);
-        });
-    }
-}
-
-/// A cell whose base is initialised, and its reserved slot.
-type NewCell<'a> = (NonNull<Base>, Reserved<'a, Base>);
-
-impl NodeCoreBase {
-    /// Returns this thread's slot cache for this node core.
-    #[inline(always)]
-    fn slot_cache(&self) -> Option<NonNull<SlotCache<Base>>> {
-        let station = STATION.with(|station| NonNull::from(station));
-        // SAFETY: a thread-local without a destructor lives as long as its thread.
-        let station = unsafe { station.as_ref() };
-        ptr::eq(station.node_core.get(), self).then(|| NonNull::from(&station.slot_cache))
-    }
-
-    fn reserve(&self) -> Option<Reserved<'_, Base>> {
-        match self.slot_cache() {
-            // SAFETY: as in `slot_cache`; only this thread accesses it.
-            Some(slot_cache) => self.table.reserve(unsafe { slot_cache.as_ref() }),
-            None => self.table.reserve_one(),
-        }
-    }
-
-    /// Removes a process from its table, if no look-up is in progress and this thread's cache has
-    /// room. Returns whether it did.
-    #[inline(always)]
-    pub(crate) fn try_vacate(&self, slot: Slot) -> bool {
-        // SAFETY: as in `reserve`.
-        self.slot_cache()
-            .is_some_and(|slot_cache| self.table.try_vacate(unsafe { slot_cache.as_ref() }, slot))
-    }
-
-    /// Removes a process from its table.
-    #[cold]
-    pub(crate) fn vacate(&self, slot: Slot) {
-        match self.slot_cache() {
-            // SAFETY: as in `reserve`.
-            Some(slot_cache) => self.table.vacate(unsafe { slot_cache.as_ref() }, slot),
-            None => self.table.vacate_one(slot),
-        }
-    }
-
-    /// Reserves a slot and creates a cell of which only the base is initialised.
-    ///
-    /// WHY three functions: the common case needs no call, so no register is saved.
-    ///
-    /// # Safety
-    /// The node core stays valid for as long as the reservation.
-    unsafe fn begin<'a>(node_core: NonNull<Self>, vtable: &'static VTable) -> Option<NewCell<'a>> {
-        charge_spawn();
-        // SAFETY: by the contract.
-        let this: &'a Self = unsafe { node_core.as_ref() };
-        // SAFETY: as in `reserve`.
-        let cached =
-            this.slot_cache().and_then(|own| this.table.reserve_cached(unsafe { own.as_ref() }));
-        let Some(reserved) = cached else {
-            // SAFETY: by the contract.
-            return unsafe { Self::begin_slowly(node_core, vtable) };
-        };
-        match vtable.block.take_cached() {
-            Some(block) => Some(Self::begin_in(block, node_core, vtable, reserved)),
-            None => Self::begin_afresh(node_core, vtable, reserved),
-        }
-    }
-
-    /// [`NodeCoreBase::begin`] if the slot cache is empty or absent.
-    ///
-    /// # Safety
-    /// As for `begin`.
-    #[cold]
-    unsafe fn begin_slowly<'a>(
-        node_core: NonNull<Self>,
-        vtable: &'static VTable,
-    ) -> Option<NewCell<'a>> {
-        // SAFETY: by the contract.
-        let reserved = unsafe { node_core.as_ref() }.reserve()?;
-        Self::begin_afresh(node_core, vtable, reserved)
-    }
-
-    /// [`NodeCoreBase::begin`] with a block that may come from the allocator.
-    #[cold]
-    #[inline(never)]
-    fn begin_afresh<'a>(
-        node_core: NonNull<Self>,
-        vtable: &'static VTable,
-        reserved: Reserved<'a, Base>,
-    ) -> Option<NewCell<'a>> {
-        Some(Self::begin_in(vtable.block.take(), node_core, vtable, reserved))
-    }
-
-    #[inline(always)]
-    fn begin_in<'a>(
-        block: NonNull<u8>,
-        node_core: NonNull<Self>,
-        vtable: &'static VTable,
-        reserved: Reserved<'a, Base>,
-    ) -> NewCell<'a> {
-        let base = block.cast();
-        // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
-        unsafe { base.write(Base::new(vtable, node_core, reserved.slot())) };
-        (base, reserved)
-    }
-
-    /// Enters a new process into the table and schedules it.
-    ///
-    /// # Safety
-    /// The node core stays valid during this call. The cell is whole, and no other thread can reach
-    /// it.
-    unsafe fn launch(node_core: NonNull<Self>, base: NonNull<Base>, reserved: Reserved<'_, Base>) {
-        reserved.fill(base);
-        // SAFETY: the process is new, so this is the only right to run it; and it is in the table.
-        unsafe { Self::schedule(node_core, Runnable::new(base)) };
-    }
-
-    /// # Safety
-    /// The node core is valid, and the process in `runnable` is in its table.
-    #[inline]
-    pub(crate) unsafe fn schedule(node_core: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract, and a worker of this host has a handle on the node core.
-        let here = unsafe { node_core.as_ref() }.host.schedule_here(runnable);
-        if let Err(runnable) = here {
-            // SAFETY: by the contract: the right to run came back, so the process has not run and
-            // is in the table.
-            unsafe { Self::schedule_from_outside(node_core, runnable) }
-        }
-    }
-
-    /// # Safety
-    /// As for [`NodeCoreBase::schedule`].
-    #[cold]
-    unsafe fn schedule_from_outside(node_core: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract.
-        let base = unsafe { node_core.as_ref() };
-        base.handles.fetch_add(1, Ordering::Relaxed);
-        base.host.schedule_from_outside(runnable);
-        // SAFETY: the handle was counted above.
-        unsafe { Self::release(node_core) };
-    }
-
-    /// # Safety
-    /// The caller gives up one counted handle.
-    unsafe fn release(node_core: NonNull<Self>) {
-        // SAFETY: the handle keeps the node core alive.
-        let base = unsafe { node_core.as_ref() };
-        // ORDER: acquire from the release of all other handles: no thread spawns or vacates any
-        // more.
-        if base.handles.fetch_sub(1, Ordering::AcqRel) == 1 && base.table.is_empty() {
-            // SAFETY: no handle and no process is left, so no thread can reach it.
-            unsafe { (base.free)(node_core) }
-        }
+        self.node_core.inner().base.leave();
     }
 }
 
@@ -322,9 +129,12 @@ impl<W: RuntimeTypes> NodeCore<W> {
     }
 
     /// Makes this thread a worker of the node core: it gets a slot cache and defers reference
-    /// counting. A thread is a worker of one node core at a time.
+    /// counting.
+    ///
+    /// # Panics
+    /// Panics if the thread is a worker of a node core already.
     pub fn enter(&self) -> WorkerGuard<W> {
-        STATION.with(|station| station.node_core.set(&raw const self.inner().base));
+        self.inner().base.enter();
         deferred_rc::open();
         WorkerGuard { node_core: self.clone(), not_send: PhantomData }
     }
@@ -380,7 +190,8 @@ impl<W: RuntimeTypes> NodeCore<W> {
         // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, node_core, slot)) };
         // SAFETY: no other reference to the cell is in use. Of the three counted references two are
-        // released here, and the third is the address's. `Never` needs no initialisation.
+        // released here, and the third is the address's. `Never` needs no initialisation. The exit
+        // status is written before the inbox closes.
         unsafe {
             let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
             cell.as_ref().front.exit_status.with_mut(|place| *place = exit_status);

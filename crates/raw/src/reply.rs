@@ -148,7 +148,8 @@ impl<T> ReplyReceiver<T> {
             if waker::wakes_cell(cx.waker(), now) {
                 return Poll::Pending;
             }
-            match replace_waker(word, now, cx.waker().clone()) {
+            // SAFETY: the waiter in the word is this end's.
+            match unsafe { replace_waker(word, now, cx.waker().clone()) } {
                 Ok(()) => return Poll::Pending,
                 Err(left) => now = left,
             }
@@ -171,14 +172,18 @@ impl<T> Drop for ReplyReceiver<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(block) = self.block {
-            give_up(block);
+            // SAFETY: this end owns its share of the block until here.
+            unsafe { give_up(block) };
         }
     }
 }
 
 /// The waiter leaves without having seen the reply.
+///
+/// # Safety
+/// The caller is the waiter, which has not left, and does not access the block again.
 #[cold]
-fn give_up<T>(block: NonNull<Shared<T>>) {
+unsafe fn give_up<T>(block: NonNull<Shared<T>>) {
     clear_waits_for();
     // SAFETY: this end keeps the block alive until the swap. If the swap returns a waiter, it is
     // this end's and is dropped here. Otherwise the replier has left, and this end owns block and
@@ -194,8 +199,11 @@ fn give_up<T>(block: NonNull<Shared<T>>) {
 }
 
 /// Replaces the waker in the word. Returns the replier's word if it has left.
+///
+/// # Safety
+/// `now` is a waiter that the caller has read from the word and that only the replier also takes.
 #[cold]
-fn replace_waker(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mut ()> {
+unsafe fn replace_waker(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mut ()> {
     let next = into_word(waker);
     // ORDER: release to the replier's swap: the waker. On failure, acquire from it: the reply.
     let exchanged = word.compare_exchange(now, next, Ordering::Release, Ordering::Acquire);

@@ -53,13 +53,6 @@ impl<T> LocalKey<T> {
     pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.0.with(f)
     }
-
-    pub(crate) fn try_with<R>(
-        &'static self,
-        f: impl FnOnce(&T) -> R,
-    ) -> Result<R, shuttle::thread::AccessError> {
-        self.0.try_with(f)
-    }
 }
 
 #[cfg(shuttle)]
@@ -70,10 +63,6 @@ impl<T: Copy> LocalKey<std::cell::Cell<T>> {
 
     pub(crate) fn set(&'static self, value: T) {
         self.0.with(|cell| cell.set(value));
-    }
-
-    pub(crate) fn replace(&'static self, value: T) -> T {
-        self.0.with(|cell| cell.replace(value))
     }
 }
 

@@ -28,6 +28,7 @@
 //! that it spawns beyond those it ends, or ends beyond those it spawns. A look-up is one
 //! compare-and-swap and a store.
 
+mod entry;
 pub(crate) mod slot_cache;
 mod walk;
 
@@ -36,7 +37,8 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
+use crate::table::entry::{Entry, LOCKED};
 use crate::table::slot_cache::{BATCH, SlotCache};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -47,9 +49,6 @@ const CHUNKS: u32 = 17;
 
 /// Divisor of a worker's share of the limit: its batch is at most one in this many.
 const SHARE: usize = 16;
-
-/// Lowest bit of the pointer: a look-up is taking a reference.
-const LOCKED: usize = 1;
 
 /// Slot number of a process: unique among all processes of one node core.
 ///
@@ -101,13 +100,6 @@ impl fmt::Debug for Slot {
     }
 }
 
-pub(crate) struct Entry<T> {
-    item: AtomicPtr<T>,
-    generation: AtomicU32,
-    /// Index in the table; never changes.
-    index: u32,
-}
-
 /// Process table of one node core; `T` is the type that entries point to.
 pub struct Table<T> {
     /// Null, or 2ⁿ entries that live as long as the table; always null below `FIRST_CHUNK`.
@@ -132,13 +124,17 @@ impl<T> Reserved<'_, T> {
         Slot::new(self.0.index, self.0.generation.load(Ordering::Relaxed))
     }
 
-    /// Fills the slot. The pointer must be even.
+    /// Fills the slot.
     ///
     /// Takes part in the total order of `SeqCst` operations with [`Table::slots`]. So of a thread
     /// that fills and then reads a flag, and one that sets the flag and then walks the table, at
     /// least one sees the other's store.
+    ///
+    /// # Safety
+    /// The item is aligned and lives until the slot is vacated.
     #[inline]
-    pub fn fill(self, item: NonNull<T>) {
+    pub unsafe fn fill(self, item: NonNull<T>) {
+        const { assert!(align_of::<T>() > LOCKED) };
         // ORDER: release to `look_up`: the item. SeqCst: see above.
         self.0.item.store(item.as_ptr(), Ordering::SeqCst);
     }
@@ -189,19 +185,28 @@ impl<T> Table<T> {
         self.entry(index).expect("a slot that was handed out lies in a chunk")
     }
 
-    /// Reserves a vacant slot, or a new one. Returns `None` if all are in use. The cache must have
-    /// been used with this table only.
+    /// Reserves a vacant slot, or a new one. Returns `None` if all are in use.
+    ///
+    /// # Safety
+    /// The cache is used with this table only.
     #[inline]
-    pub fn reserve(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
-        self.reserve_cached(slot_cache).or_else(|| {
+    pub unsafe fn reserve(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
+        // SAFETY: by the contract.
+        unsafe { self.reserve_cached(slot_cache) }.or_else(|| {
             // SAFETY: as in `reserve_cached`.
             Some(Reserved(unsafe { &*self.refill(slot_cache)? }))
         })
     }
 
     /// [`Table::reserve`] from the cache only.
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
     #[inline(always)]
-    pub(crate) fn reserve_cached(&self, slot_cache: &SlotCache<T>) -> Option<Reserved<'_, T>> {
+    pub(crate) unsafe fn reserve_cached(
+        &self,
+        slot_cache: &SlotCache<T>,
+    ) -> Option<Reserved<'_, T>> {
         // SAFETY: the cache holds entries of this table only, which live as long as the table.
         Some(Reserved(unsafe { &*slot_cache.pop()? }))
     }
@@ -210,17 +215,26 @@ impl<T> Table<T> {
     #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
         let slot_cache = SlotCache::new();
-        let reserved = self.reserve(&slot_cache);
-        self.hand_back_all(&slot_cache);
-        reserved
+        // SAFETY: the cache is used here only.
+        unsafe {
+            let reserved = self.reserve(&slot_cache);
+            self.hand_back_all(&slot_cache);
+            reserved
+        }
     }
 
     /// [`Table::vacate`] for a thread without a cache.
+    ///
+    /// # Safety
+    /// The caller owns the slot and gives it up.
     #[cold]
-    pub fn vacate_one(&self, slot: Slot) {
+    pub unsafe fn vacate_one(&self, slot: Slot) {
         let slot_cache = SlotCache::new();
-        self.vacate(&slot_cache, slot);
-        self.hand_back_all(&slot_cache);
+        // SAFETY: by the contract; the cache is used here only.
+        unsafe {
+            self.vacate(&slot_cache, slot);
+            self.hand_back_all(&slot_cache);
+        }
     }
 
     /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
@@ -236,17 +250,24 @@ impl<T> Table<T> {
     }
 
     /// Moves all but the `keep` most recent slots of a cache into the free list.
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
     #[cold]
-    fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
+    unsafe fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as in `reserve_cached`.
         slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
     /// Moves all slots of a cache into the free list.
-    pub fn hand_back_all(&self, slot_cache: &SlotCache<T>) {
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`].
+    pub unsafe fn hand_back_all(&self, slot_cache: &SlotCache<T>) {
         if slot_cache.len() > 0 {
-            self.hand_back(slot_cache, 0);
+            // SAFETY: by the contract.
+            unsafe { self.hand_back(slot_cache, 0) };
         }
     }
 
@@ -275,8 +296,12 @@ impl<T> Table<T> {
     }
 
     /// Empties a slot and prepares it for the next item. Waits for concurrent look-ups.
-    pub fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
-        if self.try_vacate(slot_cache, slot) {
+    ///
+    /// # Safety
+    /// As for [`Table::reserve`], and the caller owns the slot and gives it up.
+    pub unsafe fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
+        // SAFETY: by the contract.
+        if unsafe { self.try_vacate(slot_cache, slot) } {
             return;
         }
         let entry = self.known(slot.index());
@@ -287,15 +312,19 @@ impl<T> Table<T> {
         entry.generation.store(next, Ordering::Relaxed);
         slot_cache.push(entry);
         if slot_cache.len() > 2 * self.batch {
-            self.hand_back(slot_cache, self.batch);
+            // SAFETY: by the contract.
+            unsafe { self.hand_back(slot_cache, self.batch) };
         }
     }
 
     /// [`Table::vacate`] without waiting and without the lock. Returns whether it succeeded.
     ///
     /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
+    ///
+    /// # Safety
+    /// As for [`Table::vacate`].
     #[inline(always)]
-    pub(crate) fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
+    pub(crate) unsafe fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
         let entry = self.known(slot.index());
         let more = slot.generation() < u32::MAX && slot_cache.len() < 2 * self.batch;
         let vacated = more && entry.empty();
@@ -356,65 +385,28 @@ impl<T> Drop for Table<T> {
     }
 }
 
-impl<T> Entry<T> {
-    /// Takes the pointer out. Returns `false` if the entry is locked.
-    #[inline]
-    fn empty(&self) -> bool {
-        let item = self.item.load(Ordering::Relaxed);
-        // ORDER: acquire from a look-up's unlock: its reference is counted before this thread
-        // releases the table's own.
-        item.addr() & LOCKED == 0
-            && self
-                .item
-                .compare_exchange(item, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-    }
-
-    /// Locks the entry. Returns `None` if it is vacant.
-    fn lock(&self) -> Option<NonNull<T>> {
-        loop {
-            let item = self.item.load(Ordering::Relaxed);
-            if item.addr() & LOCKED != 0 {
-                self.wait();
-                continue;
-            }
-            let item = NonNull::new(item)?;
-            let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-            // ORDER: acquire from `fill`: the item.
-            let taken = self.item.compare_exchange(
-                item.as_ptr(),
-                locked,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if taken.is_ok() {
-                return Some(item);
-            }
-        }
-    }
-
-    /// Waits while the entry is locked: a few instructions, unless the lock holder was preempted.
-    #[cold]
-    fn wait(&self) {
-        for spins in 0.. {
-            if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
-                return;
-            }
-            if spins < 64 && !cfg!(loom) {
-                hint::spin_loop();
-            } else {
-                thread::yield_now();
-            }
-        }
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
     fn take(table: &Table<u64>, slot_cache: &SlotCache<u64>) -> Option<Slot> {
-        table.reserve(slot_cache).map(|reserved| reserved.slot())
+        // SAFETY: each test has one table.
+        unsafe { table.reserve(slot_cache) }.map(|reserved| reserved.slot())
+    }
+
+    fn put(table: &Table<u64>, slot_cache: &SlotCache<u64>, item: &u64) -> Slot {
+        // SAFETY: each test has one table, and the item outlives it.
+        unsafe {
+            let reserved = table.reserve(slot_cache).unwrap();
+            let slot = reserved.slot();
+            reserved.fill(NonNull::from(item));
+            slot
+        }
+    }
+
+    fn vacate(table: &Table<u64>, slot_cache: &SlotCache<u64>, slot: Slot) {
+        // SAFETY: each test has one table and vacates each of its slots once.
+        unsafe { table.vacate(slot_cache, slot) };
     }
 
     #[test]
@@ -441,20 +433,14 @@ mod tests {
     #[test]
     fn stale_number_finds_nothing_in_a_reused_slot() {
         let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
-        let mut item = 7;
-        let pointer = NonNull::from(&mut item);
-        let reserved = table.reserve(&slot_cache).unwrap();
-        let first = reserved.slot();
-        reserved.fill(pointer);
+        let first = put(&table, &slot_cache, &7);
         assert!(table.look_up(first, |_| ()).is_some());
-        table.vacate(&slot_cache, first);
-        let reserved = table.reserve(&slot_cache).unwrap();
-        let second = reserved.slot();
-        reserved.fill(pointer);
+        vacate(&table, &slot_cache, first);
+        let second = put(&table, &slot_cache, &7);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(first, |_| ()).is_none());
         assert!(table.look_up(second, |_| ()).is_some());
-        table.vacate(&slot_cache, second);
+        vacate(&table, &slot_cache, second);
     }
 
     // P4: after 2^32 processes a slot is retired; its generation does not wrap.
@@ -463,7 +449,7 @@ mod tests {
         let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
         let slot = take(&table, &slot_cache).unwrap();
         table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
-        table.vacate(&slot_cache, Slot::new(slot.index(), u32::MAX));
+        vacate(&table, &slot_cache, Slot::new(slot.index(), u32::MAX));
         assert_ne!(take(&table, &slot_cache).unwrap().index(), slot.index());
     }
 
@@ -475,7 +461,7 @@ mod tests {
         let a = take(&table, &here).unwrap();
         let _b = take(&table, &there).unwrap();
         assert_eq!(take(&table, &here), None);
-        table.vacate(&there, a);
+        vacate(&table, &there, a);
         assert_eq!(take(&table, &here).map(Slot::index), Some(a.index()));
         assert_eq!(take(&table, &here), None);
     }
@@ -485,10 +471,11 @@ mod tests {
         let (table, slot_cache) = (Table::<u64>::new(100_000, 1), SlotCache::new());
         let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &slot_cache).unwrap()).collect();
         for slot in taken {
-            table.vacate(&slot_cache, slot);
+            vacate(&table, &slot_cache, slot);
             assert!(slot_cache.len() <= 2 * BATCH);
         }
-        table.hand_back_all(&slot_cache);
+        // SAFETY: as above.
+        unsafe { table.hand_back_all(&slot_cache) };
         let mut vacant = table.vacant.lock().unwrap().clone();
         vacant.sort_unstable();
         assert_eq!(vacant, (0..10 * BATCH as u32).collect::<Vec<_>>());

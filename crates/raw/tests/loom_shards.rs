@@ -11,7 +11,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, JoinHandle};
-use mail::{open, open_all, push_as, seal, take};
+use mail::{close, fall_asleep, open, open_all, push_as, seal, take, take_with};
 use purlin_raw::model::{
     Class, Contention, PushOutcome, ShardState, Shards, SleepOutcome, State, model, model_within,
 };
@@ -19,7 +19,7 @@ use purlin_raw::model::{
 /// Takes what arrived and leaves the inbox sharded; the wake ensures that the take swaps the word.
 fn take_and_install(inbox: &State) -> Vec<u32> {
     assert!(!inbox.wake(), "the owner is awake");
-    open_all(inbox.take(&mut Contention::crowded()).arrived)
+    open_all(take_with(inbox, Contention::crowded()).arrived)
 }
 
 /// Takes what arrived and leaves the inbox with one stack.
@@ -31,7 +31,7 @@ fn take_and_remove(inbox: &State) -> Vec<u32> {
 /// Takes until the state word is empty, as a turn does.
 fn drain(inbox: &State, seen: &mut Vec<u32>) {
     while inbox.has_arrivals() {
-        seen.extend(open_all(inbox.take(&mut Contention::crowded()).arrived));
+        seen.extend(open_all(take_with(inbox, Contention::crowded()).arrived));
     }
 }
 
@@ -137,7 +137,7 @@ fn sender_with_a_stale_epoch_announces_an_emptied_shard() {
 fn two_shards_are_both_taken_and_a_sleeper_is_scheduled_once() {
     model(|| {
         let inbox = laned();
-        assert_eq!(inbox.sleep(false), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, false), SleepOutcome::Asleep);
         let others = [sender(0, &inbox, messages([1, 2])), sender(1, &inbox, messages([11, 12]))];
         let pushed: Vec<_> = others.into_iter().flat_map(|other| other.join().unwrap()).collect();
         assert_eq!(pushed.iter().filter(|&&pushed| pushed == PushOutcome::Schedule).count(), 1);
@@ -156,7 +156,7 @@ fn message_in_a_shard_is_seen_before_sleep_or_wakes_the_receiver() {
         let other = sender(1, &inbox, messages([7]));
         let mut seen = Vec::new();
         drain(&inbox, &mut seen);
-        let slept = inbox.sleep(false) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         let [pushed] = other.join().unwrap();
         assert_eq!(pushed == PushOutcome::Schedule, slept && seen.is_empty());
         drain(&inbox, &mut seen);
@@ -171,7 +171,7 @@ fn sleeper_is_woken_for_a_message_pushed_into_a_non_empty_shard() {
         let others = [sender(1, &inbox, messages([1])), sender(1, &inbox, messages([2]))];
         let mut seen = Vec::new();
         drain(&inbox, &mut seen);
-        let slept = inbox.sleep(false) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         let scheduled = others.map(|other| other.join().unwrap()[0] == PushOutcome::Schedule);
         let scheduled = scheduled.iter().filter(|&&scheduled| scheduled).count();
         assert!(scheduled <= usize::from(slept), "nobody schedules a process that is awake");
@@ -205,7 +205,7 @@ fn deaf_process_sleeps_with_messages_in_shards_but_not_with_a_signal() {
         let other = sender(1, &inbox, [(Class::Message, 1), (Class::Signal, 2)]);
         let mut seen = Vec::new();
         drain(&inbox, &mut seen);
-        let slept = inbox.sleep(true) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, true) == SleepOutcome::Asleep;
         let pushed = other.join().unwrap();
         assert_eq!(pushed[0], PushOutcome::Queued, "a message wakes no deaf process");
         let missed = !seen.contains(&2);
@@ -221,7 +221,7 @@ fn deaf_process_sleeps_with_messages_in_shards_but_not_with_a_signal() {
 fn deaf_sleeper_is_woken_by_a_signal_behind_another_senders_message() {
     model(|| {
         let inbox = laned();
-        assert_eq!(inbox.sleep(true), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, true), SleepOutcome::Asleep);
         let other = sender(1, &inbox, messages([1]));
         assert_eq!(push_as(1, &inbox, Class::Signal, 2), PushOutcome::Schedule);
         assert_eq!(other.join().unwrap(), [PushOutcome::Queued]);
@@ -238,7 +238,7 @@ fn signal_during_a_mode_change_is_taken_or_prevents_sleep() {
             let inbox = if install { Arc::new(State::new()) } else { laned() };
             let other = sender(1, &inbox, [(Class::Message, 1), (Class::Signal, 2)]);
             let mut seen = if install { take_and_install(&inbox) } else { take_and_remove(&inbox) };
-            let slept = inbox.sleep(true) == SleepOutcome::Asleep;
+            let slept = fall_asleep(&inbox, true) == SleepOutcome::Asleep;
             let pushed = other.join().unwrap();
             let woken = pushed[1] == PushOutcome::Schedule;
             assert!(seen.contains(&2) || woken == slept, "a signal slept on, or woke the awake");
@@ -266,7 +266,7 @@ fn writes_before_sleep_are_seen_by_the_waking_sender() {
         };
         // SAFETY: the receiver is awake.
         state.with_mut(|state| unsafe { *state += 1 });
-        let slept = inbox.sleep(false) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         assert_eq!(other.join().unwrap() == PushOutcome::Schedule, slept);
         drain(&inbox, &mut Vec::new());
     });
@@ -294,7 +294,7 @@ fn message_in_a_shard_is_drained_by_close_or_returned_to_its_sender() {
             let mut seen = if stale { take_and_remove(&inbox) } else { Vec::new() };
             // SAFETY: no thread reads it before the close.
             reason.with_mut(|reason| unsafe { *reason = 9 });
-            seen.extend(open_all(inbox.close()));
+            seen.extend(open_all(close(&inbox)));
             let pushed = other.join().unwrap();
             let accepted = pushed.iter().filter(|&&pushed| pushed != PushOutcome::Closed).count();
             assert_eq!(seen, [1, 2][..accepted], "taken or refused, and the later one last");
@@ -319,7 +319,7 @@ fn wake_publishes_earlier_writes_during_mode_changes() {
                     inbox.wake()
                 })
             };
-            while !inbox.take(&mut contention()).woken {
+            while !take_with(&inbox, contention()).woken {
                 thread::yield_now();
             }
             // SAFETY: as above.
@@ -347,8 +347,11 @@ fn count_during_installation_sees_initialised_shards() {
 #[test]
 fn push_into_a_shard_opened_by_a_take_observes_its_epoch() {
     model(|| {
+        // SAFETY: this thread is the only receiver.
+        let take = |shards: &Shards| unsafe { shards.take(0b10) };
         let (shards, epoch) = (Arc::new(Shards::new()), Arc::new(AtomicUsize::new(1)));
-        assert_eq!(shards.freeze(1).len, 0);
+        // SAFETY: this thread is the only receiver, and no epoch is in progress.
+        assert_eq!(unsafe { shards.freeze(1) }.len, 0);
         let latecomer = {
             let (shards, epoch) = (Arc::clone(&shards), Arc::clone(&epoch));
             thread::spawn(move || {
@@ -362,9 +365,9 @@ fn push_into_a_shard_opened_by_a_take_observes_its_epoch() {
             })
         };
         epoch.store(2, Ordering::Relaxed);
-        let mut seen = open_all(shards.take(0b10));
+        let mut seen = open_all(take(&shards));
         latecomer.join().unwrap();
-        seen.extend(open_all(shards.take(0b10)));
+        seen.extend(open_all(take(&shards)));
         assert!(seen.is_empty() || seen == [1]);
     });
 }

@@ -10,7 +10,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use mail::{open, open_all, push, take};
+use mail::{close, fall_asleep, open, open_all, push, take, take_with};
 use purlin_raw::model::{Class, Contention, PushOutcome, SingleTake, SleepOutcome, State, model};
 
 #[test]
@@ -22,7 +22,7 @@ fn message_is_seen_before_sleep_or_wakes_the_receiver() {
             thread::spawn(move || push(&inbox, Class::Message, 7))
         };
         let mut seen = take(&inbox);
-        let slept = seen.is_empty() && inbox.sleep(false) == SleepOutcome::Asleep;
+        let slept = seen.is_empty() && fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == PushOutcome::Schedule, slept, "exactly the sleeper is scheduled");
         seen.extend(take(&inbox));
@@ -41,7 +41,8 @@ fn lone_message_is_taken_in_order_and_a_second_is_not_lost() {
         };
         let mut seen = Vec::new();
         while seen.len() < 2 {
-            match inbox.take_single(&mut Contention::new()) {
+            // SAFETY: this thread is the only receiver, and awake.
+            match unsafe { inbox.take_single(&mut Contention::new()) } {
                 SingleTake::Message(header) => seen.push(open(header)),
                 SingleTake::Nothing => {}
                 SingleTake::Others => seen.extend(take(&inbox)),
@@ -50,7 +51,7 @@ fn lone_message_is_taken_in_order_and_a_second_is_not_lost() {
         }
         assert_eq!(seen, [1, 2], "M2: in the order sent");
         assert_eq!(sender.join().unwrap(), [PushOutcome::Queued; 2]);
-        assert_eq!(inbox.sleep(false), SleepOutcome::Asleep, "nothing is left");
+        assert_eq!(fall_asleep(&inbox, false), SleepOutcome::Asleep, "nothing is left");
     });
 }
 
@@ -68,11 +69,11 @@ fn wake_is_seen_before_sleep_or_schedules_the_process_and_publishes_earlier_writ
             })
         };
         let read = |news: &UnsafeCell<i32>| news.with(|news| unsafe { *news });
-        if inbox.sleep(false) == SleepOutcome::Asleep {
+        if fall_asleep(&inbox, false) == SleepOutcome::Asleep {
             assert!(waker.join().unwrap(), "whoever finds a sleeper schedules it");
             assert_eq!(read(&news), 5);
         } else {
-            assert!(inbox.take(&mut Contention::new()).woken);
+            assert!(take_with(&inbox, Contention::new()).woken);
             assert_eq!(read(&news), 5);
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         }
@@ -94,12 +95,12 @@ fn writes_missed_by_a_take_are_followed_by_another_wake() {
                 })
             })
             .collect();
-        let _ = inbox.take(&mut Contention::new());
+        let _ = take_with(&inbox, Contention::new());
         let seen = news.iter().filter(|news| news.load(Ordering::Relaxed) == 1).count();
         for waker in wakers {
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         }
-        assert!(seen == 2 || inbox.take(&mut Contention::new()).woken);
+        assert!(seen == 2 || take_with(&inbox, Contention::new()).woken);
     });
 }
 
@@ -107,7 +108,7 @@ fn writes_missed_by_a_take_are_followed_by_another_wake() {
 fn two_senders_lose_nothing_keep_order_and_schedule_a_sleeper_once() {
     model(|| {
         let inbox = Arc::new(State::new());
-        assert_eq!(inbox.sleep(false), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, false), SleepOutcome::Asleep);
         let senders: Vec<_> = [[1, 2], [11, 12]]
             .into_iter()
             .map(|payloads| {
@@ -132,7 +133,7 @@ fn two_senders_lose_nothing_keep_order_and_schedule_a_sleeper_once() {
 fn deaf_sleeper_is_woken_by_a_signal_but_not_by_a_message() {
     model(|| {
         let inbox = Arc::new(State::new());
-        assert_eq!(inbox.sleep(true), SleepOutcome::Asleep);
+        assert_eq!(fall_asleep(&inbox, true), SleepOutcome::Asleep);
         let message = {
             let inbox = Arc::clone(&inbox);
             thread::spawn(move || push(&inbox, Class::Message, 1))
@@ -156,7 +157,7 @@ fn deaf_process_sleeps_with_messages_queued_but_not_with_a_signal() {
                 push(&inbox, Class::Signal, 2)
             })
         };
-        let slept = inbox.sleep(true) == SleepOutcome::Asleep;
+        let slept = fall_asleep(&inbox, true) == SleepOutcome::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == PushOutcome::Schedule, slept, "a signal finds it awake or wakes it");
         assert!(inbox.has_signals());
@@ -188,7 +189,7 @@ fn writes_before_sleep_are_seen_by_the_waking_thread() {
             };
             // SAFETY: the receiver is awake.
             state.with_mut(|state| unsafe { *state += 1 });
-            let slept = inbox.sleep(false) == SleepOutcome::Asleep;
+            let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
             assert_eq!(other.join().unwrap(), slept);
             take(&inbox);
         });
@@ -213,7 +214,7 @@ fn message_is_drained_by_close_or_returned_to_its_sender() {
         };
         // SAFETY: no thread reads it before the close.
         reason.with_mut(|reason| unsafe { *reason = 9 });
-        let taken = open_all(inbox.close()).len();
+        let taken = open_all(close(&inbox)).len();
         let refused = usize::from(sender.join().unwrap() == PushOutcome::Closed);
         assert_eq!(taken + refused, 1);
         assert!(!inbox.wake(), "nobody schedules a process that has ended");

@@ -12,7 +12,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 use purlin_raw::Slot;
-use purlin_raw::model::{SlotCache, Table, model};
+use purlin_raw::model::{Reserved, SlotCache, Table, model};
 
 /// A limit so low that caches exchange every slot with the free list.
 const LOW: u32 = 4;
@@ -50,10 +50,26 @@ impl Item {
 
 /// Reserves a slot and fills it.
 fn put(table: &Table<Item>, slot_cache: &SlotCache<Item>, item: &Item) -> Slot {
-    let reserved = table.reserve(slot_cache).expect("there is a slot left");
+    let reserved = reserve(table, slot_cache).expect("there is a slot left");
     let slot = reserved.slot();
-    reserved.fill(NonNull::from(item));
+    // SAFETY: the items of a model outlive its look-ups.
+    unsafe { reserved.fill(NonNull::from(item)) };
     slot
+}
+
+fn reserve<'a>(table: &'a Table<Item>, slot_cache: &SlotCache<Item>) -> Option<Reserved<'a, Item>> {
+    // SAFETY: each model has one table.
+    unsafe { table.reserve(slot_cache) }
+}
+
+fn vacate(table: &Table<Item>, slot_cache: &SlotCache<Item>, slot: Slot) {
+    // SAFETY: each model has one table, and a slot is vacated once, after it was reserved.
+    unsafe { table.vacate(slot_cache, slot) }
+}
+
+fn hand_back_all(table: &Table<Item>, slot_cache: &SlotCache<Item>) {
+    // SAFETY: each model has one table.
+    unsafe { table.hand_back_all(slot_cache) }
 }
 
 // P4: a slot number finds its process or nothing.
@@ -77,7 +93,7 @@ fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
                 }
             })
         };
-        table.vacate(&slot_cache, slot);
+        vacate(&table, &slot_cache, slot);
         assert!(table.is_empty());
         item.release();
         looker.join().unwrap();
@@ -103,7 +119,7 @@ fn walk_reads_live_items_while_others_come_and_go() {
                 assert!(rest.is_none() && matches!(*seen, [] | [1 | 2]), "{seen:?}");
             })
         };
-        table.vacate(&slot_cache, first);
+        vacate(&table, &slot_cache, first);
         items[0].release();
         put(&table, &slot_cache, &items[1]);
         walker.join().unwrap();
@@ -125,7 +141,7 @@ fn stale_number_never_finds_the_next_process_in_its_slot() {
                 assert!(found.is_none_or(|found| found == NonNull::from(&items[0])));
             })
         };
-        table.vacate(&slot_cache, first);
+        vacate(&table, &slot_cache, first);
         let second = put(&table, &slot_cache, &items[1]);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(second, |_| ()).is_some());
@@ -150,7 +166,8 @@ fn writes_before_fill_are_seen_by_a_look_up() {
         };
         // SAFETY: no other thread finds the item yet; loom checks the access.
         item.content.with_mut(|content| unsafe { *content = 7 });
-        reserved.fill(NonNull::from(&*item));
+        // SAFETY: the items of a model outlive its look-ups.
+        unsafe { reserved.fill(NonNull::from(&*item)) };
         looker.join().unwrap();
     });
 }
@@ -188,15 +205,15 @@ fn two_threads_never_have_the_same_slot() {
                     let slot_cache = SlotCache::new();
                     for _ in 0..2 {
                         let reserved =
-                            table.reserve(&slot_cache).expect("there is a slot for each");
+                            reserve(&table, &slot_cache).expect("there is a slot for each");
                         let slot = reserved.slot();
                         let owner: &std::sync::atomic::AtomicUsize = &owners[slot.index() as usize];
                         assert_eq!(owner.swap(1, std::sync::atomic::Ordering::SeqCst), 0);
                         thread::yield_now();
                         owner.store(0, std::sync::atomic::Ordering::SeqCst);
-                        table.vacate(&slot_cache, slot);
+                        vacate(&table, &slot_cache, slot);
                     }
-                    table.hand_back_all(&slot_cache);
+                    hand_back_all(&table, &slot_cache);
                 }
             };
             let other = thread::spawn(take_and_give(Arc::clone(&table), Arc::clone(&owners)));
@@ -221,13 +238,14 @@ fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
                 let second = reserved.slot();
                 assert_eq!((second.index(), second.generation()), (first.index(), 1));
                 assert!(table.is_empty(), "it was vacated before it came here");
-                reserved.fill(NonNull::from(&items[1]));
+                // SAFETY: the items of a model outlive its look-ups.
+                unsafe { reserved.fill(NonNull::from(&items[1])) };
                 let found = table.look_up(second, |found| found);
                 assert_eq!(found, Some(NonNull::from(&items[1])));
                 Some(second)
             })
         };
-        table.vacate(&slot_cache, first);
+        vacate(&table, &slot_cache, first);
         let second = other.join().unwrap();
         assert!(table.look_up(first, |_| ()).is_none());
         assert_eq!(table.slots().collect::<Vec<_>>(), Vec::from_iter(second));
@@ -239,18 +257,18 @@ fn slots_exchanged_by_two_caches_are_neither_lost_nor_duplicated() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(2, 2));
         let (own, others) = (SlotCache::new(), SlotCache::new());
-        let [a, b] = [(); 2].map(|()| table.reserve(&own).unwrap().slot());
-        table.vacate(&own, a);
+        let [a, b] = [(); 2].map(|()| reserve(&table, &own).unwrap().slot());
+        vacate(&table, &own, a);
         let other = {
             let table = Arc::clone(&table);
             // The thread needs no cache, since it takes one slot.
             thread::spawn(move || table.reserve_one().map(|reserved| reserved.slot()))
         };
-        table.vacate(&own, b);
-        let taken = table.reserve(&own).map(|reserved| reserved.slot());
+        vacate(&table, &own, b);
+        let taken = reserve(&table, &own).map(|reserved| reserved.slot());
         let mut all: Vec<_> = [taken, other.join().unwrap()].into_iter().flatten().collect();
-        table.hand_back_all(&own);
-        all.extend(std::iter::from_fn(|| table.reserve(&others)).map(|reserved| reserved.slot()));
+        hand_back_all(&table, &own);
+        all.extend(std::iter::from_fn(|| reserve(&table, &others)).map(|reserved| reserved.slot()));
         all.sort_unstable();
         assert_eq!(all.iter().map(|slot| slot.index()).collect::<Vec<_>>(), [0, 1]);
         assert!(all.iter().all(|slot| slot.generation() == 1));
@@ -272,7 +290,8 @@ fn fill_against_walk(reuses: bool) {
             let (table, items, flag) = (Arc::clone(&table), Arc::clone(&items), Arc::clone(&flag));
             thread::spawn(move || {
                 if let Some(before) = before {
-                    table.vacate_one(before);
+                    // SAFETY: the slot is vacated once.
+                    unsafe { table.vacate_one(before) };
                 }
                 let slot = put(&table, &SlotCache::new(), &items[1]);
                 fence(Ordering::SeqCst);
@@ -311,7 +330,8 @@ fn walk_does_not_report_the_number_of_an_ended_process() {
                 gone && table.slots().any(|slot| slot == first)
             })
         };
-        table.vacate_one(first);
+        // SAFETY: the slot is vacated once.
+        unsafe { table.vacate_one(first) };
         put(&table, &SlotCache::new(), &items[1]);
         assert!(!walker.join().unwrap());
     });

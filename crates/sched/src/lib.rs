@@ -5,15 +5,17 @@
 //!
 //! | module | role |
 //! |---|---|
-//! | `scheduler` | shared state: queues, workers, start and stop |
+//! | `scheduler` | creation, start, statistics and stop of the workers |
+//! | `shared` | state shared by the threads: queues, counters, timers |
 //! | `hooks` | callbacks into the layer above |
-//! | `worker` | worker loop: picks the next process, steals, parks |
+//! | `worker::run` | worker loop: picks the next process, steals, parks |
 //! | `worker::core` | the worker's core: run queue and LIFO slots, which sysmon can hand off |
 //! | `worker::lifo` | LIFO stack of recently woken processes |
 //! | `worker::local_queue` | FIFO run queue with a local and a stealable part |
 //! | `worker::shared_queue` | a worker's queue as other workers see it, and its steal threshold |
 //! | `worker::status` | what a worker's thread publishes about its current turn |
 //! | `worker::idle` | sleeping and searching workers, and the choice of the worker to wake |
+//! | `worker::init` | everything a thread needs to become a worker |
 //! | `worker::launcher` | starts threads and counts those that run |
 //! | `worker::counters` | statistics of the workers |
 //! | `sysmon::thread` | sysmon: the thread that detects stalled workers |
@@ -46,6 +48,7 @@ mod balance;
 mod clock;
 mod hooks;
 mod scheduler;
+mod shared;
 mod simulation;
 mod sync;
 mod sysmon;
@@ -55,11 +58,11 @@ mod worker;
 
 pub use clock::{Clock, ClockHand};
 pub use hooks::{Hooks, OsPriorities};
-pub use scheduler::{Scheduler, Stopped};
+pub use scheduler::{Measuring, Scheduler, Stopped};
 pub use simulation::{DriveOutcome, Simulation};
 pub use timers::timer::Timer;
 pub use timers::{TimerAction, TimerWheel, Timers};
-pub use worker::counters::{Load, Measuring, WorkerLoad};
+pub use worker::counters::{Load, WorkerLoad};
 
 /// Maximum number of consecutive turns from the LIFO slots before a worker takes from its queue.
 pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };

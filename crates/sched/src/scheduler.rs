@@ -1,29 +1,26 @@
-//! Shared state of the scheduler: queues, workers, start and stop.
+//! Scheduler: creation, start, statistics and stop of the workers.
 
 use std::io;
 use std::sync::{Arc, PoisonError};
-use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use purlin_raw::{Host, Runnable, Slot, TurnOutcome};
+use purlin_raw::{Host, Runnable, Slot};
 
 use crate::clock::Clock;
 use crate::hooks::Hooks;
-use crate::sync::deque::{Injector, Steal};
-use crate::sync::{
-    AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker,
-    Unparker, fence,
-};
+use crate::shared::{Shared, Threads};
+use crate::sync::deque::Injector;
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, Ordering, Parker};
 use crate::sysmon::stalled::StalledThreads;
 use crate::sysmon::thread::Sysmon;
 use crate::timers::Timers;
 use crate::worker::core::Core;
-use crate::worker::counters::WorkerCounters;
+use crate::worker::counters::Load;
 use crate::worker::idle::Idle;
-use crate::worker::launcher::{Launcher, WorkerInit};
-use crate::worker::schedule_here;
-use crate::worker::shared_queue::SharedQueue;
+use crate::worker::init::WorkerInit;
+use crate::worker::launcher::Launcher;
+use crate::worker::run::schedule_here;
 
 /// Handle to a set of workers.
 #[derive(Clone)]
@@ -31,32 +28,10 @@ pub struct Scheduler {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// State shared by all workers.
-pub(crate) struct Shared {
-    pub(crate) injector: CachePadded<Injector<Runnable>>,
-    pub(crate) queues: Box<[Arc<CachePadded<SharedQueue<Runnable>>>]>,
-    pub(crate) idle: Idle,
-    pub(crate) timers: Timers,
-    pub(crate) stalled: StalledThreads,
-    /// Counters of each worker.
-    pub(crate) counters: Box<[CachePadded<WorkerCounters>]>,
-    /// Number of guards that request the measurement of sleep time.
-    pub(crate) measuring: AtomicUsize,
-    /// Number of sysmon's ticks.
-    pub(crate) ticks: AtomicU64,
-    /// Waker of the thread that is each worker at present.
-    wakers: Box<[Mutex<Waker>]>,
-    sysmon: Unparker,
-    stop: CachePadded<AtomicBool>,
-    threads: Mutex<Threads>,
-    ended: Condvar,
-}
-
-/// Workers whose threads have not been started, and the number of threads that run.
-struct Threads {
-    waiting: Option<(Vec<WorkerInit>, Parker)>,
-    running: usize,
-}
+/// Guard that keeps the measurement of sleep time on.
+#[must_use]
+#[derive(Debug)]
+pub struct Measuring(Scheduler);
 
 /// Outcome of stopping the workers.
 #[must_use]
@@ -144,6 +119,27 @@ impl Scheduler {
         self.shared.lock_threads().running
     }
 
+    /// Returns the statistics of the workers.
+    ///
+    /// COST: a few loads per worker and one allocation.
+    pub fn load(&self) -> Load {
+        let shared = &self.shared;
+        let now = shared.timers.clock().now();
+        let workers = shared.counters.iter().zip(&shared.queues);
+        let workers = workers.map(|(counters, queue)| counters.load(now, queue.waiting()));
+        Load { workers: workers.collect(), outside: shared.injector.len() }
+    }
+
+    /// Turns on the measurement of sleep time until the returned guard is dropped. Wakes sleeping
+    /// workers once, so that their next sleep is measured.
+    pub fn measure(&self) -> Measuring {
+        self.shared.measuring.fetch_add(1, Ordering::Relaxed);
+        for worker in 0..self.workers() {
+            self.shared.unpark(worker);
+        }
+        Measuring(self.clone())
+    }
+
     /// Returns the number of sysmon's ticks, and whether it rests now.
     pub fn sysmon_ticks(&self) -> (u64, bool) {
         (self.shared.ticks.load(Ordering::Relaxed), self.shared.idle.resting())
@@ -158,12 +154,6 @@ impl Scheduler {
     /// Stops the workers once no process is ready, and waits for them at most `timeout`. Drops the
     /// timers that have not fired by then.
     pub fn stop(&self, timeout: Duration) -> Stopped {
-        let stopped = self.stop_workers(timeout);
-        self.shared.timers.close();
-        stopped
-    }
-
-    fn stop_workers(&self, timeout: Duration) -> Stopped {
         // ORDER: release to the acquire in `stopping`; see also `drain_after_stop`.
         self.shared.stop.store(true, Ordering::SeqCst);
         for worker in self.shared.idle.wake_all() {
@@ -172,117 +162,28 @@ impl Scheduler {
         self.shared.sysmon.unpark();
         let deadline = Instant::now() + timeout;
         let mut threads = self.shared.lock_threads();
-        while threads.running > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Stopped::Except(threads.running);
-            }
+        let mut left = timeout;
+        while threads.running > 0 && !left.is_zero() {
             let waited = self.shared.ended.wait_timeout(threads, left);
             threads = waited.unwrap_or_else(PoisonError::into_inner).0;
+            left = deadline.saturating_duration_since(Instant::now());
         }
-        Stopped::All
+        let running = threads.running;
+        drop(threads);
+        self.shared.timers.close();
+        if running == 0 { Stopped::All } else { Stopped::Except(running) }
+    }
+}
+
+impl Drop for Measuring {
+    fn drop(&mut self) {
+        self.0.shared.measuring.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl std::fmt::Debug for Scheduler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scheduler").field("workers", &self.workers()).finish()
-    }
-}
-
-impl Shared {
-    /// Returns whether the scheduler is stopping.
-    #[inline]
-    pub(crate) fn stopping(&self) -> bool {
-        self.stop.load(Ordering::Acquire)
-    }
-
-    /// Reports queued work: wakes a sleeper if no other worker will find it.
-    #[inline]
-    pub(crate) fn notify(&self) {
-        if let Some(worker) = self.idle.notify() {
-            self.unpark(worker);
-        }
-    }
-
-    /// Reports work that a worker has queued for itself and that others can steal.
-    #[inline]
-    pub(crate) fn notify_for_own(&self) {
-        if let Some(worker) = self.idle.notify_for_own() {
-            self.unpark(worker);
-        }
-    }
-
-    /// Wakes a worker that has left the sleepers or that must observe a change. If a timer has
-    /// woken it meanwhile, or its core was handed off, this only shortens a sleep of the worker's
-    /// present thread.
-    #[cold]
-    pub(crate) fn unpark(&self, worker: usize) {
-        self.waker(worker).wake_by_ref();
-    }
-
-    fn waker(&self, worker: usize) -> MutexGuard<'_, Waker> {
-        self.wakers[worker].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Replaces the waker after a hand-off: another thread is that worker from now on.
-    pub(crate) fn set_waker(&self, worker: usize, waker: Waker) {
-        self.timers.wheel(worker).set_worker(waker.clone());
-        *self.waker(worker) = waker;
-    }
-
-    /// Wakes sysmon if it rests. Called when a worker has left the sleepers or a detached thread is
-    /// done.
-    pub(crate) fn wake_sysmon(&self) {
-        if self.idle.wake_sysmon() {
-            self.sysmon.unpark();
-        }
-    }
-
-    /// Queues a process from a thread that has no core.
-    pub(crate) fn inject(&self, runnable: Runnable) {
-        self.injector.push(runnable);
-        self.notify();
-    }
-
-    /// Runs one turn on a thread that has no core.
-    fn run_detached(&self, runnable: Runnable) {
-        if let TurnOutcome::Again(runnable) = runnable.run() {
-            self.inject(runnable);
-        }
-    }
-
-    /// Runs the processes of the global queue if the scheduler is stopping, because the workers may
-    /// have exited. Called by a thread that has no core, after its last push.
-    pub(crate) fn drain_after_stop(&self) {
-        // ORDER: partner of the fence in `Worker::run_all`: either this sees the stop, or the final
-        // check of a worker that saw it sees what this thread has queued before.
-        fence(Ordering::SeqCst);
-        while self.stopping() {
-            match self.injector.steal() {
-                Steal::Success(runnable) => self.run_detached(runnable),
-                Steal::Empty => break,
-                Steal::Retry => {}
-            }
-        }
-    }
-
-    /// Returns whether a worker with an empty core can find work elsewhere.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.queues.iter().any(|queue| queue.wants_help())
-    }
-
-    pub(crate) fn thread_begins(&self) {
-        self.lock_threads().running += 1;
-    }
-
-    pub(crate) fn thread_ended(&self) {
-        self.lock_threads().running -= 1;
-        self.ended.notify_all();
-    }
-
-    fn lock_threads(&self) -> MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

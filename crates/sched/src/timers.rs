@@ -13,7 +13,7 @@
 //! # Awake and asleep
 //!
 //! While its worker is *awake*, a wheel accepts timers by their duration alone: the clock is read
-//! when the worker next checks its timers, once for all of them ([`Due::In`], `wheel`). Before a
+//! when the worker next checks its timers, once for all of them ([`wheel::Due::In`]). Before a
 //! worker sleeps, it assigns due times to the fresh timers, reads the next tick and marks the wheel
 //! *asleep*, all under the wheel's lock. A thread that sets a timer on a wheel that is asleep reads
 //! the clock itself and, if its timer is the first, unparks the worker. Both decisions are made
@@ -37,11 +37,9 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use purlin_raw::{SealedMessage, catch_panic};
 
-use crate::clock::{Clock, nanos};
+use crate::clock::Clock;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
-use crate::timers::slab::Key;
-use crate::timers::timer::Timer;
-use crate::timers::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
+use crate::timers::wheel::{NEVER, Wheel, moment_of, tick_at};
 
 /// Maximum number of timers fired in one batch, before the worker runs processes again.
 const MAX_BATCH: usize = 512;
@@ -198,40 +196,6 @@ impl TimerWheel {
     /// Returns the time since the start of the clock.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock_now())
-    }
-
-    /// Sets a timer that fires after `time`, at most 146 years. Any thread may call it.
-    #[inline]
-    pub fn set(&self, time: Duration, action: TimerAction) -> Timer {
-        let length = nanos(time);
-        let mut state = self.lock();
-        if state.closed {
-            drop(state);
-            action.discard();
-            return self.fired();
-        }
-        let (due, next) = if state.asleep {
-            let moment = self.clock_now() + length;
-            (Due::At(moment), tick_of(moment))
-        } else {
-            (Due::In(length), 0)
-        };
-        let key = state.wheel.insert(due, action);
-        let first = next < self.next();
-        if first {
-            self.publish(next);
-        }
-        let unpark = first && state.asleep;
-        drop(state);
-        if unpark {
-            self.worker().wake_by_ref();
-        }
-        Timer { wheel: self.clone(), key }
-    }
-
-    /// Returns a timer that has already fired.
-    pub fn fired(&self) -> Timer {
-        Timer { wheel: self.clone(), key: Key::NOTHING }
     }
 
     /// Fires due timers. Called by the worker between two turns.

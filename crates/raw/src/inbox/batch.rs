@@ -61,14 +61,17 @@ impl Batch {
     }
 
     /// Appends a batch.
+    ///
+    /// # Safety
+    /// The caller owns both batches and gives `later` away.
     #[inline]
-    pub fn append(&mut self, later: Self) {
+    pub unsafe fn append(&mut self, later: Self) {
         if later.len == 0 {
             return;
         }
         match NonNull::new(self.newest) {
             None => self.oldest = later.oldest,
-            // SAFETY: a batch owns its headers.
+            // SAFETY: by the contract.
             Some(newest) => unsafe { newest.as_ref().set_next(later.oldest) },
         }
         self.newest = later.newest;

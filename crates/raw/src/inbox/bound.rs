@@ -22,8 +22,8 @@
 
 use std::sync::Arc;
 
+use crate::inbox::state::State;
 use crate::inbox::wait_list::WaitList;
-use crate::process::cell::Base;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
 /// Overflow policy: what happens to a message for a full mailbox.
@@ -174,27 +174,28 @@ impl Bound {
         }
     }
 
-    /// Returns the number of queued messages, given the number counted in.
-    fn waiting_of(sent: u64, receiver: &Base) -> u64 {
+    /// Returns the number of queued messages, given the number counted in and the receiver's count.
+    fn waiting_of(sent: u64, received: &AtomicU64) -> u64 {
         // WHY saturating: this thread may see the receiver's count before the corresponding send.
         // ORDER: relaxed: no data depends on it. A thread that synchronizes with the receiver sees
         // what was received by then; a sender on the wait list sees what was received when the list
         // was last released, through the list's lock.
-        sent.saturating_sub(receiver.received.load(Ordering::Relaxed))
+        sent.saturating_sub(received.load(Ordering::Relaxed))
     }
 
-    fn waiting(&self, receiver: &Base) -> u64 {
-        Self::waiting_of(self.sent.load(Ordering::Relaxed), receiver)
+    fn waiting(&self, received: &AtomicU64) -> u64 {
+        Self::waiting_of(self.sent.load(Ordering::Relaxed), received)
     }
 
-    /// Counts a message that is about to be pushed, or returns why it must not be.
-    pub(crate) fn admit(&self, receiver: &Base, mode: SendMode) -> Admission {
+    /// Counts a message that is about to be pushed to `inbox`, whose receiver has counted `received`
+    /// messages, or returns why it must not be.
+    pub(crate) fn admit(&self, inbox: &State, received: &AtomicU64, mode: SendMode) -> Admission {
         let ceiling = self.ceiling(mode);
         let mut sent = self.sent.load(Ordering::Relaxed);
         loop {
-            let waiting = Self::waiting_of(sent, receiver);
+            let waiting = Self::waiting_of(sent, received);
             if waiting >= ceiling {
-                return self.refuse(receiver, mode);
+                return self.refuse(inbox, mode);
             }
             // WHY not `fetch_add`: a count that is then taken back would shut out other senders.
             // ORDER: relaxed: the push that follows publishes the message.
@@ -208,10 +209,10 @@ impl Bound {
     }
 
     /// Applies the policy to a message that finds the mailbox full.
-    fn refuse(&self, receiver: &Base, mode: SendMode) -> Admission {
+    fn refuse(&self, inbox: &State, mode: SendMode) -> Admission {
         // WHY checked only here: messages queued at the end are never received, so a full mailbox
         // stays full.
-        if receiver.inbox.is_closed() {
+        if inbox.is_closed() {
             return Admission::Ended;
         }
         match (self.overflow, mode) {
@@ -224,8 +225,8 @@ impl Bound {
     }
 
     /// Returns whether a waiting sender may continue.
-    pub(crate) fn has_capacity(&self, receiver: &Base) -> bool {
-        self.waiting(receiver) < self.ceiling(SendMode::Strict)
+    pub(crate) fn has_capacity(&self, received: &AtomicU64) -> bool {
+        self.waiting(received) < self.ceiling(SendMode::Strict)
     }
 
     /// Counts a message that no sender has counted.
@@ -258,8 +259,8 @@ impl Bound {
     }
 
     /// Returns whether more messages are queued than the limit allows.
-    pub(crate) fn is_exceeded(&self, receiver: &Base) -> bool {
-        self.waiting(receiver) > u64::from(self.limit)
+    pub(crate) fn is_exceeded(&self, received: &AtomicU64) -> bool {
+        self.waiting(received) > u64::from(self.limit)
     }
 
     /// Counts the oldest message as dropped.

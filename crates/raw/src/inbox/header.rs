@@ -54,19 +54,18 @@ impl Header {
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn class(&self) -> Class {
-        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
-        let next = self.next.with(|next| unsafe { *next });
-        if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
+        // SAFETY: by the contract.
+        if unsafe { self.tags() } & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
-    /// Marks the push as contended.
+    /// Sets the flag `CONTENDED` or `MARKED`.
     ///
     /// # Safety
     /// The caller owns the envelope.
-    pub unsafe fn mark_contended(&self) {
+    pub(crate) unsafe fn set_tag(&self, tag: usize) {
         self.next.with_mut(|next| {
             // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
-            unsafe { *next = (*next).map_addr(|addr| addr | CONTENDED) }
+            unsafe { *next = (*next).map_addr(|addr| addr | tag) }
         });
     }
 
@@ -144,9 +143,7 @@ impl<T> Envelope<T> {
         let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
         (payload, EmptyEnvelope(envelope))
     }
-}
 
-impl<T> Envelope<T> {
     /// Borrows the payload.
     ///
     /// # Safety
@@ -177,11 +174,8 @@ impl<T> Envelope<T> {
     pub(crate) fn seal_marked(payload: T, mark: u64) -> NonNull<Header> {
         let () = Self::SAME_PLACE;
         let header = Envelope::<Marked<T>>::seal(Class::Message, Marked { payload, mark });
-        // SAFETY: the envelope is owned here, so no other thread accesses `next`.
-        unsafe { header.as_ref() }.next.with_mut(|next| unsafe {
-            // SAFETY: as above.
-            *next = (*next).map_addr(|addr| addr | MARKED);
-        });
+        // SAFETY: the envelope is owned here.
+        unsafe { header.as_ref().set_tag(MARKED) };
         header
     }
 

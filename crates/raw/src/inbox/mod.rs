@@ -4,7 +4,6 @@ pub(crate) mod batch;
 pub(crate) mod bound;
 pub(crate) mod header;
 pub(crate) mod save_queue;
-pub(crate) mod sealed_message;
 pub(crate) mod shards;
 pub(crate) mod state;
 pub(crate) mod wait_list;

@@ -31,18 +31,10 @@ use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{CONTENDED, Header};
+use crate::inbox::state::word::{COUNT_SHIFT, header};
 use crate::sync::{AtomicPtr, Ordering};
 
-/// Maximum number of shards: the state word has one bit for each.
-pub(crate) const MAX_SHARDS: usize = 32;
-/// The last epoch.
-/// WHY a last one: an inbox that has changed its mode this often keeps its shards, so that no epoch
-/// number is reused.
-pub(crate) const LAST_EPOCH: usize = (1 << 15) - 2;
-
 const FROZEN: usize = 1;
-const TOP_SHIFT: u32 = 48;
-const HEADER: usize = ((1 << TOP_SHIFT) - 1) & !0b1111;
 const COUNT_MAX: usize = u16::MAX as usize;
 
 /// Contention estimate by which the receiver installs and removes shards.
@@ -73,7 +65,7 @@ impl Contention {
     }
 
     /// Creates an estimate that asks for shards.
-    #[cfg(loom)]
+    #[cfg(any(test, loom))]
     pub fn crowded() -> Self {
         Self(UNPROFITABLE_TAKES as u16)
     }
@@ -92,7 +84,7 @@ impl Contention {
         }
     }
 
-    /// Returns whether the estimate is zero.
+    /// Returns whether the estimate is zero. With shards, the receiver then removes them.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.0 == 0
@@ -114,10 +106,6 @@ impl Contention {
     #[inline]
     pub(crate) fn wants_shards(&self) -> bool {
         usize::from(self.0) >= INSTALL_THRESHOLD
-    }
-
-    pub(crate) fn wants_stack(&self) -> bool {
-        self.is_calm()
     }
 
     pub(crate) fn installed(&mut self) {
@@ -143,19 +131,15 @@ struct Shard(AtomicPtr<Header>);
 pub struct Shards(Box<[Shard]>);
 
 fn frozen(epoch: usize) -> *mut Header {
-    ptr::without_provenance_mut(epoch << TOP_SHIFT | FROZEN)
+    ptr::without_provenance_mut(epoch << COUNT_SHIFT | FROZEN)
 }
 
 fn top(word: *mut Header) -> usize {
-    word.addr() >> TOP_SHIFT
+    word.addr() >> COUNT_SHIFT
 }
 
 fn is_frozen(word: *mut Header) -> bool {
     word.addr() & FROZEN != 0
-}
-
-fn header(word: *mut Header) -> *mut Header {
-    word.map_addr(|addr| addr & HEADER)
 }
 
 /// Number of shards: four per core, so that senders running at the same time seldom share one.
@@ -164,7 +148,7 @@ fn shard_count() -> usize {
     static SHARDS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *SHARDS.get_or_init(|| {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        (4 * cores).next_power_of_two().min(MAX_SHARDS)
+        (4 * cores).next_power_of_two().min(crate::inbox::state::word::MAX_SHARDS)
     })
 }
 
@@ -184,7 +168,7 @@ impl Shards {
         sender as usize & (self.0.len() - 1)
     }
 
-    /// Returns the last epoch that has ended. Only for the receiver, while the shards are frozen.
+    /// Returns the last epoch that has ended, if the shards are frozen.
     pub(crate) fn last_epoch(&self) -> usize {
         top(self.0[0].0.load(Ordering::Relaxed))
     }
@@ -206,7 +190,7 @@ impl Shards {
                 if is_frozen(word) { (0, 1) } else { (header(word).addr(), top(word) + 1) };
             // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(header(word)) };
-            let count = count.min(COUNT_MAX) << TOP_SHIFT;
+            let count = count.min(COUNT_MAX) << COUNT_SHIFT;
             let next = new.as_ptr().map_addr(|addr| addr | count);
             // ORDER: release to `take` and `freeze` (the payload), and to later pushes. Acquire
             // from earlier pushes and takes: a sender that pushes into a shard opened by another
@@ -220,8 +204,11 @@ impl Shards {
         }
     }
 
-    /// Takes the contents of the shards in `marked`. Only for the receiver, during an epoch.
-    pub fn take(&self, marked: u32) -> Batch {
+    /// Takes the contents of the shards in `marked`.
+    ///
+    /// # Safety
+    /// The caller is the receiver, and an epoch is in progress.
+    pub unsafe fn take(&self, marked: u32) -> Batch {
         let mut batch = Batch::empty();
         let mut rest = marked;
         while rest != 0 {
@@ -231,22 +218,24 @@ impl Shards {
             let word =
                 self.0[rest.trailing_zeros() as usize].0.swap(ptr::null_mut(), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            batch.append(unsafe { Batch::reverse(header(word)) });
+            unsafe { batch.append(Batch::reverse(header(word))) };
             rest &= rest - 1;
         }
         batch
     }
 
-    /// Freezes all shards and takes their contents. Only for the receiver, after the state word
-    /// says that the epoch has ended.
-    pub fn freeze(&self, epoch: usize) -> Batch {
+    /// Freezes all shards and takes their contents.
+    ///
+    /// # Safety
+    /// The caller is the receiver, and the state word says that the epoch has ended.
+    pub unsafe fn freeze(&self, epoch: usize) -> Batch {
         let mut batch = Batch::empty();
         for shard in &self.0 {
             // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
             // frozen: the changed state word.
             let word = shard.0.swap(frozen(epoch), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            batch.append(unsafe { Batch::reverse(header(word)) });
+            unsafe { batch.append(Batch::reverse(header(word))) };
         }
         batch
     }
@@ -260,120 +249,7 @@ impl Shards {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
     use super::*;
-    use crate::inbox::header::{Class, Envelope};
-    use crate::inbox::state::{PushOutcome, SleepOutcome, State};
-
-    const SENDERS: u32 = 6;
-    const EACH: u32 = 20_000;
-
-    /// Sender and sequence number.
-    type Mail = (u32, u32);
-
-    /// Sends all messages of one sender; every seventh, and the last, is a signal. Returns how many
-    /// were accepted.
-    fn send_all(inbox: &State, sender: u32, runnable: &Sender<()>) -> u32 {
-        for number in 0..EACH {
-            let signal = number % 7 == 6 || number == EACH - 1;
-            let class = if signal { Class::Signal } else { Class::Message };
-            let header = Envelope::<Mail>::seal(class, (sender, number));
-            // SAFETY: the envelope is owned here and given away.
-            match unsafe { inbox.push(header, class, || sender) } {
-                PushOutcome::Queued => {}
-                PushOutcome::Schedule => runnable.send(()).expect("the owner waits"),
-                PushOutcome::Closed => {
-                    // SAFETY: a refused header is owned again, and was sealed with this type.
-                    drop(unsafe { Envelope::<Mail>::open(header) });
-                    return number;
-                }
-            }
-            if number % 32 == sender {
-                // WHY: gives the receiver a chance to find the inbox empty and sleep.
-                std::thread::yield_now();
-            }
-        }
-        EACH
-    }
-
-    /// Opens a batch and checks that each sender's sequence numbers are consecutive.
-    fn check(arrived: &Batch, next: &mut [u32]) {
-        let mut rest = arrived.oldest;
-        while let Some(header) = NonNull::new(rest) {
-            // SAFETY: the batch is owned here, and every envelope in it was sealed as `Mail`.
-            let ((sender, number), _empty) = unsafe {
-                rest = header.as_ref().next();
-                Envelope::<Mail>::open(header)
-            };
-            assert_eq!(
-                number, next[sender as usize],
-                "M2: in the order sent, none lost or doubled"
-            );
-            next[sender as usize] += 1;
-        }
-    }
-
-    /// The receiver: takes, changes the mode every third take and sleeps in both ways until it has
-    /// received `most`. Returns the number received per sender.
-    fn receive(inbox: &State, woken: &Receiver<()>, most: u32) -> [u32; SENDERS as usize] {
-        let mut next = [0; SENDERS as usize];
-        let (mut turn, mut sleeps) = (0usize, 0);
-        while next.iter().sum::<u32>() < most {
-            turn += 1;
-            let mut contention =
-                Contention(if turn % 6 < 3 { UNPROFITABLE_TAKES as u16 } else { 0 });
-            check(&inbox.take(&mut contention).arrived, &mut next);
-            let over = next.iter().sum::<u32>() >= most;
-            if !over && inbox.sleep(turn.is_multiple_of(2)) == SleepOutcome::Asleep {
-                sleeps += 1;
-                woken.recv().expect("somebody schedules a sleeper");
-            }
-        }
-        println!("{sleeps} sleeps");
-        next
-    }
-
-    /// Runs all senders against a receiver that ends after `most` messages. Returns, per sender,
-    /// how many were accepted, and how many were received or dropped.
-    fn crowd(most: u32) -> (Vec<u32>, [u32; SENDERS as usize]) {
-        let inbox = State::new();
-        let (runnable, woken) = channel();
-        let counts = std::thread::scope(|scope| {
-            let senders = (0..SENDERS).map(|sender| {
-                let (inbox, runnable) = (&inbox, runnable.clone());
-                scope.spawn(move || send_all(inbox, sender, &runnable))
-            });
-            let senders: Vec<_> = senders.collect();
-            let mut next = receive(&inbox, &woken, most);
-            // WHY: makes it likely that signals are queued at the end.
-            std::thread::yield_now();
-            check(&inbox.close(), &mut next);
-            let accepted = senders.into_iter().map(|sender| sender.join().expect("it only sends"));
-            (accepted.collect(), next)
-        });
-        drop(runnable);
-        assert_eq!(woken.try_iter().count(), 0, "a process was scheduled that was awake");
-        counts
-    }
-
-    // M2, M4: nothing is lost or reordered and no wake-up is lost while the inbox keeps changing
-    // its mode. Blind spot: covers only the interleavings of one machine's threads.
-    #[test]
-    fn mode_changes_under_many_senders_lose_nothing() {
-        let (accepted, received) = crowd(SENDERS * EACH);
-        assert_eq!((accepted, received), (vec![EACH; SENDERS as usize], [EACH; SENDERS as usize]));
-    }
-
-    // M2, M4: what was accepted was received or dropped at the end, in each sender's order
-    #[test]
-    fn close_during_mode_changes_drops_accepted_messages_and_refuses_the_rest() {
-        for round in 0..100 {
-            let most = round * round;
-            let (accepted, received_or_dropped) = crowd(most);
-            assert_eq!(accepted, received_or_dropped);
-        }
-    }
 
     fn batch(len: usize, contended: usize) -> Batch {
         Batch { len, contended, ..Batch::empty() }
@@ -393,8 +269,8 @@ mod tests {
         let mut contention = Contention::new();
         contention.installed();
         (0..1_000_000).for_each(|_| contention.count_sharded(&batch(2, 0)));
-        assert!(!contention.wants_stack());
+        assert!(!contention.is_calm());
         (0..UNPROFITABLE_TAKES).for_each(|_| contention.count_sharded(&batch(1, 0)));
-        assert!(contention.wants_stack());
+        assert!(contention.is_calm());
     }
 }

@@ -62,7 +62,7 @@
 //! bytes. With shards: the cost in `shards`, and one compare-and-swap here per shard and batch.
 
 mod sharded;
-mod word;
+pub(super) mod word;
 
 use std::ptr::{self, NonNull};
 
@@ -72,7 +72,7 @@ use word::{
 };
 
 use crate::inbox::batch::Batch;
-use crate::inbox::header::{Class, Header};
+use crate::inbox::header::{CONTENDED, Class, Header};
 use crate::inbox::shards::{Contention, Shards};
 use crate::sync::{AtomicPtr, Ordering};
 
@@ -134,7 +134,7 @@ pub struct State {
 unsafe fn note_contention(new: NonNull<Header>, now: *mut Header) {
     if !has_shards(now) && !header(now).is_null() {
         // SAFETY: by the contract.
-        unsafe { new.as_ref().mark_contended() };
+        unsafe { new.as_ref().set_tag(CONTENDED) };
     }
 }
 
@@ -157,8 +157,8 @@ impl State {
     /// matter.
     ///
     /// # Safety
-    /// The caller owns the header, which is in the state made by [`Header::new`], and gives it
-    /// away, except on [`PushOutcome::Closed`].
+    /// The caller owns the header, which is in the state made by [`Header::new`] and has an address
+    /// of 48 bits of which four are zero, and gives it away, except on [`PushOutcome::Closed`].
     #[inline]
     pub unsafe fn push(
         &self,
@@ -166,7 +166,7 @@ impl State {
         class: Class,
         sender: impl Fn() -> u32,
     ) -> PushOutcome {
-        debug_assert_eq!(new.addr().get() & !HEADER, 0, "an address beyond 48 bits");
+        debug_assert_eq!(new.addr().get() & !HEADER, 0, "not the address of an envelope");
         // SAFETY: by the contract.
         debug_assert!(unsafe { new.as_ref().next() }.is_null(), "a link that was sent before");
         let word = self.word.load(Ordering::Relaxed);
@@ -274,12 +274,14 @@ impl State {
         }
     }
 
-    /// Takes everything that arrived, and a pending wake. Only for the receiver, while awake.
+    /// Takes everything that arrived, and a pending wake. Updates `contention` and installs or
+    /// removes shards accordingly.
     ///
-    /// Updates `contention` and installs or removes shards accordingly.
+    /// # Safety
+    /// The caller is the receiver: it holds the right to run the process, which is awake.
     // WHY `inline(always)`: returned from a call, the batch would go through memory.
     #[inline(always)]
-    pub fn take(&self, contention: &mut Contention) -> Drained {
+    pub unsafe fn take(&self, contention: &mut Contention) -> Drained {
         // ORDER: relaxed suffices to see an empty inbox; the swap acquires what has arrived.
         let word = self.word.load(Ordering::Relaxed);
         if is_quiet(word) {
@@ -287,7 +289,8 @@ impl State {
         }
         if has_shards(word) || contention.wants_shards() {
             let mut arrived = Batch::empty();
-            let word = self.take_from_shards(contention, &mut arrived);
+            // SAFETY: by the contract.
+            let word = unsafe { self.take_from_shards(contention, &mut arrived) };
             // WHY not `arrived` itself: the batch of an ordinary take then stays in registers.
             return taken(word, Batch { ..arrived });
         }
@@ -301,9 +304,12 @@ impl State {
     }
 
     /// Takes the queued signal if it is a single plain message, the most common case of a receive
-    /// that finds anything. Only for the receiver, while awake.
+    /// that finds anything.
+    ///
+    /// # Safety
+    /// As for [`State::take`].
     #[inline]
-    pub fn take_single(&self, contention: &mut Contention) -> SingleTake {
+    pub unsafe fn take_single(&self, contention: &mut Contention) -> SingleTake {
         let word = self.word.load(Ordering::Relaxed);
         if is_quiet(word) {
             return SingleTake::Nothing;
@@ -324,12 +330,16 @@ impl State {
         }
     }
 
-    /// Puts the process to sleep unless it has work. Only for the receiver, while awake.
+    /// Puts the process to sleep unless it has work.
     ///
     /// With `deaf` the process may sleep on unread messages. An unseen wake, or a signal that is
     /// not a message, still prevents it from sleeping.
+    ///
+    /// # Safety
+    /// As for [`State::take`]. On [`SleepOutcome::Asleep`] the caller has given up the right to run
+    /// the process.
     #[inline]
-    pub fn sleep(&self, deaf: bool) -> SleepOutcome {
+    pub unsafe fn sleep(&self, deaf: bool) -> SleepOutcome {
         // ORDER: release to the thread that clears `ASLEEP`: everything written in this turn.
         // Relaxed on failure: nothing is read through the word.
         let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
@@ -352,29 +362,42 @@ impl State {
         }
     }
 
-    /// Closes the inbox for good and returns what was queued. Only for the receiver, while awake.
-    pub fn close(&self) -> Batch {
+    /// Closes the inbox for good and returns what was queued.
+    ///
+    /// # Safety
+    /// As for [`State::take`]; the exit status has been written.
+    pub unsafe fn close(&self) -> Batch {
         // ORDER: acquire from `push` (the payloads). Release to threads that find the inbox closed
         // and then read the exit status.
         let word = self.word.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel);
-        self.last_of(word)
+        // SAFETY: by the contract; the swap transferred the stack or the shards to this thread.
+        unsafe { self.last_of(word) }
     }
 
-    /// Returns what is queued in a process to which no other reference exists.
-    pub fn take_exclusive(&self) -> Batch {
+    /// Returns what is queued.
+    ///
+    /// # Safety
+    /// As for [`State::take`]. No other reference to the process exists, and its inbox is not used
+    /// again.
+    pub unsafe fn take_exclusive(&self) -> Batch {
         // ORDER: relaxed: each push happened before its sender released its reference, and the
         // caller acquired those releases when it found its references to be the only ones.
-        self.last_of(self.word.load(Ordering::Relaxed))
+        // SAFETY: by the contract.
+        unsafe { self.last_of(self.word.load(Ordering::Relaxed)) }
     }
 
     /// Drains the stack or the shards for the last time.
-    fn last_of(&self, word: *mut Header) -> Batch {
-        if has_shards(word) {
-            return self.known_shards().freeze(epoch(word));
+    ///
+    /// # Safety
+    /// The caller is the receiver and owns the stack, or the shards, of the word.
+    unsafe fn last_of(&self, word: *mut Header) -> Batch {
+        // SAFETY: by the contract.
+        unsafe {
+            match has_shards(word) {
+                true => self.known_shards().freeze(epoch(word)),
+                false => Batch::reverse(header(word)),
+            }
         }
-        // SAFETY: the swap, or the absence of other references, transferred the stack to this
-        // thread.
-        unsafe { Batch::reverse(header(word)) }
     }
 
     /// Returns whether the process has ended.
@@ -398,7 +421,8 @@ impl State {
         match has_shards(word) {
             false => count(word),
             true if is_closed(word) => 0,
-            true => self.known_shards().count(),
+            // SAFETY: the load above found the inbox sharded.
+            true => unsafe { self.known_shards() }.count(),
         }
     }
 
@@ -424,3 +448,6 @@ impl Drop for State {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -12,9 +12,7 @@
 
 use std::task::Waker;
 
-use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
-use crate::process::address::Ref;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// Wait list of one mailbox.
@@ -33,13 +31,6 @@ struct Waiting {
     wakers: Vec<(u64, Waker)>,
 }
 
-/// Entry in the wait list of a mailbox. Dropping it leaves the list.
-#[must_use]
-pub struct Waiter<W: RuntimeTypes> {
-    to: Ref<W>,
-    number: u64,
-}
-
 impl WaitList {
     pub(crate) fn new() -> Self {
         Self {
@@ -53,7 +44,7 @@ impl WaitList {
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn join(&self, waker: Waker) -> u64 {
+    pub(crate) fn join(&self, waker: Waker) -> u64 {
         let mut waiting = self.lock();
         let number = waiting.next;
         waiting.next += 1;
@@ -61,7 +52,7 @@ impl WaitList {
         number
     }
 
-    fn leave(&self, number: u64) {
+    pub(crate) fn leave(&self, number: u64) {
         let mut waiting = self.lock();
         let index = waiting.wakers.binary_search_by_key(&number, |(number, _)| *number);
         let waker = index.ok().map(|index| waiting.wakers.remove(index));
@@ -70,7 +61,7 @@ impl WaitList {
         catch_panic(|| drop(waker));
     }
 
-    fn is_woken(&self, number: u64) -> bool {
+    pub(crate) fn is_woken(&self, number: u64) -> bool {
         // ORDER: relaxed: a released waiter is also woken, and the wake synchronizes.
         self.woken_below.load(Ordering::Relaxed) > number
     }
@@ -85,43 +76,5 @@ impl WaitList {
         self.woken_below.store(waiting.next, Ordering::Relaxed);
         drop(waiting);
         wakers.into_iter().for_each(|(_, waker)| catch_panic(|| waker.wake()));
-    }
-}
-
-impl<W: RuntimeTypes> Ref<W> {
-    /// Joins the wait list of this process's mailbox. Returns `None` if there is no reason to wait:
-    /// the mailbox has capacity or no bound, or the process has ended.
-    pub fn join_wait_list(&self, waker: Waker) -> Option<Waiter<W>> {
-        let bound = self.bound()?;
-        let waiter = Waiter { to: self.clone(), number: bound.wait_list.join(waker) };
-        (!self.has_capacity() && !self.has_ended()).then_some(waiter)
-    }
-}
-
-impl<W: RuntimeTypes> Waiter<W> {
-    /// Returns whether the wait is over.
-    pub fn is_over(&self) -> bool {
-        self.to.has_ended()
-            || self.to.bound().is_none_or(|bound| bound.wait_list.is_woken(self.number))
-    }
-
-    /// Returns whether this waits for the given process's mailbox.
-    pub fn waits_for(&self, process: &Ref<W>) -> bool {
-        self.to.is_same(process)
-    }
-}
-
-impl<W: RuntimeTypes> Drop for Waiter<W> {
-    fn drop(&mut self) {
-        if let Some(bound) = self.to.bound().filter(|bound| !bound.wait_list.is_woken(self.number))
-        {
-            bound.wait_list.leave(self.number);
-        }
-    }
-}
-
-impl<W: RuntimeTypes> std::fmt::Debug for Waiter<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Waiter").field("to", &self.to).field("number", &self.number).finish()
     }
 }

@@ -1,7 +1,6 @@
-//! Memory of cells and envelopes: free lists, deferred reference counts, and trimming, which
-//! returns free memory to the operating system.
+//! Memory of cells and envelopes: free lists, and trimming, which returns free memory to the
+//! operating system.
 
-pub(crate) mod deferred_rc;
 pub(crate) mod erased;
 pub(crate) mod pool;
 pub(crate) mod pooled;

@@ -23,6 +23,8 @@ const STEP: usize = 16;
 const CLASSES: usize = 24;
 /// Maximum number of cached blocks per class and thread.
 const KEEP: u32 = 512;
+/// Number of bits of a block's address; the upper bits are zero.
+pub(crate) const ADDRESS_BITS: u32 = 48;
 
 /// A free block.
 struct Free {
@@ -75,6 +77,7 @@ pub(crate) struct Block {
 impl Block {
     /// Returns the descriptor for `T`.
     pub(crate) const fn of<T>() -> Self {
+        assert!(size_of::<T>() > 0, "a block has an address of its own");
         Self { class: class(Layout::new::<T>()), layout: Layout::new::<T>() }
     }
 
@@ -97,10 +100,7 @@ impl Block {
 /// Takes a block for a `T`.
 #[inline]
 pub(crate) fn take<T>() -> NonNull<T> {
-    match const { class(Layout::new::<T>()) } {
-        Some(class) => take_class(class).cast(),
-        None => fresh(const { Layout::new::<T>() }).cast(),
-    }
+    const { Block::of::<T>() }.take().cast()
 }
 
 /// Frees the block of a `T` that has been dropped or moved out.
@@ -178,8 +178,15 @@ fn open(blocks: &Class) -> bool {
 
 #[cold]
 fn fresh(layout: Layout) -> NonNull<u8> {
-    // SAFETY: no layout here has size zero: a cell and an envelope have at least one word.
-    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+    // SAFETY: the layout is that of a size class, or of a type of which `Block::of` has checked that
+    // its size is not zero.
+    let block =
+        NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+    // WHY here: the inbox state word keeps a count in the upper bits of an envelope's address, and
+    // every envelope lies in such a block.
+    let beyond = block.addr().get() >> ADDRESS_BITS;
+    assert!(beyond == 0, "the allocator returned an address of more than 48 bits");
+    block
 }
 
 impl Drop for Sweep {

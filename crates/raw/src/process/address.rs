@@ -11,11 +11,12 @@ use crate::RuntimeTypes;
 use crate::inbox::bound::{Admission, Bound, Overflow, SendMode, SendOutcome};
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::inbox::state::PushOutcome;
-use crate::memory::deferred_rc;
-use crate::process::cell::{Base, Front, RUNNING, bound};
-use crate::process::context::{count_send, exhaust_budget, is_running, sender_id, without_trace};
+use crate::process::cell::{Base, Front, RUNNING, Runnable, bound};
+use crate::process::context::{
+    count_send, exhaust_budget, is_running, running, sender_id, without_trace,
+};
+use crate::process::deferred_rc;
 use crate::process::snapshot::Snapshot;
-use crate::process::turn::Runnable;
 use crate::sync::Ordering;
 use crate::table::Slot;
 
@@ -170,7 +171,7 @@ impl<W: RuntimeTypes> Ref<W> {
 
     /// Returns whether its mailbox has capacity for one more message. The result may be stale.
     pub(crate) fn has_capacity(&self) -> bool {
-        self.bound().is_none_or(|bound| bound.has_capacity(self.base()))
+        self.bound().is_none_or(|bound| bound.has_capacity(&self.base().received))
     }
 
     /// Returns whether this thread is in a turn of the process.
@@ -199,19 +200,13 @@ impl<W: RuntimeTypes> Ref<W> {
     /// an upper bound, as deferred releases are included. A thread that finds only the references
     /// it knows of also sees what other holders sent before they released theirs.
     pub fn references(&self) -> u32 {
-        // ORDER: acquire from `deferred_rc::give_up`: what holders of released references sent.
+        // ORDER: acquire from `deferred_rc::count_down`: what holders of released references sent.
         self.base().refs.load(Ordering::Acquire)
     }
 
     /// Takes a snapshot of the process without stopping it.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::at(self.base())
-    }
-
-    /// Returns whether the process lives in the same node core as `other`.
-    #[inline]
-    pub(crate) fn is_on_node_of(&self, other: &Base) -> bool {
-        self.base().node == other.node
     }
 
     /// Converts into a counted reference, which the caller must drop with `deferred_rc::release`.
@@ -223,6 +218,20 @@ impl<W: RuntimeTypes> Ref<W> {
     /// Returns whether both refer to the same process.
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base
+    }
+}
+
+/// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
+/// lives in the same node core. Call [`clear_waits_for`](crate::clear_waits_for) in a turn of the process to clear the
+/// record; dropping an unfinished [`ReplyReceiver`](crate::ReplyReceiver) does so.
+#[inline]
+pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `context::current_slot`.
+    let base = unsafe { base.as_ref() };
+    if whom.base().node == base.node {
+        // ORDER: relaxed: read for statistics only.
+        base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
     }
 }
 
@@ -362,7 +371,9 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
     pub fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, Refused<M>> {
         let base = self.to.base;
         let bound = self.to.bound();
-        let entry = bound.map_or(Admission::Within, |bound| bound.admit(self.to.base(), mode));
+        let cell = self.to.base();
+        let entry =
+            bound.map_or(Admission::Within, |bound| bound.admit(&cell.inbox, &cell.received, mode));
         match entry {
             Admission::Within | Admission::Past => {}
             Admission::Full => return Err(Refused::Full(message)),

@@ -11,10 +11,9 @@ use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
 use crate::inbox::bound::MaybeBound;
 use crate::inbox::header::{Class, Envelope, Header};
-use crate::inbox::sealed_message::discard;
 use crate::memory::pool;
-use crate::node_core::NodeCoreInner;
-use crate::process::cell::{Base, Cell, Front, Polled, VTable};
+use crate::process::cell::{Base, Cell, Front, HAS_LOCAL, Polled, VTable};
+use crate::process::node_base::NodeCoreInner;
 use crate::process::owner::Owner;
 use crate::sync::{Ordering, UnsafeCell};
 use crate::{End, Outgoing, RuntimeTypes};
@@ -81,7 +80,7 @@ pub(crate) unsafe fn furnish<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
         (&raw mut (*front).shared).write(shared);
         (&raw mut (*front).exit_status).write(UnsafeCell::new(Default::default()));
         if W::has_state(&local) {
-            base.as_ref().set_has_local(true);
+            base.as_ref().set_persistent(HAS_LOCAL, true);
         }
         (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
         (&raw mut (*cell.as_ptr()).bound).write(bound);
@@ -183,6 +182,15 @@ unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
         let end = End { slot: front.base.slot, shared: &front.shared, exit_status: last, dropped };
         W::closed(node_state, &end, &mut local);
     });
+}
+
+/// Drops a message that was sealed and not sent.
+///
+/// # Safety
+/// The caller owns the header of a sealed envelope of an `M`.
+unsafe fn discard<M>(header: NonNull<Header>) {
+    // SAFETY: by the contract.
+    drop(unsafe { Envelope::<M>::open(header) });
 }
 
 /// # Safety

@@ -9,6 +9,9 @@
 //!       └─ body                   the code; accessed by `turn` only
 //! ```
 //!
+//! A cell points to its node core, whose table points to cells and whose host gets the right to run
+//! them. So the types of the node core and of that right are defined here too.
+//!
 //! # Access rules
 //!
 //! 1. `inbox`, `refs`, the counters and `bound`: any thread that holds a reference.
@@ -42,9 +45,8 @@ use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::State;
 use crate::memory::pool::Block;
-use crate::node_core::NodeCoreBase;
-use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, UnsafeCell};
-use crate::table::Slot;
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::table::{Slot, Table};
 
 /// Functions and constants that depend on the types of a process.
 pub(crate) struct VTable {
@@ -144,6 +146,41 @@ pub(crate) struct Cell<W: RuntimeTypes, M, E, B> {
     pub(crate) message: PhantomData<fn(M)>,
 }
 
+/// Part of a node core that depends on no type.
+pub(crate) struct NodeCoreBase {
+    pub(crate) handles: AtomicUsize,
+    pub(crate) host: Box<dyn Host>,
+    pub(crate) free: unsafe fn(NonNull<NodeCoreBase>),
+    pub(crate) table: Table<Base>,
+}
+
+/// Scheduler of a node core's processes.
+pub trait Host: Send + Sync + 'static {
+    /// Queues a process if this thread is one of the host's workers. Otherwise returns it.
+    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable>;
+
+    /// Queues a process from any other thread.
+    fn schedule_from_outside(&self, runnable: Runnable);
+}
+
+/// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.
+#[must_use]
+#[derive(Debug)]
+pub struct Runnable(pub(super) NonNull<Base>);
+
+// SAFETY: any thread may run a cell, and `Runnable` is the exclusive right to do so.
+unsafe impl Send for Runnable {}
+
+impl Runnable {
+    /// # Safety
+    /// The caller holds the right to schedule: it has cleared `ASLEEP`, or the process is new, or
+    /// its turn has just ended with a request to run again.
+    #[inline]
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        Self(base)
+    }
+}
+
 impl Base {
     /// Creates the base of a new cell. Counts one reference each for the table, the owner and the
     /// address that spawning returns.
@@ -169,9 +206,7 @@ impl Base {
             reductions: AtomicU64::new(0),
         }
     }
-}
 
-impl Base {
     /// Sets a request flag of the running turn.
     #[inline]
     pub(crate) fn set_flag(&self, what: u8) {
@@ -210,17 +245,11 @@ impl Base {
         stays
     }
 
-    /// Turns tracing on or off from the next turn on. Only in the process's turn.
-    pub(crate) fn trace(&self, on: bool) {
-        let others = self.turn.load(Ordering::Relaxed) & !TRACED;
-        self.turn.store(others | if on { TRACED } else { 0 }, Ordering::Relaxed);
-    }
-
-    /// Records whether `W::Local` holds private state.
+    /// Sets or clears [`HAS_LOCAL`] or [`TRACED`]. Only in the process's turn.
     #[inline]
-    pub(crate) fn set_has_local(&self, something: bool) {
-        let others = self.turn.load(Ordering::Relaxed) & !HAS_LOCAL;
-        self.turn.store(others | if something { HAS_LOCAL } else { 0 }, Ordering::Relaxed);
+    pub(crate) fn set_persistent(&self, flag: u8, on: bool) {
+        let others = self.turn.load(Ordering::Relaxed) & !flag;
+        self.turn.store(others | if on { flag } else { 0 }, Ordering::Relaxed);
     }
 }
 

@@ -9,13 +9,9 @@
 use std::any::TypeId;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::task::Waker;
 
 use crate::RuntimeTypes;
-use crate::memory::deferred_rc;
-use crate::process::address::Ref;
-use crate::process::cell::{self, Base, Front, RESCHEDULE};
-use crate::process::waker;
+use crate::process::cell::{self, Base, Front};
 use crate::sync::{Ordering, thread_local, thread_number};
 use crate::table::Slot;
 
@@ -72,8 +68,11 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
+    /// # Safety
+    /// This thread holds the right to run the process. Once it has given that up, it runs no other
+    /// code until the `Turn` is dropped.
     #[inline]
-    pub(crate) fn begin(base: NonNull<Base>, turn: u8) -> Self {
+    pub(crate) unsafe fn begin(base: NonNull<Base>, turn: u8) -> Self {
         context(|now| {
             now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
@@ -127,31 +126,18 @@ pub fn sends_done() -> u64 {
     context(|now| now.sends.get())
 }
 
-/// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
-/// lives in the same node core. Call [`clear_waits_for`] in a turn of the process to clear the
-/// record; dropping an unfinished [`ReplyReceiver`](crate::ReplyReceiver) does so.
-#[inline]
-pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
-    let Some(base) = NonNull::new(running().cast_mut()) else { return };
-    // SAFETY: as in `current_slot`.
-    let base = unsafe { base.as_ref() };
-    if whom.is_on_node_of(base) {
-        // ORDER: relaxed, here and below: read for statistics only.
-        base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
-    }
-}
-
-/// Clears the record of [`set_waits_for`] for the current process.
+/// Clears the record of [`set_waits_for`](crate::set_waits_for) for the current process.
 #[inline]
 pub fn clear_waits_for() {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
+    // ORDER: relaxed: read for statistics only.
     unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
 }
 
 /// Returns the process whose turn this thread is in, or null.
 #[inline(always)]
-fn running() -> *const Base {
+pub(super) fn running() -> *const Base {
     context(|now| now.running.get())
 }
 
@@ -187,16 +173,6 @@ pub fn current_slot() -> Option<Slot> {
     NonNull::new(running().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
 }
 
-/// Returns a waker of the process whose turn this thread is in.
-pub fn current_waker() -> Option<Waker> {
-    let base = NonNull::new(running().cast_mut())?;
-    // SAFETY: as in `current_slot`; the waker takes over the reference counted here.
-    unsafe {
-        deferred_rc::retain(base);
-        Some(waker::from_cell(base.as_ptr()))
-    }
-}
-
 /// Calls `f` with the private state of the current process, if it is of type family `W`. As for
 /// [`Owner::local`](crate::Owner::local), `f` runs no user code.
 pub fn current_local<W: RuntimeTypes, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
@@ -225,7 +201,7 @@ pub(crate) unsafe fn on_local<W: RuntimeTypes, R>(
         let place = unsafe { &*local };
         let mut local = place.take();
         let result = f(&mut local);
-        front.base.set_has_local(W::has_state(&local));
+        front.base.set_persistent(cell::HAS_LOCAL, W::has_state(&local));
         // WHY not dropped: the place holds the default, which needs no drop; the compiler cannot
         // tell.
         std::mem::forget(place.replace(local));
@@ -254,7 +230,7 @@ pub(crate) fn count_send() -> bool {
 pub fn trace(on: bool) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
-    unsafe { base.as_ref() }.trace(on);
+    unsafe { base.as_ref() }.set_persistent(cell::TRACED, on);
     trace_turn(on);
 }
 
@@ -297,17 +273,4 @@ pub fn spend_budget() -> bool {
 /// Spends the remaining budget: the process yields at its next opportunity.
 pub fn exhaust_budget() {
     context(|now| now.left.set(0));
-}
-
-/// Requests that the future being polled is polled again, after other processes. Costs one flag if
-/// `waker` is that of the current process; otherwise calls the waker.
-#[inline]
-pub fn poll_again(waker: &Waker) {
-    match NonNull::new(running().cast_mut()) {
-        Some(base) if waker::wakes_cell(waker, base.as_ptr()) => {
-            // SAFETY: this thread is in the turn of that process, which outlives its turn.
-            unsafe { base.as_ref() }.set_flag(RESCHEDULE);
-        }
-        _ => waker.wake_by_ref(),
-    }
 }

@@ -14,12 +14,14 @@ use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
 use crate::inbox::header::{Class, EmptyEnvelope, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
+use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
-use crate::memory::deferred_rc;
 use crate::process::address::Address;
 use crate::process::cell::{Base, Front, HAS_LOCAL, LISTENING, RESCHEDULE, bound, count};
 use crate::process::context::{is_running, is_traced, on_local};
+use crate::process::deferred_rc;
 use crate::process::trace::{traced, traced_received};
+use crate::process::turn::release_handle;
 use crate::process::waker;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -109,7 +111,7 @@ impl<W: RuntimeTypes, M> std::fmt::Debug for Owner<W, M> {
 impl<W: RuntimeTypes, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { deferred_rc::release_handle(self.base) }
+        unsafe { release_handle(self.base) }
     }
 }
 
@@ -176,10 +178,9 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
             }
             let base = self.base();
             // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
-            Next::New(
-                base.contention
-                    .with_mut(|contention| base.inbox.take_single(unsafe { &mut *contention })),
-            )
+            let single =
+                |contention: *mut Contention| unsafe { base.inbox.take_single(&mut *contention) };
+            Next::New(base.contention.with_mut(single))
         })?;
         match next {
             Next::Fetched(header) => Ok(Some(self.received(header))),
@@ -215,8 +216,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     fn take(&self, save_queue: &mut SaveQueue, beginning: bool) -> Batch {
         let base = self.base();
         // SAFETY: this thread is in the turn, and `take` does not re-enter.
-        let taken =
-            base.contention.with_mut(|contention| base.inbox.take(unsafe { &mut *contention }));
+        let taken = base.contention.with_mut(|now| unsafe { base.inbox.take(&mut *now) });
         if taken.woken && !beginning {
             base.set_flag(RESCHEDULE);
         }
@@ -313,7 +313,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     ) -> Result<usize, NotInTurn> {
         bound.lower_flag();
         let added = self.fetch(true, handle_signal)?;
-        while bound.is_exceeded(self.base()) {
+        while bound.is_exceeded(&self.base().received) {
             // A message counted but not yet pushed: its sender raises the flag if it exceeds the
             // bound.
             let Some(header) = self.save_queue(SaveQueue::pop_keeping_cursor)? else { break };
@@ -331,7 +331,8 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
 
     /// Releases the waiting senders if there is capacity. Call at the end of a turn.
     pub fn release_waiters(&self) {
-        if let Some(bound) = self.bound().filter(|bound| bound.has_capacity(self.base())) {
+        if let Some(bound) = self.bound().filter(|bound| bound.has_capacity(&self.base().received))
+        {
             bound.wait_list.wake_all();
         }
     }

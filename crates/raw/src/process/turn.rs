@@ -19,12 +19,11 @@ use std::ptr::NonNull;
 use std::task::Context;
 
 use crate::inbox::state::SleepOutcome;
-use crate::memory::deferred_rc;
-use crate::node_core::NodeCoreBase;
 use crate::process::cell::{
-    Base, HANDLE_DROPPED, HAS_LOCAL, LISTENING, Polled, RESCHEDULE, RUNNING, bound, count,
+    Base, HANDLE_DROPPED, HAS_LOCAL, LISTENING, Polled, RESCHEDULE, RUNNING, Runnable, bound, count,
 };
-use crate::process::context::Turn;
+use crate::process::context::{Turn, is_running};
+use crate::process::deferred_rc;
 use crate::process::waker;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -45,23 +44,7 @@ pub enum TurnOutcome {
     Ended,
 }
 
-/// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.
-#[must_use]
-#[derive(Debug)]
-pub struct Runnable(NonNull<Base>);
-
-// SAFETY: any thread may run a cell, and `Runnable` is the exclusive right to do so.
-unsafe impl Send for Runnable {}
-
 impl Runnable {
-    /// # Safety
-    /// The caller holds the right to schedule: it has cleared `ASLEEP`, or the process is new, or
-    /// its turn has just ended with a request to run again.
-    #[inline]
-    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
-        Self(base)
-    }
-
     /// Runs one turn.
     // WHY `inline(always)`: this is the body of the worker loop; a call would save and restore six
     // registers.
@@ -71,8 +54,10 @@ impl Runnable {
         // SAFETY: the process lives until it sleeps or ends, because only its right to run, which
         // is held here, can end it.
         let cell = unsafe { base.as_ref() };
-        let turn = Turn::begin(base, cell.set_running(RUNNING));
-        let waker = waker::borrowed(base);
+        // SAFETY: this thread holds the right to run the process.
+        let turn = unsafe { Turn::begin(base, cell.set_running(RUNNING)) };
+        // SAFETY: the process lives at least until the turn ends.
+        let waker = unsafe { waker::borrowed(base) };
         // SAFETY: the vtable belongs to the cell, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
         let (sent, work) = turn.finish();
@@ -86,7 +71,8 @@ impl Runnable {
         let asked = cell.turn.load(Ordering::Relaxed);
         cell.set_running(0);
         if asked & RESCHEDULE != 0
-            || cell.inbox.sleep(asked & LISTENING == 0) == SleepOutcome::Again
+            // SAFETY: the right to run is held here, and given up if the process sleeps.
+            || unsafe { cell.inbox.sleep(asked & LISTENING == 0) } == SleepOutcome::Again
         {
             // The process does not sleep, so this thread still holds the right to run.
             return TurnOutcome::Again(self);
@@ -119,15 +105,19 @@ impl Runnable {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.slot
     }
+}
 
-    /// Passes the right to run to the host of the process's node core.
-    #[inline]
-    pub(crate) fn schedule(self) {
-        // SAFETY: a process that has not run to its end is in its table, which keeps the node core
-        // alive.
-        let node_core: NonNull<NodeCoreBase> = unsafe { self.0.as_ref() }.node;
-        // SAFETY: as above.
-        unsafe { NodeCoreBase::schedule(node_core, self) };
+/// Releases the reference of a process's own handle.
+///
+/// # Safety
+/// As for [`deferred_rc::release`].
+pub(crate) unsafe fn release_handle(base: NonNull<Base>) {
+    if is_running(base) {
+        // SAFETY: a process lives at least as long as its turn.
+        unsafe { base.as_ref() }.set_flag(HANDLE_DROPPED);
+    } else {
+        // SAFETY: by the contract.
+        unsafe { deferred_rc::release(base) }
     }
 }
 
@@ -141,7 +131,8 @@ unsafe fn end(base: NonNull<Base>) {
     // SAFETY: the table's reference keeps the cell alive, and the calling worker's handle the
     // node core.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
-    if node_core.try_vacate(cell.slot) {
+    // SAFETY: by the contract.
+    if unsafe { node_core.try_vacate(cell.slot) } {
         // SAFETY: by the contract; the process has left its table.
         unsafe { leave(base) }
     } else {
@@ -157,9 +148,11 @@ unsafe fn end(base: NonNull<Base>) {
 unsafe fn end_slowly(base: NonNull<Base>) {
     // SAFETY: as in `end`.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
-    node_core.vacate(cell.slot);
-    // SAFETY: by the contract; the process has left its table.
-    unsafe { leave(base) }
+    // SAFETY: by the contract; the process has left its table before `leave`.
+    unsafe {
+        node_core.vacate(cell.slot);
+        leave(base);
+    }
 }
 
 /// # Safety
@@ -190,7 +183,9 @@ unsafe fn leave(base: NonNull<Base>) {
 unsafe fn wind_up(base: NonNull<Base>, references: u32, alone: bool) {
     // SAFETY: the table's reference keeps the cell alive until the end of this function.
     let cell = unsafe { base.as_ref() };
-    let arrived = if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() };
+    // SAFETY: this thread ran the last turn, which wrote the exit status. If `alone`, it holds all
+    // references.
+    let arrived = unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
     let has_local = cell.turn.load(Ordering::Relaxed) & HAS_LOCAL != 0;
     if has_local || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
         // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.

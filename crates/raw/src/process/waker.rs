@@ -6,14 +6,17 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::memory::deferred_rc;
-use crate::process::cell::Base;
-use crate::process::turn::Runnable;
+use crate::process::cell::{Base, RESCHEDULE, Runnable};
+use crate::process::context::running;
+use crate::process::deferred_rc;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// Creates a waker that holds no reference. Valid while the caller keeps the cell alive.
-pub(crate) fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
+/// Creates a waker that holds no reference.
+///
+/// # Safety
+/// The caller keeps the cell alive while the waker is used.
+pub(crate) unsafe fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
     // SAFETY: the functions below meet the contract of `RawWaker` for a pointer to a cell. This
     // waker is never dropped, so it needs no reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(base.as_ptr().cast(), &VTABLE)) })
@@ -45,6 +48,29 @@ pub(crate) fn into_cell(waker: Waker) -> Result<NonNull<Base>, Waker> {
 pub(crate) unsafe fn from_cell(cell: *const Base) -> Waker {
     // SAFETY: the functions below meet the contract of `RawWaker` for a pointer to a cell.
     unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &VTABLE)) }
+}
+
+/// Returns a waker of the process whose turn this thread is in.
+pub fn current_waker() -> Option<Waker> {
+    let base = NonNull::new(running().cast_mut())?;
+    // SAFETY: as in `context::current_slot`; the waker takes over the reference counted here.
+    unsafe {
+        deferred_rc::retain(base);
+        Some(from_cell(base.as_ptr()))
+    }
+}
+
+/// Requests that the future being polled is polled again, after other processes. Costs one flag if
+/// `waker` is that of the current process; otherwise calls the waker.
+#[inline]
+pub fn poll_again(waker: &Waker) {
+    match NonNull::new(running().cast_mut()) {
+        Some(base) if wakes_cell(waker, base.as_ptr()) => {
+            // SAFETY: this thread is in the turn of that process, which outlives its turn.
+            unsafe { base.as_ref() }.set_flag(RESCHEDULE);
+        }
+        _ => waker.wake_by_ref(),
+    }
 }
 
 /// # Safety

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ptr;
 
-use crate::table::Entry;
+use crate::table::entry::Entry;
 
 /// Maximum number of slots exchanged with the table's free list in one critical section.
 #[cfg(not(any(loom, shuttle)))]

@@ -7,7 +7,8 @@
 
 use std::ptr::NonNull;
 
-use super::{Entry, Table};
+use super::Table;
+use super::entry::Entry;
 use crate::sync::Ordering;
 
 /// Number of items to prefetch: the first has arrived by the time it is visited.

@@ -6,7 +6,9 @@
 use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
-use purlin_raw::model::{Batch, Class, Contention, Header, PushOutcome, State};
+use purlin_raw::model::{
+    Batch, Class, Contention, Drained, Header, PushOutcome, SleepOutcome, State,
+};
 
 #[repr(C, align(16))]
 struct Mail {
@@ -42,7 +44,23 @@ pub(crate) fn open_all(arrived: Batch) -> Vec<u32> {
 
 /// Takes what arrived, with an uncontended [`Contention`].
 pub(crate) fn take(inbox: &State) -> Vec<u32> {
-    open_all(inbox.take(&mut Contention::new()).arrived)
+    open_all(take_with(inbox, Contention::new()).arrived)
+}
+
+/// Takes what arrived, with this estimate.
+pub(crate) fn take_with(inbox: &State, mut contention: Contention) -> Drained {
+    // SAFETY: in each model one thread receives, and it takes only while the process is awake.
+    unsafe { inbox.take(&mut contention) }
+}
+
+pub(crate) fn fall_asleep(inbox: &State, deaf: bool) -> SleepOutcome {
+    // SAFETY: as in `take_with`.
+    unsafe { inbox.sleep(deaf) }
+}
+
+pub(crate) fn close(inbox: &State) -> Batch {
+    // SAFETY: as in `take_with`.
+    unsafe { inbox.close() }
 }
 
 /// Pushes as the sender with that number.

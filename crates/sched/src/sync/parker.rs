@@ -6,9 +6,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use shuttle::sync::{Condvar, Mutex, MutexGuard};
-
-use super::time::{self, Instant};
+use super::time::{self, Instant, Token};
 
 /// The waiting end.
 pub(crate) struct Parker(Unparker);
@@ -17,27 +15,9 @@ pub(crate) struct Parker(Unparker);
 #[derive(Clone)]
 pub(crate) struct Unparker(Arc<Token>);
 
-/// Token that an unpark leaves for a park.
-pub(super) struct Token {
-    given: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Token {
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes the waiting thread check the time.
-    pub(super) fn look(&self) {
-        drop(self.lock());
-        self.changed.notify_all();
-    }
-}
-
 impl Parker {
     pub(crate) fn new() -> Self {
-        Self(Unparker(Arc::new(Token { given: Mutex::new(false), changed: Condvar::new() })))
+        Self(Unparker(Arc::new(Token::default())))
     }
 
     pub(crate) fn unparker(&self) -> &Unparker {

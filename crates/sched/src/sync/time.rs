@@ -5,14 +5,33 @@
 
 use std::cell::RefCell;
 use std::ops::{Add, Sub};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::parker::Token;
+use shuttle::sync::{Condvar, Mutex, MutexGuard};
 
 /// Time since the beginning of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(Duration);
+
+/// Token that an unpark leaves for a park.
+#[derive(Default)]
+pub(super) struct Token {
+    pub(super) given: Mutex<bool>,
+    pub(super) changed: Condvar,
+}
+
+impl Token {
+    pub(super) fn lock(&self) -> MutexGuard<'_, bool> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the waiting thread check the time.
+    fn look(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+}
 
 #[derive(Default)]
 struct Time {

@@ -1,4 +1,5 @@
-//! Policy of sysmon as pure code: which workers are stalled, and what to do about them.
+//! Policy of sysmon as pure code: which workers are stalled, what to do about them, and the steal
+//! threshold that follows from a worker's turns.
 //!
 //! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
 //! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
@@ -13,6 +14,14 @@
 //!
 //! WHY at least 2: a single process that yields stays on its worker deliberately
 //! (`Core::push_back`).
+
+use std::time::Duration;
+
+/// Period of sysmon.
+pub(crate) const TICK: Duration = Duration::from_micros(500);
+/// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
+/// a worker.
+const HELP_AFTER: Duration = Duration::from_micros(50);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -104,12 +113,16 @@ impl Policy {
     }
 }
 
+/// Returns the steal threshold of a worker that has made `turns` turns in `time`.
+pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
+    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
+    let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
+    if long { 0 } else { 2 * per_tick as usize }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{Action, Decision, Policy, Sample, Snapshot};
-    use crate::sysmon::thread::TICK;
+    use super::*;
 
     const fn works(turn: u32, waiting: usize) -> Sample {
         Sample { turn, work: 0, running: true, preempted: false, waiting, threshold: 0 }
@@ -293,5 +306,19 @@ mod tests {
             let turns: Vec<_> = (0..100 * tick / length).map(|turn| turn * length).collect();
             assert_eq!(handed_off_at(times.clone(), &turns), None, "turns of {length} µs");
         }
+    }
+
+    #[test]
+    fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
+        assert_eq!(threshold_for(5000, TICK), 10_000);
+        assert_eq!(threshold_for(5000, 2 * TICK), 5000);
+        assert_eq!(threshold_for(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
+    }
+
+    #[test]
+    fn the_steal_threshold_of_long_turns_is_zero() {
+        assert_eq!(threshold_for(0, TICK), 0);
+        assert_eq!(threshold_for(9, TICK), 0);
+        assert_eq!(threshold_for(10, TICK), 20);
     }
 }

@@ -39,14 +39,13 @@ use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
-use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot};
+use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot, TICK, threshold_for};
 use crate::trim;
-use crate::worker::launcher::{Launcher, WorkerInit};
-use crate::worker::shared_queue::{INITIAL_THRESHOLD, threshold_for};
+use crate::worker::init::WorkerInit;
+use crate::worker::launcher::Launcher;
+use crate::worker::shared_queue::INITIAL_THRESHOLD;
 use crate::worker::status::WorkerStatus;
 
-/// Period of sysmon.
-pub(crate) const TICK: Duration = Duration::from_micros(500);
 /// Shorter period after a worker was seen twice in the same turn while a process waits, and how
 /// long it applies.
 const RECHECK: Duration = Duration::from_micros(100);

@@ -1,25 +1,62 @@
-//! Handle to a timer: cancel, read or poll it from any thread.
+//! Handle to a timer: set, cancel, read or poll it from any thread.
 //!
 //! COST: a reference count on its wheel; each operation takes one lock.
 
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use crate::clock::nanos;
 use crate::timers::slab::Key;
-use crate::timers::wheel::Due;
+use crate::timers::wheel::{Due, tick_of};
 use crate::timers::{TimerAction, TimerWheel};
 
 /// Handle to a timer, which may have fired or been cancelled. Dropping it does not cancel the
 /// timer.
 #[derive(Clone)]
 pub struct Timer {
-    pub(crate) wheel: TimerWheel,
-    pub(crate) key: Key,
+    wheel: TimerWheel,
+    key: Key,
 }
 
 impl std::fmt::Debug for Timer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Timer").finish_non_exhaustive()
+    }
+}
+
+impl TimerWheel {
+    /// Sets a timer that fires after `time`, at most 146 years. Any thread may call it.
+    #[inline]
+    pub fn set(&self, time: Duration, action: TimerAction) -> Timer {
+        let length = nanos(time);
+        let mut state = self.lock();
+        if state.closed {
+            drop(state);
+            action.discard();
+            return self.fired();
+        }
+        let (due, next) = if state.asleep {
+            let moment = self.clock_now() + length;
+            (Due::At(moment), tick_of(moment))
+        } else {
+            (Due::In(length), 0)
+        };
+        let key = state.wheel.insert(due, action);
+        let first = next < self.next();
+        if first {
+            self.publish(next);
+        }
+        let unpark = first && state.asleep;
+        drop(state);
+        if unpark {
+            self.worker().wake_by_ref();
+        }
+        Timer { wheel: self.clone(), key }
+    }
+
+    /// Returns a timer that has already fired.
+    pub fn fired(&self) -> Timer {
+        Timer { wheel: self.clone(), key: Key::NOTHING }
     }
 }
 

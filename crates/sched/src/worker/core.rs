@@ -21,7 +21,6 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 use purlin_raw::Runnable;
 
-use crate::sync::deque::{Injector, Stealer};
 use crate::worker::lifo::{CAPACITY, LifoSlots};
 use crate::worker::local_queue::LocalQueue;
 use crate::worker::shared_queue::SharedQueue;
@@ -29,7 +28,7 @@ use crate::{LIFO_STREAK, LIFO_STREAK_OF_SHORT_TURNS};
 
 /// Core of a worker: its ready processes.
 pub(crate) struct Core<T = Runnable> {
-    queue: LocalQueue<T>,
+    pub(super) queue: LocalQueue<T>,
     /// LIFO slot: the process just woken or spawned. WHY apart from the stack: the stack is mostly
     /// empty.
     newest: Cell<Option<T>>,
@@ -138,16 +137,6 @@ impl<T> Core<T> {
             None => newest,
         };
         self.queue.push(oldest);
-    }
-
-    /// Steals a batch from the global queue and returns its first process.
-    pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
-        self.queue.take_from(outside)
-    }
-
-    /// Steals half of another worker's stealable queue and returns its first process.
-    pub(crate) fn steal_from(&self, other: &Stealer<T>) -> Option<T> {
-        self.queue.steal_from(other)
     }
 
     /// Moves all processes that thieves cannot reach to the stealable queue. Returns `true` if that

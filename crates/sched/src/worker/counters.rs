@@ -2,7 +2,7 @@
 //!
 //! Each worker updates its counters with plain stores: before every 61st turn and before it sleeps.
 //! Any thread may read them at any time. Sleep time is measured only while requested
-//! ([`Scheduler::measure`]), because it takes two clock readings per sleep.
+//! ([`crate::Scheduler::measure`]), because it takes two clock readings per sleep.
 //!
 //! The counters belong to a worker, not to its thread: after a hand-off the new thread continues
 //! them. Not counted are the turns of a detached thread since its last update, including the turn
@@ -13,7 +13,6 @@
 
 use std::time::Duration;
 
-use crate::Scheduler;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Statistics of a node's workers.
@@ -41,11 +40,6 @@ pub struct WorkerLoad {
     /// Ready processes in the worker's queue.
     pub queue: usize,
 }
-
-/// Guard that keeps the measurement of sleep time on.
-#[must_use]
-#[derive(Debug)]
-pub struct Measuring(Scheduler);
 
 /// Counters of one worker; only that worker writes them.
 #[derive(Debug, Default)]
@@ -95,6 +89,18 @@ impl WorkerCounters {
         self.work.load(Ordering::Relaxed)
     }
 
+    /// Returns the statistics at the time `now` of a worker with `queue` ready processes.
+    pub(crate) fn load(&self, now: u64, queue: usize) -> WorkerLoad {
+        WorkerLoad {
+            asleep: Duration::from_nanos(self.slept(now)),
+            turns: self.turns.load(Ordering::Relaxed),
+            work: self.work(),
+            sends: self.sends.load(Ordering::Relaxed),
+            steals: self.steals.load(Ordering::Relaxed),
+            queue,
+        }
+    }
+
     /// Records the start of a measured sleep.
     pub(crate) fn begin_sleep(&self, now: u64) {
         let slept = self.slept.load(Ordering::Relaxed);
@@ -117,42 +123,6 @@ impl WorkerCounters {
         // WHY signed: the worker may have fallen asleep after `now` was read.
         let twice = (slept & !1).wrapping_add(until).cast_signed();
         (twice.max(0) / 2).cast_unsigned()
-    }
-}
-
-impl Scheduler {
-    /// Returns the statistics of the workers.
-    ///
-    /// COST: a few loads per worker and one allocation.
-    pub fn load(&self) -> Load {
-        let shared = &self.shared;
-        let now = shared.timers.clock().now();
-        let workers = shared.counters.iter().zip(&shared.queues);
-        let workers = workers.map(|(counters, queue)| WorkerLoad {
-            asleep: Duration::from_nanos(counters.slept(now)),
-            turns: counters.turns.load(Ordering::Relaxed),
-            work: counters.work(),
-            sends: counters.sends.load(Ordering::Relaxed),
-            steals: counters.steals.load(Ordering::Relaxed),
-            queue: queue.waiting(),
-        });
-        Load { workers: workers.collect(), outside: shared.injector.len() }
-    }
-
-    /// Turns on the measurement of sleep time until the returned guard is dropped. Wakes sleeping
-    /// workers once, so that their next sleep is measured.
-    pub fn measure(&self) -> Measuring {
-        self.shared.measuring.fetch_add(1, Ordering::Relaxed);
-        for worker in 0..self.workers() {
-            self.shared.unpark(worker);
-        }
-        Measuring(self.clone())
-    }
-}
-
-impl Drop for Measuring {
-    fn drop(&mut self) {
-        self.0.shared.measuring.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -2,54 +2,12 @@
 
 use std::io;
 use std::sync::Arc;
-use std::task::{Wake, Waker};
-
-use purlin_raw::Revocable;
 
 use crate::hooks::Hooks;
-use crate::scheduler::Shared;
-use crate::sync::{Parker, Unparker, thread};
-use crate::worker::core::Core;
-use crate::worker::status::WorkerStatus;
-use crate::worker::work;
-
-/// Everything a thread needs to become a worker.
-pub(crate) struct WorkerInit {
-    pub(crate) index: usize,
-    pub(crate) core: Revocable<Core>,
-    pub(crate) status: Arc<WorkerStatus>,
-    pub(crate) parker: Parker,
-}
-
-impl WorkerInit {
-    pub(crate) fn new(index: usize, core: Core) -> Self {
-        let (core, revoker) = purlin_raw::revocable(core);
-        Self { index, core, status: Arc::new(WorkerStatus::new(revoker)), parker: Parker::new() }
-    }
-
-    /// Returns the waker that unparks the thread that becomes this worker.
-    pub(crate) fn waker(&self) -> Waker {
-        waker(&self.parker)
-    }
-}
-
-/// Unparks a thread. WHY a waker: a simulation does not sleep by parking a thread.
-struct Unpark(Unparker);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Returns a waker that unparks the owner of `parker`.
-pub(crate) fn waker(parker: &Parker) -> Waker {
-    Waker::from(Arc::new(Unpark(parker.unparker().clone())))
-}
+use crate::shared::Shared;
+use crate::sync::thread;
+use crate::worker::init::WorkerInit;
+use crate::worker::run::work;
 
 /// Launcher of threads.
 #[derive(Clone)]
@@ -85,7 +43,7 @@ impl Launcher {
         name: &str,
         run: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        self.shared.thread_begins();
+        self.shared.lock_threads().running += 1;
         let end = ThreadGuard(Arc::clone(&self.shared));
         // If the thread cannot be started, its closure is dropped, which decrements the count.
         let started =
@@ -102,6 +60,7 @@ struct ThreadGuard(Arc<Shared>);
 
 impl Drop for ThreadGuard {
     fn drop(&mut self) {
-        self.0.thread_ended();
+        self.0.lock_threads().running -= 1;
+        self.0.ended.notify_all();
     }
 }

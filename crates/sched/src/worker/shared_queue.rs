@@ -7,19 +7,13 @@
 //! If turns are long on average, every waiting process is worth a steal. The same holds while
 //! spreading has turned out to get more done (`balance`).
 //!
-//! Sysmon, which sees the number of turns of each worker, writes this steal threshold. The worker
+//! Sysmon, which sees the number of turns of each worker, computes this steal threshold
+//! (`sysmon::policy::threshold_for`) and writes it here. The worker
 //! keeps that number of processes local and exposes the rest (`local_queue`).
-
-use std::time::Duration;
 
 use crate::sync::deque::Stealer;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crate::sysmon::thread::TICK;
 use crate::worker::lifo::CAPACITY;
-
-/// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
-/// a worker.
-const HELP_AFTER: Duration = Duration::from_micros(50);
 
 /// Initial steal threshold, that of a worker whose turns take half a microsecond.
 pub(crate) const INITIAL_THRESHOLD: usize = if cfg!(shuttle) { 1 } else { 1000 };
@@ -104,31 +98,5 @@ impl<T> SharedQueue<T> {
     /// Returns whether another worker can steal.
     pub(crate) fn wants_help(&self) -> bool {
         !self.stealer.is_empty()
-    }
-}
-
-/// Returns the steal threshold of a worker that has made `turns` turns in `time`.
-pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
-    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
-    let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
-    if long { 0 } else { 2 * per_tick as usize }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
-        assert_eq!(threshold_for(5000, TICK), 10_000);
-        assert_eq!(threshold_for(5000, 2 * TICK), 5000);
-        assert_eq!(threshold_for(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
-    }
-
-    #[test]
-    fn the_steal_threshold_of_long_turns_is_zero() {
-        assert_eq!(threshold_for(0, TICK), 0);
-        assert_eq!(threshold_for(9, TICK), 0);
-        assert_eq!(threshold_for(10, TICK), 20);
     }
 }

@@ -5,12 +5,13 @@
 use std::ptr::{self, NonNull};
 
 use super::word::{
-    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, SHARDS, arrival, epoch, has_shards, header, is_closed,
+    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, epoch, has_shards, header,
+    is_closed,
 };
 use super::{PushOutcome, State};
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Class, Header};
-use crate::inbox::shards::{Contention, LAST_EPOCH, ShardState, Shards};
+use crate::inbox::shards::{Contention, ShardState, Shards};
 use crate::sync::Ordering;
 
 impl State {
@@ -26,7 +27,8 @@ impl State {
         class: Class,
         sender: u32,
     ) -> Option<PushOutcome> {
-        let shards = self.known_shards();
+        // SAFETY: by the contract.
+        let shards = unsafe { self.known_shards() };
         let shard = shards.shard_of(sender);
         let bit = 1 << (FIRST_SHARD_BIT + shard as u32);
         // SAFETY: by the contract; a frozen shard has not taken the header.
@@ -70,37 +72,53 @@ impl State {
         }
     }
 
-    /// Returns the shards. For a thread that found the inbox sharded with an acquire load, and for
-    /// the receiver.
-    pub(super) fn known_shards(&self) -> &Shards {
-        // SAFETY: the pointer was stored before the shards were first in use and never changes
-        // again. Its target lives as long as `self`.
+    /// Returns the shards.
+    ///
+    /// # Safety
+    /// The caller has found the inbox sharded with an acquire load, or is the receiver.
+    pub(super) unsafe fn known_shards(&self) -> &Shards {
+        // SAFETY: by the contract. The pointer was stored before the shards were first in use and
+        // never changes again. Its target lives as long as `self`.
         unsafe { self.shards.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
     }
 
     /// A take that starts or ends with a sharded inbox.
+    ///
+    /// # Safety
+    /// As for `take`.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_from_shards(
+    pub(super) unsafe fn take_from_shards(
         &self,
         contention: &mut Contention,
         arrived: &mut Batch,
     ) -> *mut Header {
-        match has_shards(self.word.load(Ordering::Relaxed)) {
-            true => self.take_shards(contention, arrived),
-            false => self.install_shards(contention, arrived),
+        // SAFETY: by the contract.
+        unsafe {
+            match has_shards(self.word.load(Ordering::Relaxed)) {
+                true => self.take_shards(contention, arrived),
+                false => self.install_shards(contention, arrived),
+            }
         }
     }
 
     /// Takes the stack and leaves the inbox sharded.
-    fn install_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
+    ///
+    /// # Safety
+    /// As for `take`.
+    unsafe fn install_shards(
+        &self,
+        contention: &mut Contention,
+        arrived: &mut Batch,
+    ) -> *mut Header {
         contention.installed();
         let mut shards = self.shards.load(Ordering::Relaxed);
         if shards.is_null() {
             shards = Box::into_raw(Box::new(Shards::new()));
             self.shards.store(shards, Ordering::Relaxed);
         }
-        let epoch = self.known_shards().last_epoch() + 1;
+        // SAFETY: by the contract.
+        let epoch = unsafe { self.known_shards() }.last_epoch() + 1;
         let next = SHARDS | epoch << COUNT_SHIFT;
         // ORDER: acquire as in `take`; release to senders: the shards and the pointer to them.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
@@ -110,12 +128,16 @@ impl State {
     }
 
     /// Takes the contents of the announced shards. Ends the epoch if they bring too little.
-    fn take_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
+    ///
+    /// # Safety
+    /// As for `take`; the inbox is sharded.
+    unsafe fn take_shards(&self, contention: &mut Contention, arrived: &mut Batch) -> *mut Header {
         let epoch = epoch(self.word.load(Ordering::Relaxed));
-        if contention.wants_stack() && epoch < LAST_EPOCH {
+        if contention.is_calm() && epoch < LAST_EPOCH {
             // ORDER: acquire from `wake`. `freeze` releases the end of the epoch to senders.
             let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
-            *arrived = self.known_shards().freeze(epoch);
+            // SAFETY: by the contract; the swap ended the epoch.
+            *arrived = unsafe { self.known_shards().freeze(epoch) };
             return word;
         }
         let next = SHARDS | epoch << COUNT_SHIFT;
@@ -123,7 +145,8 @@ impl State {
         // of the word has been an RMW, so this one continues the release sequence of the
         // installation, and a thread that acquires the word synchronizes with it.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::Acquire);
-        *arrived = self.known_shards().take((word.addr() >> FIRST_SHARD_BIT) as u32);
+        // SAFETY: by the contract.
+        *arrived = unsafe { self.known_shards().take((word.addr() >> FIRST_SHARD_BIT) as u32) };
         contention.count_sharded(arrived);
         word
     }

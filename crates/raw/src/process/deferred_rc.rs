@@ -19,8 +19,7 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-use crate::process::cell::{Base, HANDLE_DROPPED};
-use crate::process::context::is_running;
+use crate::process::cell::Base;
 use crate::sync::{Ordering, thread_local};
 
 // WHY other figures in a model: it has few cells, and its result must not depend on their
@@ -100,7 +99,7 @@ pub(crate) unsafe fn release(base: NonNull<Base>) {
     entry.deferred.set(0);
     // SAFETY: the deferred references were removed from their entry and include the one being
     // released.
-    unsafe { count_down(base, deferred) }
+    unsafe { count_down(base, deferred) };
 }
 
 /// [`release`] for a cell whose entry is in use by another cell, which is evicted.
@@ -111,7 +110,8 @@ unsafe fn release_uncached(base: NonNull<Base>, entry: &Entry) {
     // SAFETY: the reference being released keeps the cell alive.
     if !OPEN.get() || unsafe { has_count(base, 1) } {
         // SAFETY: the reference is released here.
-        return unsafe { count_down(base, 1) };
+        unsafe { count_down(base, 1) };
+        return;
     }
     let before = NonNull::new(entry.base.replace(base.as_ptr()).cast_mut());
     let deferred = entry.deferred.replace(1);
@@ -119,21 +119,7 @@ unsafe fn release_uncached(base: NonNull<Base>, entry: &Entry) {
         && deferred > 0
     {
         // SAFETY: the deferred references were removed from their entry.
-        unsafe { count_down(before, deferred) }
-    }
-}
-
-/// Releases the reference of a process's own handle.
-///
-/// # Safety
-/// As for [`release`].
-pub(crate) unsafe fn release_handle(base: NonNull<Base>) {
-    if is_running(base) {
-        // SAFETY: a process lives at least as long as its turn.
-        unsafe { base.as_ref() }.set_flag(HANDLE_DROPPED);
-    } else {
-        // SAFETY: by the contract.
-        unsafe { release(base) }
+        unsafe { count_down(before, deferred) };
     }
 }
 
@@ -172,7 +158,7 @@ pub fn flush() -> bool {
             && deferred > 0
         {
             // SAFETY: the deferred references were removed from their entry.
-            freed |= unsafe { give_up(base, deferred) };
+            freed |= unsafe { count_down(base, deferred) };
         }
     }
     freed
@@ -198,28 +184,18 @@ unsafe fn count_up(base: NonNull<Base>, more: u32) {
 /// The caller holds one of them.
 #[inline]
 unsafe fn has_count(base: NonNull<Base>, references: u32) -> bool {
-    // ORDER: acquire from the release in `give_up` of all other references: their accesses to the
+    // ORDER: acquire from the release in `count_down` of all other references: their accesses to the
     // cell happen before this. References that are all the caller's cannot be cloned concurrently.
     // SAFETY: the caller's reference keeps the cell alive.
     unsafe { base.as_ref() }.refs.load(Ordering::Acquire) == references
 }
 
-/// Releases references; releasing the last one frees the cell.
+/// Releases references; releasing the last one frees the cell. Returns whether it did.
 ///
 /// # Safety
 /// The caller held that many and does not access the cell again.
 #[inline]
-pub(crate) unsafe fn count_down(base: NonNull<Base>, references: u32) {
-    // SAFETY: by the contract.
-    unsafe { give_up(base, references) };
-}
-
-/// [`count_down`] that returns whether it freed the cell.
-///
-/// # Safety
-/// As for [`count_down`].
-#[inline]
-unsafe fn give_up(base: NonNull<Base>, references: u32) -> bool {
+pub(crate) unsafe fn count_down(base: NonNull<Base>, references: u32) -> bool {
     // SAFETY: the references keep the cell alive until the subtraction.
     unsafe {
         // ORDER: acquire and release between all threads that release references: their accesses to

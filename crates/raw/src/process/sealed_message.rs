@@ -14,9 +14,9 @@ use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
 use crate::inbox::bound::{Admission, SendMode};
 use crate::inbox::header::{Class, Envelope, Header};
-use crate::memory::deferred_rc;
 use crate::process::address::{Address, handle_excess, push};
 use crate::process::cell::{Base, bound};
+use crate::process::deferred_rc;
 
 /// Sealed message for a process.
 #[derive(Debug)]
@@ -46,7 +46,8 @@ impl SealedMessage {
     pub fn send(self) -> bool {
         // SAFETY: the sealed message's reference keeps the cell alive.
         let (cell, bound) = unsafe { (self.to.as_ref(), bound(self.to)) };
-        let entry = bound.map(|bound| (bound, bound.admit(cell, SendMode::Send)));
+        let entry =
+            bound.map(|bound| (bound, bound.admit(&cell.inbox, &cell.received, SendMode::Send)));
         match entry {
             None | Some((_, Admission::Within | Admission::Past)) => {}
             Some((_, Admission::Dropped)) => return true,
@@ -83,13 +84,4 @@ impl Drop for SealedMessage {
             deferred_rc::release(self.to);
         }
     }
-}
-
-/// Drops a message that was sealed and not sent.
-///
-/// # Safety
-/// The caller owns the header of a sealed envelope of an `M`.
-pub(crate) unsafe fn discard<M>(header: NonNull<Header>) {
-    // SAFETY: by the contract.
-    drop(unsafe { Envelope::<M>::open(header) });
 }

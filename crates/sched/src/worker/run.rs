@@ -9,27 +9,18 @@
 //! only from a thread that publishes a running process (`WorkerStatus::running`). Before a thread
 //! searches, it first clears that and then uses its core once more.
 
-pub(crate) mod core;
-pub(crate) mod counters;
-pub(crate) mod idle;
-pub(crate) mod launcher;
-pub(crate) mod lifo;
-pub(crate) mod local_queue;
-pub(crate) mod shared_queue;
-pub(crate) mod status;
-
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use purlin_raw::{Revocable, Runnable, ThreadId, TurnOutcome};
 
 use crate::hooks::Hooks;
-use crate::scheduler::Shared;
+use crate::shared::Shared;
 use crate::sync::{Ordering, Parker, fence, hint, thread_local};
 use crate::timers::{ParkLimit, TimerWheel};
 use crate::worker::core::Core;
 use crate::worker::counters::{ThreadTotals, WorkerCounters};
-use crate::worker::launcher::WorkerInit;
+use crate::worker::init::WorkerInit;
 use crate::worker::shared_queue::SharedQueue;
 use crate::worker::status::WorkerStatus;
 
@@ -81,7 +72,6 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
 /// after the turn in which the thread was detached.
 pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit) {
     let WorkerInit { index, core, status, parker } = init;
-    let (searching, done, idle_looks) = (Cell::new(false), Cell::default(), Cell::new(0));
     WORKER.with(|worker| {
         let worker = worker.get_or_init(|| Worker {
             shared,
@@ -90,9 +80,9 @@ pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit)
             parker,
             core,
             status,
-            searching,
-            done,
-            empty_searches: idle_looks,
+            searching: Cell::new(false),
+            done: Cell::default(),
+            empty_searches: Cell::new(0),
         });
         worker.status.attach();
         ThreadId::set_short_slices();
@@ -217,7 +207,7 @@ impl Worker {
     }
 
     fn take_outside(&self) -> Result<Option<Runnable>, HandedOff> {
-        self.with_core(|core| core.take_from(&self.shared.injector))
+        self.with_core(|core| core.queue.take_from(&self.shared.injector))
     }
 
     /// Searches the global queue and the other workers' queues.
@@ -251,14 +241,16 @@ impl Worker {
     /// worker.
     fn steal(&self) -> Result<Option<Runnable>, HandedOff> {
         let mut promising = self.others().filter(|queue| queue.wants_help());
-        self.with_core(|core| promising.find_map(|queue| core.steal_from(&queue.stealer)))
+        self.with_core(|core| promising.find_map(|queue| core.queue.steal_from(&queue.stealer)))
     }
 
     /// Steals everything that waits for the other workers.
     #[cold]
     fn gather(&self) -> Result<(), HandedOff> {
         for queue in self.others() {
-            while let Some(runnable) = self.with_core(|core| core.steal_from(&queue.stealer))? {
+            while let Some(runnable) =
+                self.with_core(|core| core.queue.steal_from(&queue.stealer))?
+            {
                 self.queued(self.core.with(runnable, Core::push_back));
             }
         }
