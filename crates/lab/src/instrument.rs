@@ -7,9 +7,9 @@
 use purlin_timing::Clock;
 use serde::Serialize;
 
+use crate::format::{short, wrap};
 use crate::sampling::Lane;
 use crate::stats;
-use crate::table::{short, wrap};
 use crate::warning::Warning;
 
 /// Maximum percentage of a sample that two clock readings may take.

@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::{short, wrap};
 use crate::profile::FEWEST;
-use crate::table::{short, wrap};
 
 /// Maximum number of warnings listed per kind; all are stored.
 const LISTED: usize = 4;
@@ -299,7 +299,7 @@ pub fn list(warnings: &[StoredWarning]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::WIDTH;
+    use crate::format::WIDTH;
 
     fn void(contender: &str) -> StoredWarning {
         let reason = "received is 3, and 4 were sent; ".repeat(6).trim_end().to_owned();

@@ -10,9 +10,8 @@ mod shown;
 
 use serde::Serialize;
 
-use crate::results::ResultEntry;
+use crate::results::{Figures, ResultEntry};
 use crate::stats::{self, Interval};
-use crate::stored::Figures;
 use crate::warning::Warning;
 
 pub use shown::{markdown, text};

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Advice, Design};
+use crate::format::{NONE, digits, grid, short, with_ends, wrap};
 use crate::markdown::plain;
 use crate::stats::Interval;
-use crate::table::{NONE, digits, grid, short, with_ends, wrap};
 
 const HEAD: [&str; 4] = ["contender", "ns per message and hop", "% of a core", "in bulk, %"];
 

@@ -1,8 +1,9 @@
 //! Renders a comparison as Markdown, for a comment on a pull request.
 
-use super::{Compared, Comparison, LEGEND, Verdict};
+use super::compared::{Compared, Comparison, LEGEND};
+use crate::format::short;
 use crate::markdown::plain;
-use crate::table::short;
+use crate::results::Verdict;
 
 /// Returns warnings and notes, then the tables.
 #[must_use]

@@ -10,8 +10,7 @@ use serde_json::json;
 
 use crate::experiments::{ALL, Params};
 use crate::profile::Profile;
-use crate::results::ResultEntry;
-use crate::stored::Figures;
+use crate::results::{Figures, ResultEntry};
 
 /// The figures of two runs, matched.
 pub(super) struct Pairs<'a> {

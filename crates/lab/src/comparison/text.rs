@@ -1,8 +1,8 @@
 //! Renders a comparison for a terminal: no colours, lines of at most 100 characters where names
 //! allow.
 
-use super::{Compared, Comparison, LEGEND};
-use crate::table::{WIDTH, grid, short, unit, wrap};
+use super::compared::{Compared, Comparison, LEGEND};
+use crate::format::{WIDTH, grid, short, unit, wrap};
 
 const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 

@@ -19,8 +19,6 @@
 
 use std::cmp::Ordering;
 
-use super::Compared;
-use crate::profile::FEWEST;
 use crate::results::{ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
@@ -29,9 +27,6 @@ const CHANCE: f64 = 0.05;
 
 /// Minimum distance of a ratio from 1: two runs of the same program differ by about 1 %.
 const LEAST: f64 = 0.02;
-
-/// Variance inflation from which a figure is reported to have drifted.
-const DRIFTED: f64 = 1.5;
 
 /// Seed of the resampling, fixed so that the same files give the same verdicts.
 const SEED: u64 = 5;
@@ -161,36 +156,4 @@ fn ratio(over: &[f64], under: &[f64]) -> Option<Interval> {
         return stats::ratio_of_medians(under, over, SEED).map(Interval::inverse);
     }
     stats::ratio_of_medians(over, under, SEED)
-}
-
-/// Returns notes on the figures shown.
-pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
-    let shown = || principal.iter().chain(rest);
-    let mut notes = Vec::new();
-    let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
-    let count = shown().filter(few).count();
-    if count > 0 {
-        notes.push(format!(
-            "{} fewer than {FEWEST} samples, of which hardly any change can be told",
-            figures(count)
-        ));
-    }
-    let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
-    if count > 0 {
-        notes.push(format!(
-            "{} drifted within a run; a machine that does so drifts between runs too",
-            figures(count)
-        ));
-    }
-    if shown().any(|one| one.moved.ratio.is_none()) {
-        notes.push(
-            "no ratio (—) where a figure cannot be told from zero; --fail-above does not judge it"
-                .into(),
-        );
-    }
-    notes
-}
-
-fn figures(count: usize) -> String {
-    if count == 1 { "1 figure has".into() } else { format!("{count} figures have") }
 }

@@ -1,14 +1,10 @@
-//! Locates the built-in contenders and builds their command lines.
+//! Search for the programs of the built-in contenders.
 //!
 //! Reads the environment once, in [`Surroundings::from_environment`], and checks which files exist.
-//! Contenders whose source is embedded in the lab are compiled when they are about to be started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
-
-use super::{beam, elixir, go};
-use crate::error::Problem;
 
 /// The built-in contenders, in display order.
 pub const BUILT_IN: [(&str, &str); 9] = [
@@ -127,7 +123,7 @@ impl Surroundings {
     }
 
     /// Returns the path of a contender's executable, whether or not the file exists.
-    fn executable(&self, id: &str) -> PathBuf {
+    pub(super) fn executable(&self, id: &str) -> PathBuf {
         self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
     }
 
@@ -153,38 +149,6 @@ impl Surroundings {
                 "build it with cargo build --release -p contender-{id}, or set PURLIN_CONTENDERS to its folder"
             ),
         })
-    }
-
-    /// Returns the command line of a built-in contender with additional arguments.
-    ///
-    /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
-    pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
-        let program = |name| {
-            self.program(name)
-                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
-        };
-        let arguments = options.iter().map(OsString::from);
-        match id {
-            "beam" => {
-                let erl = program("erl")?;
-                let code = beam::compiled(&erl, &program("erlc")?, &self.cache)?;
-                Ok(beam::command(erl, &code, arguments))
-            }
-            "go" => go::command(&program("go")?, &self.cache, options),
-            "elixir" => {
-                let tools = elixir::Tools {
-                    elixir: program("elixir")?,
-                    elixirc: program("elixirc")?,
-                    erlc: program("erlc")?,
-                };
-                elixir::command(tools, &self.cache, options)
-            }
-            _ => Ok(CommandLine {
-                program: self.executable(id),
-                arguments: arguments.collect(),
-                variables: Vec::new(),
-            }),
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod answer;
 mod beam;
+mod built_in;
 mod choice;
 mod client;
 mod elixir;
@@ -16,12 +17,13 @@ mod go;
 mod lines;
 mod paired;
 mod resident;
+mod resources;
 mod served;
 mod sources;
 mod stopwatch;
 
-pub use answer::{Hello, Reply};
+pub use answer::{Failure, Hello, Reply};
 pub use choice::{Choice, Contender, choose};
-pub use client::{Client, Failure};
+pub use client::Client;
 pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings, remedy};
 pub use fleet::Fleet;

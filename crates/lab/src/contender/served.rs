@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answer::Reply;
-use super::client::{Client, Failure};
+use super::answer::{Failure, Reply};
+use super::client::Client;
 use super::find::CommandLine;
 use super::stopwatch::Stopwatch;
 use crate::experiments::Params;

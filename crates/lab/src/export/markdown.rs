@@ -1,9 +1,8 @@
 //! Exports the primary metrics as a Markdown table, with intervals and ratios. Pure.
 
+use crate::format::{NONE, digits, short, with_ends};
 use crate::markdown::plain;
-use crate::results::{Ratio, ResultEntry, Verdict, ratios};
-use crate::stored::Figures;
-use crate::table::{NONE, digits, short, with_ends};
+use crate::results::{Figures, Ratio, ResultEntry, Verdict, ratios};
 
 /// Returns a line about the run, then one row per primary metric, each followed by rows for the
 /// contender's other variants that are compared.

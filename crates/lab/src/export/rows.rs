@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::Problem;
-use crate::stored::Figures;
+use crate::results::Figures;
 
 /// Column names; a stable interface for other programs.
 const COLUMNS: [&str; 12] = [

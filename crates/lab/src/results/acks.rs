@@ -1,6 +1,6 @@
 //! `ack-sync-or-async`: messages per second, in one graph per number of cores and connections.
 
-use super::figures::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::experiments::acks::{graph, is_principal};

@@ -3,7 +3,7 @@
 //! The contender, or the load client for its server, may report latency. The lab reads memory,
 //! where the operating system reports it. A missing value gives no result.
 
-use super::figures::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 

@@ -1,90 +1,12 @@
 //! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
+use super::frame::{Draft, Frame, finite, number, per_repetition};
 use super::schema::ResultEntry;
 use super::{above, acks, beside, over, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, Manner, Params};
+use crate::experiments::{Better, Experiment, Figure, Manner};
 use crate::sampling::{Lane, Taken};
 use crate::stats;
-
-/// Common context of the figures of a lane.
-pub(super) struct Frame<'a> {
-    pub(super) experiment: &'a Experiment,
-    pub(super) lane: &'a Lane,
-}
-
-/// A figure without its interval.
-pub(super) struct Draft<'a> {
-    pub(super) metric: &'a str,
-    pub(super) unit: &'a str,
-    pub(super) better: Better,
-    pub(super) params: Params,
-    pub(super) x: Option<u64>,
-    pub(super) samples: Vec<f64>,
-    pub(super) principal: bool,
-}
-
-impl Frame<'_> {
-    /// Returns results for which less is better, each from a metric, its unit, the point it belongs
-    /// to and its samples; the first is the primary metric.
-    pub(super) fn costs<'p>(
-        &self,
-        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
-    ) -> Vec<ResultEntry> {
-        let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
-            self.result(Draft {
-                metric,
-                unit,
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: None,
-                samples,
-                principal: index == 0,
-            })
-        };
-        drafts.into_iter().enumerate().filter_map(result).collect()
-    }
-
-    /// Returns a result of these samples; `None` for no samples.
-    pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
-        let interval = stats::median_interval(&draft.samples)?;
-        Some(ResultEntry {
-            experiment: self.experiment.id.into(),
-            contender: self.lane.label.clone(),
-            variant: self.lane.variant.clone(),
-            graph: None,
-            params: draft.params,
-            x: draft.x,
-            metric: draft.metric.into(),
-            unit: draft.unit.into(),
-            better: draft.better.word().into(),
-            samples: draft.samples,
-            median: interval.value,
-            low: interval.low,
-            high: interval.high,
-            fit: None,
-            principal: draft.principal && self.lane.natural,
-        })
-    }
-
-    /// Returns a result at one point in the experiment's own metric.
-    fn at(
-        &self,
-        point: &Taken,
-        principal: bool,
-        figure: impl Fn(&Reply) -> f64,
-    ) -> Option<ResultEntry> {
-        self.result(Draft {
-            metric: self.experiment.metric,
-            unit: self.experiment.unit,
-            better: self.experiment.better,
-            params: point.params.clone(),
-            x: point.x,
-            samples: finite(point.replies.iter().map(|(_, reply)| figure(reply))),
-            principal,
-        })
-    }
-}
 
 /// Returns the results of a lane.
 ///
@@ -181,19 +103,4 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
         principal: false,
     }));
     results
-}
-
-/// Returns the time of one repetition, in ns.
-pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
-    reply.elapsed_ns as f64 / number(&point.params, "reps").max(1) as f64
-}
-
-/// Returns a numeric parameter; 0 if it is absent or not a number.
-pub(super) fn number(params: &Params, name: &str) -> u64 {
-    params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
-}
-
-/// Drops values that JSON cannot represent.
-pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    values.filter(|value| value.is_finite()).collect()
 }

@@ -127,6 +127,27 @@ impl From<&Experiment> for AboutExperiment {
     }
 }
 
+/// The parts of a [`Document`] that comparisons and exports need.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Figures {
+    /// Start time.
+    pub started: String,
+    /// Whether the run was interrupted.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// Seed of the sample order and of the intervals.
+    #[serde(default)]
+    pub seed: u64,
+    /// `quick` or `full`.
+    pub profile: String,
+    /// The machine; `None` if unknown, as in OTP's text.
+    pub host: Option<Host>,
+    /// The contenders.
+    pub contenders: Vec<AboutContender>,
+    /// The figures, each with its samples.
+    pub results: Vec<ResultEntry>,
+}
+
 /// A figure: one metric of one contender at one point.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultEntry {

@@ -1,6 +1,6 @@
 //! `signals`: throughput, as measured here and as OTP's suite computes it.
 
-use super::figures::{Draft, Frame, finite, number};
+use super::frame::{Draft, Frame, finite, number};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::experiments::signals::{graph, is_principal, receives};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::{Draft, Frame, number, per_repetition};
+use super::frame::{Draft, Frame, number, per_repetition};
 use super::schema::{Fit, ResultEntry};
 use crate::experiments::{Better, Params};
 use crate::sampling::Lane;

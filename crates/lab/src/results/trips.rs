@@ -1,6 +1,6 @@
 //! `hog`: round-trip latency, by open and closed loop.
 
-use super::figures::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 

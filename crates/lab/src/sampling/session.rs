@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::Record;
 use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled, taken};
+use super::executor::{Executor, Request};
+use super::outcome::{Entrant, Lane, Outcome, Step, Stop, Taken, VoidSample};
+use super::record::{Record, Watch};
 use super::shuffle::order;
-use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
 use crate::contender::{Failure, Reply};
 use crate::experiments::{Experiment, Manner, Params, Point, Scaled};
 use crate::profile::{Budget, FEWEST, Profile};

@@ -10,7 +10,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::Interval;
+use super::interval::Interval;
 
 /// Probability that the interval misses the median on one side.
 const OUTSIDE: f64 = 0.025;

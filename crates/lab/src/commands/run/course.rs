@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::options::{Ended, RunOptions};
+use super::selection::RunSelection;
 use super::watcher::Watcher;
-use super::{Ended, LineUp, RunOptions};
 use crate::contender::{CommandLine, Contender, Failure, Fleet, Hello};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, Manner};
@@ -50,12 +51,12 @@ impl Course {
     pub(super) fn begin(
         options: &RunOptions,
         plan: Plan,
-        line_up: &LineUp,
+        selection: &RunSelection,
         store: Store,
         past: &Past,
         interrupt: &Interrupt,
     ) -> Self {
-        let experiments = line_up.experiments.clone();
+        let experiments = selection.experiments.clone();
         let budget = Budget {
             fresh: options.fresh,
             ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
@@ -73,7 +74,7 @@ impl Course {
             entrants: Vec::new(),
             asked: Replay::new(
                 past,
-                Fleet::new(&budget, line_up.surroundings.clone(), interrupt.clone()),
+                Fleet::new(&budget, selection.surroundings.clone(), interrupt.clone()),
             ),
             watch: Retold::new(past, watcher),
             budget,

@@ -2,16 +2,19 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::course::Course;
-use super::{Ended, LineUp, rfc3339};
+use super::options::{Ended, RunOptions};
+use super::selection::RunSelection;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process};
 use crate::interrupt::Interrupt;
-use crate::plan::Resumption;
+use crate::plan::{Plan, Resumption, rfc3339};
+use crate::profile::Profile;
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::stored;
 
@@ -50,9 +53,9 @@ pub fn resume(
         return Ok(Ended::Well);
     }
     plan.fits(&Host::look()).map_err(refused)?;
-    let mut options = plan.options(folder.clone()).map_err(refused)?;
+    let mut options = options(&plan, folder.clone()).map_err(refused)?;
     options.json = asked.json.clone().or(options.json);
-    let line_up = LineUp::find(&options, surroundings)?;
+    let selection = RunSelection::find(&options, surroundings)?;
     let (store, past) = Store::go_on(folder)?;
     let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
     // WHY: an earlier resumption without a new sample carries no information.
@@ -61,8 +64,8 @@ pub fn resume(
     plan.process = Process::own();
     let fitness = Fitness::look();
     let invited = plan.contenders.clone();
-    let mut course = Course::begin(&options, plan, &line_up, store, &past, interrupt);
-    for ((contender, command), invited) in line_up.contenders().zip(invited) {
+    let mut course = Course::begin(&options, plan, &selection, store, &past, interrupt);
+    for ((contender, command), invited) in selection.contenders().zip(invited) {
         if let Some(problem) = invited.problem {
             course.leave_out(&contender.label, problem);
             continue;
@@ -79,6 +82,29 @@ pub fn resume(
         }
     }
     course.go(&fitness, out)
+}
+
+/// Returns the options of the command that started the run, for this folder.
+///
+/// # Errors
+///
+/// Returns one line if the profile is unknown or a number is out of the range the command
+/// accepts.
+fn options(plan: &Plan, folder: PathBuf) -> Result<RunOptions, Problem> {
+    let wrong = |what: &str| Problem::new(format!("its {what} cannot be; begin a new run"));
+    let limit = plan.limit.map(Duration::try_from_secs_f64).transpose();
+    Ok(RunOptions {
+        experiments: plan.experiments.clone(),
+        contenders: plan.contenders.iter().map(|one| one.text.clone()).collect(),
+        profile: Profile::of_word(&plan.profile).ok_or_else(|| wrong("profile"))?,
+        seed: Some(plan.seed),
+        dir: Some(folder),
+        json: plan.json.clone(),
+        samples: plan.samples,
+        sample_ms: plan.sample_ms,
+        limit: limit.map_err(|_| wrong("limit"))?,
+        fresh: plan.fresh,
+    })
 }
 
 /// Returns whether the folder holds the complete results of a run.
