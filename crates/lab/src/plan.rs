@@ -147,7 +147,7 @@ mod tests {
             limit: Some(2.5),
             fresh: true,
             json: None,
-            host: Host::look(),
+            host: Host::snapshot(),
             ticks_per_ns: None,
             process: Process::own(),
             contenders: vec![Invited { text: "a=b c".into(), hello: None, problem: None }],
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn other_version_or_machine_is_refused_with_the_difference() {
-        let here = Host::look();
+        let here = Host::snapshot();
         let plan = || Plan { process: None, ..plan() };
         plan().fits(&here).unwrap();
         let older = Plan { version: "0.0.1".into(), ..plan() };
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn run_in_progress_is_not_resumed() {
-        let refused = plan().fits(&Host::look()).unwrap_err().to_string();
+        let refused = plan().fits(&Host::snapshot()).unwrap_err().to_string();
         assert!(refused.contains("still under way"), "{refused}");
     }
 

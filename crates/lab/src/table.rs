@@ -55,7 +55,7 @@ fn figures(document: &Document) -> Vec<Vec<String>> {
         let mut row = vec![experiment.id.to_owned(), unit(experiment.unit)];
         for contender in &document.contenders {
             let found = document.results.iter().find(|result| {
-                result.principal
+                result.primary
                     && result.experiment == experiment.id
                     && result.contender == contender.id
             });
@@ -110,8 +110,8 @@ fn worse_by(ratio: &Ratio, against: &str) -> String {
 /// Returns one row per variant other than the natural one, which is in the table: the figure, and
 /// its ratio if it is compared.
 fn in_other_variants(document: &Document) -> Vec<Vec<String>> {
-    let principal = document.results.iter().filter(|result| result.principal);
-    let others = principal.flat_map(|result| result.in_other_variants(&document.results));
+    let primary = document.results.iter().filter(|result| result.primary);
+    let others = primary.flat_map(|result| result.in_other_variants(&document.results));
     others
         .map(|other| {
             let ratio = document.ratios.iter().find(|ratio| ratio.is_of(other));
@@ -164,7 +164,7 @@ mod tests {
             low,
             high,
             fit: None,
-            principal: true,
+            primary: true,
         }
     }
 

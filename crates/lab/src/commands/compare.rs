@@ -52,13 +52,13 @@ pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
         With::Run(path) => {
             let (new, other) = (read(path)?, path.display().to_string());
             let compared = judge((&name, &old), (&other, &new), options.all);
-            let apart = || {
+            let nothing_in_common = || {
                 Problem::new(format!(
                     "{name} and {other} have no figure in common; compare runs of the same \
                      experiments, contenders and profile"
                 ))
             };
-            Ok(tell(&compared.ok_or_else(apart)?, options))
+            Ok(tell(&compared.ok_or_else(nothing_in_common)?, options))
         }
         With::Within(names) => {
             let sides = sides(&old, [&names[0], &names[1]]).map_err(|missing| {
@@ -71,14 +71,14 @@ pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
                 ))
             })?;
             let compared = compare_within(&name, &sides, options.all);
-            let apart = || {
+            let nothing_in_common = || {
                 let [old, new] = names;
                 Problem::new(format!(
                     "{old} and {new} have no figure in common in {name}; compare contenders that \
                      run the same experiments"
                 ))
             };
-            Ok(tell(&compared.ok_or_else(apart)?, options))
+            Ok(tell(&compared.ok_or_else(nothing_in_common)?, options))
         }
     }
 }

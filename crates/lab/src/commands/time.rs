@@ -48,7 +48,7 @@ pub fn time(
     if let Some(json) = &options.json {
         store::probe(json)?;
     }
-    let host = Host::look();
+    let host = Host::snapshot();
     let mut child = Child::new(&options.command, options.ignore_failure, interrupt)?;
     let mut kept = Runs::new(options.limit);
     let warm = try_time_into(options.warmup, &mut Summary::default(), || child.run());

@@ -32,20 +32,20 @@ pub struct Comparison<'a> {
     /// Other differences between the runs.
     pub notes: Vec<String>,
     /// The primary metrics.
-    pub principal: Vec<Compared<'a>>,
+    pub primary: Vec<Compared<'a>>,
     /// All other figures, if they were requested.
     pub rest: Vec<Compared<'a>>,
     /// Number of other figures that were not requested.
     pub unasked: usize,
     /// Figures that are not compared, each with the reason.
-    pub apart: Vec<String>,
+    pub not_compared: Vec<String>,
 }
 
 impl<'a> Comparison<'a> {
     /// Returns the primary metrics that regressed by more than `percent`: the verdict is worse, and
     /// the whole confidence interval lies above the threshold.
     pub fn beyond(&self, percent: f64) -> impl Iterator<Item = &Compared<'a>> {
-        self.principal.iter().filter(move |one| {
+        self.primary.iter().filter(move |one| {
             let above = |ratio: Interval| ratio.low > 1.0 + percent / 100.0;
             one.moved.verdict == Verdict::Worse && one.moved.ratio.is_some_and(above)
         })
@@ -53,7 +53,7 @@ impl<'a> Comparison<'a> {
 
     /// Returns the number of figures per verdict, in words.
     pub(super) fn tally(&self) -> String {
-        let shown = || self.principal.iter().chain(&self.rest);
+        let shown = || self.primary.iter().chain(&self.rest);
         let words = ["slower", "worse", "faster", "better", Verdict::INDISTINGUISHABLE];
         let counts = words.map(|word| (shown().filter(|one| one.word() == word).count(), word));
         let told = counts.iter().filter(|(count, _)| *count > 0);

@@ -44,7 +44,7 @@ pub fn compare<'a>(
     new: (&str, &'a Figures),
     all: bool,
 ) -> Option<Comparison<'a>> {
-    compared(old, new, all, Rounds::Apart)
+    compared(old, new, all, Rounds::Unrelated)
 }
 
 /// Compares two contenders of one run, round by round; otherwise like [`compare`].
@@ -72,10 +72,10 @@ fn compared<'a>(
     }
     // WHY: the point of peak bandwidth is a primary metric and differs between runs; each run's
     // peak is compared with the other run's figure at the same point.
-    let (principal, rest): (Vec<_>, Vec<_>) =
-        pairs.both.into_iter().partition(|(old, new)| old.principal || new.principal);
+    let (primary, rest): (Vec<_>, Vec<_>) =
+        pairs.both.into_iter().partition(|(old, new)| old.primary || new.primary);
     // OTP's text has no primary metrics.
-    let all = all || principal.is_empty();
+    let all = all || primary.is_empty();
     let unasked = if all { 0 } else { rest.len() };
     let asked = if all { rest } else { Vec::new() };
     let of = |(name, run): (&str, &Figures)| {
@@ -83,18 +83,18 @@ fn compared<'a>(
         told.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let (warnings, mut notes) = notes::differences(old.1, new.1, rounds);
-    let principal = judged(principal, rounds);
+    let primary = judged(primary, rounds);
     let rest = judged(asked, rounds);
-    notes.extend(notes::unchanged_but_moved(old.1, new.1, &principal));
-    notes.extend(notes::reservations(&principal, &rest));
+    notes.extend(notes::unchanged_but_moved(old.1, new.1, &primary));
+    notes.extend(notes::reservations(&primary, &rest));
     Some(Comparison {
         runs: [of(old), of(new)],
         warnings,
         notes,
-        principal,
+        primary,
         rest,
         unasked,
-        apart: pairs.apart,
+        not_compared: pairs.unmatched,
     })
 }
 

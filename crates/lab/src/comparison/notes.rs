@@ -32,7 +32,7 @@ pub(super) fn differences(
         ));
     }
     match rounds {
-        Rounds::Apart => {
+        Rounds::Unrelated => {
             warnings.extend(doubts("the old run", old));
             warnings.extend(doubts("the new run", new));
         }
@@ -97,8 +97,8 @@ pub(super) fn unchanged_but_moved(
 }
 
 /// Returns notes on the figures shown.
-pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
-    let shown = || principal.iter().chain(rest);
+pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
+    let shown = || primary.iter().chain(rest);
     let mut notes = Vec::new();
     let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
     let count = shown().filter(few).count();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn warnings(old: &Figures, new: &Figures) -> Vec<String> {
-        differences(old, new, Rounds::Apart).0
+        differences(old, new, Rounds::Unrelated).0
     }
 
     #[test]

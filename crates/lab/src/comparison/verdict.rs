@@ -65,7 +65,7 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rounds {
     /// Unrelated: the samples are of two runs.
-    Apart,
+    Unrelated,
     /// Shared: one run took both.
     Shared,
 }
@@ -105,18 +105,16 @@ impl Evidence {
         let pairs = || over.iter().zip(under);
         let positive = pairs().all(|(over, under)| *over > 0.0 && *under > 0.0);
         // Logarithms of the ratios, so that 2 and 1/2 are equally far from 1.
-        let apart = |(over, under): (&f64, &f64)| match positive {
+        let difference = |(over, under): (&f64, &f64)| match positive {
             true => (over / under).ln(),
             false => over - under,
         };
-        let apart: Vec<f64> = pairs().map(apart).collect();
-        let inflation = stats::persistence(&[&apart]);
-        let ratio = stats::median_interval(&apart).filter(|_| positive).map(|logs| Interval {
-            value: logs.value.exp(),
-            low: logs.low.exp(),
-            high: logs.high.exp(),
+        let differences: Vec<f64> = pairs().map(difference).collect();
+        let inflation = stats::persistence(&[&differences]);
+        let ratio = stats::median_interval(&differences).filter(|_| positive).map(|logs| {
+            Interval { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() }
         });
-        let probability = stats::sign_test(&apart, inflation).unwrap_or(1.0);
+        let probability = stats::sign_test(&differences, inflation).unwrap_or(1.0);
         Self { inflation, probability, ratio }
     }
 }
@@ -131,7 +129,7 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
     let higher = new.better == "higher";
     let inflation = evidence.inflation;
     let ratio = evidence.ratio.map(|ratio| ratio.widened(inflation.sqrt()));
-    let apart = ratio.is_none_or(|ratio| {
+    let distinct = ratio.is_none_or(|ratio| {
         ratio.excludes(1.0) && ratio.value.max(1.0 / ratio.value) >= 1.0 + LEAST
     });
     // WHY: if there is a ratio it decides the direction, so that ratio and verdict never
@@ -142,8 +140,8 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
         None => medians[1].partial_cmp(&medians[0]),
     };
     let verdict = match way {
-        Some(Ordering::Greater) if differs && apart => Verdict::Worse,
-        Some(Ordering::Less) if differs && apart => Verdict::Better,
+        Some(Ordering::Greater) if differs && distinct => Verdict::Worse,
+        Some(Ordering::Less) if differs && distinct => Verdict::Better,
         _ => Verdict::Indistinguishable,
     };
     Moved { medians, ratio, inflation, verdict }

@@ -1,7 +1,7 @@
 //! Client of one running contender: sends a request, returns the answer, enforces the time limit.
 //!
 //! Used by one thread. A client that failed is not used again: dropping it ends its program, and
-//! the fleet starts a fresh process.
+//! [`Runtimes`](super::Runtimes) starts a fresh process.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -37,7 +37,7 @@ fn far_kind(variant: &str) -> Option<&str> {
 }
 
 /// Returns whether the far node of this variant can run here: the near node's contender, or a built-in one.
-pub(super) fn can_meet(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
+pub(super) fn can_pair(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
     let built_in = |kind| BUILT_IN.iter().any(|(id, _)| *id == kind);
     let there = |kind| built_in(kind) && surroundings.missing(kind).is_none();
     far_kind(variant).is_some_and(|kind| kind == own || there(kind))
@@ -147,13 +147,13 @@ mod tests {
             ("purlin", "to-mine", false),
             ("purlin", "beam", false),
         ] {
-            assert_eq!(can_meet(own, variant, &here), meets, "{own} {variant}");
+            assert_eq!(can_pair(own, variant, &here), meets, "{own} {variant}");
         }
         let own = std::env::current_exe().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let program = format!("contender-tokio{}", std::env::consts::EXE_SUFFIX);
         std::fs::copy(own, folder.path().join(program)).unwrap();
         here.contenders = folder.path().into();
-        assert!(can_meet("purlin", "to-tokio", &here));
+        assert!(can_pair("purlin", "to-tokio", &here));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::checks::{extra, one_each, reps};
 use super::points::{counted, params, repeated, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity};
+use super::{Axis, Better, Experiment, Figure, Params, Point, Quantity, SamplingMode};
 
 /// Processes that a sample of `exit-cascade` ends, whatever the length of its chains.
 const ENDED: u64 = 100_000;
@@ -25,7 +25,7 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
     y: Quantity { label: "time per round", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: one_each,
 };
@@ -47,7 +47,7 @@ pub(super) static EXIT_CASCADE: Experiment = Experiment {
     what: "A hundred thousand processes are linked in a chain; the first is ended, and each takes the next with it.",
     notes: &[
         "The chain stands before the clock starts, which ends when a down message tells that the last has ended, with the reason of the first. Afterwards none of them may be alive.",
-        "The principal figure is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
+        "The primary metric is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
         "tokio has no links.",
     ],
     metric: "time per process",
@@ -57,7 +57,7 @@ pub(super) static EXIT_CASCADE: Experiment = Experiment {
     y: Quantity { label: "time per process", unit: "ns" },
     figure: Figure::PerOperation(Some(ENDED)),
     variants: false,
-    manner: Manner::Few,
+    mode: SamplingMode::Few,
     points: |_| {
         let chain =
             |n| Point { x: Some(n), params: params([("n", n), ("reps", ENDED / n)]), scaled: None };
@@ -83,7 +83,7 @@ pub(super) static RESTART: Experiment = Experiment {
     y: Quantity { label: "restarts", unit: "restarts/s" },
     figure: Figure::Rate(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |_| timed(params([("n", RESTARTS)]), repeated(1, 1.0)),
     check: |params, reply| {
         one_each(params, reply)?;

@@ -2,7 +2,9 @@
 
 use super::checks::{asked, conserved, in_order_if_told, one_each};
 use super::points::{counted, params, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void};
+use super::{
+    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode, Scaled,
+};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -21,7 +23,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
     y: Quantity { label: "time per round trip", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Watched,
+    mode: SamplingMode::Watched,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         let n = asked(params, "n");
@@ -45,7 +47,7 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Watched,
+    mode: SamplingMode::Watched,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
@@ -58,7 +60,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     title: "Many senders, one receiver",
     what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
-        "The principal figure is that of 64 senders. The full profile sends four million in all.",
+        "The primary metric is that of 64 senders. The full profile sends four million in all.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
@@ -68,7 +70,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
     variants: false,
-    manner: Manner::Watched,
+    mode: SamplingMode::Watched,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
@@ -95,7 +97,7 @@ pub(super) static FAN_OUT: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |profile| {
         let n = if profile == Profile::Quick { 300_000 } else { 4_000_000 };
         vec![Point { x: None, params: params([("processes", 10_000), ("n", n)]), scaled: None }]
@@ -117,7 +119,7 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     y: Quantity { label: "time per hop", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |profile| {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
@@ -126,7 +128,7 @@ pub(super) static THREAD_RING: Experiment = Experiment {
 };
 
 /// Checks for n messages at both ends, and for ascending percentiles of single messages.
-fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     one_each(params, reply)?;
     in_order_if_told(reply)
 }

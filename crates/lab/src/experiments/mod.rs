@@ -35,9 +35,9 @@ pub type Params = Map<String, Value>;
 
 /// Reason why a sample is invalid; one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Void(pub String);
+pub struct Invalid(pub String);
 
-impl fmt::Display for Void {
+impl fmt::Display for Invalid {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
@@ -140,7 +140,7 @@ pub enum Figure {
 
 /// Sampling mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum SamplingMode {
     /// In every round, from the running program.
     Usual,
     /// Like `Usual`, from a program that has run no other experiment. The peak resident memory of a sample is read from
@@ -152,7 +152,7 @@ pub enum Manner {
     Thrice,
     /// Like `Few`, each sample in a fresh process that ends after it. Its resident memory is read from outside, before
     /// and after.
-    Afresh,
+    FreshProcess,
     /// Like `Few`, each sample from a server that the contender starts for it; the load client sends. The latency of
     /// single messages is stored next to the figure.
     Served,
@@ -161,10 +161,10 @@ pub enum Manner {
     Paired,
 }
 
-impl Manner {
+impl SamplingMode {
     /// Returns whether the mode needs the load client, which serves all contenders, in addition to the contender.
     #[must_use]
-    pub fn meets(self) -> bool {
+    pub fn needs_load_client(self) -> bool {
         matches!(self, Self::Served | Self::Paired)
     }
 
@@ -174,7 +174,7 @@ impl Manner {
         match (self, profile) {
             (Self::Usual | Self::Watched | Self::Paired, _) => of,
             (Self::Thrice, Profile::Full) => of.min(3),
-            (Self::Few | Self::Thrice | Self::Afresh | Self::Served, _) => of.min(FEWEST),
+            (Self::Few | Self::Thrice | Self::FreshProcess | Self::Served, _) => of.min(FEWEST),
         }
     }
 }
@@ -205,11 +205,11 @@ pub struct Experiment {
     /// Whether a contender may run it in several variants.
     pub variants: bool,
     /// The sampling mode.
-    pub manner: Manner,
+    pub mode: SamplingMode,
     /// The sampled points.
     pub points: fn(Profile) -> Vec<Point>,
     /// The validity check, by conservation of messages and processes.
-    pub check: fn(&Params, &Reply) -> Result<(), Void>,
+    pub check: fn(&Params, &Reply) -> Result<(), Invalid>,
 }
 
 /// All experiments, in execution order.
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn points_of_a_sweep_take_the_time_of_one_sample_together() {
         // The server's 5 ms timers would dominate shorter samples.
-        let divided = |one: &&&Experiment| one.x.is_some() && one.manner != Manner::Served;
+        let divided = |one: &&&Experiment| one.x.is_some() && one.mode != SamplingMode::Served;
         for experiment in ALL.iter().filter(divided) {
             let points = (experiment.points)(Profile::Quick);
             let share: f64 =

@@ -2,7 +2,7 @@
 
 use super::checks::{asked, conserved, extra, in_order_if_told};
 use super::points::{counted, timed};
-use super::{Better, Experiment, Figure, Manner, Params, Quantity, Void};
+use super::{Better, Experiment, Figure, Invalid, Params, Quantity, SamplingMode};
 use crate::contender::Reply;
 
 pub(super) static DIST_SEND: Experiment = Experiment {
@@ -21,7 +21,7 @@ pub(super) static DIST_SEND: Experiment = Experiment {
     y: Quantity { label: "messages per second", unit: "messages/s" },
     figure: Figure::Rate(None),
     variants: true,
-    manner: Manner::Paired,
+    mode: SamplingMode::Paired,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| all_taken(params, reply, 1),
 };
@@ -45,7 +45,7 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
 };
 
 /// Checks that all messages were sent and arrived in order, by the counts of both nodes.
-fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Void> {
+fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Invalid> {
     let n = asked(params, "n");
     conserved(reply, n, messages * n)?;
     extra(reply, "taken", n)?;
@@ -70,7 +70,7 @@ mod tests {
         };
         assert_eq!(all_taken(&ask, &reply(100, 50), 2), Ok(()));
         for (received, taken, due) in [(99, 50, "received is 99"), (100, 49, "taken is 49")] {
-            let Void(why) = all_taken(&ask, &reply(received, taken), 2).unwrap_err();
+            let Invalid(why) = all_taken(&ask, &reply(received, taken), 2).unwrap_err();
             assert!(why.starts_with(due), "{why}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::checks::{asked, conserved, extra, one_each};
 use super::points::params;
-use super::{Better, Experiment, Figure, Manner, Point, Quantity};
+use super::{Better, Experiment, Figure, Point, Quantity, SamplingMode};
 use crate::profile::Profile;
 
 pub(super) static FORK_JOIN: Experiment = Experiment {
@@ -19,7 +19,7 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
     y: Quantity { label: "time per process", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |profile| vec![fixed("n", profile)],
     check: one_each,
 };
@@ -38,7 +38,7 @@ pub(super) static SKYNET: Experiment = Experiment {
     y: Quantity { label: "time for the tree", unit: "ms" },
     figure: Figure::Whole,
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |profile| vec![fixed("leaves", profile)],
     check: |params, reply| {
         let leaves = asked(params, "leaves");

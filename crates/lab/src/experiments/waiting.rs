@@ -2,7 +2,7 @@
 
 use super::checks::{asked, extra, one_each};
 use super::points::{counted, params, timed};
-use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void};
+use super::{Better, Experiment, Figure, Invalid, Point, Quantity, SamplingMode};
 use crate::profile::Profile;
 
 /// Number of other live timers in `timers`.
@@ -23,7 +23,7 @@ pub(super) static TIMERS: Experiment = Experiment {
     y: Quantity { label: "time per pair of set and cancel", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    mode: SamplingMode::Usual,
     points: |_| timed(params([("waiting", OTHERS)]), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         one_each(params, reply)?;
@@ -48,7 +48,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     y: Quantity { label: "resident memory per process", unit: "bytes" },
     figure: Figure::Footprint,
     variants: false,
-    manner: Manner::Afresh,
+    mode: SamplingMode::FreshProcess,
     points: |profile| {
         let n = if profile == Profile::Quick { 500_000 } else { 1_000_000 };
         vec![Point { x: None, params: params([("n", n)]), scaled: None }]
@@ -57,7 +57,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
         one_each(params, reply)?;
         match (reply.extra("resident_before"), reply.extra("resident_after")) {
             (Some(_), Some(_)) => Ok(()),
-            _ => Err(Void("its resident memory cannot be read".to_owned())),
+            _ => Err(Invalid("its resident memory cannot be read".to_owned())),
         }
     },
 };

@@ -12,9 +12,9 @@ use crate::results::{Figures, Ratio, ResultEntry, Verdict, ratios};
 #[must_use]
 pub fn markdown(figures: &Figures) -> String {
     let mut parts = vec![about(figures)];
-    let principal: Vec<&ResultEntry> =
-        figures.results.iter().filter(|result| result.principal).collect();
-    if principal.is_empty() {
+    let primary: Vec<&ResultEntry> =
+        figures.results.iter().filter(|result| result.primary).collect();
+    if primary.is_empty() {
         for (graph, results) in by_graph(&figures.results) {
             parts.extend(graph.map(|graph| format!("### {}\n", plain(graph))));
             parts.push(table(&results, &[], true));
@@ -23,7 +23,7 @@ pub fn markdown(figures: &Figures) -> String {
         let ratios = ratios(&figures.results, figures.seed);
         // The contender's other variants of a compared figure get rows, too.
         let beside = |one: &&'_ ResultEntry| ratios.iter().any(|ratio| ratio.is_of(one));
-        let rows = principal.iter().flat_map(|one| {
+        let rows = primary.iter().flat_map(|one| {
             let others = one.in_other_variants(&figures.results).filter(beside);
             [*one].into_iter().chain(others)
         });

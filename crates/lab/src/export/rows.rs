@@ -52,7 +52,7 @@ pub fn csv(figures: &Figures) -> Result<String, Problem> {
                 &result.metric,
                 &result.unit,
                 &result.better,
-                if result.principal { "true" } else { "false" },
+                if result.primary { "true" } else { "false" },
                 &(place + 1).to_string(),
                 &value.to_string(),
             ];

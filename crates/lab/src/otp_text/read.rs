@@ -172,7 +172,7 @@ impl Scenario<'_> {
             low: value,
             high: value,
             fit: None,
-            principal: false,
+            primary: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
-use crate::experiments::acks::{graph, is_principal};
+use crate::experiments::acks::{graph, is_primary};
 
 /// Returns one figure per point; one of all points is the primary metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
@@ -17,7 +17,7 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
             params: point.params.clone(),
             x: point.x,
             samples: finite(samples),
-            principal: is_principal(&point.params),
+            primary: is_primary(&point.params),
         })?;
         Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
     });

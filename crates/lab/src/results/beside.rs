@@ -27,7 +27,7 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
                 params: point.params.clone(),
                 x: point.x,
                 samples: finite(told.map(|value| value as f64 / size)),
-                principal: false,
+                primary: false,
             })
         })
     });

@@ -4,7 +4,7 @@ use super::frame::{Draft, Frame, finite, number, per_repetition};
 use super::schema::ResultEntry;
 use super::{above, acks, beside, over, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, Manner};
+use crate::experiments::{Better, Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
 use crate::stats;
 
@@ -21,9 +21,9 @@ pub fn figures(
     ticks_per_ns: Option<f64>,
 ) -> Vec<ResultEntry> {
     let frame = Frame { experiment, lane };
-    let each = |principal: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
+    let each = |primary: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
         let points = lane.points.iter();
-        points.filter_map(|point| frame.at(point, principal(point), figure)).collect()
+        points.filter_map(|point| frame.at(point, primary(point), figure)).collect()
     };
     let mut results: Vec<ResultEntry> = match experiment.figure {
         Figure::PerOperation(x) => {
@@ -46,11 +46,14 @@ pub fn figures(
             (resident("resident_after") - resident("resident_before")) / reply.ops as f64
         }),
     };
-    if lane.natural && !results.iter().any(|result| result.principal) {
+    if lane.natural && !results.iter().any(|result| result.primary) {
         return Vec::new();
     }
     // WHY not for `SyncOrAsync`: its results belong to graphs, which secondary figures do not name.
-    let told = matches!(experiment.manner, Manner::Watched | Manner::Served | Manner::Paired);
+    let told = matches!(
+        experiment.mode,
+        SamplingMode::Watched | SamplingMode::Served | SamplingMode::Paired
+    );
     if told && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
     }
@@ -85,13 +88,13 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
                 params: point.params.clone(),
                 x: point.x,
                 samples,
-                principal: false,
+                primary: false,
             })
         })
         .collect();
     let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
     if let Some(peak) = peak {
-        peak.principal = lane.natural;
+        peak.primary = lane.natural;
     }
     results.extend(frame.result(Draft {
         metric: "time with no messages",
@@ -100,7 +103,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
         params: idle.params.clone(),
         x: None,
         samples: times,
-        principal: false,
+        primary: false,
     }));
     results
 }

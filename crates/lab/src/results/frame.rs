@@ -20,7 +20,7 @@ pub(super) struct Draft<'a> {
     pub(super) params: Params,
     pub(super) x: Option<u64>,
     pub(super) samples: Vec<f64>,
-    pub(super) principal: bool,
+    pub(super) primary: bool,
 }
 
 impl Frame<'_> {
@@ -38,7 +38,7 @@ impl Frame<'_> {
                 params: point.params.clone(),
                 x: None,
                 samples,
-                principal: index == 0,
+                primary: index == 0,
             })
         };
         drafts.into_iter().enumerate().filter_map(result).collect()
@@ -62,7 +62,7 @@ impl Frame<'_> {
             low: interval.low,
             high: interval.high,
             fit: None,
-            principal: draft.principal && self.lane.natural,
+            primary: draft.primary && self.lane.natural,
         })
     }
 
@@ -70,7 +70,7 @@ impl Frame<'_> {
     pub(super) fn at(
         &self,
         point: &Taken,
-        principal: bool,
+        primary: bool,
         figure: impl Fn(&Reply) -> f64,
     ) -> Option<ResultEntry> {
         self.result(Draft {
@@ -80,7 +80,7 @@ impl Frame<'_> {
             params: point.params.clone(),
             x: point.x,
             samples: finite(point.replies.iter().map(|(_, reply)| figure(reply))),
-            principal,
+            primary,
         })
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::instrument::Instrument;
-use crate::sampling::{Step, VoidSample};
+use crate::sampling::{InvalidSample, Step};
 use crate::warning::StoredWarning;
 
 /// All data of one run.
@@ -49,7 +49,8 @@ pub struct Document {
     /// The steps by which `call-vs-send` found its n.
     pub steps: Vec<Step>,
     /// The invalid samples.
-    pub void: Vec<VoidSample>,
+    #[serde(rename = "void")]
+    pub invalid: Vec<InvalidSample>,
     /// Contenders without a figure for an experiment, where that is not an error.
     pub absences: Vec<Absence>,
     /// Errors.
@@ -184,7 +185,8 @@ pub struct ResultEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
     /// Whether this is the contender's primary metric in the experiment.
-    pub principal: bool,
+    #[serde(rename = "principal")]
+    pub primary: bool,
 }
 
 impl ResultEntry {
@@ -262,7 +264,7 @@ impl Ratio {
     /// Returns whether this ratio compares the given result.
     #[must_use]
     pub fn is_of(&self, result: &ResultEntry) -> bool {
-        let variant = result.variant.as_ref().filter(|_| !result.principal);
+        let variant = result.variant.as_ref().filter(|_| !result.primary);
         (&self.experiment, &self.contender, self.variant.as_ref())
             == (&result.experiment, &result.contender, variant)
     }

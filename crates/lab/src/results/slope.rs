@@ -31,7 +31,7 @@ pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry>
             params: point.params.clone(),
             x: Some(x),
             samples,
-            principal: false,
+            primary: false,
         }));
     }
     let params = shared(frame.lane);
@@ -46,7 +46,7 @@ pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry>
         params,
         x: None,
         samples,
-        principal: true,
+        primary: true,
     });
     if let (Some(mut line), Some(fit)) = (line, stats::fit(&all)) {
         line.fit = Some(Fit {

@@ -25,7 +25,7 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
                 params: point.params.clone(),
                 x: None,
                 samples: finite(times.map(|ns| ns as f64 / 1000.0)),
-                principal: open && name == "p50_ns",
+                primary: open && name == "p50_ns",
             }));
         }
     }

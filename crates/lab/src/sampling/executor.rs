@@ -1,7 +1,7 @@
 //! Executor: takes one sample per request.
 
 use crate::contender::{Failure, Reply};
-use crate::experiments::{Manner, Params};
+use crate::experiments::{Params, SamplingMode};
 
 /// A request for one sample.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct Request<'a> {
     /// The sampling mode: which program takes the sample, and which memory figures are read from
     /// outside and added to the answer, in bytes: `resident_before` and `resident_after` for a
     /// fresh process, `resident_peak` for a watched one.
-    pub manner: Manner,
+    pub mode: SamplingMode,
 }
 
 /// Takes samples.

@@ -30,7 +30,7 @@ use crate::experiments::Experiment;
 use crate::profile::{Budget, Profile};
 
 pub use executor::{Executor, Request};
-pub use outcome::{Entrant, Lane, Outcome, Step, Stop, Taken, VoidSample};
+pub use outcome::{Entrant, InvalidSample, Lane, Outcome, Step, Stop, Taken};
 pub use record::{Record, Watch};
 pub use replay::{Past, Replay, Retold};
 use session::Session;

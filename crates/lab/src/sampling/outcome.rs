@@ -45,7 +45,7 @@ pub struct Taken {
 
 /// An invalid sample.
 #[derive(Debug, Clone, Serialize)]
-pub struct VoidSample {
+pub struct InvalidSample {
     /// The experiment's id.
     pub experiment: String,
     /// The contender's label.
@@ -85,7 +85,7 @@ pub struct Outcome {
     /// The lanes, without contenders that failed or starve.
     pub lanes: Vec<Lane>,
     /// The invalid samples.
-    pub void: Vec<VoidSample>,
+    pub invalid: Vec<InvalidSample>,
     /// The contenders that failed, by label, each with the reason.
     pub lost: Vec<(String, String)>,
     /// The contenders that starve, by label, each with the number of round trips completed.

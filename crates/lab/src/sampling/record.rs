@@ -22,7 +22,8 @@ pub struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<usize>,
     /// Whether the program was started for this sample, or for its round.
-    pub afresh: bool,
+    #[serde(rename = "afresh")]
+    pub fresh_process: bool,
     /// Time from request to answer as measured by the lab, in ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_ns: Option<u64>,
@@ -35,8 +36,8 @@ pub struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<&'a Map<String, Value>>,
     /// Why the sample is invalid.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub void: Option<&'a str>,
+    #[serde(rename = "void", skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<&'a str>,
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<&'a str>,

@@ -112,12 +112,12 @@ mod tests {
     fn p_value_of_separated_sets_is_close_to_the_exact_one() {
         let low = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let high = [7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
-        let apart = rank_sum(&low, &high, 1.0).unwrap();
-        assert!((2.0 / 924.0..0.006).contains(&apart), "{apart}");
+        let separate = rank_sum(&low, &high, 1.0).unwrap();
+        assert!((2.0 / 924.0..0.006).contains(&separate), "{separate}");
         let exchanged = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0];
         let rest = [6.0, 8.0, 9.0, 10.0, 11.0, 12.0];
         let nearly = rank_sum(&exchanged, &rest, 1.0).unwrap();
-        assert!((4.0 / 924.0..0.01).contains(&nearly) && nearly > apart, "{nearly}");
+        assert!((4.0 / 924.0..0.01).contains(&nearly) && nearly > separate, "{nearly}");
     }
 
     #[test]

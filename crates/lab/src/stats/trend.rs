@@ -62,8 +62,9 @@ fn counted(n: usize, rises: i64) -> f64 {
         }
         shares = next;
     }
-    let apart = |falls: usize| (pairs as i64 - 2 * falls as i64).abs() >= rises.abs();
-    let share = shares.iter().enumerate().filter(|(falls, _)| apart(*falls)).map(|(_, one)| one);
+    let as_extreme = |falls: usize| (pairs as i64 - 2 * falls as i64).abs() >= rises.abs();
+    let share =
+        shares.iter().enumerate().filter(|(falls, _)| as_extreme(*falls)).map(|(_, one)| one);
     share.sum::<f64>().min(1.0)
 }
 

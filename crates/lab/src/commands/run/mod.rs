@@ -1,9 +1,9 @@
 //! `purlin lab run`: selects, samples, stores and reports; resumes an interrupted run.
 //!
-//! [`run`] starts a run and [`resume`] continues one; both pass it to a `Course`, the run in
+//! [`run`] starts a run and [`resume`] continues one; both pass it to an `ActiveRun`, the run in
 //! progress, which completes it.
 
-mod course;
+mod active_run;
 mod options;
 mod resume;
 mod selection;

@@ -1,27 +1,29 @@
 //! Experiments and contenders that a run selects.
 
 use super::options::RunOptions;
-use crate::contender::{Choice, CommandLine, Contender, LOAD, Surroundings, choose, remedy};
+use crate::contender::{self, CommandLine, Contender, LOAD, Surroundings, remedy};
 use crate::error::Problem;
-use crate::experiments::{Experiment, select};
+use crate::experiments::{self, Experiment};
 use crate::store;
 
-/// The selected experiments and contenders, and the commands that start them.
+/// The selected experiments and contenders.
 pub(super) struct RunSelection {
     pub(super) experiments: Vec<&'static Experiment>,
-    pub(super) choice: Choice,
-    commands: Vec<CommandLine>,
+    /// The contenders, each with the command line that starts it.
+    pub(super) contenders: Vec<(Contender, CommandLine)>,
+    /// One line for each contender or group of experiments left out by default.
+    pub(super) left_out: Vec<String>,
     pub(super) surroundings: Surroundings,
 }
 
 impl RunSelection {
     /// Resolves the request, and compiles contenders that need compiling.
     pub(super) fn find(options: &RunOptions, surroundings: &Surroundings) -> Result<Self, Problem> {
-        let mut experiments = select(&options.experiments)?;
-        let mut choice = choose(&options.contenders, surroundings)?;
-        let met = |one: &Experiment| one.manner.meets();
+        let mut experiments = experiments::select(&options.experiments)?;
+        let mut selected = contender::select(&options.contenders, surroundings)?;
+        let needs_load = |one: &Experiment| one.mode.needs_load_client();
         if let Some(missing) = remedy(LOAD, surroundings)
-            && experiments.iter().any(|one| met(one))
+            && experiments.iter().any(|one| needs_load(one))
         {
             let what = format!(
                 "the experiments with a server (ack-…) need their client, and those with two nodes (dist-…) its epmd: {missing}"
@@ -29,18 +31,16 @@ impl RunSelection {
             if !options.experiments.is_empty() {
                 return Err(Problem::new(what));
             }
-            experiments.retain(|one| !met(one));
-            choice.left_out.push(format!("{what}; they are left out"));
+            experiments.retain(|one| !needs_load(one));
+            selected.left_out.push(format!("{what}; they are left out"));
         }
         if let Some(json) = &options.json {
             store::probe(json)?;
         }
-        let commands = choice.contenders.iter().map(|one| one.command(surroundings));
-        let commands = commands.collect::<Result<_, _>>()?;
-        Ok(Self { experiments, choice, commands, surroundings: surroundings.clone() })
-    }
-
-    pub(super) fn contenders(self) -> impl Iterator<Item = (Contender, CommandLine)> {
-        self.choice.contenders.into_iter().zip(self.commands)
+        let with_command = |one: Contender| one.command(surroundings).map(|command| (one, command));
+        let contenders =
+            selected.contenders.into_iter().map(with_command).collect::<Result<_, _>>()?;
+        let (left_out, surroundings) = (selected.left_out, surroundings.clone());
+        Ok(Self { experiments, contenders, left_out, surroundings })
     }
 }

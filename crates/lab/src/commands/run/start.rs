@@ -4,7 +4,7 @@ use std::io::Write;
 
 use jiff::Timestamp;
 
-use super::course::Course;
+use super::active_run::ActiveRun;
 use super::options::{Ended, RunOptions};
 use super::selection::RunSelection;
 use crate::contender::Surroundings;
@@ -45,7 +45,7 @@ pub fn run(
         limit: options.limit.map(|limit| limit.as_secs_f64()),
         fresh: options.fresh,
         json: options.json.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
-        host: Host { fitness: Some(Fitness::look()), ..Host::look() },
+        host: Host { fitness: Some(Fitness::snapshot()), ..Host::snapshot() },
         ticks_per_ns: ticks_per_ns(),
         process: Process::own(),
         contenders: Vec::new(),
@@ -54,17 +54,17 @@ pub fn run(
     };
     let fitness = plan.host.fitness.clone().unwrap_or_default();
     let past = Past::default();
-    let mut course = Course::begin(options, plan, &selection, store, &past, interrupt);
-    for line in &selection.choice.left_out {
-        course.say(line);
+    let mut active_run = ActiveRun::begin(options, plan, &selection, store, &past, interrupt);
+    for line in &selection.left_out {
+        active_run.say(line);
     }
-    for (contender, command) in selection.contenders() {
-        let (hello, problem) = match course.invite(&contender, command) {
+    for (contender, command) in selection.contenders {
+        let (hello, problem) = match active_run.invite(&contender, command) {
             Ok(hello) => (Some(hello), None),
-            Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
+            Err(_) if interrupt.is_raised() => return Ok(active_run.broken_off()),
             Err(problem) => (None, Some(problem)),
         };
-        course.plan.contenders.push(Invited { text: contender.text, hello, problem });
+        active_run.plan.contenders.push(Invited { text: contender.text, hello, problem });
     }
-    course.go(&fitness, out)
+    active_run.go(&fitness, out)
 }

@@ -8,22 +8,22 @@
 //! The load client takes samples of servers ([`served`]); a pair of programs takes samples of two
 //! nodes ([`paired`](super::paired)).
 //!
-//! `Fleet` is the executor of real samples. Used by one thread.
+//! `Runtimes` is the executor of real samples. Used by one thread.
 
 use super::answer::{Failure, Hello, Reply};
-use super::choice::Contender;
 use super::client::Client;
 use super::find::{CommandLine, Surroundings};
 use super::paired::{self, Pairs};
 use super::resources::Resources;
+use super::selection::Contender;
 use super::served::{self, LoadClient};
-use crate::experiments::Manner;
+use crate::experiments::SamplingMode;
 use crate::interrupt::Interrupt;
 use crate::profile::Budget;
 use crate::sampling::{Executor, Request};
 
 /// The contenders, by their position in the run.
-pub struct Fleet {
+pub struct Runtimes {
     members: Vec<Member>,
     resources: Resources,
     fresh: bool,
@@ -40,8 +40,8 @@ struct Member {
     round: Option<(String, usize)>,
 }
 
-impl Fleet {
-    /// Creates an empty fleet; the budget sets the time limit per answer.
+impl Runtimes {
+    /// Creates the executor without contenders; the budget sets the time limit per answer.
     #[must_use]
     pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
         let limit = budget.limit;
@@ -75,12 +75,10 @@ impl Fleet {
 
     /// Returns whether the far node of this variant can run here.
     #[must_use]
-    pub fn can_meet(&self, contender: &Contender, variant: &str) -> bool {
-        paired::can_meet(contender.kind(), variant, &self.resources.surroundings)
+    pub fn can_pair(&self, contender: &Contender, variant: &str) -> bool {
+        paired::can_pair(contender.kind(), variant, &self.resources.surroundings)
     }
-}
 
-impl Fleet {
     /// Returns the round-trip times of 20 empty requests to this contender, in ns, after one
     /// discarded request. Returns an empty vector if an answer was invalid; the contender is
     /// restarted then.
@@ -106,13 +104,13 @@ impl Member {
         round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
-        if request.manner == Manner::Paired {
+        if request.mode == SamplingMode::Paired {
             return self.pairs.run(&self.kind, &self.command, resources, round, request);
         }
-        if request.manner == Manner::Afresh {
+        if request.mode == SamplingMode::FreshProcess {
             return resources.start(&self.command)?.0.run_and_weigh(request);
         }
-        let watched = (request.manner == Manner::Watched).then_some(request.experiment);
+        let watched = (request.mode == SamplingMode::Watched).then_some(request.experiment);
         if watched.is_some() && self.watched.as_deref() != watched {
             // WHY: memory that other experiments left behind must not count for this one.
             self.client = None;
@@ -145,14 +143,14 @@ fn answered(
     load: &mut LoadClient,
     request: &Request<'_>,
 ) -> Result<Reply, Failure> {
-    match request.manner {
-        Manner::Served => served::run(client, load, request),
-        Manner::Watched => client.run_and_watch(request),
+    match request.mode {
+        SamplingMode::Served => served::run(client, load, request),
+        SamplingMode::Watched => client.run_and_watch(request),
         _ => client.run(request),
     }
 }
 
-impl Executor for Fleet {
+impl Executor for Runtimes {
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
         if self.resources.interrupt.is_raised() {
             return Err(Failure::Interrupted);
