@@ -36,6 +36,11 @@ pub(crate) fn digits(value: f64) -> String {
     format!("{value:.after$}")
 }
 
+/// Rounds to one decimal, where more would suggest a precision the value does not have.
+pub(crate) fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
 /// Formats a figure with its interval.
 pub(crate) fn with_ends(figure: [f64; 3], shown: impl Fn(f64) -> String) -> String {
     let [value, low, high] = figure.map(shown);

@@ -7,7 +7,7 @@
 use purlin_timing::Clock;
 use serde::Serialize;
 
-use crate::format::{short, wrap};
+use crate::format::{short, tenths, wrap};
 use crate::sampling::Lane;
 use crate::stats;
 use crate::warning::Warning;
@@ -131,11 +131,6 @@ impl Instrument {
         wrap(&mut text, "", &line);
         text
     }
-}
-
-/// Rounds to one decimal.
-fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
 }
 
 #[cfg(test)]

@@ -24,6 +24,6 @@ mod stopwatch;
 
 pub use answer::{Failure, Hello, Reply};
 pub use client::Client;
-pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings, remedy};
+pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings};
 pub use runtimes::Runtimes;
 pub use selection::{Contender, Selection, select};

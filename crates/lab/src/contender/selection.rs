@@ -66,9 +66,7 @@ impl Contender {
     /// Returns why the contender cannot run here.
     fn missing(&self, surroundings: &Surroundings) -> Option<String> {
         match &self.source {
-            Source::BuiltIn { id, .. } => {
-                surroundings.missing(id).map(|missing| missing.to_string())
-            }
+            Source::BuiltIn { id, .. } => surroundings.missing(id),
             Source::Own(words) => {
                 let program = words.first()?;
                 let given = program.contains(std::path::MAIN_SEPARATOR);

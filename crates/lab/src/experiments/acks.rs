@@ -3,10 +3,10 @@
 use std::thread::available_parallelism;
 
 use super::checks::{asked, conserved, extra, in_order};
-use super::points::params;
-use super::{
-    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode, Scaled,
+use super::experiment::{
+    Axis, Better, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled,
 };
+use super::points::{TIME_PER_OPERATION, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -33,12 +33,12 @@ pub(super) static REQUEST_REPLY: Experiment = Experiment {
     unit: "messages/s",
     better: Better::Higher,
     x: Some(Axis { param: "connections", label: "connections", scale: "log" }),
-    y: Quantity { label: "messages per second", unit: "messages/s" },
     figure: Figure::Rate(Some(1)),
     variants: true,
     mode: SamplingMode::Served,
     points: |_| ladder(1, 200),
     check: all_acknowledged,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THROTTLE: Experiment = Experiment {

@@ -1,8 +1,8 @@
 //! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `selective`.
 
 use super::checks::{asked, conserved, extra, in_order_if_told, reps};
-use super::points::{counted, evenly, params, repeated, sweep, timed};
-use super::{Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
+use super::points::{TIME_PER_OPERATION, counted, evenly, params, repeated, sweep, timed};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -20,12 +20,6 @@ pub(super) static CALL: Experiment = Experiment {
         "Beside it stand the latency of one call in 256 by itself, and the most memory that the program has during a sample.",
     ],
     metric: "time per call",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per call", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
     mode: SamplingMode::Watched,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
@@ -33,6 +27,7 @@ pub(super) static CALL: Experiment = Experiment {
         conserved(reply, n, 2 * n)?;
         in_order_if_told(reply)
     },
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static CALL_DEEP: Experiment = Experiment {
@@ -47,12 +42,7 @@ pub(super) static CALL_DEEP: Experiment = Experiment {
     ],
     metric: "time per call over that with an empty mailbox",
     unit: "×",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per call over that with an empty mailbox", unit: "×" },
     figure: Figure::Over,
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let n = if profile == Profile::Quick { 50_000 } else { 500_000 };
         let with = |waiting| Point {
@@ -67,6 +57,7 @@ pub(super) static CALL_DEEP: Experiment = Experiment {
         conserved(reply, n, 2 * n)?;
         extra(reply, "waiting", asked(params, "waiting"))
     },
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static SELECTIVE: Experiment = Experiment {
@@ -79,19 +70,16 @@ pub(super) static SELECTIVE: Experiment = Experiment {
         "tokio's channels have no selective receive.",
     ],
     metric: "time per message passed over",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "k", label: "messages that do not match", scale: "linear" }),
-    y: Quantity { label: "time per receive", unit: "ns" },
+    y: Some(Quantity { label: "time per receive", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |k, share| {
             (params([("k", k)]), repeated(100, share))
         })
     },
     check: check_selective,
+    ..TIME_PER_OPERATION
 };
 
 fn check_selective(params: &Params, reply: &Reply) -> Result<(), Invalid> {

@@ -1,10 +1,8 @@
 //! Cost of a function call and of a send: `call-vs-send`, `tail-call`.
 
 use super::checks::{asked, conserved, extra, found, reps};
-use super::points::{evenly, params, repeated, sweep};
-use super::{
-    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode, Scaled,
-};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, Quantity, Scaled};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -23,15 +21,10 @@ pub(super) static CALL_VS_SEND: Experiment = Experiment {
         "The primary metric is the time of a step with a send less the time of a step without, round by round.",
     ],
     metric: "time per send above a local call",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per send above a local call", unit: "ns" },
     figure: Figure::Above,
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |_| ["local", "remote"].map(in_mode).to_vec(),
     check: check_call_vs_send,
+    ..TIME_PER_OPERATION
 };
 
 fn in_mode(mode: &str) -> Point {
@@ -75,13 +68,9 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
         "A compiled loop is no tail call of a function: the figure says what a step of a process costs before it sends anything.",
     ],
     metric: "time per call",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "n", label: "calls", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         sweep(
             evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 }),
@@ -92,4 +81,5 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
         conserved(reply, asked(params, "n") * reps(params), 0)?;
         extra(reply, "left", 0)
     },
+    ..TIME_PER_OPERATION
 };

@@ -1,6 +1,6 @@
 //! Building blocks of the experiments' validity checks. Pure.
 
-use super::{Invalid, Params};
+use super::experiment::{Invalid, Params};
 use crate::contender::Reply;
 
 /// Returns a parameter of the request; 0 if absent.

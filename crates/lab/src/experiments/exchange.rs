@@ -1,8 +1,8 @@
 //! Two processes that work and exchange messages: `exchange`, `message-size`, `bandwidth`.
 
 use super::checks::{asked, conserved, extra, reps};
-use super::points::{evenly, params, repeated, sweep};
-use super::{Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
+use super::experiment::{Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -20,19 +20,16 @@ pub(super) static EXCHANGE: Experiment = Experiment {
         "The primary metric is the slope of the line of best fit: the work is the same at every n and drops out. n counts the messages each way; the two processes may send at the same time.",
     ],
     metric: "time per message sent and received",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "n", label: "messages each way", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |n, share| {
             (params([("n", n), ("pieces", 2000), ("work", WORK)]), repeated(1, share))
         })
     },
     check: check_exchange,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static MESSAGE_SIZE: Experiment = Experiment {
@@ -45,13 +42,10 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
         "Variants: moved (the payload changes hands) and copied (the sender copies it for each send, as the BEAM does). The primary metric is that of the contender's natural one, so read it beside the variant's name.",
     ],
     metric: "time per element",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "s", label: "elements in a message", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(Some("n")),
     variants: true,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
         sweep(evenly(0, 2000, count), |s, share| {
@@ -59,6 +53,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
         })
     },
     check: check_payload,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static BANDWIDTH: Experiment = Experiment {
@@ -75,10 +70,8 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
     unit: "elements/s",
     better: Better::Higher,
     x: Some(Axis { param: "s", label: "elements in a message", scale: "log" }),
-    y: Quantity { label: "elements per second", unit: "elements/s" },
     figure: Figure::Bandwidth,
     variants: true,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let (n, sizes): (u64, &[u64]) = match profile {
             Profile::Quick => (500, &[1, 10, 100, 1000, 10_000]),
@@ -94,6 +87,7 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
         std::iter::once(point(None, 0, 0)).chain(sized).collect()
     },
     check: check_payload,
+    ..TIME_PER_OPERATION
 };
 
 fn check_exchange(params: &Params, reply: &Reply) -> Result<(), Invalid> {

@@ -1,10 +1,8 @@
 //! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
 use super::checks::{asked, conserved, in_order_if_told, one_each};
-use super::points::{counted, params, timed};
-use super::{
-    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode, Scaled,
-};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled};
+use super::points::{TIME_PER_OPERATION, counted, params, timed};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -17,12 +15,6 @@ pub(super) static PING_PONG: Experiment = Experiment {
         "Beside it stand the latency of one trip in 256 by itself, and the most memory that the program has during a sample.",
     ],
     metric: "time per round trip",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per round trip", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
     mode: SamplingMode::Watched,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
@@ -30,6 +22,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
         conserved(reply, n, 2 * n)?;
         in_order_if_told(reply)
     },
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THROUGHPUT: Experiment = Experiment {
@@ -41,18 +34,13 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per message", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
     mode: SamplingMode::Watched,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
     check: one_each_in_time,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static FAN_IN: Experiment = Experiment {
@@ -64,12 +52,8 @@ pub(super) static FAN_IN: Experiment = Experiment {
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
-    y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
-    variants: false,
     mode: SamplingMode::Watched,
     points: |profile| {
         let point = |senders: u64| {
@@ -80,6 +64,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
     check: one_each_in_time,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static FAN_OUT: Experiment = Experiment {
@@ -91,18 +76,11 @@ pub(super) static FAN_OUT: Experiment = Experiment {
         "300 000 messages in the quick profile, four million in the full one, the same for every contender: what each receiver tells at its end counts too.",
     ],
     metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per message", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let n = if profile == Profile::Quick { 300_000 } else { 4_000_000 };
         vec![Point { x: None, params: params([("processes", 10_000), ("n", n)]), scaled: None }]
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THREAD_RING: Experiment = Experiment {
@@ -113,18 +91,11 @@ pub(super) static THREAD_RING: Experiment = Experiment {
         "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
     ],
     metric: "time per hop",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per hop", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 /// Checks for n messages at both ends, and for ascending percentiles of single messages.

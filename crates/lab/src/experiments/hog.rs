@@ -3,8 +3,8 @@
 use std::thread::available_parallelism;
 
 use super::checks::{asked, found, in_order, same};
-use super::points::params;
-use super::{Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
+use super::experiment::{Experiment, Figure, Invalid, Params, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -20,11 +20,7 @@ pub(super) static HOG: Experiment = Experiment {
     ],
     metric: "median round trip, open loop",
     unit: "µs",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "median round trip, open loop", unit: "µs" },
     figure: Figure::Trips,
-    variants: false,
     mode: SamplingMode::Few,
     points: |profile| {
         let ms = if profile == Profile::Quick { 300 } else { 1000 };
@@ -37,6 +33,7 @@ pub(super) static HOG: Experiment = Experiment {
         ["open", "closed"].map(paced).to_vec()
     },
     check: check_trips,
+    ..TIME_PER_OPERATION
 };
 
 /// Checks that all started round trips completed, unless the contender starved.

@@ -1,8 +1,27 @@
-//! Building blocks of the experiments' points. Pure.
+//! Default values of experiments, and building blocks of their points. Pure.
 
 use serde_json::Value;
 
-use super::{Params, Point, Scaled};
+use super::checks::one_each;
+use super::experiment::{Better, Experiment, Figure, Params, Point, SamplingMode, Scaled};
+
+/// Default values: the time per operation in ns, without a sweep and without variants.
+pub(super) const TIME_PER_OPERATION: Experiment = Experiment {
+    id: "",
+    title: "",
+    what: "",
+    notes: &[],
+    metric: "",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: None,
+    figure: Figure::PerOperation(None),
+    variants: false,
+    mode: SamplingMode::Usual,
+    points: |_| Vec::new(),
+    check: one_each,
+};
 
 /// Creates parameters from numbers.
 pub(super) fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {

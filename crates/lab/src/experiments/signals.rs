@@ -3,8 +3,10 @@
 use std::thread::available_parallelism;
 
 use super::checks::{asked, found, same};
+use super::experiment::{
+    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode,
+};
 use super::points::params;
-use super::{Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -31,7 +33,7 @@ pub(super) static SIGNALS: Experiment = Experiment {
     unit: "signals/s",
     better: Better::Higher,
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
-    y: Quantity { label: "throughput", unit: "signals/s" },
+    y: Some(Quantity { label: "throughput", unit: "signals/s" }),
     figure: Figure::Signals,
     variants: true,
     mode: SamplingMode::Thrice,

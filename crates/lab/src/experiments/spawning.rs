@@ -1,8 +1,8 @@
 //! Cost of a process: `spawn-chain`, `serial-spawn`.
 
-use super::checks::{asked, conserved, one_each};
-use super::points::{evenly, params, repeated, sweep};
-use super::{Axis, Better, Experiment, Figure, Point, Quantity, SamplingMode};
+use super::checks::{asked, conserved};
+use super::experiment::{Axis, Better, Experiment, Figure, Point, Quantity};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::profile::Profile;
 
 pub(super) static SPAWN_CHAIN: Experiment = Experiment {
@@ -14,19 +14,15 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
         "Timed from before the first spawn to the receipt; the primary metric is the slope of the line of best fit.",
     ],
     metric: "time per process",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "n", label: "processes in the chain", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         sweep(evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 }), |n, share| {
             (params([("n", n)]), repeated(1, share))
         })
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static SERIAL_SPAWN: Experiment = Experiment {
@@ -41,10 +37,7 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     unit: "processes/s",
     better: Better::Higher,
     x: Some(Axis { param: "m", label: "chains side by side", scale: "log" }),
-    y: Quantity { label: "processes created and ended", unit: "processes/s" },
     figure: Figure::Rate(Some(1)),
-    variants: false,
-    mode: SamplingMode::Usual,
     points: |profile| {
         let total = if profile == Profile::Quick { 100_000 } else { 1_000_000 };
         let point = |m: u64| Point {
@@ -58,4 +51,5 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
         let total = asked(params, "total");
         conserved(reply, total, total)
     },
+    ..TIME_PER_OPERATION
 };

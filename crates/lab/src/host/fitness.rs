@@ -11,6 +11,7 @@ use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, ProcessRefreshKind, ProcessesToUpdate
 
 use super::kernel::{Ticks, allowed, listed, mhz, pressure};
 use super::quota::{Quota, quota};
+use crate::format::tenths;
 use crate::warning::Warning;
 
 /// Number of busiest programs reported.
@@ -244,11 +245,6 @@ fn turbo() -> Option<bool> {
 
 fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok()
-}
-
-/// Rounds to one decimal; more would suggest a precision the value does not have.
-fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
 }
 
 #[cfg(test)]

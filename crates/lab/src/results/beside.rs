@@ -20,15 +20,9 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let figures = frame.lane.points.iter().flat_map(|point| {
         FIGURES.iter().map(move |(name, metric, unit, size)| {
             let told = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
-            frame.result(Draft {
-                metric,
-                unit,
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: point.x,
-                samples: finite(told.map(|value| value as f64 / size)),
-                primary: false,
-            })
+            let samples = finite(told.map(|value| value as f64 / size));
+            let better = Better::Lower;
+            frame.result(Draft { metric, unit, better, ..frame.draft(point, samples) })
         })
     });
     figures.flatten().collect()

@@ -81,15 +81,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
             // WHY: a sample no slower than the work alone carries no information on its messages.
             let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
             let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
-            frame.result(Draft {
-                metric: frame.experiment.metric,
-                unit: frame.experiment.unit,
-                better: frame.experiment.better,
-                params: point.params.clone(),
-                x: point.x,
-                samples,
-                primary: false,
-            })
+            frame.result(frame.draft(point, samples))
         })
         .collect();
     let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
@@ -100,10 +92,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
         metric: "time with no messages",
         unit: "ns",
         better: Better::Lower,
-        params: idle.params.clone(),
-        x: None,
-        samples: times,
-        primary: false,
+        ..frame.draft(idle, times)
     }));
     results
 }

@@ -24,6 +24,19 @@ pub(super) struct Draft<'a> {
 }
 
 impl Frame<'_> {
+    /// Returns a draft at one point in the experiment's own metric; it is not the primary metric.
+    pub(super) fn draft(&self, point: &Taken, samples: Vec<f64>) -> Draft<'_> {
+        Draft {
+            metric: self.experiment.metric,
+            unit: self.experiment.unit,
+            better: self.experiment.better,
+            params: point.params.clone(),
+            x: point.x,
+            samples,
+            primary: false,
+        }
+    }
+
     /// Returns results for which less is better, each from a metric, its unit, the point it belongs
     /// to and its samples; the first is the primary metric.
     pub(super) fn costs<'p>(
@@ -31,15 +44,9 @@ impl Frame<'_> {
         drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
     ) -> Vec<ResultEntry> {
         let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
-            self.result(Draft {
-                metric,
-                unit,
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: None,
-                samples,
-                primary: index == 0,
-            })
+            let primary = index == 0;
+            let better = Better::Lower;
+            self.result(Draft { metric, unit, better, primary, ..self.draft(point, samples) })
         };
         drafts.into_iter().enumerate().filter_map(result).collect()
     }
@@ -73,15 +80,8 @@ impl Frame<'_> {
         primary: bool,
         figure: impl Fn(&Reply) -> f64,
     ) -> Option<ResultEntry> {
-        self.result(Draft {
-            metric: self.experiment.metric,
-            unit: self.experiment.unit,
-            better: self.experiment.better,
-            params: point.params.clone(),
-            x: point.x,
-            samples: finite(point.replies.iter().map(|(_, reply)| figure(reply))),
-            primary,
-        })
+        let samples = finite(point.replies.iter().map(|(_, reply)| figure(reply)));
+        self.result(Draft { primary, ..self.draft(point, samples) })
     }
 }
 

@@ -111,6 +111,7 @@ pub struct AboutExperiment {
 
 impl From<&Experiment> for AboutExperiment {
     fn from(experiment: &Experiment) -> Self {
+        let y = experiment.quantity();
         Self {
             id: experiment.id,
             title: experiment.title,
@@ -123,7 +124,7 @@ impl From<&Experiment> for AboutExperiment {
                 Value::Null,
                 |axis| json!({"param": axis.param, "label": axis.label, "scale": axis.scale}),
             ),
-            y: json!({"label": experiment.y.label, "unit": experiment.y.unit}),
+            y: json!({"label": y.label, "unit": y.unit}),
         }
     }
 }

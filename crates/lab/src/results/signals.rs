@@ -30,15 +30,8 @@ fn at(
     primary: bool,
     figure: &dyn Fn(&Reply) -> Option<f64>,
 ) -> Option<ResultEntry> {
-    let result = frame.result(Draft {
-        metric,
-        unit: frame.experiment.unit,
-        better: frame.experiment.better,
-        params: point.params.clone(),
-        x: point.x,
-        samples: finite(point.replies.iter().filter_map(|(_, reply)| figure(reply))),
-        primary,
-    })?;
+    let samples = finite(point.replies.iter().filter_map(|(_, reply)| figure(reply)));
+    let result = frame.result(Draft { metric, primary, ..frame.draft(point, samples) })?;
     Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
 }
 

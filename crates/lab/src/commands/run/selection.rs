@@ -1,7 +1,7 @@
 //! Experiments and contenders that a run selects.
 
 use super::options::RunOptions;
-use crate::contender::{self, CommandLine, Contender, LOAD, Surroundings, remedy};
+use crate::contender::{self, CommandLine, Contender, LOAD, Surroundings};
 use crate::error::Problem;
 use crate::experiments::{self, Experiment};
 use crate::store;
@@ -22,7 +22,7 @@ impl RunSelection {
         let mut experiments = experiments::select(&options.experiments)?;
         let mut selected = contender::select(&options.contenders, surroundings)?;
         let needs_load = |one: &Experiment| one.mode.needs_load_client();
-        if let Some(missing) = remedy(LOAD, surroundings)
+        if let Some(missing) = surroundings.missing(LOAD)
             && experiments.iter().any(|one| needs_load(one))
         {
             let what = format!(
