@@ -1,12 +1,10 @@
 //! Acknowledged small messages over TCP: `ack-request-reply` to `ack-best`, `ack-sync-or-async`.
 
-use std::thread::available_parallelism;
-
 use super::checks::{asked, conserved, extra, in_order};
 use super::experiment::{
     Axis, Better, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled,
 };
-use super::points::{TIME_PER_OPERATION, params};
+use super::points::{TIME_PER_OPERATION, cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -149,7 +147,7 @@ fn either(profile: Profile) -> Vec<Point> {
 
 /// Returns 2, or the number of cores if the machine has fewer.
 fn most_cores() -> u64 {
-    available_parallelism().map_or(1, |cores| cores.get() as u64).min(2)
+    cores().min(2)
 }
 
 /// Messages per connection, set by calibration.

@@ -1,8 +1,8 @@
 //! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `selective`.
 
-use super::checks::{asked, conserved, extra, in_order_if_told, reps};
+use super::checks::{asked, conserved, extra, reps, round_trips};
 use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
-use super::points::{TIME_PER_OPERATION, counted, evenly, params, repeated, sweep, timed};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -21,12 +21,7 @@ pub(super) static CALL: Experiment = Experiment {
     ],
     metric: "time per call",
     mode: SamplingMode::Watched,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, 2 * n)?;
-        in_order_if_told(reply)
-    },
+    check: round_trips,
     ..TIME_PER_OPERATION
 };
 

@@ -26,6 +26,13 @@ pub(super) fn one_each(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     conserved(reply, n, n)
 }
 
+/// Checks for n round trips, of two messages each, and for ascending percentiles of single ones.
+pub(super) fn round_trips(params: &Params, reply: &Reply) -> Result<(), Invalid> {
+    let n = asked(params, "n");
+    conserved(reply, n, 2 * n)?;
+    in_order_if_told(reply)
+}
+
 /// Checks that an additional field has this value.
 pub(super) fn extra(reply: &Reply, name: &str, due: u64) -> Result<(), Invalid> {
     same(name, found(reply, name)?, due)

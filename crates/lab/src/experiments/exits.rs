@@ -1,8 +1,8 @@
 //! Process exits and their notifications: `monitor-churn`, `link-churn`, `exit-cascade`, `restart`.
 
 use super::checks::{extra, one_each, reps};
-use super::experiment::{Axis, Better, Experiment, Figure, Params, Point, SamplingMode};
-use super::points::{TIME_PER_OPERATION, counted, params, repeated, timed};
+use super::experiment::{Axis, Better, Experiment, Figure, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, params, repeated, timed};
 
 /// Processes that a sample of `exit-cascade` ends, whatever the length of its chains.
 const ENDED: u64 = 100_000;
@@ -19,7 +19,6 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
         "tokio has no monitors: there, on ractor and on kameo it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
     ],
     metric: "time per round",
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     ..TIME_PER_OPERATION
 };
 

@@ -1,8 +1,8 @@
 //! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
-use super::checks::{asked, conserved, in_order_if_told, one_each};
+use super::checks::{in_order_if_told, one_each, round_trips};
 use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled};
-use super::points::{TIME_PER_OPERATION, counted, params, timed};
+use super::points::{TIME_PER_OPERATION, counted, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -16,12 +16,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
     ],
     metric: "time per round trip",
     mode: SamplingMode::Watched,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, 2 * n)?;
-        in_order_if_told(reply)
-    },
+    check: round_trips,
     ..TIME_PER_OPERATION
 };
 
@@ -51,10 +46,8 @@ pub(super) static FAN_IN: Experiment = Experiment {
         "The primary metric is that of 64 senders. The full profile sends four million in all.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
-    metric: "time per message",
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
     figure: Figure::PerOperation(Some(64)),
-    mode: SamplingMode::Watched,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
@@ -63,8 +56,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
-    check: one_each_in_time,
-    ..TIME_PER_OPERATION
+    ..THROUGHPUT
 };
 
 pub(super) static FAN_OUT: Experiment = Experiment {

@@ -1,10 +1,8 @@
 //! Round trips while other processes compute without yielding: `hog`.
 
-use std::thread::available_parallelism;
-
 use super::checks::{asked, found, in_order, same};
 use super::experiment::{Experiment, Figure, Invalid, Params, Point, SamplingMode};
-use super::points::{TIME_PER_OPERATION, params};
+use super::points::{TIME_PER_OPERATION, cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -24,9 +22,8 @@ pub(super) static HOG: Experiment = Experiment {
     mode: SamplingMode::Few,
     points: |profile| {
         let ms = if profile == Profile::Quick { 300 } else { 1000 };
-        let cores = available_parallelism().map_or(1, |cores| cores.get() as u64);
         let paced = |pace: &str| {
-            let mut params = params([("hogs", 2 * cores), ("ms", ms)]);
+            let mut params = params([("hogs", 2 * cores()), ("ms", ms)]);
             params.insert("loop".into(), pace.into());
             Point { x: None, params, scaled: None }
         };

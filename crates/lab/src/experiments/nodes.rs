@@ -20,7 +20,6 @@ pub(super) static DIST_SEND: Experiment = Experiment {
     figure: Figure::Rate(None),
     variants: true,
     mode: SamplingMode::Paired,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| all_taken(params, reply, 1),
     ..TIME_PER_OPERATION
 };

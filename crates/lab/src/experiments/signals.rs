@@ -1,12 +1,10 @@
 //! Signals from many senders to one receiver: `signals`.
 
-use std::thread::available_parallelism;
-
 use super::checks::{asked, found, same};
 use super::experiment::{
     Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode,
 };
-use super::points::params;
+use super::points::{cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -37,12 +35,9 @@ pub(super) static SIGNALS: Experiment = Experiment {
     figure: Figure::Signals,
     variants: true,
     mode: SamplingMode::Thrice,
-    points: |profile| {
-        let cores = available_parallelism().map_or(1, |cores| cores.get() as u64);
-        match profile {
-            Profile::Quick => quick(),
-            Profile::Full => full(cores),
-        }
+    points: |profile| match profile {
+        Profile::Quick => quick(),
+        Profile::Full => full(cores()),
     },
     check: check_signals,
 };

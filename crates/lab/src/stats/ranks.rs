@@ -8,6 +8,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::order::sorted;
+
 /// Maximum autocorrelation used, so that a steady drift does not remove all evidence.
 const MOST: f64 = 0.9;
 
@@ -72,8 +74,7 @@ pub fn persistence(all: &[&[f64]]) -> f64 {
 /// *J. R. Statist. Soc. B* 57, 1995.
 #[must_use]
 pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
-    let mut sorted = probabilities.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(probabilities);
     let count = sorted.len() as f64;
     let bound = |place: usize| share * (place + 1) as f64 / count;
     let last = sorted.iter().enumerate().rev().find(|&(place, &one)| one <= bound(place));
