@@ -1,5 +1,7 @@
 //! Formatting of numbers and columns for a terminal. Pure.
 
+use crate::stats::Interval;
+
 /// Maximum line width, in characters.
 pub(crate) const WIDTH: usize = 100;
 
@@ -42,9 +44,8 @@ pub(crate) fn tenths(value: f64) -> f64 {
 }
 
 /// Formats a figure with its interval.
-pub(crate) fn with_ends(figure: [f64; 3], shown: impl Fn(f64) -> String) -> String {
-    let [value, low, high] = figure.map(shown);
-    format!("{value} ({low}–{high})")
+pub(crate) fn with_ends(figure: Interval, shown: impl Fn(f64) -> String) -> String {
+    format!("{} ({}–{})", shown(figure.value), shown(figure.low), shown(figure.high))
 }
 
 /// Splits a grid into parts of at most [`WIDTH`], each of which repeats the first `words` columns.

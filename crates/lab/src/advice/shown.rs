@@ -74,11 +74,10 @@ fn rows(advice: &Advice) -> impl Iterator<Item = [String; 4]> {
         };
         let share = percent(cost.share);
         let bulk = cost.in_bulk.map_or_else(|| NONE.to_owned(), percent);
-        let Interval { value, low, high } = cost.message_ns;
-        [name, with_ends([value, low, high], short), share, bulk]
+        [name, with_ends(cost.message_ns, short), share, bulk]
     })
 }
 
 fn percent(share: Interval) -> String {
-    with_ends([share.value, share.low, share.high].map(|end| 100.0 * end), digits)
+    with_ends(share, |end| digits(100.0 * end))
 }

@@ -75,8 +75,7 @@ impl Compared<'_> {
 
     /// Returns how many times worse the new figure is, with the confidence interval.
     pub(super) fn ratio(&self) -> String {
-        let shown = |ratio: Interval| with_ends([ratio.value, ratio.low, ratio.high], digits);
-        self.moved.ratio.map_or_else(|| NONE.to_owned(), shown)
+        self.moved.ratio.map_or_else(|| NONE.to_owned(), |ratio| with_ends(ratio, digits))
     }
 }
 

@@ -11,7 +11,7 @@ impl Surroundings {
     ///
     /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
     pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
-        let program = |name| {
+        let program = |name: &str| {
             self.program(name)
                 .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
         };
@@ -23,14 +23,7 @@ impl Surroundings {
                 Ok(beam::command(erl, &code, arguments))
             }
             "go" => go::command(&program("go")?, &self.cache, options),
-            "elixir" => {
-                let tools = elixir::Tools {
-                    elixir: program("elixir")?,
-                    elixirc: program("elixirc")?,
-                    erlc: program("erlc")?,
-                };
-                elixir::command(tools, &self.cache, options)
-            }
+            "elixir" => elixir::command(program, &self.cache, options),
             _ => Ok(CommandLine {
                 program: self.executable(id),
                 arguments: arguments.collect(),

@@ -32,10 +32,6 @@ impl LoadClient {
         Self { command, limit, interrupt, client: None }
     }
 
-    fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
-        self.asked(|client| client.run(request))
-    }
-
     /// Returns the address and port of epmd.
     pub(super) fn epmd(&mut self) -> Result<String, Failure> {
         let answer = self.asked(|client| client.ask(&json!({"op": "epmd"})))?;
@@ -79,7 +75,7 @@ pub(super) fn run(
         return Err(server.nonsense("does not say where it serves"));
     };
     to_send.insert("address".into(), address.into());
-    let sent = load.run(&Request { params: &to_send, ..*request });
+    let sent = load.asked(|client| client.run(&Request { params: &to_send, ..*request }));
     let stopped = match &sent {
         Err(Failure::Interrupted) => return Err(Failure::Interrupted),
         _ => server.ask(&json!({"op": "stop"}))?,

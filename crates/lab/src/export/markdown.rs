@@ -3,6 +3,7 @@
 use crate::format::{NONE, digits, short, with_ends};
 use crate::markdown::plain;
 use crate::results::{Figures, Ratio, ResultEntry, Verdict, ratios};
+use crate::stats::Interval;
 
 /// Returns a line about the run, then one row per primary metric, each followed by rows for the
 /// contender's other variants that are compared.
@@ -106,7 +107,8 @@ fn figure(result: &ResultEntry, headed: bool) -> String {
 /// Returns the ratio with its interval, the reference if it is not the usual one, and the verdict
 /// if it is indistinguishable.
 fn worse_by(ratio: &Ratio, usual: &str) -> String {
-    let times = with_ends([ratio.ratio, ratio.low, ratio.high], digits);
+    let Ratio { ratio: value, low, high, .. } = *ratio;
+    let times = with_ends(Interval { value, low, high }, digits);
     let than = if ratio.against == usual {
         String::new()
     } else {
