@@ -49,6 +49,7 @@ mod run;
 mod running;
 mod sample;
 mod serve;
+mod servers;
 mod settings;
 mod side;
 mod signals;

@@ -141,28 +141,28 @@ mod tests {
 
     #[test]
     fn moved_list_is_reused_before_a_new_one_is_allocated() {
-        let mut goods = Moved::new(1, 3);
-        let list = goods.supply();
+        let mut payload = Moved::new(1, 3);
+        let list = payload.supply();
         let address = list.as_ptr();
-        goods.accept(list);
-        let again = goods.supply();
+        payload.accept(list);
+        let again = payload.supply();
         assert_eq!(again.as_ptr(), address);
-        assert_eq!((goods.elements(), goods.allocated()), (3, 0));
-        assert_eq!(goods.supply().len(), 3);
-        assert_eq!(goods.allocated(), 1);
+        assert_eq!((payload.elements(), payload.allocated()), (3, 0));
+        assert_eq!(payload.supply().len(), 3);
+        assert_eq!(payload.allocated(), 1);
     }
 
     #[test]
     fn copied_list_is_a_distinct_list_with_equal_elements() {
-        let mut goods = Copied::new(3);
-        let (one, other) = (goods.supply(), goods.supply());
+        let mut payload = Copied::new(3);
+        let (one, other) = (payload.supply(), payload.supply());
         assert_eq!(one, other);
         assert_ne!(one.as_ptr(), other.as_ptr());
     }
 
     #[test]
     fn stock_of_long_lists_is_bounded() {
-        let goods = Moved::new(crate::COUNT_MAX, 1_000_000);
-        assert_eq!(goods.stock.len(), 12);
+        let payload = Moved::new(crate::COUNT_MAX, 1_000_000);
+        assert_eq!(payload.stock.len(), 12);
     }
 }

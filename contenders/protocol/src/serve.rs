@@ -15,8 +15,9 @@ use crate::nodes::{NoNodes, Nodes, PAIRED};
 use crate::parse::ADAPTIVE;
 use crate::request::{LoadRequest, Request};
 use crate::run::{EXPERIMENTS, Run, Variant};
-use crate::running::{Running, Servers};
+use crate::running::Running;
 use crate::sample::Sample;
+use crate::servers::Servers;
 
 /// A contender's answer to `hello`.
 #[derive(Clone, Debug)]

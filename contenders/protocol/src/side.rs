@@ -14,7 +14,7 @@ use crate::sample::Sample;
 /// State of one of the two actors.
 #[derive(Debug)]
 pub struct Side<G> {
-    goods: G,
+    payload: G,
     asked: Exchange,
     schedule: Schedule,
     worked: u64,
@@ -26,9 +26,9 @@ pub struct Side<G> {
 impl<G: Payloads> Side<G> {
     /// Creates the initial state of a side.
     #[must_use]
-    pub fn new(goods: G, asked: Exchange) -> Self {
+    pub fn new(payload: G, asked: Exchange) -> Self {
         let schedule = Schedule::new(asked.n, asked.pieces);
-        Side { goods, asked, schedule, worked: 0, x: WORK_START, sent: 0, received: 0 }
+        Side { payload, asked, schedule, worked: 0, x: WORK_START, sent: 0, received: 0 }
     }
 
     /// Does one piece of work. Returns the number of messages to send after it.
@@ -46,7 +46,7 @@ impl<G: Payloads> Side<G> {
 
     /// Returns the next message.
     pub fn supply(&mut self) -> G::Message {
-        self.goods.supply()
+        self.payload.supply()
     }
 
     /// Counts a message if it was sent.
@@ -57,7 +57,7 @@ impl<G: Payloads> Side<G> {
     /// Accepts a message.
     pub fn accept(&mut self, message: G::Message) {
         self.received += 1;
-        self.goods.accept(message);
+        self.payload.accept(message);
     }
 
     /// Returns whether all work is done and all messages of the other side have arrived.
@@ -80,8 +80,8 @@ pub struct Sides<G> {
 
 impl<G: Payloads> Sides<G> {
     /// Builds the payloads of both sides, before any clock starts.
-    pub fn new(asked: Exchange, goods: impl Fn() -> G) -> Self {
-        let stores = [Some(goods()), Some(goods())];
+    pub fn new(asked: Exchange, payload: impl Fn() -> G) -> Self {
+        let stores = [Some(payload()), Some(payload())];
         Sides { asked, stores, elapsed: Duration::ZERO, sent: 0, received: 0, sink: 0 }
     }
 
@@ -101,7 +101,7 @@ impl<G: Payloads> Sides<G> {
             self.sent += side.sent;
             self.received += side.received;
             self.sink += side.x;
-            Some(side.goods)
+            Some(side.payload)
         });
     }
 

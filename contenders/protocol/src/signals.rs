@@ -130,12 +130,12 @@ impl Stint {
     pub fn sent(&mut self) -> bool {
         self.sent += 1;
         if self.sent.is_multiple_of(CHECK_INTERVAL) {
-            self.look();
+            self.check();
         }
         !self.cut
     }
 
-    fn look(&mut self) {
+    fn check(&mut self) {
         self.cut = !self.room.sent(CHECK_INTERVAL);
         let now = Instant::now();
         self.last = Some(now);

@@ -7,9 +7,9 @@
 use purlin_timing::Clock;
 use serde::Serialize;
 
+use crate::format::{short, tenths, wrap};
 use crate::sampling::Lane;
 use crate::stats;
-use crate::table::{short, wrap};
 use crate::warning::Warning;
 
 /// Maximum percentage of a sample that two clock readings may take.
@@ -56,7 +56,7 @@ pub struct Smallest {
 impl Instrument {
     /// Measures the clock of this machine; the first call takes about 1 ms.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn measure() -> Self {
         let clock = Clock::look();
         Self {
             clock_resolution_ns: clock.resolution.as_nanos() as f64,
@@ -133,18 +133,13 @@ impl Instrument {
     }
 }
 
-/// Rounds to one decimal.
-fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_a_sample_short_relative_to_the_overhead_is_warned_of() {
-        let mut instrument = Instrument::look();
+        let mut instrument = Instrument::measure();
         (instrument.clock_resolution_ns, instrument.clock_cost_ns) = (30.0, 25.0);
         instrument.request("a", &[80_000.0, 100_000.0, 300_000.0]);
         assert_eq!(instrument.request_overhead_us, Some(100.0));
@@ -159,7 +154,7 @@ mod tests {
 
     #[test]
     fn clock_of_this_machine_can_be_measured() {
-        let own = Instrument::look();
+        let own = Instrument::measure();
         assert!(own.clock_resolution_ns > 0.0 && own.clock_cost_ns > 0.0, "{own:?}");
         assert!(own.line().starts_with("clock: ") && own.line().ends_with(" ns to read\n"));
     }

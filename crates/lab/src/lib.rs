@@ -29,6 +29,7 @@ pub mod contender;
 pub mod error;
 pub mod experiments;
 pub mod export;
+mod format;
 pub mod host;
 pub mod instrument;
 pub mod interrupt;

@@ -21,15 +21,8 @@ impl Progress {
     /// Creates the display for a run with this number of experiments and rounds.
     #[must_use]
     pub fn new(experiments: usize, rounds: usize) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            // WHY: each experiment has one step more than rounds, for its calibration.
-            let bar = ProgressBar::new((experiments * (rounds + 1)) as u64);
-            let style = ProgressStyle::with_template(
-                "{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}",
-            );
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
+        // WHY: each experiment has one step more than rounds, for its calibration.
+        let bar = bar((experiments * (rounds + 1)) as u64);
         Self { bar, experiment: "", began: Instant::now(), rounds, sampled: 0 }
     }
 
@@ -76,4 +69,13 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Returns a progress bar of this length; `None` if standard error is not a terminal.
+pub(crate) fn bar(length: u64) -> Option<ProgressBar> {
+    io::stderr().is_terminal().then(|| {
+        let style =
+            ProgressStyle::with_template("{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}");
+        ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    })
 }

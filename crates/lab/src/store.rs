@@ -71,7 +71,7 @@ impl Store {
     ///
     /// Returns one line if there are no samples, they cannot be read or written, or a line is not a
     /// sample.
-    pub fn go_on(folder: &Path) -> Result<(Self, Past), Problem> {
+    pub fn resume(folder: &Path) -> Result<(Self, Past), Problem> {
         let path = folder.join(SAMPLES);
         let text = fs::read(&path).map_err(|error| unreadable(&path, &error.to_string()))?;
         let (past, whole) = Past::read(&text).map_err(|what| unreadable(&path, &what))?;
@@ -86,7 +86,7 @@ impl Store {
     /// # Errors
     ///
     /// Returns one line if it cannot be written.
-    pub fn keep(&mut self, record: &impl Serialize) -> Result<(), Problem> {
+    pub fn append(&mut self, record: &impl Serialize) -> Result<(), Problem> {
         let path = self.folder.join(SAMPLES);
         let mut line =
             serde_json::to_vec(record).map_err(|error| unwritable(&path, &error.into()))?;
@@ -100,7 +100,7 @@ impl Store {
     /// # Errors
     ///
     /// Returns one line if that fails.
-    pub fn settle(&self) -> Result<(), Problem> {
+    pub fn sync(&self) -> Result<(), Problem> {
         self.samples.sync_data().map_err(|error| unwritable(&self.path(SAMPLES), &error))
     }
 
@@ -192,8 +192,8 @@ mod tests {
     fn each_sample_is_written_as_a_line_immediately() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(Some(&folder.path().join("a/b")), "now").unwrap();
-        store.keep(&"one").unwrap();
-        store.keep(&"two").unwrap();
+        store.append(&"one").unwrap();
+        store.append(&"two").unwrap();
         let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
         assert_eq!(text, "\"one\"\n\"two\"\n");
     }
@@ -218,12 +218,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let whole = "{\"problem\":\"gone\"}\n";
         fs::write(folder.path().join(SAMPLES), format!("{whole}{{\"pro")).unwrap();
-        let (mut store, past) = Store::go_on(folder.path()).unwrap();
+        let (mut store, past) = Store::resume(folder.path()).unwrap();
         assert_eq!(past.len(), 1);
-        store.keep(&"next").unwrap();
+        store.append(&"next").unwrap();
         let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
         assert_eq!(text, format!("{whole}\"next\"\n"));
-        let refused = Store::go_on(&folder.path().join("none")).unwrap_err().to_string();
+        let refused = Store::resume(&folder.path().join("none")).unwrap_err().to_string();
         assert!(refused.contains("cannot go on with"), "{refused}");
     }
 

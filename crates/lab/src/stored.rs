@@ -8,35 +8,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Problem;
-use crate::host::Host;
 use crate::otp_text;
-use crate::results::{AboutContender, ResultEntry};
 use crate::store::RESULTS;
 
-/// The parts of a run that comparisons and exports need.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Figures {
-    /// Start time.
-    pub started: String,
-    /// Whether the run was interrupted.
-    #[serde(default)]
-    pub interrupted: bool,
-    /// Seed of the sample order and of the intervals.
-    #[serde(default)]
-    pub seed: u64,
-    /// `quick` or `full`.
-    pub profile: String,
-    /// The machine; `None` if unknown, as in OTP's text.
-    pub host: Option<Host>,
-    /// The contenders.
-    pub contenders: Vec<AboutContender>,
-    /// The figures, each with its samples.
-    pub results: Vec<ResultEntry>,
-}
+pub use crate::results::Figures;
 
 /// Returns the results file a path refers to: the path itself, or the file in that folder.
 #[must_use]

@@ -4,13 +4,8 @@
 //! interval; the ratios follow with theirs. If both do not fit side by side, the ratios are printed
 //! below. Figures of other variants come last.
 
+use crate::format::{NONE, WIDTH, digits, grid, narrow, short, unit};
 use crate::results::{Document, Ratio, ResultEntry, Verdict};
-
-/// Maximum line width, in characters.
-pub(crate) const WIDTH: usize = 100;
-
-/// Placeholder of an empty cell.
-pub(crate) const NONE: &str = "—";
 
 /// Returns the table, with a legend below.
 #[must_use]
@@ -60,7 +55,7 @@ fn figures(document: &Document) -> Vec<Vec<String>> {
         let mut row = vec![experiment.id.to_owned(), unit(experiment.unit)];
         for contender in &document.contenders {
             let found = document.results.iter().find(|result| {
-                result.principal
+                result.primary
                     && result.experiment == experiment.id
                     && result.contender == contender.id
             });
@@ -115,8 +110,8 @@ fn worse_by(ratio: &Ratio, against: &str) -> String {
 /// Returns one row per variant other than the natural one, which is in the table: the figure, and
 /// its ratio if it is compared.
 fn in_other_variants(document: &Document) -> Vec<Vec<String>> {
-    let principal = document.results.iter().filter(|result| result.principal);
-    let others = principal.flat_map(|result| result.in_other_variants(&document.results));
+    let primary = document.results.iter().filter(|result| result.primary);
+    let others = primary.flat_map(|result| result.in_other_variants(&document.results));
     others
         .map(|other| {
             let ratio = document.ratios.iter().find(|ratio| ratio.is_of(other));
@@ -140,11 +135,6 @@ fn listed(variants: &[Vec<String>]) -> String {
     }
 }
 
-/// Abbreviates a unit, so that three contenders fit into a line.
-pub(crate) fn unit(stored: &str) -> String {
-    stored.replace("processes", "proc").replace("elements", "elem")
-}
-
 fn cell(result: &ResultEntry) -> String {
     let half = (result.high - result.low) / 2.0;
     if result.low <= 0.0 && 0.0 <= result.high {
@@ -154,132 +144,9 @@ fn cell(result: &ResultEntry) -> String {
     format!("{} ±{:.0}%", short(result.median), 100.0 * half / result.median.abs())
 }
 
-/// Formats with three significant digits, and k, M or G for large values.
-pub(crate) fn short(value: f64) -> String {
-    let steps = [(1e9, "G"), (1e6, "M"), (1e4, "k")];
-    for (size, letter) in steps {
-        if value.abs() >= size {
-            let unit = if letter == "k" { 1e3 } else { size };
-            return format!("{}{letter}", digits(value / unit));
-        }
-    }
-    digits(value)
-}
-
-/// Formats with three significant digits.
-pub(crate) fn digits(value: f64) -> String {
-    let size = value.abs();
-    let after: usize = match size {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        size if size >= 1.0 => 2,
-        size if size >= 0.1 => 3,
-        _ => 4,
-    };
-    format!("{value:.after$}")
-}
-
-/// Formats a figure with its interval.
-pub(crate) fn with_ends(figure: [f64; 3], shown: impl Fn(f64) -> String) -> String {
-    let [value, low, high] = figure.map(shown);
-    format!("{value} ({low}–{high})")
-}
-
-/// Splits a grid into parts of at most [`WIDTH`], each of which repeats the first `words` columns.
-fn narrow(rows: &[Vec<String>], words: usize) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let part = |from: usize, to: usize| -> Vec<Vec<String>> {
-        let cells = |row: &Vec<String>| [&row[..words], &row[from..to]].concat();
-        rows.iter().map(cells).collect()
-    };
-    let fits = |from: usize, to: usize| {
-        grid(&part(from, to), words).lines().all(|line| line.chars().count() <= WIDTH)
-    };
-    if columns <= words {
-        return grid(rows, words);
-    }
-    let mut parts = Vec::new();
-    let mut from = words;
-    while from < columns {
-        let to = (from + 2..=columns).take_while(|&to| fits(from, to)).last().unwrap_or(from + 1);
-        parts.push(grid(&part(from, to), words));
-        from = to;
-    }
-    parts.join("\n")
-}
-
-/// Renders columns of minimum width; the first `words` columns are left-aligned, the others
-/// right-aligned.
-pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let wide = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<_> = (0..columns).map(wide).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            line.push_str(gap);
-            line.push_str(&if column < words {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            });
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// Appends a text wrapped at [`WIDTH`]; the first line follows `head`, later lines are indented
-/// below it.
-pub(crate) fn wrap(text: &mut String, head: &str, words: &str) {
-    let indent = head.chars().count();
-    text.push_str(head);
-    let mut column = indent;
-    for (place, word) in words.split(' ').enumerate() {
-        let long = word.chars().count();
-        if place > 0 && column + 1 + long > WIDTH {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if place > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += long;
-    }
-    text.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_three_significant_digits() {
-        for (value, text) in [
-            (0.0, "0.0000"),
-            (0.0123, "0.0123"),
-            (0.25, "0.250"),
-            (4.5, "4.50"),
-            (45.67, "45.7"),
-            (456.7, "457"),
-            (9876.0, "9876"),
-            (45_670.0, "45.7k"),
-            (358_599.0, "359k"),
-            (9_154_400.0, "9.15M"),
-            (2.5e9, "2.50G"),
-            (-4.5, "-4.50"),
-        ] {
-            assert_eq!(short(value), text);
-        }
-    }
 
     fn result(median: f64, low: f64, high: f64) -> ResultEntry {
         ResultEntry {
@@ -297,7 +164,7 @@ mod tests {
             low,
             high,
             fit: None,
-            principal: true,
+            primary: true,
         }
     }
 
@@ -305,35 +172,5 @@ mod tests {
     fn figure_that_may_be_zero_is_shown_as_such() {
         assert_eq!(cell(&result(0.002, -0.004, 0.006)), "≈0 ±0.0050");
         assert_eq!(cell(&result(200.0, 190.0, 210.0)), "200 ±5%");
-    }
-
-    #[test]
-    fn columns_that_do_not_fit_are_printed_below() {
-        let row = |head: &str| {
-            let cells = (0..9).map(|column| format!("{head} 1.05 (1.01–1.09) {column}"));
-            ["name".to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
-        };
-        let text = narrow(&[row("a"), row("b")], 1);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        let parts: Vec<_> = text.split("\n\n").collect();
-        assert_eq!(parts.len(), 3, "{text}");
-        assert!(parts.iter().all(|part| part.matches("name").count() == 2), "{text}");
-        assert!((0..9).all(|column| text.matches(&format!("1.09) {column}")).count() == 2));
-    }
-
-    #[test]
-    fn long_lines_are_wrapped_between_words() {
-        let words = ["word"; 40].join(" ");
-        let mut text = String::new();
-        wrap(&mut text, "", &words);
-        assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [99, 99]);
-        assert_eq!(text.replace('\n', " ").trim(), words);
-    }
-
-    #[test]
-    fn columns_are_aligned_with_figures_to_the_right() {
-        let rows = [["experiment", "unit", "beam"], ["a", "ns", "12 ±3%"]];
-        let rows = rows.map(|row| row.map(String::from).to_vec());
-        assert_eq!(grid(&rows, 2), "experiment  unit    beam\na           ns    12 ±3%\n");
     }
 }

@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::{short, wrap};
 use crate::profile::FEWEST;
-use crate::table::{short, wrap};
 
 /// Maximum number of warnings listed per kind; all are stored.
 const LISTED: usize = 4;
@@ -57,7 +57,7 @@ pub enum Warning {
     /// Too few rounds for a confidence interval.
     FewSamples,
     /// Samples failed their validity check.
-    Void {
+    Invalid {
         /// The experiment's id.
         experiment: String,
         /// The contender's label.
@@ -72,7 +72,7 @@ pub enum Warning {
         /// The experiment's id.
         experiment: String,
         /// The contenders, with their numbers of outliers.
-        apart: Vec<Apart>,
+        counts: Vec<OutlierCount>,
     },
     /// A figure rose or fell steadily from round to round.
     Drift {
@@ -111,7 +111,7 @@ pub enum Warning {
 
 /// Number of outliers of a contender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Apart {
+pub struct OutlierCount {
     /// The contender's label.
     pub contender: String,
     /// Number of outliers.
@@ -147,7 +147,7 @@ impl Warning {
             Self::Governor { .. } => "governor",
             Self::MemoryPressure { .. } => "memory-pressure",
             Self::FewSamples => "few-samples",
-            Self::Void { .. } => "void",
+            Self::Invalid { .. } => "void",
             Self::Outliers { .. } => "outliers",
             Self::Drift { .. } => "drift",
             Self::Instrument { .. } => "instrument",
@@ -186,16 +186,16 @@ impl Warning {
             Self::FewSamples => {
                 format!("with fewer than {FEWEST} samples the intervals are too narrow for 95 %")
             }
-            Self::Void { experiment, contender, count, reason } => {
+            Self::Invalid { experiment, contender, count, reason } => {
                 let plural = if *count == 1 { " is" } else { "s are" };
-                format!("{experiment} {contender}: {count} sample{plural} void: {reason}")
+                format!("{experiment} {contender}: {count} sample{plural} invalid: {reason}")
             }
-            Self::Outliers { experiment, apart } => {
-                let each = apart.iter();
+            Self::Outliers { experiment, counts } => {
+                let each = counts.iter();
                 let each =
                     each.map(|one| format!("{} ({} of {})", one.contender, one.count, one.of));
                 let each: Vec<_> = each.collect();
-                format!("{experiment}: samples lie apart from the others: {}", each.join(", "))
+                format!("{experiment}: outliers: {}", each.join(", "))
             }
             Self::Drift { experiment, contender, percent, rounds } => format!(
                 "{experiment} {contender} drifted by {percent:+.0} % over its {rounds} rounds"
@@ -224,7 +224,7 @@ impl Warning {
             Self::Governor { .. } => "set it to performance while measuring",
             Self::MemoryPressure { .. } => "end what needs much memory, and run again",
             Self::FewSamples => "do not judge by them; take --samples 6 or more",
-            Self::Void { .. } => "believe nothing of this contender here until it keeps count",
+            Self::Invalid { .. } => "believe nothing of this contender here until it keeps count",
             Self::Outliers { .. } => {
                 "none is dropped, and a few do not move a median; see what else ran"
             }
@@ -240,10 +240,10 @@ impl Warning {
     fn concerns(&self) -> (Option<&String>, Option<&String>) {
         match self {
             Self::Steal { experiment, .. } => (experiment.as_ref(), None),
-            Self::Void { experiment, contender, .. }
+            Self::Invalid { experiment, contender, .. }
             | Self::Drift { experiment, contender, .. }
             | Self::Instrument { experiment, contender, .. } => (Some(experiment), Some(contender)),
-            Self::Outliers { experiment, apart } => match apart.as_slice() {
+            Self::Outliers { experiment, counts } => match counts.as_slice() {
                 [only] => (Some(experiment), Some(&only.contender)),
                 _ => (Some(experiment), None),
             },
@@ -288,7 +288,7 @@ pub fn list(warnings: &[StoredWarning]) -> String {
             wrap(&mut text, "warning: ", &warning.message);
         }
         if own.len() > LISTED {
-            let more = format!("and {} more of {kind}, in the results", own.len() - LISTED);
+            let more = format!("and {} more of this kind, in the results", own.len() - LISTED);
             wrap(&mut text, "         ", &more);
         }
         wrap(&mut text, "         → ", &own[0].advice);
@@ -299,17 +299,17 @@ pub fn list(warnings: &[StoredWarning]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::WIDTH;
+    use crate::format::WIDTH;
 
-    fn void(contender: &str) -> StoredWarning {
+    fn invalid(contender: &str) -> StoredWarning {
         let reason = "received is 3, and 4 were sent; ".repeat(6).trim_end().to_owned();
         let (experiment, contender) = ("call".to_owned(), contender.to_owned());
-        (&Warning::Void { experiment, contender, count: 1, reason }).into()
+        (&Warning::Invalid { experiment, contender, count: 1, reason }).into()
     }
 
     #[test]
     fn warning_is_stored_with_its_subject_and_advice() {
-        let stored = serde_json::to_value(void("beam")).unwrap();
+        let stored = serde_json::to_value(invalid("beam")).unwrap();
         assert_eq!((&stored["kind"], &stored["experiment"]), (&"void".into(), &"call".into()));
         assert_eq!(stored["contender"], "beam");
         let stored = serde_json::to_value(StoredWarning::from(&Warning::FewSamples)).unwrap();
@@ -318,11 +318,11 @@ mod tests {
 
     #[test]
     fn list_has_each_advice_once_and_respects_the_width() {
-        let all: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(void).into();
+        let all: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(invalid).into();
         let text = list(&[&all[..], &[(&Warning::Interrupted).into()]].concat());
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert_eq!(text.matches("believe nothing").count(), 1, "{text}");
-        assert!(text.contains("and 2 more of void"), "{text}");
+        assert!(text.contains("and 2 more of this kind"), "{text}");
         assert!(text.ends_with(
             "warning: the run was stopped before its end\n         → go on with --resume\n"
         ));

@@ -19,7 +19,7 @@ fn beside_an_honest_one(fault: &str) {
             assert!(sample["reason"].as_str().unwrap().contains(" is "), "{sample}");
         }
         let told = |line: &&String| {
-            line.starts_with(&format!("warning: {experiment} ")) && line.contains("void")
+            line.starts_with(&format!("warning: {experiment} ")) && line.contains("invalid")
         };
         assert_eq!(bench.lines_about("thief").iter().filter(told).count(), 1, "{}", bench.stderr());
     }

@@ -188,7 +188,7 @@ fn warnings_are_printed_when_they_arise_listed_at_the_end_and_stored() {
     let results = bench.results();
     for (kind, contender, words) in [
         ("few-samples", Value::Null, "with fewer than 6 samples"),
-        ("void", "two".into(), "call two: 3 samples are void: received is"),
+        ("void", "two".into(), "call two: 3 samples are invalid: received is"),
     ] {
         let of_kind = |warning: &&Value| warning["kind"] == kind;
         let stored: Vec<_> = list(&results, "warnings").iter().filter(of_kind).collect();

@@ -10,9 +10,8 @@ mod shown;
 
 use serde::Serialize;
 
-use crate::results::ResultEntry;
+use crate::results::{Figures, ResultEntry};
 use crate::stats::{self, Interval};
-use crate::stored::Figures;
 use crate::warning::Warning;
 
 pub use shown::{markdown, text};
@@ -102,7 +101,7 @@ pub fn advise(design: Design, name: &str, run: &Figures) -> Advice {
 /// Returns the cost on one contender, or the experiment whose figure is missing.
 fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str> {
     let figure = |experiment: &'static str| {
-        principal(run, experiment, label)
+        primary(run, experiment, label)
             .and_then(|result| Some((result, stats::median_interval(&result.samples)?)))
             .ok_or(experiment)
     };
@@ -130,9 +129,9 @@ fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str
     })
 }
 
-fn principal<'a>(run: &'a Figures, experiment: &str, label: &str) -> Option<&'a ResultEntry> {
+fn primary<'a>(run: &'a Figures, experiment: &str, label: &str) -> Option<&'a ResultEntry> {
     let mut results = run.results.iter();
-    results.find(|one| one.principal && one.experiment == experiment && one.contender == label)
+    results.find(|one| one.primary && one.experiment == experiment && one.contender == label)
 }
 
 /// Returns the weighted sum of figures with its confidence interval, by G. Y. Zou and A. Donner,

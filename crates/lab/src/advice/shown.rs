@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Advice, Design};
+use crate::format::{NONE, digits, grid, short, with_ends, wrap};
 use crate::markdown::plain;
 use crate::stats::Interval;
-use crate::table::{NONE, digits, grid, short, with_ends, wrap};
 
 const HEAD: [&str; 4] = ["contender", "ns per message and hop", "% of a core", "in bulk, %"];
 
@@ -74,11 +74,10 @@ fn rows(advice: &Advice) -> impl Iterator<Item = [String; 4]> {
         };
         let share = percent(cost.share);
         let bulk = cost.in_bulk.map_or_else(|| NONE.to_owned(), percent);
-        let Interval { value, low, high } = cost.message_ns;
-        [name, with_ends([value, low, high], short), share, bulk]
+        [name, with_ends(cost.message_ns, short), share, bulk]
     })
 }
 
 fn percent(share: Interval) -> String {
-    with_ends([share.value, share.low, share.high].map(|end| 100.0 * end), digits)
+    with_ends(share, |end| digits(100.0 * end))
 }

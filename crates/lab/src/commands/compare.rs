@@ -51,14 +51,13 @@ pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
     match &options.with {
         With::Run(path) => {
             let (new, other) = (read(path)?, path.display().to_string());
-            let compared = judge((&name, &old), (&other, &new), options.all);
-            let apart = || {
+            let compared = judge((&name, &old), (&other, &new), options.all).ok_or_else(|| {
                 Problem::new(format!(
                     "{name} and {other} have no figure in common; compare runs of the same \
                      experiments, contenders and profile"
                 ))
-            };
-            Ok(tell(&compared.ok_or_else(apart)?, options))
+            })?;
+            Ok(tell(&compared, options))
         }
         With::Within(names) => {
             let sides = sides(&old, [&names[0], &names[1]]).map_err(|missing| {
@@ -70,15 +69,14 @@ pub fn compare(options: &CompareOptions) -> Result<Told, Problem> {
                     "{name} has no figures of {missing:?}; it has those of {there}"
                 ))
             })?;
-            let compared = compare_within(&name, &sides, options.all);
-            let apart = || {
+            let compared = compare_within(&name, &sides, options.all).ok_or_else(|| {
                 let [old, new] = names;
                 Problem::new(format!(
                     "{old} and {new} have no figure in common in {name}; compare contenders that \
                      run the same experiments"
                 ))
-            };
-            Ok(tell(&compared.ok_or_else(apart)?, options))
+            })?;
+            Ok(tell(&compared, options))
         }
     }
 }

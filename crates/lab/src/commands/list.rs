@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::contender::{BUILT_IN, ELSEWHERE, LOAD, Surroundings, remedy};
+use crate::contender::{BUILT_IN, ELSEWHERE, LOAD, Surroundings};
 use crate::experiments;
 
 /// Returns the text of the list.
@@ -12,14 +12,14 @@ pub fn list(surroundings: &Surroundings) -> String {
     for experiment in experiments::ALL {
         let _ = writeln!(text, "  {:<17} {}", experiment.id, experiment.what);
     }
-    if let Some(remedy) = remedy(LOAD, surroundings) {
-        let _ = writeln!(text, "  those with a server (ack-…) cannot run here: {remedy}");
+    if let Some(missing) = surroundings.missing(LOAD) {
+        let _ = writeln!(text, "  those with a server (ack-…) cannot run here: {missing}");
     }
     text.push_str("\nContenders (purlin lab run -c ID,…)\n");
     for (id, what) in BUILT_IN {
-        let _ = match remedy(id, surroundings) {
+        let _ = match surroundings.missing(id) {
             None => writeln!(text, "  {id:<13} {what}; can run here"),
-            Some(remedy) => writeln!(text, "  {id:<13} {what}; cannot run here: {remedy}"),
+            Some(missing) => writeln!(text, "  {id:<13} {what}; cannot run here: {missing}"),
         };
     }
     for (id, what, way) in ELSEWHERE {

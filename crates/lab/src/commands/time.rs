@@ -1,10 +1,10 @@
 //! `purlin lab time`: times a command.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use purlin_timing::{Keep, Limit, Summary, try_time_into};
 use serde_json::json;
 
@@ -12,6 +12,7 @@ use super::Ended;
 use crate::error::Problem;
 use crate::host::Host;
 use crate::interrupt::Interrupt;
+use crate::progress::bar;
 use crate::stopwatch::{Child, Report, Run, Stop, text};
 use crate::store;
 
@@ -48,7 +49,7 @@ pub fn time(
     if let Some(json) = &options.json {
         store::probe(json)?;
     }
-    let host = Host::look();
+    let host = Host::snapshot();
     let mut child = Child::new(&options.command, options.ignore_failure, interrupt)?;
     let mut kept = Runs::new(options.limit);
     let warm = try_time_into(options.warmup, &mut Summary::default(), || child.run());
@@ -84,15 +85,7 @@ struct Runs {
 
 impl Runs {
     fn new(limit: Limit) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(STEPS);
-            let style = ProgressStyle::with_template(
-                "{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}",
-            );
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Self { runs: Vec::new(), limit, began: Instant::now(), bar }
+        Self { runs: Vec::new(), limit, began: Instant::now(), bar: bar(STEPS) }
     }
 
     /// Returns the share of the limit reached so far, from 0 to 1.

@@ -1,8 +1,9 @@
 //! Renders a comparison as Markdown, for a comment on a pull request.
 
-use super::{Compared, Comparison, LEGEND, Verdict};
+use super::compared::{Compared, Comparison, LEGEND};
+use crate::format::short;
 use crate::markdown::plain;
-use crate::table::short;
+use crate::results::Verdict;
 
 /// Returns warnings and notes, then the tables.
 #[must_use]
@@ -16,14 +17,14 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
         lines.iter().map(|line| format!("- {before}{}\n", plain(line))).collect()
     };
     parts.push(told("**Warning:** ", &comparison.warnings) + &told("Note: ", &comparison.notes));
-    parts.push(table(&comparison.principal, false));
+    parts.push(table(&comparison.primary, false));
     if !comparison.rest.is_empty() {
         let rest = table(&comparison.rest, true);
         parts
             .push(format!("<details><summary>All other figures</summary>\n\n{rest}\n</details>\n"));
     }
-    if !comparison.apart.is_empty() {
-        parts.push(format!("Not compared:\n\n{}", told("", &comparison.apart)));
+    if !comparison.not_compared.is_empty() {
+        parts.push(format!("Not compared:\n\n{}", told("", &comparison.not_compared)));
     }
     parts.push(format!("<sub>{LEGEND}</sub>\n"));
     parts.retain(|part| !part.is_empty());

@@ -10,15 +10,14 @@ use serde_json::json;
 
 use crate::experiments::{ALL, Params};
 use crate::profile::Profile;
-use crate::results::ResultEntry;
-use crate::stored::Figures;
+use crate::results::{Figures, ResultEntry};
 
 /// The figures of two runs, matched.
 pub(super) struct Pairs<'a> {
     /// Figures in both runs, in the order of the new run.
     pub(super) both: Vec<(&'a ResultEntry, &'a ResultEntry)>,
     /// Figures in only one run or with differing parameters; one line each.
-    pub(super) apart: Vec<String>,
+    pub(super) unmatched: Vec<String>,
 }
 
 /// A figure, its parameters without the calibrated ones, and whether it is matched.
@@ -35,17 +34,18 @@ pub(super) fn pair<'a>(old: &'a Figures, new: &'a Figures) -> Pairs<'a> {
         .map(|(old, new)| (olds[old].result, news[new].result))
         .collect();
     let differing = take(&mut olds, &mut news, akin);
-    let mut apart = Tally::default();
+    let mut unmatched = Tally::default();
     for (old, new) in differing {
         let (old, new) = (&olds[old], &news[new]);
-        apart.count(new.result, &format!("differs in what was asked ({})", difference(old, new)));
+        unmatched
+            .count(new.result, &format!("differs in what was asked ({})", difference(old, new)));
     }
     for (entries, run) in [(&olds, "old"), (&news, "new")] {
         for entry in entries.iter().filter(|entry| !entry.paired) {
-            apart.count(entry.result, &format!("only in the {run} run"));
+            unmatched.count(entry.result, &format!("only in the {run} run"));
         }
     }
-    Pairs { both, apart: apart.lines() }
+    Pairs { both, unmatched: unmatched.lines() }
 }
 
 fn entries(run: &Figures) -> Vec<Entry<'_>> {

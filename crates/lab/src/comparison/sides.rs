@@ -1,6 +1,6 @@
 //! Splits one run into two contenders that are compared like two runs. Pure.
 
-use crate::stored::Figures;
+use crate::results::Figures;
 
 /// The figures of two contenders, under a common name.
 #[derive(Debug, Clone)]

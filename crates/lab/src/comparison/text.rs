@@ -1,8 +1,8 @@
 //! Renders a comparison for a terminal: no colours, lines of at most 100 characters where names
 //! allow.
 
-use super::{Compared, Comparison, LEGEND};
-use crate::table::{WIDTH, grid, short, unit, wrap};
+use super::compared::{Compared, Comparison, LEGEND};
+use crate::format::{WIDTH, grid, short, unit, wrap};
 
 const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 
@@ -12,11 +12,11 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let [old, new] = &comparison.runs;
     let mut parts = vec![format!("old: {old}\nnew: {new}\n")];
     parts.push(told("warning: ", &comparison.warnings) + &told("note: ", &comparison.notes));
-    parts.push(flat(&comparison.principal));
+    parts.push(flat(&comparison.primary));
     parts.extend(by_metric(&comparison.rest));
     parts.push(format!("{}\n", comparison.tally()));
-    if !comparison.apart.is_empty() {
-        parts.push(format!("not compared:\n{}", told("  ", &comparison.apart)));
+    if !comparison.not_compared.is_empty() {
+        parts.push(format!("not compared:\n{}", told("  ", &comparison.not_compared)));
     }
     parts.push(told("", &[LEGEND.to_owned()]));
     parts.retain(|part| !part.is_empty());

@@ -19,8 +19,6 @@
 
 use std::cmp::Ordering;
 
-use super::Compared;
-use crate::profile::FEWEST;
 use crate::results::{ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
@@ -29,9 +27,6 @@ const CHANCE: f64 = 0.05;
 
 /// Minimum distance of a ratio from 1: two runs of the same program differ by about 1 %.
 const LEAST: f64 = 0.02;
-
-/// Variance inflation from which a figure is reported to have drifted.
-const DRIFTED: f64 = 1.5;
 
 /// Seed of the resampling, fixed so that the same files give the same verdicts.
 const SEED: u64 = 5;
@@ -70,7 +65,7 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rounds {
     /// Unrelated: the samples are of two runs.
-    Apart,
+    Unrelated,
     /// Shared: one run took both.
     Shared,
 }
@@ -110,18 +105,16 @@ impl Evidence {
         let pairs = || over.iter().zip(under);
         let positive = pairs().all(|(over, under)| *over > 0.0 && *under > 0.0);
         // Logarithms of the ratios, so that 2 and 1/2 are equally far from 1.
-        let apart = |(over, under): (&f64, &f64)| match positive {
+        let difference = |(over, under): (&f64, &f64)| match positive {
             true => (over / under).ln(),
             false => over - under,
         };
-        let apart: Vec<f64> = pairs().map(apart).collect();
-        let inflation = stats::persistence(&[&apart]);
-        let ratio = stats::median_interval(&apart).filter(|_| positive).map(|logs| Interval {
-            value: logs.value.exp(),
-            low: logs.low.exp(),
-            high: logs.high.exp(),
+        let differences: Vec<f64> = pairs().map(difference).collect();
+        let inflation = stats::persistence(&[&differences]);
+        let ratio = stats::median_interval(&differences).filter(|_| positive).map(|logs| {
+            Interval { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() }
         });
-        let probability = stats::sign_test(&apart, inflation).unwrap_or(1.0);
+        let probability = stats::sign_test(&differences, inflation).unwrap_or(1.0);
         Self { inflation, probability, ratio }
     }
 }
@@ -136,7 +129,7 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
     let higher = new.better == "higher";
     let inflation = evidence.inflation;
     let ratio = evidence.ratio.map(|ratio| ratio.widened(inflation.sqrt()));
-    let apart = ratio.is_none_or(|ratio| {
+    let distinct = ratio.is_none_or(|ratio| {
         ratio.excludes(1.0) && ratio.value.max(1.0 / ratio.value) >= 1.0 + LEAST
     });
     // WHY: if there is a ratio it decides the direction, so that ratio and verdict never
@@ -147,8 +140,8 @@ fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool
         None => medians[1].partial_cmp(&medians[0]),
     };
     let verdict = match way {
-        Some(Ordering::Greater) if differs && apart => Verdict::Worse,
-        Some(Ordering::Less) if differs && apart => Verdict::Better,
+        Some(Ordering::Greater) if differs && distinct => Verdict::Worse,
+        Some(Ordering::Less) if differs && distinct => Verdict::Better,
         _ => Verdict::Indistinguishable,
     };
     Moved { medians, ratio, inflation, verdict }
@@ -161,36 +154,4 @@ fn ratio(over: &[f64], under: &[f64]) -> Option<Interval> {
         return stats::ratio_of_medians(under, over, SEED).map(Interval::inverse);
     }
     stats::ratio_of_medians(over, under, SEED)
-}
-
-/// Returns notes on the figures shown.
-pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
-    let shown = || principal.iter().chain(rest);
-    let mut notes = Vec::new();
-    let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
-    let count = shown().filter(few).count();
-    if count > 0 {
-        notes.push(format!(
-            "{} fewer than {FEWEST} samples, of which hardly any change can be told",
-            figures(count)
-        ));
-    }
-    let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
-    if count > 0 {
-        notes.push(format!(
-            "{} drifted within a run; a machine that does so drifts between runs too",
-            figures(count)
-        ));
-    }
-    if shown().any(|one| one.moved.ratio.is_none()) {
-        notes.push(
-            "no ratio (—) where a figure cannot be told from zero; --fail-above does not judge it"
-                .into(),
-        );
-    }
-    notes
-}
-
-fn figures(count: usize) -> String {
-    if count == 1 { "1 figure has".into() } else { format!("{count} figures have") }
 }

@@ -1,6 +1,7 @@
-//! Validating parsers for a contender's answers. Pure.
+//! Answers of a contender, their validating parsers, and failures to answer. Pure.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -119,6 +120,28 @@ impl Hello {
             variants,
             notes: raw.get("notes").map_or(Ok(Vec::new()), |notes| texts(notes, "notes"))?,
         })
+    }
+}
+
+/// Why there is no answer; the contender's samples of the experiment are lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The contender exited, could not be started, exceeded its time limit or gave an invalid
+    /// answer; it is killed and must be restarted.
+    Broken(String),
+    /// The contender answered with an error and continues to run.
+    Refused(String),
+    /// The user interrupted the run.
+    Interrupted,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(line) => formatter.write_str(line),
+            Self::Refused(line) => write!(formatter, "answered with an error: {line}"),
+            Self::Interrupted => formatter.write_str("was interrupted"),
+        }
     }
 }
 

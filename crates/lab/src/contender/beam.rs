@@ -31,6 +31,14 @@ const SOURCES: Sources = Sources {
     ],
 };
 
+/// Maximum number of processes. WHY: the runtime's default of 262 144 is too low for a million.
+pub(super) const PROCESS_LIMIT: [&str; 2] = ["+P", "4000000"];
+
+/// Returns the variables of a runtime that leaves no crash dump in the user's folder.
+pub(super) fn no_crash_dump() -> Vec<(String, String)> {
+    vec![("ERL_CRASH_DUMP_SECONDS".into(), "0".into())]
+}
+
 /// Returns the command line of the compiled contender.
 ///
 /// The user's options come last; the runtime gives them precedence.
@@ -39,18 +47,12 @@ pub(super) fn command(
     code: &Path,
     options: impl Iterator<Item = OsString>,
 ) -> CommandLine {
-    // WHY: the runtime's default limit of 262 144 processes is too low for a million.
-    let mut arguments: Vec<OsString> = ["+P", "4000000"].map(OsString::from).to_vec();
+    let mut arguments: Vec<OsString> = PROCESS_LIMIT.map(OsString::from).to_vec();
     arguments.extend(options);
     arguments.extend(["-noshell", "-pa"].map(OsString::from));
     arguments.push(code.into());
     arguments.extend(["-s", "contender", "main"].map(OsString::from));
-    CommandLine {
-        program: erl,
-        arguments,
-        // WHY: no crash dump in the user's folder.
-        variables: vec![("ERL_CRASH_DUMP_SECONDS".into(), "0".into())],
-    }
+    CommandLine { program: erl, arguments, variables: no_crash_dump() }
 }
 
 /// Returns the folder of the compiled modules; compiles them unless they are cached.

@@ -1,9 +1,8 @@
 //! Client of one running contender: sends a request, returns the answer, enforces the time limit.
 //!
 //! Used by one thread. A client that failed is not used again: dropping it ends its program, and
-//! the fleet starts a fresh process.
+//! [`Runtimes`](super::Runtimes) starts a fresh process.
 
-use std::fmt;
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Hello, Reply, object, one_line, quoted};
+use super::answer::{Failure, Hello, Reply, object, one_line, quoted};
 use super::find::CommandLine;
 use super::lines::{Event, LINE_LIMIT, LastWords, watch};
 use super::resident::{Peak, resident};
@@ -22,28 +21,6 @@ use crate::sampling::Request;
 
 /// How long a contender may take to exit after `quit`.
 const FAREWELL: Duration = Duration::from_secs(2);
-
-/// Why there is no answer; the contender's samples of the experiment are lost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// The contender exited, could not be started, exceeded its time limit or gave an invalid
-    /// answer; it is killed and must be restarted.
-    Broken(String),
-    /// The contender answered with an error and continues to run.
-    Refused(String),
-    /// The user interrupted the run.
-    Interrupted,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken(line) => formatter.write_str(line),
-            Self::Refused(line) => write!(formatter, "answered with an error: {line}"),
-            Self::Interrupted => formatter.write_str("was interrupted"),
-        }
-    }
-}
 
 /// A running contender.
 pub struct Client {

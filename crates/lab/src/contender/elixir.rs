@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::beam::{PROCESS_LIMIT, no_crash_dump};
 use super::find::CommandLine;
 use super::sources::Sources;
 use crate::error::Problem;
@@ -34,32 +35,23 @@ const SOURCES: Sources = Sources {
     ],
 };
 
-/// The programs that compile and start the contender.
-pub(super) struct Tools {
-    /// Starts the contender.
-    pub elixir: PathBuf,
-    /// Compiles the Elixir sources.
-    pub elixirc: PathBuf,
-    /// Compiles the Erlang sources.
-    pub erlc: PathBuf,
-}
-
 /// Returns the command line; compiles the contender unless it is cached.
 ///
 /// # Errors
 ///
-/// Returns one line if an option cannot be passed on, the folder cannot be written or a compiler
+/// Returns one line if a tool is missing, an option cannot be passed on, the folder cannot be written or a compiler
 /// fails.
 pub(super) fn command(
-    tools: Tools,
+    program: impl Fn(&str) -> Result<PathBuf, Problem>,
     cache: &Path,
     options: &[String],
 ) -> Result<CommandLine, Problem> {
+    let [elixir, elixirc, erlc] = [program("elixir")?, program("elixirc")?, program("erlc")?];
     let flags = flags(options)?;
-    let used = [tools.elixir.as_path(), &tools.elixirc, &tools.erlc];
-    let code = SOURCES.compiled(&used, cache, |folder| compile(&tools, folder))?;
+    let compile = |folder: &Path| compile(&elixirc, &erlc, folder);
+    let code = SOURCES.compiled(&[&elixir, &elixirc, &erlc], cache, compile)?;
     Ok(CommandLine {
-        program: tools.elixir,
+        program: elixir,
         arguments: vec![
             "--erl".into(),
             flags.into(),
@@ -68,18 +60,17 @@ pub(super) fn command(
             "-e".into(),
             "Contender.main()".into(),
         ],
-        // WHY: no crash dump in the user's folder.
-        variables: vec![("ERL_CRASH_DUMP_SECONDS".into(), "0".into())],
+        variables: no_crash_dump(),
     })
 }
 
-fn compile(tools: &Tools, folder: &Path) -> Result<(), Problem> {
+fn compile(elixirc: &Path, erlc: &Path, folder: &Path) -> Result<(), Problem> {
     let ending = |ending: &'static str| {
         let names = SOURCES.files.iter().map(|(name, _)| folder.join(name));
         names.filter(move |file| file.extension().is_some_and(|known| known == ending))
     };
-    SOURCES.run(Command::new(&tools.erlc).arg("-o").arg(folder).args(ending("erl")))?;
-    let mut elixirc = Command::new(&tools.elixirc);
+    SOURCES.run(Command::new(erlc).arg("-o").arg(folder).args(ending("erl")))?;
+    let mut elixirc = Command::new(elixirc);
     SOURCES.run(elixirc.arg("-pa").arg(folder).arg("-o").arg(folder).args(ending("ex")))
 }
 
@@ -92,12 +83,8 @@ fn flags(options: &[String]) -> Result<String, Problem> {
             "elixir: the option {option:?} has a blank in it, which `elixir --erl` cannot pass on; leave it out"
         )));
     }
-    // WHY: the runtime's default limit of 262 144 processes is too low for a million.
-    Ok(["+P", "4000000"]
-        .into_iter()
-        .chain(options.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" "))
+    let flags = PROCESS_LIMIT.into_iter().chain(options.iter().map(String::as_str));
+    Ok(flags.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

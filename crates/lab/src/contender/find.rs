@@ -1,14 +1,10 @@
-//! Locates the built-in contenders and builds their command lines.
+//! Search for the programs of the built-in contenders.
 //!
 //! Reads the environment once, in [`Surroundings::from_environment`], and checks which files exist.
-//! Contenders whose source is embedded in the lab are compiled when they are about to be started.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{env, fmt};
-
-use super::{beam, elixir, go};
-use crate::error::Problem;
 
 /// The built-in contenders, in display order.
 pub const BUILT_IN: [(&str, &str); 9] = [
@@ -76,28 +72,6 @@ pub struct CommandLine {
     pub variables: Vec<(String, String)>,
 }
 
-/// Why a contender cannot run here, and how to install it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Missing {
-    /// The missing program.
-    pub what: String,
-    /// How to install it.
-    pub remedy: String,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}; {}", self.what, self.remedy)
-    }
-}
-
-/// Returns how to install a built-in contender, or [`LOAD`], that cannot run here; `None` if it can
-/// run.
-#[must_use]
-pub fn remedy(id: &str, surroundings: &Surroundings) -> Option<String> {
-    surroundings.missing(id).map(|missing| missing.to_string())
-}
-
 impl Surroundings {
     /// Reads the environment: `PURLIN_CONTENDERS` or the folder of this program, `PATH`, and the
     /// user's cache folder.
@@ -127,7 +101,7 @@ impl Surroundings {
     }
 
     /// Returns the path of a contender's executable, whether or not the file exists.
-    fn executable(&self, id: &str) -> PathBuf {
+    pub(super) fn executable(&self, id: &str) -> PathBuf {
         self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
     }
 
@@ -137,54 +111,22 @@ impl Surroundings {
         CommandLine { program: self.executable(LOAD), arguments: Vec::new(), variables: Vec::new() }
     }
 
-    /// Returns what a built-in contender, or the load client, lacks to run here.
-    pub(super) fn missing(&self, id: &str) -> Option<Missing> {
+    /// Returns what a built-in contender, or [`LOAD`], lacks to run here and how to install it; `None`
+    /// if it can run.
+    #[must_use]
+    pub fn missing(&self, id: &str) -> Option<String> {
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
             let tool = tools.iter().find(|tool| self.program(tool).is_none())?;
-            return Some(Missing {
-                what: format!("there is no {tool} on the path"),
-                remedy: (*remedy).into(),
-            });
+            return Some(format!("there is no {tool} on the path; {remedy}"));
         }
         let executable = self.executable(id);
-        (!is_program(&executable)).then(|| Missing {
-            what: format!("there is no {}", executable.display()),
-            remedy: format!(
-                "build it with cargo build --release -p contender-{id}, or set PURLIN_CONTENDERS to its folder"
-            ),
+        (!is_program(&executable)).then(|| {
+            format!(
+                "there is no {}; build it with cargo build --release -p contender-{id}, or set \
+                 PURLIN_CONTENDERS to its folder",
+                executable.display()
+            )
         })
-    }
-
-    /// Returns the command line of a built-in contender with additional arguments.
-    ///
-    /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
-    pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
-        let program = |name| {
-            self.program(name)
-                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
-        };
-        let arguments = options.iter().map(OsString::from);
-        match id {
-            "beam" => {
-                let erl = program("erl")?;
-                let code = beam::compiled(&erl, &program("erlc")?, &self.cache)?;
-                Ok(beam::command(erl, &code, arguments))
-            }
-            "go" => go::command(&program("go")?, &self.cache, options),
-            "elixir" => {
-                let tools = elixir::Tools {
-                    elixir: program("elixir")?,
-                    elixirc: program("elixirc")?,
-                    erlc: program("erlc")?,
-                };
-                elixir::command(tools, &self.cache, options)
-            }
-            _ => Ok(CommandLine {
-                program: self.executable(id),
-                arguments: arguments.collect(),
-                variables: Vec::new(),
-            }),
-        }
     }
 }
 
@@ -213,13 +155,13 @@ mod tests {
 
     #[test]
     fn missing_program_is_named_with_its_remedy() {
-        let beam = nowhere().missing("beam").unwrap().to_string();
+        let beam = nowhere().missing("beam").unwrap();
         assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
-        let go = nowhere().missing("go").unwrap().to_string();
+        let go = nowhere().missing("go").unwrap();
         assert!(go.contains("no go on the path") && go.contains("apt-get install golang-go"));
-        let elixir = nowhere().missing("elixir").unwrap().to_string();
+        let elixir = nowhere().missing("elixir").unwrap();
         assert!(elixir.contains("no elixir on the path") && elixir.contains("install elixir"));
-        let tokio = nowhere().missing("tokio").unwrap().to_string();
+        let tokio = nowhere().missing("tokio").unwrap();
         assert!(tokio.contains("cargo build --release -p contender-tokio"));
     }
 

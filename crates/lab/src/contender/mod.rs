@@ -1,27 +1,29 @@
 //! The contenders: programs that the lab locates, starts, queries and ends.
 //!
-//! [`choose`] resolves the user's texts to [`Contender`]s, [`Contender::command`] returns a command
-//! line, [`Client`] is one running contender. [`Fleet`] holds all contenders of a run, the load
+//! [`select`] resolves the user's texts to [`Contender`]s, [`Contender::command`] returns a command
+//! line, [`Client`] is one running contender. [`Runtimes`] holds all contenders of a run, the load
 //! client for those that are servers, and the program pairs for those that are distribution nodes.
 //! This module does not interpret experiments.
 
 mod answer;
 mod beam;
-mod choice;
+mod built_in;
 mod client;
 mod elixir;
 mod find;
-mod fleet;
 mod go;
 mod lines;
 mod paired;
 mod resident;
+mod resources;
+mod runtimes;
+mod selection;
 mod served;
 mod sources;
 mod stopwatch;
 
-pub use answer::{Hello, Reply};
-pub use choice::{Choice, Contender, choose};
-pub use client::{Client, Failure};
-pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings, remedy};
-pub use fleet::Fleet;
+pub use answer::{Failure, Hello, Reply};
+pub use client::Client;
+pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings};
+pub use runtimes::Runtimes;
+pub use selection::{Contender, Selection, select};

@@ -9,10 +9,10 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde_json::{Map, Value, json};
 
-use super::answer::Reply;
-use super::client::{Client, Failure};
+use super::answer::{Failure, Reply};
+use super::client::Client;
 use super::find::{BUILT_IN, CommandLine, Surroundings};
-use super::fleet::Means;
+use super::resources::Resources;
 use super::stopwatch::Stopwatch;
 use crate::sampling::Request;
 
@@ -37,7 +37,7 @@ fn far_kind(variant: &str) -> Option<&str> {
 }
 
 /// Returns whether the far node of this variant can run here: the near node's contender, or a built-in one.
-pub(super) fn can_meet(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
+pub(super) fn can_pair(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
     let built_in = |kind| BUILT_IN.iter().any(|(id, _)| *id == kind);
     let there = |kind| built_in(kind) && surroundings.missing(kind).is_none();
     far_kind(variant).is_some_and(|kind| kind == own || there(kind))
@@ -50,18 +50,18 @@ impl Pairs {
         &mut self,
         own: &str,
         near: &CommandLine,
-        means: &mut Means,
+        resources: &mut Resources,
         round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
-        let epmd = means.load.epmd()?;
+        let epmd = resources.load.epmd()?;
         let variant = request.params.get("variant").and_then(Value::as_str);
         let kind = variant.and_then(far_kind).unwrap_or(own);
         let fits = |pair: &Pair| pair.epmd == epmd && (round.is_none() || pair.round == round);
         let mut pair = match self.0.remove(kind).filter(fits) {
             Some(pair) => pair,
             None => {
-                let mut pair = Pair::start(own, near, kind, means, epmd)?;
+                let mut pair = Pair::start(own, near, kind, resources, epmd)?;
                 if round.is_some() {
                     // WHY discarded: a program's first answer is slower than all later ones.
                     pair.run(request)?;
@@ -82,16 +82,16 @@ impl Pair {
         own: &str,
         near: &CommandLine,
         kind: &str,
-        means: &Means,
+        resources: &Resources,
         epmd: String,
     ) -> Result<Self, Failure> {
         let far =
-            if kind == own { Ok(near.clone()) } else { means.surroundings.command(kind, &[]) };
+            if kind == own { Ok(near.clone()) } else { resources.surroundings.command(kind, &[]) };
         let far = far.map_err(|problem| Failure::Broken(format!("its far node: {problem}")))?;
         let port = epmd.rsplit_once(':').map_or(epmd.as_str(), |(_, port)| port);
         let start = |mut command: CommandLine| {
             command.variables.push(("ERL_EPMD_PORT".into(), port.into()));
-            Ok(means.start(&command)?.0)
+            Ok(resources.start(&command)?.0)
         };
         // WHY random: a process that knows the cookie can execute code on these nodes with the user's privileges.
         let random = || RandomState::new().hash_one(port);
@@ -147,13 +147,13 @@ mod tests {
             ("purlin", "to-mine", false),
             ("purlin", "beam", false),
         ] {
-            assert_eq!(can_meet(own, variant, &here), meets, "{own} {variant}");
+            assert_eq!(can_pair(own, variant, &here), meets, "{own} {variant}");
         }
         let own = std::env::current_exe().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let program = format!("contender-tokio{}", std::env::consts::EXE_SUFFIX);
         std::fs::copy(own, folder.path().join(program)).unwrap();
         here.contenders = folder.path().into();
-        assert!(can_meet("purlin", "to-tokio", &here));
+        assert!(can_pair("purlin", "to-tokio", &here));
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answer::Reply;
-use super::client::{Client, Failure};
+use super::answer::{Failure, Reply};
+use super::client::Client;
 use super::find::CommandLine;
 use super::stopwatch::Stopwatch;
 use crate::experiments::Params;
@@ -30,10 +30,6 @@ impl LoadClient {
     /// Creates a client that is not started yet; `limit` is its time per answer.
     pub(super) fn new(command: CommandLine, limit: Duration, interrupt: Interrupt) -> Self {
         Self { command, limit, interrupt, client: None }
-    }
-
-    fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
-        self.asked(|client| client.run(request))
     }
 
     /// Returns the address and port of epmd.
@@ -79,7 +75,7 @@ pub(super) fn run(
         return Err(server.nonsense("does not say where it serves"));
     };
     to_send.insert("address".into(), address.into());
-    let sent = load.run(&Request { params: &to_send, ..*request });
+    let sent = load.asked(|client| client.run(&Request { params: &to_send, ..*request }));
     let stopped = match &sent {
         Err(Failure::Interrupted) => return Err(Failure::Interrupted),
         _ => server.ask(&json!({"op": "stop"}))?,

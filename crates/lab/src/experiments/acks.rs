@@ -1,10 +1,10 @@
 //! Acknowledged small messages over TCP: `ack-request-reply` to `ack-best`, `ack-sync-or-async`.
 
-use std::thread::available_parallelism;
-
 use super::checks::{asked, conserved, extra, in_order};
-use super::points::params;
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void};
+use super::experiment::{
+    Axis, Better, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled,
+};
+use super::points::{TIME_PER_OPERATION, cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -16,7 +16,7 @@ const MOST: u64 = 10_000_000_000;
 
 /// Messages per write at which the primary metric compares the two strategies: that of sync-ack in
 /// 2015, close to async-ack's.
-const PRINCIPAL_BATCH: u64 = 50;
+const PRIMARY_BATCH: u64 = 50;
 
 /// Common definition of these experiments; the points are those of request-reply.
 pub(super) static REQUEST_REPLY: Experiment = Experiment {
@@ -31,12 +31,12 @@ pub(super) static REQUEST_REPLY: Experiment = Experiment {
     unit: "messages/s",
     better: Better::Higher,
     x: Some(Axis { param: "connections", label: "connections", scale: "log" }),
-    y: Quantity { label: "messages per second", unit: "messages/s" },
     figure: Figure::Rate(Some(1)),
     variants: true,
-    manner: Manner::Served,
+    mode: SamplingMode::Served,
     points: |_| ladder(1, 200),
     check: all_acknowledged,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THROTTLE: Experiment = Experiment {
@@ -107,7 +107,7 @@ pub(super) static SYNC_OR_ASYNC: Experiment = Experiment {
     notes: &[
         "Which of the two wins depends on the processor: in 2015 async-ack won on a laptop and lost on an old Linux machine and on a cloud instance. A picture for each number of cores and of connections; which strategy a line is stands behind the contender's name, and what is set otherwise than by default.",
         "The cores are those of the server: purlin has a node of as many workers, the BEAM as many schedulers online. The client has a thread for each connection beside them. At the end of each sample of async-ack there are 5 ms of silence.",
-        "The principal figure is sync-ack's with 50 messages in a write, one connection and two cores, or as many as there are.",
+        "The primary metric is sync-ack's with 50 messages in a write, one connection and two cores, or as many as there are.",
     ],
     x: Some(Axis { param: "batch", label: "messages in a write", scale: "log" }),
     figure: Figure::SyncOrAsync,
@@ -130,7 +130,7 @@ fn either(profile: Profile) -> Vec<Point> {
     let mut points = Vec::new();
     for cores in 1..=most_cores() {
         for &connections in connections {
-            points.extend([1, 5, PRINCIPAL_BATCH, 500].map(|batch| Point {
+            points.extend([1, 5, PRIMARY_BATCH, 500].map(|batch| Point {
                 x: Some(batch),
                 params: params([
                     ("cores", cores),
@@ -147,7 +147,7 @@ fn either(profile: Profile) -> Vec<Point> {
 
 /// Returns 2, or the number of cores if the machine has fewer.
 fn most_cores() -> u64 {
-    available_parallelism().map_or(1, |cores| cores.get() as u64).min(2)
+    cores().min(2)
 }
 
 /// Messages per connection, set by calibration.
@@ -156,8 +156,8 @@ fn messages(start: u64, share: f64) -> Scaled {
 }
 
 /// Returns whether these parameters give the primary metric of `ack-sync-or-async`.
-pub(crate) fn is_principal(params: &Params) -> bool {
-    asked(params, "batch") == PRINCIPAL_BATCH
+pub(crate) fn is_primary(params: &Params) -> bool {
+    asked(params, "batch") == PRIMARY_BATCH
         && asked(params, "connections") == 1
         && asked(params, "cores") == most_cores()
 }
@@ -174,7 +174,7 @@ pub(crate) fn graph(params: &Params) -> String {
 }
 
 /// Checks that all messages were sent and answered, by the counts of client and server.
-fn all_acknowledged(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn all_acknowledged(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     let all = asked(params, "connections") * asked(params, "messages");
     conserved(reply, all, all)?;
     extra(reply, "acknowledged", all)?;
@@ -191,7 +191,7 @@ mod tests {
     fn one_point_is_the_primary_metric_in_each_profile_and_all_points_are_distinct() {
         for profile in [Profile::Quick, Profile::Full] {
             let points = either(profile);
-            assert_eq!(points.iter().filter(|point| is_principal(&point.params)).count(), 1);
+            assert_eq!(points.iter().filter(|point| is_primary(&point.params)).count(), 1);
             let mut places: Vec<_> =
                 points.iter().map(|point| (graph(&point.params), point.x)).collect();
             places.sort();
@@ -222,7 +222,7 @@ mod tests {
         for (ops, received, acknowledged, named) in
             [(99, 100, 100, "ops"), (100, 99, 100, "received"), (100, 100, 99, "acknowledged")]
         {
-            let Void(why) =
+            let Invalid(why) =
                 all_acknowledged(&ask, &reply(ops, received, acknowledged)).unwrap_err();
             assert!(why.starts_with(&format!("{named} is 99")), "{why}");
         }

@@ -1,8 +1,8 @@
 //! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `selective`.
 
-use super::checks::{asked, conserved, extra, in_order_if_told, reps};
-use super::points::{counted, evenly, params, repeated, sweep, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
+use super::checks::{asked, conserved, extra, reps, round_trips};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -20,19 +20,9 @@ pub(super) static CALL: Experiment = Experiment {
         "Beside it stand the latency of one call in 256 by itself, and the most memory that the program has during a sample.",
     ],
     metric: "time per call",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per call", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Watched,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, 2 * n)?;
-        in_order_if_told(reply)
-    },
+    mode: SamplingMode::Watched,
+    check: round_trips,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static CALL_DEEP: Experiment = Experiment {
@@ -40,19 +30,14 @@ pub(super) static CALL_DEEP: Experiment = Experiment {
     title: "A call with a deep mailbox",
     what: "The same while a million messages that nobody wants wait in the caller's mailbox.",
     notes: &[
-        "The principal figure is the time of a call with a million messages waiting over that with none, round by round.",
+        "The primary metric is the time of a call with a million messages waiting over that with none, round by round.",
         "The messages are sent before the clock starts, and counted after it has stopped. On the BEAM the caller's heap is collected in between, so that what it takes to take them in is not counted.",
         "50 000 calls in the quick profile, 500 000 in the full one, the same for every contender.",
         "tokio's tasks have a channel for each kind of message, and nothing waits before a reply.",
     ],
     metric: "time per call over that with an empty mailbox",
     unit: "×",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per call over that with an empty mailbox", unit: "×" },
     figure: Figure::Over,
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| {
         let n = if profile == Profile::Quick { 50_000 } else { 500_000 };
         let with = |waiting| Point {
@@ -67,6 +52,7 @@ pub(super) static CALL_DEEP: Experiment = Experiment {
         conserved(reply, n, 2 * n)?;
         extra(reply, "waiting", asked(params, "waiting"))
     },
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static SELECTIVE: Experiment = Experiment {
@@ -75,26 +61,23 @@ pub(super) static SELECTIVE: Experiment = Experiment {
     what: "Receives by pattern the message that stands behind k others that do not match.",
     notes: &[
         "The message is there before the clock starts. Up to a hundred such receives share one clock, each with its own message behind the same k others.",
-        "The principal figure is the slope of the line of best fit: what it costs to pass over one message. The points are the time of one receive.",
+        "The primary metric is the slope of the line of best fit: what it costs to pass over one message. The points are the time of one receive.",
         "tokio's channels have no selective receive.",
     ],
     metric: "time per message passed over",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "k", label: "messages that do not match", scale: "linear" }),
-    y: Quantity { label: "time per receive", unit: "ns" },
+    y: Some(Quantity { label: "time per receive", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |k, share| {
             (params([("k", k)]), repeated(100, share))
         })
     },
     check: check_selective,
+    ..TIME_PER_OPERATION
 };
 
-fn check_selective(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn check_selective(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     conserved(reply, reps(params), reps(params))?;
     extra(reply, "waiting", asked(params, "k"))
 }

@@ -1,8 +1,8 @@
 //! Two processes that work and exchange messages: `exchange`, `message-size`, `bandwidth`.
 
 use super::checks::{asked, conserved, extra, reps};
-use super::points::{evenly, params, repeated, sweep};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
+use super::experiment::{Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity};
+use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -17,22 +17,19 @@ pub(super) static EXCHANGE: Experiment = Experiment {
     notes: &[
         "After Mark Greenstreet's lecture of 2017, which published 1.7 µs for a send and a receive.",
         "Between two pieces of work each process looks for one message without waiting; what is left at the end is drained and counted.",
-        "The principal figure is the slope of the line of best fit: the work is the same at every n and drops out. n counts the messages each way; the two processes may send at the same time.",
+        "The primary metric is the slope of the line of best fit: the work is the same at every n and drops out. n counts the messages each way; the two processes may send at the same time.",
     ],
     metric: "time per message sent and received",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "n", label: "messages each way", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |n, share| {
             (params([("n", n), ("pieces", 2000), ("work", WORK)]), repeated(1, share))
         })
     },
     check: check_exchange,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static MESSAGE_SIZE: Experiment = Experiment {
@@ -41,17 +38,14 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     what: "As the exchange, with the number of messages fixed, each a list of s small integers.",
     notes: &[
         "After Mark Greenstreet's lecture of 2017, which published 17 ns per element of a list.",
-        "The principal figure is the slope of time against s, divided by the messages each way.",
-        "Variants: moved (the payload changes hands) and copied (the sender copies it for each send, as the BEAM does). The principal figure is that of the contender's natural one, so read it beside the variant's name.",
+        "The primary metric is the slope of time against s, divided by the messages each way.",
+        "Variants: moved (the payload changes hands) and copied (the sender copies it for each send, as the BEAM does). The primary metric is that of the contender's natural one, so read it beside the variant's name.",
     ],
     metric: "time per element",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "s", label: "elements in a message", scale: "linear" }),
-    y: Quantity { label: "time", unit: "ns" },
+    y: Some(Quantity { label: "time", unit: "ns" }),
     figure: Figure::Slope(Some("n")),
     variants: true,
-    manner: Manner::Usual,
     points: |profile| {
         let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
         sweep(evenly(0, 2000, count), |s, share| {
@@ -59,6 +53,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
         })
     },
     check: check_payload,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static BANDWIDTH: Experiment = Experiment {
@@ -67,7 +62,7 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
     what: "The same by elements per second: n·s over the time that the messages add to the work.",
     notes: &[
         "After Mark Greenstreet's lecture of 2017, where bandwidth rose to s of about 1000 and fell from there.",
-        "The principal figure is the peak; the s of that result is where it lies. n counts the messages each way, so twice as many elements travel in all.",
+        "The primary metric is the peak; the s of that result is where it lies. n counts the messages each way, so twice as many elements travel in all.",
         "Where the payload is moved the figure counts elements that change hands, not bytes that are copied; it then grows with s, and the peak lies at the largest.",
         "The payloads of a moved variant are built before the clock starts. While that goes on the other workers may fall asleep, so that the figure for the largest s holds their waking up.",
     ],
@@ -75,10 +70,8 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
     unit: "elements/s",
     better: Better::Higher,
     x: Some(Axis { param: "s", label: "elements in a message", scale: "log" }),
-    y: Quantity { label: "elements per second", unit: "elements/s" },
     figure: Figure::Bandwidth,
     variants: true,
-    manner: Manner::Usual,
     points: |profile| {
         let (n, sizes): (u64, &[u64]) = match profile {
             Profile::Quick => (500, &[1, 10, 100, 1000, 10_000]),
@@ -94,16 +87,17 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
         std::iter::once(point(None, 0, 0)).chain(sized).collect()
     },
     check: check_payload,
+    ..TIME_PER_OPERATION
 };
 
-fn check_exchange(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn check_exchange(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     let ops = asked(params, "n") * reps(params);
     conserved(reply, ops, 2 * ops)?;
     let steps = asked(params, "pieces") * asked(params, "work");
     extra(reply, "sink", 2 * reps(params) * worked(steps))
 }
 
-fn check_payload(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn check_payload(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     check_exchange(params, reply)?;
     let messages = 2 * asked(params, "n") * reps(params);
     extra(reply, "elements", messages * asked(params, "s"))

@@ -1,8 +1,8 @@
 //! Process exits and their notifications: `monitor-churn`, `link-churn`, `exit-cascade`, `restart`.
 
 use super::checks::{extra, one_each, reps};
-use super::points::{counted, params, repeated, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity};
+use super::experiment::{Axis, Better, Experiment, Figure, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, params, repeated, timed};
 
 /// Processes that a sample of `exit-cascade` ends, whatever the length of its chains.
 const ENDED: u64 = 100_000;
@@ -19,15 +19,7 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
         "tokio has no monitors: there, on ractor and on kameo it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
     ],
     metric: "time per round",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per round", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static LINK_CHURN: Experiment = Experiment {
@@ -47,23 +39,19 @@ pub(super) static EXIT_CASCADE: Experiment = Experiment {
     what: "A hundred thousand processes are linked in a chain; the first is ended, and each takes the next with it.",
     notes: &[
         "The chain stands before the clock starts, which ends when a down message tells that the last has ended, with the reason of the first. Afterwards none of them may be alive.",
-        "The principal figure is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
+        "The primary metric is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
         "tokio has no links.",
     ],
     metric: "time per process",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "n", label: "processes in the chain", scale: "log" }),
-    y: Quantity { label: "time per process", unit: "ns" },
     figure: Figure::PerOperation(Some(ENDED)),
-    variants: false,
-    manner: Manner::Few,
+    mode: SamplingMode::Few,
     points: |_| {
         let chain =
             |n| Point { x: Some(n), params: params([("n", n), ("reps", ENDED / n)]), scaled: None };
         [1000, 10_000, ENDED].map(chain).to_vec()
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static RESTART: Experiment = Experiment {
@@ -79,16 +67,13 @@ pub(super) static RESTART: Experiment = Experiment {
     metric: "restarts",
     unit: "restarts/s",
     better: Better::Higher,
-    x: None,
-    y: Quantity { label: "restarts", unit: "restarts/s" },
     figure: Figure::Rate(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |_| timed(params([("n", RESTARTS)]), repeated(1, 1.0)),
     check: |params, reply| {
         one_each(params, reply)?;
         extra(reply, "alive", reps(params))
     },
+    ..TIME_PER_OPERATION
 };
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
-use super::checks::{asked, conserved, in_order_if_told, one_each};
-use super::points::{counted, params, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void};
+use super::checks::{in_order_if_told, one_each, round_trips};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled};
+use super::points::{TIME_PER_OPERATION, counted, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -15,19 +15,9 @@ pub(super) static PING_PONG: Experiment = Experiment {
         "Beside it stand the latency of one trip in 256 by itself, and the most memory that the program has during a sample.",
     ],
     metric: "time per round trip",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per round trip", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Watched,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, 2 * n)?;
-        in_order_if_told(reply)
-    },
+    mode: SamplingMode::Watched,
+    check: round_trips,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THROUGHPUT: Experiment = Experiment {
@@ -39,18 +29,13 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per message", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Watched,
+    mode: SamplingMode::Watched,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
     check: one_each_in_time,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static FAN_IN: Experiment = Experiment {
@@ -58,17 +43,11 @@ pub(super) static FAN_IN: Experiment = Experiment {
     title: "Many senders, one receiver",
     what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
-        "The principal figure is that of 64 senders. The full profile sends four million in all.",
+        "The primary metric is that of 64 senders. The full profile sends four million in all.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
-    metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
-    y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
-    variants: false,
-    manner: Manner::Watched,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
@@ -77,7 +56,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
-    check: one_each_in_time,
+    ..THROUGHPUT
 };
 
 pub(super) static FAN_OUT: Experiment = Experiment {
@@ -89,18 +68,11 @@ pub(super) static FAN_OUT: Experiment = Experiment {
         "300 000 messages in the quick profile, four million in the full one, the same for every contender: what each receiver tells at its end counts too.",
     ],
     metric: "time per message",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per message", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| {
         let n = if profile == Profile::Quick { 300_000 } else { 4_000_000 };
         vec![Point { x: None, params: params([("processes", 10_000), ("n", n)]), scaled: None }]
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static THREAD_RING: Experiment = Experiment {
@@ -111,22 +83,15 @@ pub(super) static THREAD_RING: Experiment = Experiment {
         "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
     ],
     metric: "time per hop",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per hop", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 /// Checks for n messages at both ends, and for ascending percentiles of single messages.
-fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     one_each(params, reply)?;
     in_order_if_told(reply)
 }

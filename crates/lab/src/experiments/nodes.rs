@@ -1,8 +1,8 @@
 //! Two distribution nodes on one machine: `dist-send`, `dist-round-trip`.
 
 use super::checks::{asked, conserved, extra, in_order_if_told};
-use super::points::{counted, timed};
-use super::{Better, Experiment, Figure, Manner, Params, Quantity, Void};
+use super::experiment::{Better, Experiment, Figure, Invalid, Params, SamplingMode};
+use super::points::{TIME_PER_OPERATION, counted, timed};
 use crate::contender::Reply;
 
 pub(super) static DIST_SEND: Experiment = Experiment {
@@ -17,13 +17,11 @@ pub(super) static DIST_SEND: Experiment = Experiment {
     metric: "messages per second",
     unit: "messages/s",
     better: Better::Higher,
-    x: None,
-    y: Quantity { label: "messages per second", unit: "messages/s" },
     figure: Figure::Rate(None),
     variants: true,
-    manner: Manner::Paired,
-    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
+    mode: SamplingMode::Paired,
     check: |params, reply| all_taken(params, reply, 1),
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
@@ -37,7 +35,6 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
     metric: "time per round trip",
     unit: "µs",
     better: Better::Lower,
-    y: Quantity { label: "time per round trip", unit: "µs" },
     figure: Figure::Micros,
     points: |_| timed(Params::new(), counted(100, 100_000_000, 1.0)),
     check: |params, reply| all_taken(params, reply, 2),
@@ -45,7 +42,7 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
 };
 
 /// Checks that all messages were sent and arrived in order, by the counts of both nodes.
-fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Void> {
+fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Invalid> {
     let n = asked(params, "n");
     conserved(reply, n, messages * n)?;
     extra(reply, "taken", n)?;
@@ -56,8 +53,8 @@ fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Void> 
 mod tests {
     use serde_json::json;
 
-    use super::super::points::params;
     use super::*;
+    use crate::experiments::points::params;
 
     #[test]
     fn sample_is_invalid_if_the_nodes_disagree_on_the_count() {
@@ -70,7 +67,7 @@ mod tests {
         };
         assert_eq!(all_taken(&ask, &reply(100, 50), 2), Ok(()));
         for (received, taken, due) in [(99, 50, "received is 99"), (100, 49, "taken is 49")] {
-            let Void(why) = all_taken(&ask, &reply(received, taken), 2).unwrap_err();
+            let Invalid(why) = all_taken(&ask, &reply(received, taken), 2).unwrap_err();
             assert!(why.starts_with(due), "{why}");
         }
     }

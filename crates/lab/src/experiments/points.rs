@@ -1,12 +1,38 @@
-//! Building blocks of the experiments' points. Pure.
+//! Default values of experiments, and building blocks of their points. Pure.
+
+use std::thread::available_parallelism;
 
 use serde_json::Value;
 
-use super::{Params, Point, Scaled};
+use super::checks::one_each;
+use super::experiment::{Better, Experiment, Figure, Params, Point, SamplingMode, Scaled};
+
+/// Default values: the time per operation in ns, with a calibrated n, without a sweep and without variants.
+pub(super) const TIME_PER_OPERATION: Experiment = Experiment {
+    id: "",
+    title: "",
+    what: "",
+    notes: &[],
+    metric: "",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: None,
+    figure: Figure::PerOperation(None),
+    variants: false,
+    mode: SamplingMode::Usual,
+    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
+    check: one_each,
+};
 
 /// Creates parameters from numbers.
 pub(super) fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+}
+
+/// Returns the number of cores.
+pub(super) fn cores() -> u64 {
+    available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
 /// A calibrated n, from `start` to `cap`.

@@ -1,15 +1,15 @@
 //! Signals from many senders to one receiver: `signals`.
 
-use std::thread::available_parallelism;
-
 use super::checks::{asked, found, same};
-use super::points::params;
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
+use super::experiment::{
+    Axis, Better, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode,
+};
+use super::points::{cores, params};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
 /// Senders of the primary metric, in both profiles and on every machine.
-pub(crate) const PRINCIPAL_SENDERS: u64 = 16;
+pub(crate) const PRIMARY_SENDERS: u64 = 16;
 
 /// Maximum bytes of signals in flight.
 const ROOM_BYTES: u64 = 1 << 30;
@@ -20,7 +20,7 @@ pub(super) static SIGNALS: Experiment = Experiment {
     what: "Senders send messages and exit signals to one receiver for a time; it traps exits and counts all of them.",
     notes: &[
         "After parallel_messages_SUITE of Erlang/OTP, whose scenarios and titles these are: messages, exit signals or half of each, drawn by chance, every one with a list of S integers that the sender copies. Each sender looks for the word to stop before every signal. Send throughput and receive throughput have each their own runs.",
-        "The principal figure is the receive throughput of 16 senders, half messages and half exit signals, of size 1: a signal counts when it has arrived, and the number is the same in both profiles and on every machine.",
+        "The primary metric is the receive throughput of 16 senders, half messages and half exit signals, of size 1: a signal counts when it has arrived, and the number is the same in both profiles and on every machine.",
         "The quick profile takes two scenarios for 50 ms without rest, six samples each. The full one takes all twelve for a second after a second of rest, and the one that asks for another queue; three samples each, as OTP does, whose range holds the median in three of four cases only. 1, 2, 4 and 16 senders are always there; of 8, 15, 31, 32, 47, 48, 63 and 64 the full profile takes those for which there are cores.",
         "Put right: OTP's suite divides by T what was also sent after T, and leaves the time to stop the senders out of both its figures. Here the clock runs from the first signal to the last that was sent, or received. What the suite would have told stands beside it.",
         "On the BEAM the receiver is spawned with message_queue_data off_heap, as the suite does, and on_heap, which is the runtime's default. purlin's inbox goes from one stack to lanes and back by itself, and has no setting for it: adaptive.",
@@ -31,16 +31,13 @@ pub(super) static SIGNALS: Experiment = Experiment {
     unit: "signals/s",
     better: Better::Higher,
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
-    y: Quantity { label: "throughput", unit: "signals/s" },
+    y: Some(Quantity { label: "throughput", unit: "signals/s" }),
     figure: Figure::Signals,
     variants: true,
-    manner: Manner::Thrice,
-    points: |profile| {
-        let cores = available_parallelism().map_or(1, |cores| cores.get() as u64);
-        match profile {
-            Profile::Quick => quick(),
-            Profile::Full => full(cores),
-        }
+    mode: SamplingMode::Thrice,
+    points: |profile| match profile {
+        Profile::Quick => quick(),
+        Profile::Full => full(cores()),
     },
     check: check_signals,
 };
@@ -72,8 +69,7 @@ fn full(cores: u64) -> Vec<Point> {
             [1, 10, 100, 1000].map(|s| Scenario { exit_percent, s, switch: 0 })
         })
         .collect();
-    let wanted =
-        |senders: &u64| *senders <= cores || [1, 2, 4, PRINCIPAL_SENDERS].contains(senders);
+    let wanted = |senders: &u64| *senders <= cores || [1, 2, 4, PRIMARY_SENDERS].contains(senders);
     let senders: Vec<_> =
         [1, 2, 4, 8, 15, 16, 31, 32, 47, 48, 63, 64].into_iter().filter(wanted).collect();
     let second = Times { ms: 1000, rest_ms: 1000 };
@@ -109,13 +105,13 @@ fn point(scenario: Scenario, mode: &str, senders: u64, times: Times) -> Point {
 }
 
 /// Returns whether these parameters give the primary metric.
-pub(crate) fn is_principal(params: &Params) -> bool {
+pub(crate) fn is_primary(params: &Params) -> bool {
     let at = |name, due| asked(params, name) == due;
     receives(params)
         && at("exit_percent", 50)
         && at("s", 1)
         && at("switch", 0)
-        && at("senders", PRINCIPAL_SENDERS)
+        && at("senders", PRIMARY_SENDERS)
 }
 
 /// Returns whether the clock stops at the last receipt.
@@ -147,9 +143,9 @@ pub(crate) fn graph(params: &Params) -> String {
 }
 
 /// Checks that every sent signal was received, and that only the requested kinds were.
-fn check_signals(params: &Params, reply: &Reply) -> Result<(), Void> {
+fn check_signals(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     if reply.sent == 0 {
-        return Err(Void("nothing was sent".to_owned()));
+        return Err(Invalid("nothing was sent".to_owned()));
     }
     same("ops", reply.ops, reply.sent)?;
     same("received", reply.received, reply.sent)?;
@@ -158,7 +154,7 @@ fn check_signals(params: &Params, reply: &Reply) -> Result<(), Void> {
     let (messages, exits, switches) = (messages?, exits?, switches?);
     let counted = u128::from(messages) + u128::from(exits) + u128::from(switches);
     if counted != u128::from(reply.received) {
-        return Err(Void(format!(
+        return Err(Invalid(format!(
             "messages, exits and switches are {counted} together, not {}",
             reply.received
         )));
@@ -173,7 +169,7 @@ fn check_signals(params: &Params, reply: &Reply) -> Result<(), Void> {
     }
     let (late, cut) = (found(reply, "late")?, found(reply, "cut")?);
     if late > reply.sent || cut > asked(params, "senders") {
-        return Err(Void(format!("late is {late} and cut is {cut}, which cannot be")));
+        return Err(Invalid(format!("late is {late} and cut is {cut}, which cannot be")));
     }
     found(reply, "drain_ns").map(drop)
 }
@@ -229,7 +225,7 @@ mod tests {
     #[test]
     fn one_point_is_the_primary_metric_in_each_profile() {
         for points in [quick(), full(2), full(64)] {
-            assert_eq!(points.iter().filter(|point| is_principal(&point.params)).count(), 1);
+            assert_eq!(points.iter().filter(|point| is_primary(&point.params)).count(), 1);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Large numbers of concurrent processes: `fork-join`, `skynet`.
 
-use super::checks::{asked, conserved, extra, one_each};
-use super::points::params;
-use super::{Better, Experiment, Figure, Manner, Point, Quantity};
+use super::checks::{asked, conserved, extra};
+use super::experiment::{Experiment, Figure, Point};
+use super::points::{TIME_PER_OPERATION, params};
 use crate::profile::Profile;
 
 pub(super) static FORK_JOIN: Experiment = Experiment {
@@ -13,15 +13,8 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
         "A hundred thousand processes in the quick profile, a million in the full one, the same for every contender.",
     ],
     metric: "time per process",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per process", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| vec![fixed("n", profile)],
-    check: one_each,
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static SKYNET: Experiment = Experiment {
@@ -33,18 +26,14 @@ pub(super) static SKYNET: Experiment = Experiment {
     ],
     metric: "time for the tree",
     unit: "ms",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time for the tree", unit: "ms" },
     figure: Figure::Whole,
-    variants: false,
-    manner: Manner::Usual,
     points: |profile| vec![fixed("leaves", profile)],
     check: |params, reply| {
         let leaves = asked(params, "leaves");
         conserved(reply, leaves, leaves)?;
         extra(reply, "sum", leaves * leaves.saturating_sub(1) / 2)
     },
+    ..TIME_PER_OPERATION
 };
 
 fn fixed(name: &str, profile: Profile) -> Point {

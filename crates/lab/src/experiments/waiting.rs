@@ -1,8 +1,8 @@
 //! Idle timers and processes: `timers`, `idle-memory`.
 
 use super::checks::{asked, extra, one_each};
-use super::points::{counted, params, timed};
-use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void};
+use super::experiment::{Experiment, Figure, Invalid, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, counted, params, timed};
 use crate::profile::Profile;
 
 /// Number of other live timers in `timers`.
@@ -17,18 +17,12 @@ pub(super) static TIMERS: Experiment = Experiment {
         "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a sleep that is polled once, which sets its timer, and dropped. On ractor and kameo send_after and the abort of its handle, on actix notify_later and cancel_future.",
     ],
     metric: "time per pair of set and cancel",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per pair of set and cancel", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
     points: |_| timed(params([("waiting", OTHERS)]), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         one_each(params, reply)?;
         extra(reply, "waiting", asked(params, "waiting"))
     },
+    ..TIME_PER_OPERATION
 };
 
 pub(super) static IDLE_MEMORY: Experiment = Experiment {
@@ -43,12 +37,8 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     ],
     metric: "resident memory per process",
     unit: "bytes",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "resident memory per process", unit: "bytes" },
     figure: Figure::Footprint,
-    variants: false,
-    manner: Manner::Afresh,
+    mode: SamplingMode::FreshProcess,
     points: |profile| {
         let n = if profile == Profile::Quick { 500_000 } else { 1_000_000 };
         vec![Point { x: None, params: params([("n", n)]), scaled: None }]
@@ -57,7 +47,8 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
         one_each(params, reply)?;
         match (reply.extra("resident_before"), reply.extra("resident_after")) {
             (Some(_), Some(_)) => Ok(()),
-            _ => Err(Void("its resident memory cannot be read".to_owned())),
+            _ => Err(Invalid("its resident memory cannot be read".to_owned())),
         }
     },
+    ..TIME_PER_OPERATION
 };

@@ -1,9 +1,9 @@
 //! Exports the primary metrics as a Markdown table, with intervals and ratios. Pure.
 
+use crate::format::{NONE, digits, short, with_ends};
 use crate::markdown::plain;
-use crate::results::{Ratio, ResultEntry, Verdict, ratios};
-use crate::stored::Figures;
-use crate::table::{NONE, digits, short, with_ends};
+use crate::results::{Figures, Ratio, ResultEntry, Verdict, ratios};
+use crate::stats::Interval;
 
 /// Returns a line about the run, then one row per primary metric, each followed by rows for the
 /// contender's other variants that are compared.
@@ -13,9 +13,9 @@ use crate::table::{NONE, digits, short, with_ends};
 #[must_use]
 pub fn markdown(figures: &Figures) -> String {
     let mut parts = vec![about(figures)];
-    let principal: Vec<&ResultEntry> =
-        figures.results.iter().filter(|result| result.principal).collect();
-    if principal.is_empty() {
+    let primary: Vec<&ResultEntry> =
+        figures.results.iter().filter(|result| result.primary).collect();
+    if primary.is_empty() {
         for (graph, results) in by_graph(&figures.results) {
             parts.extend(graph.map(|graph| format!("### {}\n", plain(graph))));
             parts.push(table(&results, &[], true));
@@ -24,7 +24,7 @@ pub fn markdown(figures: &Figures) -> String {
         let ratios = ratios(&figures.results, figures.seed);
         // The contender's other variants of a compared figure get rows, too.
         let beside = |one: &&'_ ResultEntry| ratios.iter().any(|ratio| ratio.is_of(one));
-        let rows = principal.iter().flat_map(|one| {
+        let rows = primary.iter().flat_map(|one| {
             let others = one.in_other_variants(&figures.results).filter(beside);
             [*one].into_iter().chain(others)
         });
@@ -107,7 +107,8 @@ fn figure(result: &ResultEntry, headed: bool) -> String {
 /// Returns the ratio with its interval, the reference if it is not the usual one, and the verdict
 /// if it is indistinguishable.
 fn worse_by(ratio: &Ratio, usual: &str) -> String {
-    let times = with_ends([ratio.ratio, ratio.low, ratio.high], digits);
+    let Ratio { ratio: value, low, high, .. } = *ratio;
+    let times = with_ends(Interval { value, low, high }, digits);
     let than = if ratio.against == usual {
         String::new()
     } else {

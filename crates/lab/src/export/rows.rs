@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::Problem;
-use crate::stored::Figures;
+use crate::results::Figures;
 
 /// Column names; a stable interface for other programs.
 const COLUMNS: [&str; 12] = [
@@ -52,7 +52,7 @@ pub fn csv(figures: &Figures) -> Result<String, Problem> {
                 &result.metric,
                 &result.unit,
                 &result.better,
-                if result.principal { "true" } else { "false" },
+                if result.primary { "true" } else { "false" },
                 &(place + 1).to_string(),
                 &value.to_string(),
             ];

@@ -1,6 +1,6 @@
 //! Fitness of the machine for measuring: other load, and limits on its performance.
 //!
-//! [`Fitness::look`] takes 0.2 s and is called before the first sample. A value that cannot be read
+//! [`Fitness::snapshot`] takes 0.2 s and is called before the first sample. A value that cannot be read
 //! is `None`. [`Fitness::warnings`] derives the warnings.
 
 use std::path::Path;
@@ -11,6 +11,7 @@ use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, ProcessRefreshKind, ProcessesToUpdate
 
 use super::kernel::{Ticks, allowed, listed, mhz, pressure};
 use super::quota::{Quota, quota};
+use crate::format::tenths;
 use crate::warning::Warning;
 
 /// Number of busiest programs reported.
@@ -78,7 +79,7 @@ pub struct Busy {
 impl Fitness {
     /// Takes a snapshot of the machine, which takes 0.2 s.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn snapshot() -> Self {
         let mut system = System::new();
         let refresh = |system: &mut System| {
             system.refresh_cpu_usage();
@@ -90,13 +91,13 @@ impl Fitness {
         thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
         refresh(&mut system);
         system.refresh_memory();
-        let looked = sysinfo::IS_SUPPORTED_SYSTEM;
-        let knows = looked && system.total_memory() > 0;
+        let supported = sysinfo::IS_SUPPORTED_SYSTEM;
+        let knows = supported && system.total_memory() > 0;
         let load = System::load_average();
         let frequency = |name: &str| in_policies(name).and_then(|all| largest_mhz(&all));
         Self {
-            load: (looked && !cfg!(windows)).then_some([load.one, load.five, load.fifteen]),
-            busy_percent: looked.then(|| tenths(system.global_cpu_usage().into())),
+            load: (supported && !cfg!(windows)).then_some([load.one, load.five, load.fifteen]),
+            busy_percent: supported.then(|| tenths(system.global_cpu_usage().into())),
             busiest: busiest(&system),
             steal_percent: watch.percent(),
             steal_percent_during: None,
@@ -246,11 +247,6 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// Rounds to one decimal; more would suggest a precision the value does not have.
-fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,7 +299,7 @@ mod tests {
     // CLOCK: uses the real clock, for 0.2 s.
     #[test]
     fn snapshot_of_this_machine_round_trips_through_json() {
-        let found = Fitness::look();
+        let found = Fitness::snapshot();
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Fitness>(&text).unwrap(), found);
         if cfg!(target_os = "linux") {

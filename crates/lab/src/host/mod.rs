@@ -42,7 +42,7 @@ pub struct Host {
 impl Host {
     /// Reads the description of this machine, without its fitness.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn snapshot() -> Self {
         let mut system = System::new();
         system.refresh_memory();
         system.refresh_cpu_all();

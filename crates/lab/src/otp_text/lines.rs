@@ -1,13 +1,22 @@
-//! Extraction of graph lines from a document. Pure.
+//! Graph lines of a document: their names, and their extraction. Pure.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::records::trim;
+use super::records::{SCENARIO, trim};
 use super::title::{Measure, options_of};
-use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
-use crate::results::ResultEntry;
-use crate::stored::Figures;
+use crate::results::{Figures, ResultEntry};
+
+/// The experiment the suite's figures belong to.
+pub(super) const EXPERIMENT: &str = "signals";
+/// Suffix of the metric of a figure computed as the suite does: divided by the configured duration.
+pub(super) const AS_OTP: &str = ", as OTP computes it";
+/// Parameter that stores the spawn options of a scenario as written.
+pub(super) const OPTIONS: &str = "spawn_options";
+/// Parameter that numbers repeated runs of a scenario within one text, from 2.
+pub(super) const RUN: &str = "run";
+/// Maximum length of a label, in characters.
+pub(super) const LABEL: usize = 200;
 
 /// A line of a graph.
 pub(super) struct Line<'a> {
@@ -84,6 +93,11 @@ fn options(result: &ResultEntry) -> Option<Cow<'_, str>> {
 
 fn run(result: &ResultEntry) -> u64 {
     result.params.get(RUN).and_then(|run| run.as_u64()).unwrap_or(1)
+}
+
+/// Returns the label prefix of a run; empty for the first.
+pub(super) fn version(run: u64) -> String {
+    if run < 2 { String::new() } else { format!("Ver: {run} ") }
 }
 
 /// Returns a label that cannot end a field or a record and cannot be read as a comment or a title.

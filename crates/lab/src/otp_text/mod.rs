@@ -34,34 +34,16 @@ mod records;
 mod title;
 mod write;
 
-use records::trim;
+use records::{SCENARIO, trim};
 
 pub use read::read;
 pub use write::write;
-
-/// Prefix of a scenario's title.
-const SCENARIO: &str = "Scenario: ";
-/// The experiment the suite's figures belong to.
-const EXPERIMENT: &str = "signals";
-/// Suffix of the metric of a figure computed as the suite does: divided by the configured duration.
-const AS_OTP: &str = ", as OTP computes it";
-/// Parameter that stores the spawn options of a scenario as written.
-const OPTIONS: &str = "spawn_options";
-/// Parameter that numbers repeated runs of a scenario within one text, from 2.
-const RUN: &str = "run";
-/// Maximum length of a label, in characters.
-const LABEL: usize = 200;
 
 /// Returns whether the text is in the suite's format: not JSON, with a scenario or a record.
 #[must_use]
 pub fn is_text(text: &str) -> bool {
     let record = |line: &str| line.starts_with(SCENARIO) || line.ends_with('$');
     !trim(text).starts_with(['{', '[']) && text.lines().any(|line| record(trim(line)))
-}
-
-/// Returns the label prefix of a run; empty for the first.
-fn version(run: u64) -> String {
-    if run < 2 { String::new() } else { format!("Ver: {run} ") }
 }
 
 #[cfg(test)]

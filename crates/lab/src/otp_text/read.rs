@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::lines::fit;
-use super::records::{Field, Record, at, quoted, records, whole};
+use super::lines::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, fit, version};
+use super::records::{Field, Record, SCENARIO, at, quoted, records, whole};
 use super::title::{Measure, Title};
-use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
 use crate::error::Problem;
 use crate::experiments::{Better, Params};
 use crate::results::{AboutContender, AboutExperiment, ResultEntry};
@@ -173,7 +172,7 @@ impl Scenario<'_> {
             low: value,
             high: value,
             fit: None,
-            principal: false,
+            primary: false,
         }
     }
 }

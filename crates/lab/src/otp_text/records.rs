@@ -1,8 +1,9 @@
 //! Removes comments and joins lines to records. Pure.
 
-use super::SCENARIO;
 use crate::error::Problem;
 
+/// Prefix of a scenario's title.
+pub(super) const SCENARIO: &str = "Scenario: ";
 /// Maximum line length, in bytes; lines of the suite are below 300.
 const LINE: usize = 4096;
 /// Maximum number of lines per record; the suite prints one per sender count.

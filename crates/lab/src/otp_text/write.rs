@@ -2,12 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lines::{Line, lines};
-use super::records::quoted;
+use super::lines::{EXPERIMENT, Line, lines};
+use super::records::{SCENARIO, quoted};
 use super::title::{Title, options_of};
-use super::{EXPERIMENT, SCENARIO};
 use crate::error::Problem;
-use crate::stored::Figures;
+use crate::results::Figures;
 
 /// The variant of the suite's own receiver; used for a graph in which no contender has spawn
 /// options.

@@ -201,7 +201,7 @@ const model = (() => {
       ratios: gather("ratios")
         .map(({ raw, index }) => readRatio(raw, index, find, experiments))
         .filter((ratio) => ratio.value > 0),
-      voids: gather("void").map(({ raw, index }) => ({
+      invalid: gather("void").map(({ raw, index }) => ({
         experiment: text(raw.experiment),
         contender: label(index, raw.contender),
         params: object(raw.params),

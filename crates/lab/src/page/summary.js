@@ -36,7 +36,7 @@ const summary = (() => {
     const rows = report.ratios;
     const heading = h("h2", { id: "ratios" }, "Ratios");
     if (rows.length === 0) {
-      return h("section", {}, heading, h("p", {}, "There is no ratio: no two contenders have a principal figure for the same experiment."));
+      return h("section", {}, heading, h("p", {}, "There is no ratio: no two contenders have a primary metric for the same experiment."));
     }
     const values = rows.flatMap((row) => [row.value, row.low, row.high]).filter((value) => value > 0);
     const ends = [Math.min(0.8, ...values), Math.max(1.25, ...values)];
@@ -82,7 +82,7 @@ const summary = (() => {
   }
 
   function trouble(report, link) {
-    if (report.voids.length + report.problems.length === 0) return null;
+    if (report.invalid.length + report.problems.length === 0) return null;
     const title = (id) =>
       link(
         report.experiments.find((experiment) => experiment.id === id),
@@ -104,8 +104,8 @@ const summary = (() => {
         ),
       ),
       group(
-        `${plural(report.voids.length, "void sample")}, stored but counted for nothing`,
-        report.voids.map((one) =>
+        `${plural(report.invalid.length, "invalid sample")}, stored and not counted`,
+        report.invalid.map((one) =>
           h(
             "li",
             {},
@@ -208,7 +208,7 @@ const summary = (() => {
               "p",
               {},
               "Every contender is a program of its own, asked over a pipe, and reads its own clock around the work alone. ",
-              "Contenders take turns in an order drawn by the seed, so that a machine that drifts does so for all of them. A sample that lost a message is void. ",
+              "Contenders take turns in an order drawn by the seed, so that a machine that drifts does so for all of them. A sample that lost a message is invalid. ",
               "To run it again: ",
               h("code", {}, `purlin lab run --profile ${profile}${file.seed === undefined ? "" : ` --seed ${file.seed}`}`),
             )

@@ -1,6 +1,6 @@
 //! `call-vs-send`: cost of a send above a local call, and related figures.
 
-use super::figures::{Frame, finite};
+use super::frame::{Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::sampling::Taken;

@@ -3,7 +3,7 @@
 //! The contender, or the load client for its server, may report latency. The lab reads memory,
 //! where the operating system reports it. A missing value gives no result.
 
-use super::figures::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 
@@ -20,15 +20,9 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let figures = frame.lane.points.iter().flat_map(|point| {
         FIGURES.iter().map(move |(name, metric, unit, size)| {
             let told = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
-            frame.result(Draft {
-                metric,
-                unit,
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: point.x,
-                samples: finite(told.map(|value| value as f64 / size)),
-                principal: false,
-            })
+            let samples = finite(told.map(|value| value as f64 / size));
+            let better = Better::Lower;
+            frame.result(Draft { metric, unit, better, ..frame.draft(point, samples) })
         })
     });
     figures.flatten().collect()

@@ -6,7 +6,7 @@
 use super::schema::ResultEntry;
 use crate::profile::FEWEST;
 use crate::stats;
-use crate::warning::{Apart, Warning};
+use crate::warning::{OutlierCount, Warning};
 
 /// False discovery rate of the reported drifts.
 const CHANCE: f64 = 0.05;
@@ -17,14 +17,14 @@ const LEAST: f64 = 0.02;
 /// Returns a warning for the figures of one experiment that have outliers.
 #[must_use]
 pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
-    let apart = judged(results).filter_map(|result| {
+    let counts = judged(results).filter_map(|result| {
         let count = stats::outliers(&result.samples).len();
         let (contender, of) = (result.contender.clone(), result.samples.len());
-        (count > 0).then_some(Apart { contender, count, of })
+        (count > 0).then_some(OutlierCount { contender, count, of })
     });
-    let apart: Vec<_> = apart.collect();
+    let counts: Vec<_> = counts.collect();
     let experiment = results.first()?.experiment.clone();
-    (!apart.is_empty()).then_some(Warning::Outliers { experiment, apart })
+    (!counts.is_empty()).then_some(Warning::Outliers { experiment, counts })
 }
 
 /// Returns a warning for each figure of a run that drifted, controlling the false discovery rate
@@ -47,5 +47,5 @@ pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
 }
 
 fn judged(results: &[ResultEntry]) -> impl Iterator<Item = &ResultEntry> {
-    results.iter().filter(|result| result.principal && result.samples.len() >= FEWEST)
+    results.iter().filter(|result| result.primary && result.samples.len() >= FEWEST)
 }

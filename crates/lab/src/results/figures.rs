@@ -1,90 +1,12 @@
 //! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
+use super::frame::{Draft, Frame, finite, number, per_repetition};
 use super::schema::ResultEntry;
 use super::{above, acks, beside, over, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, Manner, Params};
+use crate::experiments::{Better, Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
 use crate::stats;
-
-/// Common context of the figures of a lane.
-pub(super) struct Frame<'a> {
-    pub(super) experiment: &'a Experiment,
-    pub(super) lane: &'a Lane,
-}
-
-/// A figure without its interval.
-pub(super) struct Draft<'a> {
-    pub(super) metric: &'a str,
-    pub(super) unit: &'a str,
-    pub(super) better: Better,
-    pub(super) params: Params,
-    pub(super) x: Option<u64>,
-    pub(super) samples: Vec<f64>,
-    pub(super) principal: bool,
-}
-
-impl Frame<'_> {
-    /// Returns results for which less is better, each from a metric, its unit, the point it belongs
-    /// to and its samples; the first is the primary metric.
-    pub(super) fn costs<'p>(
-        &self,
-        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
-    ) -> Vec<ResultEntry> {
-        let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
-            self.result(Draft {
-                metric,
-                unit,
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: None,
-                samples,
-                principal: index == 0,
-            })
-        };
-        drafts.into_iter().enumerate().filter_map(result).collect()
-    }
-
-    /// Returns a result of these samples; `None` for no samples.
-    pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
-        let interval = stats::median_interval(&draft.samples)?;
-        Some(ResultEntry {
-            experiment: self.experiment.id.into(),
-            contender: self.lane.label.clone(),
-            variant: self.lane.variant.clone(),
-            graph: None,
-            params: draft.params,
-            x: draft.x,
-            metric: draft.metric.into(),
-            unit: draft.unit.into(),
-            better: draft.better.word().into(),
-            samples: draft.samples,
-            median: interval.value,
-            low: interval.low,
-            high: interval.high,
-            fit: None,
-            principal: draft.principal && self.lane.natural,
-        })
-    }
-
-    /// Returns a result at one point in the experiment's own metric.
-    fn at(
-        &self,
-        point: &Taken,
-        principal: bool,
-        figure: impl Fn(&Reply) -> f64,
-    ) -> Option<ResultEntry> {
-        self.result(Draft {
-            metric: self.experiment.metric,
-            unit: self.experiment.unit,
-            better: self.experiment.better,
-            params: point.params.clone(),
-            x: point.x,
-            samples: finite(point.replies.iter().map(|(_, reply)| figure(reply))),
-            principal,
-        })
-    }
-}
 
 /// Returns the results of a lane.
 ///
@@ -99,9 +21,9 @@ pub fn figures(
     ticks_per_ns: Option<f64>,
 ) -> Vec<ResultEntry> {
     let frame = Frame { experiment, lane };
-    let each = |principal: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
+    let each = |primary: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
         let points = lane.points.iter();
-        points.filter_map(|point| frame.at(point, principal(point), figure)).collect()
+        points.filter_map(|point| frame.at(point, primary(point), figure)).collect()
     };
     let mut results: Vec<ResultEntry> = match experiment.figure {
         Figure::PerOperation(x) => {
@@ -124,11 +46,14 @@ pub fn figures(
             (resident("resident_after") - resident("resident_before")) / reply.ops as f64
         }),
     };
-    if lane.natural && !results.iter().any(|result| result.principal) {
+    if lane.natural && !results.iter().any(|result| result.primary) {
         return Vec::new();
     }
     // WHY not for `SyncOrAsync`: its results belong to graphs, which secondary figures do not name.
-    let told = matches!(experiment.manner, Manner::Watched | Manner::Served | Manner::Paired);
+    let told = matches!(
+        experiment.mode,
+        SamplingMode::Watched | SamplingMode::Served | SamplingMode::Paired
+    );
     if told && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
     }
@@ -156,44 +81,18 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
             // WHY: a sample no slower than the work alone carries no information on its messages.
             let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
             let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
-            frame.result(Draft {
-                metric: frame.experiment.metric,
-                unit: frame.experiment.unit,
-                better: frame.experiment.better,
-                params: point.params.clone(),
-                x: point.x,
-                samples,
-                principal: false,
-            })
+            frame.result(frame.draft(point, samples))
         })
         .collect();
     let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
     if let Some(peak) = peak {
-        peak.principal = lane.natural;
+        peak.primary = lane.natural;
     }
     results.extend(frame.result(Draft {
         metric: "time with no messages",
         unit: "ns",
         better: Better::Lower,
-        params: idle.params.clone(),
-        x: None,
-        samples: times,
-        principal: false,
+        ..frame.draft(idle, times)
     }));
     results
-}
-
-/// Returns the time of one repetition, in ns.
-pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
-    reply.elapsed_ns as f64 / number(&point.params, "reps").max(1) as f64
-}
-
-/// Returns a numeric parameter; 0 if it is absent or not a number.
-pub(super) fn number(params: &Params, name: &str) -> u64 {
-    params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
-}
-
-/// Drops values that JSON cannot represent.
-pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    values.filter(|value| value.is_finite()).collect()
 }

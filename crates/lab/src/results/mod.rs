@@ -9,6 +9,7 @@ mod acks;
 mod beside;
 mod doubts;
 mod figures;
+mod frame;
 mod over;
 mod ratios;
 mod schema;
@@ -20,6 +21,6 @@ pub use doubts::{drifts, outliers};
 pub use figures::figures;
 pub use ratios::ratios;
 pub use schema::{
-    AboutContender, AboutExperiment, Absence, Document, Fit, Ratio, ResultEntry, Tool, Trouble,
-    Verdict,
+    AboutContender, AboutExperiment, Absence, Document, Figures, Fit, Ratio, ResultEntry, Tool,
+    Trouble, Verdict,
 };

@@ -1,7 +1,7 @@
 //! `call-deep`: time of an operation at the second point divided by that at the first.
 
 use super::above::{pairs, times};
-use super::figures::{Frame, finite};
+use super::frame::{Frame, finite};
 use super::schema::ResultEntry;
 
 /// Returns the ratio per round, which is the primary metric, and both times.

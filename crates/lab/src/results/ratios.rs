@@ -13,8 +13,8 @@ use crate::stats::{self, Interval};
 #[must_use]
 pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     let mut ratios = Vec::new();
-    let principal: Vec<&ResultEntry> = results.iter().filter(|result| result.principal).collect();
-    for group in principal.chunk_by(|a, b| a.experiment == b.experiment) {
+    let primary: Vec<&ResultEntry> = results.iter().filter(|result| result.primary).collect();
+    for group in primary.chunk_by(|a, b| a.experiment == b.experiment) {
         let Some(base) = base(group) else { continue };
         for result in group.iter().filter(|result| result.contender != base.contender) {
             ratios.extend(ratio(result, base, seed));
@@ -31,7 +31,7 @@ fn ratio(result: &ResultEntry, base: &ResultEntry, seed: u64) -> Option<Ratio> {
     Some(Ratio {
         experiment: result.experiment.clone(),
         contender: result.contender.clone(),
-        variant: result.variant.clone().filter(|_| !result.principal),
+        variant: result.variant.clone().filter(|_| !result.primary),
         against: base.contender.clone(),
         ratio: interval.value,
         low: interval.low,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::instrument::Instrument;
-use crate::sampling::{Step, VoidSample};
+use crate::sampling::{InvalidSample, Step};
 use crate::warning::StoredWarning;
 
 /// All data of one run.
@@ -49,7 +49,8 @@ pub struct Document {
     /// The steps by which `call-vs-send` found its n.
     pub steps: Vec<Step>,
     /// The invalid samples.
-    pub void: Vec<VoidSample>,
+    #[serde(rename = "void")]
+    pub invalid: Vec<InvalidSample>,
     /// Contenders without a figure for an experiment, where that is not an error.
     pub absences: Vec<Absence>,
     /// Errors.
@@ -110,6 +111,7 @@ pub struct AboutExperiment {
 
 impl From<&Experiment> for AboutExperiment {
     fn from(experiment: &Experiment) -> Self {
+        let y = experiment.quantity();
         Self {
             id: experiment.id,
             title: experiment.title,
@@ -122,9 +124,30 @@ impl From<&Experiment> for AboutExperiment {
                 Value::Null,
                 |axis| json!({"param": axis.param, "label": axis.label, "scale": axis.scale}),
             ),
-            y: json!({"label": experiment.y.label, "unit": experiment.y.unit}),
+            y: json!({"label": y.label, "unit": y.unit}),
         }
     }
+}
+
+/// The parts of a [`Document`] that comparisons and exports need.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Figures {
+    /// Start time.
+    pub started: String,
+    /// Whether the run was interrupted.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// Seed of the sample order and of the intervals.
+    #[serde(default)]
+    pub seed: u64,
+    /// `quick` or `full`.
+    pub profile: String,
+    /// The machine; `None` if unknown, as in OTP's text.
+    pub host: Option<Host>,
+    /// The contenders.
+    pub contenders: Vec<AboutContender>,
+    /// The figures, each with its samples.
+    pub results: Vec<ResultEntry>,
 }
 
 /// A figure: one metric of one contender at one point.
@@ -163,7 +186,8 @@ pub struct ResultEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
     /// Whether this is the contender's primary metric in the experiment.
-    pub principal: bool,
+    #[serde(rename = "principal")]
+    pub primary: bool,
 }
 
 impl ResultEntry {
@@ -241,7 +265,7 @@ impl Ratio {
     /// Returns whether this ratio compares the given result.
     #[must_use]
     pub fn is_of(&self, result: &ResultEntry) -> bool {
-        let variant = result.variant.as_ref().filter(|_| !result.principal);
+        let variant = result.variant.as_ref().filter(|_| !result.primary);
         (&self.experiment, &self.contender, self.variant.as_ref())
             == (&result.experiment, &result.contender, variant)
     }

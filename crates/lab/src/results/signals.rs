@@ -1,9 +1,9 @@
 //! `signals`: throughput, as measured here and as OTP's suite computes it.
 
-use super::figures::{Draft, Frame, finite, number};
+use super::frame::{Draft, Frame, finite, number};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
-use crate::experiments::signals::{graph, is_principal, receives};
+use crate::experiments::signals::{graph, is_primary, receives};
 use crate::sampling::Taken;
 
 /// Returns two figures per point; one of all points is the primary metric.
@@ -17,7 +17,7 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
         };
         let ours = |reply: &Reply| Some(reply.operations_per_second());
         let as_otp = |reply: &Reply| as_otp(point, reply);
-        results.extend(at(frame, point, metric, is_principal(&point.params), &ours));
+        results.extend(at(frame, point, metric, is_primary(&point.params), &ours));
         results.extend(at(frame, point, theirs, false, &as_otp));
     }
     results
@@ -27,18 +27,11 @@ fn at(
     frame: &Frame<'_>,
     point: &Taken,
     metric: &str,
-    principal: bool,
+    primary: bool,
     figure: &dyn Fn(&Reply) -> Option<f64>,
 ) -> Option<ResultEntry> {
-    let result = frame.result(Draft {
-        metric,
-        unit: frame.experiment.unit,
-        better: frame.experiment.better,
-        params: point.params.clone(),
-        x: point.x,
-        samples: finite(point.replies.iter().filter_map(|(_, reply)| figure(reply))),
-        principal,
-    })?;
+    let samples = finite(point.replies.iter().filter_map(|(_, reply)| figure(reply)));
+    let result = frame.result(Draft { metric, primary, ..frame.draft(point, samples) })?;
     Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::{Draft, Frame, number, per_repetition};
+use super::frame::{Draft, Frame, number, per_repetition};
 use super::schema::{Fit, ResultEntry};
-use crate::experiments::{Better, Params};
+use crate::experiments::Params;
 use crate::sampling::Lane;
 use crate::stats;
 
@@ -13,7 +13,7 @@ use crate::stats;
 /// A line is fitted to each round; the slopes are the samples of the primary metric. The stored
 /// line is fitted to all points of all rounds.
 pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry> {
-    let unit = frame.experiment.y.unit;
+    let plotted = frame.experiment.quantity();
     let mut results = Vec::new();
     let mut rounds: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     for point in &frame.lane.points {
@@ -25,13 +25,9 @@ pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry>
             rounds.entry(*round).or_default().push((x as f64, time));
         }
         results.extend(frame.result(Draft {
-            metric: frame.experiment.y.label,
-            unit,
-            better: Better::Lower,
-            params: point.params.clone(),
-            x: Some(x),
-            samples,
-            principal: false,
+            metric: plotted.label,
+            unit: plotted.unit,
+            ..frame.draft(point, samples)
         }));
     }
     let params = shared(frame.lane);
@@ -46,7 +42,7 @@ pub(super) fn results(frame: &Frame<'_>, over: Option<&str>) -> Vec<ResultEntry>
         params,
         x: None,
         samples,
-        principal: true,
+        primary: true,
     });
     if let (Some(mut line), Some(fit)) = (line, stats::fit(&all)) {
         line.fit = Some(Fit {

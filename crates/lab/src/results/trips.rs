@@ -1,8 +1,7 @@
 //! `hog`: round-trip latency, by open and closed loop.
 
-use super::figures::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, finite};
 use super::schema::ResultEntry;
-use crate::experiments::Better;
 
 /// Metrics of each loop; one value per sample, in µs.
 const FIGURES: [(&str, &str, &str); 3] = [
@@ -20,12 +19,8 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
             let times = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
             results.extend(frame.result(Draft {
                 metric: if open { of_open } else { of_closed },
-                unit: "µs",
-                better: Better::Lower,
-                params: point.params.clone(),
-                x: None,
-                samples: finite(times.map(|ns| ns as f64 / 1000.0)),
-                principal: open && name == "p50_ns",
+                primary: open && name == "p50_ns",
+                ..frame.draft(point, finite(times.map(|ns| ns as f64 / 1000.0)))
             }));
         }
     }

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::{Executor, Record, Request, Watch};
+use super::executor::{Executor, Request};
+use super::record::{Record, Watch};
 use crate::contender::{Failure, Reply};
 use crate::error::Problem;
 

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::Record;
 use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled, taken};
+use super::executor::{Executor, Request};
+use super::outcome::{Entrant, InvalidSample, Lane, Outcome, Step, Stop, Taken};
+use super::record::{Record, Watch};
 use super::shuffle::order;
-use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
 use crate::contender::{Failure, Reply};
-use crate::experiments::{Experiment, Manner, Params, Point, Scaled};
+use crate::experiments::{Experiment, Params, Point, SamplingMode, Scaled};
 use crate::profile::{Budget, FEWEST, Profile};
 
 pub(super) struct Session<'a> {
@@ -42,7 +43,7 @@ enum Purpose {
 /// An answer, and why it is invalid if it is.
 struct Answer {
     reply: Reply,
-    void: Option<String>,
+    invalid: Option<String>,
 }
 
 impl<'a> Session<'a> {
@@ -80,7 +81,7 @@ impl<'a> Session<'a> {
                     Some(scaled) if scaled.stepped => self.find_by_steps(lane, point, scaled)?,
                     Some(scaled) => self.find_by_time(lane, point, scaled)?,
                     // In this mode each sample includes its own warm-up.
-                    None if self.experiment.manner == Manner::Afresh => {}
+                    None if self.experiment.mode == SamplingMode::FreshProcess => {}
                     None => drop(self.ask(lane, point, None, Purpose::WarmUp)?),
                 }
             }
@@ -91,7 +92,7 @@ impl<'a> Session<'a> {
     /// Runs every lane once at every point per round.
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
-        let rounds = self.experiment.manner.rounds(self.budget.rounds, self.profile);
+        let rounds = self.experiment.mode.rounds(self.budget.rounds, self.profile);
         for round in 1..=rounds {
             let turns = order(self.lanes.len() * points, self.seed, self.experiment.id, round);
             for (order, at) in (1..).zip(turns) {
@@ -101,9 +102,9 @@ impl<'a> Session<'a> {
                     continue;
                 };
                 let taken = &mut self.lanes[lane].lane.points[point];
-                match answer.void {
+                match answer.invalid {
                     None => taken.replies.push((round, answer.reply)),
-                    Some(reason) => self.outcome.void.push(VoidSample {
+                    Some(reason) => self.outcome.invalid.push(InvalidSample {
                         experiment: self.experiment.id.into(),
                         contender: self.lanes[lane].lane.label.clone(),
                         params: self.lanes[lane].lane.points[point].params.clone(),
@@ -111,7 +112,7 @@ impl<'a> Session<'a> {
                     }),
                 }
             }
-            self.whole = (round, self.outcome.void.len());
+            self.whole = (round, self.outcome.invalid.len());
             self.watch.round(round, rounds);
         }
         Ok(())
@@ -119,8 +120,8 @@ impl<'a> Session<'a> {
 
     /// Returns the outcome of the completed rounds, if there are enough of them.
     pub(super) fn so_far(mut self) -> Option<Box<Outcome>> {
-        let (rounds, void) = self.whole;
-        self.outcome.void.truncate(void);
+        let (rounds, invalid) = self.whole;
+        self.outcome.invalid.truncate(invalid);
         for point in self.lanes.iter_mut().flat_map(|runner| &mut runner.lane.points) {
             point.replies.retain(|(round, _)| *round <= rounds);
         }
@@ -242,14 +243,15 @@ impl<'a> Session<'a> {
             // WHY: the protocol's numbers are below 2^63.
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
             round,
-            manner: self.experiment.manner,
+            mode: self.experiment.mode,
         };
         let answer = self.executor.run(runner.place, &request);
         // WHY: no sample was taken, so there is no record to store.
         if matches!(answer, Err(Failure::Interrupted)) {
             return Err(Stop::Interrupted(None));
         }
-        let void = answer.as_ref().ok().and_then(|reply| self.why_void(&params, reply, purpose));
+        let invalid =
+            answer.as_ref().ok().and_then(|reply| self.why_invalid(&params, reply, purpose));
         let problem = answer.as_ref().err().map(Failure::to_string);
         let kept = self.watch.keep(&Record {
             kind,
@@ -257,24 +259,25 @@ impl<'a> Session<'a> {
             contender: &runner.lane.label,
             round,
             order,
-            afresh: request.manner == Manner::Afresh || self.budget.fresh && round.is_some(),
+            fresh_process: request.mode == SamplingMode::FreshProcess
+                || self.budget.fresh && round.is_some(),
             wall_ns: answer.as_ref().ok().map(|reply| reply.wall_ns),
             stolen_ms: answer.as_ref().ok().and_then(|reply| reply.stolen_ms),
             params: &params,
             reply: answer.as_ref().ok().map(|reply| &reply.raw),
-            void: void.as_deref(),
+            invalid: invalid.as_deref(),
             problem: problem.as_deref(),
         });
         kept.map_err(Stop::Problem)?;
         match answer {
-            Ok(reply) if void.is_none() && reply.extra("starved") == Some(1) => {
+            Ok(reply) if invalid.is_none() && reply.extra("starved") == Some(1) => {
                 let Reply { sent, received, .. } = reply;
                 let how = format!("starves: {received} of {sent} round trips came back in time");
                 let said = self.take_out(lane, &how);
                 self.outcome.starved.push(said);
                 Ok(None)
             }
-            Ok(reply) => Ok(Some(Answer { reply, void })),
+            Ok(reply) => Ok(Some(Answer { reply, invalid })),
             Err(failure) => {
                 let said = self.take_out(lane, &failure.to_string());
                 self.outcome.lost.push(said);
@@ -283,9 +286,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn why_void(&self, params: &Params, reply: &Reply, purpose: Purpose) -> Option<String> {
-        if let Err(void) = (self.experiment.check)(params, reply) {
-            return Some(void.0);
+    fn why_invalid(&self, params: &Params, reply: &Reply, purpose: Purpose) -> Option<String> {
+        if let Err(invalid) = (self.experiment.check)(params, reply) {
+            return Some(invalid.0);
         }
         // WHY: the first ten calls of a step can take less than a clock tick.
         let timed = matches!(purpose, Purpose::Sample { .. }) && reply.ops > 0;

@@ -5,42 +5,11 @@
 //! it from the samples. The intervals are conservative: they contain the true ratio in 96 or 97 of
 //! 100 cases (`crates/lab/tests/it/coverage.rs`).
 
-use serde::Serialize;
+use super::interval::Interval;
+use super::order::median;
 
 /// Number of resamples per interval: its bounds are the 50th values from either end.
 const RESAMPLES: usize = 2000;
-
-/// A figure with its 95 % confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The point estimate.
-    pub value: f64,
-    /// Lower bound of the interval.
-    pub low: f64,
-    /// Upper bound of the interval.
-    pub high: f64,
-}
-
-impl Interval {
-    /// Returns the interval widened by `factor` on a logarithmic scale. Only for positive values.
-    #[must_use]
-    pub fn widened(self, factor: f64) -> Self {
-        let away = |end: f64| self.value * (end / self.value).powf(factor);
-        Self { value: self.value, low: away(self.low), high: away(self.high) }
-    }
-
-    /// Returns the interval of the inverse ratio. Only for positive values.
-    #[must_use]
-    pub fn inverse(self) -> Self {
-        Self { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
-    }
-
-    /// Returns whether the value lies outside of the interval.
-    #[must_use]
-    pub fn excludes(self, value: f64) -> bool {
-        value < self.low || self.high < value
-    }
-}
 
 /// Returns the ratio of the median of `over` to that of `under`, with its confidence interval.
 ///
@@ -50,7 +19,7 @@ impl Interval {
 /// COST: 2000 resamples of each set, without sorting.
 #[must_use]
 pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interval> {
-    let value = super::median(over)? / super::median(under)?;
+    let value = median(over)? / median(under)?;
     let mut dice = fastrand::Rng::with_seed(seed);
     let (mut over, mut under) = (Urn::new(over), Urn::new(under));
     let mut ratios = Vec::with_capacity(RESAMPLES);

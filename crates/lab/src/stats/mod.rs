@@ -6,6 +6,7 @@
 //! computed is `None`.
 
 mod bootstrap;
+mod interval;
 mod line;
 mod order;
 mod outliers;
@@ -13,7 +14,8 @@ mod ranks;
 mod signs;
 mod trend;
 
-pub use bootstrap::{Interval, ratio_of_medians};
+pub use bootstrap::ratio_of_medians;
+pub use interval::Interval;
 pub use line::{Line, fit};
 pub use order::{median, median_interval};
 pub use outliers::outliers;

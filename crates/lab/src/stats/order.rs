@@ -10,7 +10,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::Interval;
+use super::interval::Interval;
 
 /// Probability that the interval misses the median on one side.
 const OUTSIDE: f64 = 0.025;
@@ -60,7 +60,7 @@ fn inwards(coins: &Binomial, depth: usize) -> f64 {
     (n - d) * share / (d + (n - 2.0 * d) * share)
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted

@@ -11,7 +11,7 @@ const OF_NORMAL: f64 = 0.6745;
 
 /// Modified z-score above which a value is an outlier; exceeded by 1 of 2000 normally distributed
 /// values.
-const APART: f64 = 3.5;
+const LIMIT: f64 = 3.5;
 
 /// Returns the indices of the outliers. COST: two sorts.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
     if usual <= 0.0 {
         return Vec::new();
     }
-    let far = |&place: &usize| OF_NORMAL * distances[place] / usual > APART;
+    let far = |&place: &usize| OF_NORMAL * distances[place] / usual > LIMIT;
     (0..values.len()).filter(far).collect()
 }
 
@@ -53,10 +53,10 @@ mod tests {
         fn outliers_are_a_minority_and_independent_of_the_unit(
             samples in prop::collection::vec(-1e6f64..1e6, 1..40)
         ) {
-            let apart = outliers(&samples);
-            prop_assert!(2 * apart.len() < samples.len().max(1));
+            let found = outliers(&samples);
+            prop_assert!(2 * found.len() < samples.len().max(1));
             let doubled: Vec<_> = samples.iter().map(|sample| sample * 2.0).collect();
-            prop_assert_eq!(outliers(&doubled), apart);
+            prop_assert_eq!(outliers(&doubled), found);
         }
     }
 }

@@ -8,6 +8,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::order::sorted;
+
 /// Maximum autocorrelation used, so that a steady drift does not remove all evidence.
 const MOST: f64 = 0.9;
 
@@ -72,8 +74,7 @@ pub fn persistence(all: &[&[f64]]) -> f64 {
 /// *J. R. Statist. Soc. B* 57, 1995.
 #[must_use]
 pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
-    let mut sorted = probabilities.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(probabilities);
     let count = sorted.len() as f64;
     let bound = |place: usize| share * (place + 1) as f64 / count;
     let last = sorted.iter().enumerate().rev().find(|&(place, &one)| one <= bound(place));
@@ -112,12 +113,12 @@ mod tests {
     fn p_value_of_separated_sets_is_close_to_the_exact_one() {
         let low = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let high = [7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
-        let apart = rank_sum(&low, &high, 1.0).unwrap();
-        assert!((2.0 / 924.0..0.006).contains(&apart), "{apart}");
+        let separate = rank_sum(&low, &high, 1.0).unwrap();
+        assert!((2.0 / 924.0..0.006).contains(&separate), "{separate}");
         let exchanged = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0];
         let rest = [6.0, 8.0, 9.0, 10.0, 11.0, 12.0];
         let nearly = rank_sum(&exchanged, &rest, 1.0).unwrap();
-        assert!((4.0 / 924.0..0.01).contains(&nearly) && nearly > apart, "{nearly}");
+        assert!((4.0 / 924.0..0.01).contains(&nearly) && nearly > separate, "{nearly}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::median;
+use super::order::{median, sorted};
 
 /// Maximum number of samples for the exact distribution; beyond it, and with ties, the normal
 /// approximation is used.
@@ -62,15 +62,15 @@ fn counted(n: usize, rises: i64) -> f64 {
         }
         shares = next;
     }
-    let apart = |falls: usize| (pairs as i64 - 2 * falls as i64).abs() >= rises.abs();
-    let share = shares.iter().enumerate().filter(|(falls, _)| apart(*falls)).map(|(_, one)| one);
+    let as_extreme = |falls: usize| (pairs as i64 - 2 * falls as i64).abs() >= rises.abs();
+    let share =
+        shares.iter().enumerate().filter(|(falls, _)| as_extreme(*falls)).map(|(_, one)| one);
     share.sum::<f64>().min(1.0)
 }
 
 fn near_normal(samples: &[f64], rises: i64) -> Option<f64> {
     let size = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(samples);
     let tied: f64 = sorted.chunk_by(|a, b| a == b).map(|equal| size(equal.len() as f64)).sum();
     let variance = (size(samples.len() as f64) - tied) / 18.0;
     let away = rises.abs() as f64 - 1.0;

@@ -85,7 +85,7 @@ mod tests {
         let warnings = |milliseconds: &[u64]| Warning::of(&report(milliseconds));
         assert_eq!(warnings(&[30]), [Warning::Few(1)]);
         assert_eq!(warnings(&[90, 30, 31, 29, 32, 30]), [Warning::SlowStart]);
-        assert_eq!(warnings(&[31, 30, 90, 29, 32, 30]), [Warning::Apart(1, 6)]);
+        assert_eq!(warnings(&[31, 30, 90, 29, 32, 30]), [Warning::Outliers(1, 6)]);
         assert_eq!(warnings(&[1, 1, 2, 1, 2, 2]), [Warning::Short]);
         let slow = text(&report(&[90, 30, 31, 29, 32, 30]));
         assert!(

@@ -16,7 +16,7 @@ pub enum Warning {
     /// The first run took longest and is an outlier.
     SlowStart,
     /// Number of outliers, and number of runs.
-    Apart(usize, usize),
+    Outliers(usize, usize),
     /// Starting the program may take most of the time.
     Short,
     /// Number of failed runs, which were to be ignored.
@@ -29,11 +29,11 @@ impl Warning {
     pub fn of(report: &Report) -> Vec<Self> {
         let runs = report.times.len();
         let slow = report.outliers.contains(&0) && report.times.first() == Some(&report.max);
-        let apart = report.outliers.len() - usize::from(slow);
+        let others = report.outliers.len() - usize::from(slow);
         let all = [
             (runs < FEWEST, Self::Few(runs)),
             (slow, Self::SlowStart),
-            (apart > 0, Self::Apart(apart, runs)),
+            (others > 0, Self::Outliers(others, runs)),
             (report.median < SHORT, Self::Short),
             (report.failed() > 0, Self::Failed(report.failed())),
         ];
@@ -52,18 +52,18 @@ impl fmt::Display for Warning {
                 "{runs} runs are too few for a 95 % interval, so it is their range; give -n {FEWEST} or more"
             ),
             Self::SlowStart => formatter.write_str(
-                "the first run took longest and lies apart, as with cold caches; try --warmup 1",
+                "the first run took longest and is an outlier, as with cold caches; try --warmup 1",
             ),
-            Self::Apart(apart, runs) => write!(
+            Self::Outliers(outliers, runs) => write!(
                 formatter,
-                "{apart} of {runs} runs lie apart (they count all the same); see that the machine does nothing else"
+                "{outliers} of {runs} runs are outliers (they count all the same); see that the machine does nothing else"
             ),
             Self::Short => formatter.write_str(
                 "that is little more than it takes to start a program; have it do its work many times in a run",
             ),
-            Self::Failed(1) => formatter.write_str("one run failed; look at what it does by itself"),
+            Self::Failed(1) => formatter.write_str("one run failed; run it by itself to see why"),
             Self::Failed(runs) => {
-                write!(formatter, "{runs} runs failed; look at what the command does by itself")
+                write!(formatter, "{runs} runs failed; run the command by itself to see why")
             }
         }
     }

@@ -26,7 +26,7 @@ fn told(
     for _ in 0..pairs {
         let (old, new) = (machine.run(old, rounds, &mut dice), machine.run(new, rounds, &mut dice));
         let compared = compared(&old, &new);
-        let own = compared.principal.iter().filter(|one| one.new.contender == contender);
+        let own = compared.primary.iter().filter(|one| one.new.contender == contender);
         count += own.filter(|one| one.moved.verdict == verdict).count();
     }
     count
@@ -68,7 +68,7 @@ fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs:
     all.filter(|run| {
         let sides = sides(run, ["a", "b"]).expect("both are there");
         let compared = compare_within("run.json", &sides, false).expect("they have figures");
-        compared.principal[0].moved.verdict == verdict
+        compared.primary[0].moved.verdict == verdict
     })
     .count()
 }
@@ -102,8 +102,8 @@ fn lower_rate_within_a_run_is_slower_and_a_missing_contender_is_named() {
     let run = run(vec![rate("a", 110.0), rate("b", 100.0)]);
     let there = sides(&run, ["a", "b"]).unwrap();
     let compared = compare_within("run.json", &there, false).unwrap();
-    assert_eq!(compared.principal[0].word(), "slower");
-    let ratio = compared.principal[0].moved.ratio.unwrap();
+    assert_eq!(compared.primary[0].word(), "slower");
+    let ratio = compared.primary[0].moved.ratio.unwrap();
     assert!((ratio.value - 1.1).abs() < 1e-9 && ratio.high - ratio.low < 1e-9, "{ratio:?}");
     assert!(text(&compared).contains("a → b") && text(&compared).contains("both are of one run"));
     assert_eq!(sides(&run, ["a", "c"]).unwrap_err(), "c");
@@ -132,7 +132,7 @@ fn about(value: f64) -> ResultEntry {
 fn verdict(old: ResultEntry, new: ResultEntry) -> (Verdict, &'static str) {
     let (old, new) = (run(vec![old]), run(vec![new]));
     let compared = compared(&old, &new);
-    let one = compared.principal.first().expect("it is principal");
+    let one = compared.primary.first().expect("it is primary");
     (one.moved.verdict, one.word())
 }
 
@@ -168,7 +168,7 @@ fn figure_near_zero_has_no_ratio_and_is_judged_by_ranks() {
     assert_eq!(verdict(zero.clone(), zero.clone()).0, Verdict::Indistinguishable);
     let (old, new) = (run(vec![zero]), run(vec![far]));
     let compared = compared(&old, &new);
-    assert_eq!(compared.principal[0].moved.ratio, None);
+    assert_eq!(compared.primary[0].moved.ratio, None);
     assert_eq!(compared.beyond(0.0).count(), 0);
     assert!(compared.notes.iter().any(|note| note.contains("does not judge it")));
 }
@@ -177,12 +177,12 @@ fn figure_near_zero_has_no_ratio_and_is_judged_by_ranks() {
 fn threshold_applies_to_the_whole_interval_of_a_primary_metric() {
     let (old, new) = (run(vec![about(100.0)]), run(vec![about(110.0)]));
     let over = compared(&old, &new);
-    let low = over.principal[0].moved.ratio.unwrap().low;
+    let low = over.primary[0].moved.ratio.unwrap().low;
     assert!(low < 1.10 && low > 1.08, "{low}");
     assert_eq!(over.beyond(100.0 * (low - 1.0) - 0.01).count(), 1);
     assert_eq!(over.beyond(100.0 * (low - 1.0) + 0.01).count(), 0);
     assert_eq!(compared(&new, &old).beyond(0.0).count(), 0);
-    let minor = |value| run(vec![ResultEntry { principal: false, ..about(value) }]);
+    let minor = |value| run(vec![ResultEntry { primary: false, ..about(value) }]);
     let (old, new) = (minor(100.0), minor(200.0));
     assert_eq!((compared(&old, &new).rest.len(), compared(&old, &new).beyond(1.0).count()), (1, 0));
 }
@@ -194,14 +194,14 @@ fn only_calibrated_parameters_may_differ() {
         run(vec![ResultEntry { experiment: experiment.into(), params, ..about(100.0) }])
     };
     let (old, new) = (with("ping-pong", json!({"n": 5})), with("ping-pong", json!({"n": 7})));
-    assert_eq!(compared(&old, &new).principal.len(), 1);
+    assert_eq!(compared(&old, &new).primary.len(), 1);
     let mut new = with("fork-join", json!({"n": 7}));
     let old = with("fork-join", json!({"n": 5}));
     assert!(compare(("a", &old), ("b", &new), true).is_none());
     new.results.push(about(1.0));
     let mut old = old;
     old.results.push(about(1.0));
-    let lines = compared(&old, &new).apart;
+    let lines = compared(&old, &new).not_compared;
     assert_eq!(lines, ["fork-join a: differs in what was asked (n 5 → 7)"]);
 }
 
@@ -218,7 +218,7 @@ fn unpaired_figures_are_listed_and_version_changes_are_noted() {
     }
     let compared = compared(&old, &new);
     assert_eq!(
-        compared.apart,
+        compared.not_compared,
         ["call a: 2 figures, only in the old run", "hog a: only in the new run"]
     );
     assert_eq!(compared.notes, ["a is another version: a 1 → a 2"]);
@@ -246,7 +246,7 @@ fn text_is_at_most_a_hundred_columns_wide_even_with_long_names() {
     let mut compared = compared(&old, &new);
     let flat = text(&compared);
     assert!(flat.contains("ping-pong: time, ns\n"), "{flat}");
-    compared.principal.remove(0);
+    compared.primary.remove(0);
     let flat = text(&compared);
     assert!(flat.contains("ping-pong   a          ns    123k  150k  1.215 ("), "{flat}");
     assert!(flat.lines().all(|line| line.chars().count() <= 100), "{flat}");
@@ -258,7 +258,7 @@ fn markdown_escapes_names() {
         let contender = "beam:+sbwt none|x".into();
         run(vec![
             ResultEntry { contender, ..about(value) },
-            ResultEntry { principal: false, ..about(value) },
+            ResultEntry { primary: false, ..about(value) },
         ])
     };
     let (old, new) = (named(100.0), named(120.0));
@@ -284,8 +284,8 @@ proptest! {
             run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", "a") }])
         };
         let (old, new) = (of(&some), of(&others));
-        let there = compared(&old, &new).principal[0].moved;
-        let back = compared(&new, &old).principal[0].moved;
+        let there = compared(&old, &new).primary[0].moved;
+        let back = compared(&new, &old).primary[0].moved;
         let (one, other) = (there.ratio.unwrap(), back.ratio.unwrap().inverse());
         for (one, other) in [(one.value, other.value), (one.low, other.low), (one.high, other.high)] {
             prop_assert!((one / other - 1.0).abs() < 1e-9);
@@ -309,8 +309,8 @@ proptest! {
         };
         let (old, new) = (of(&some), of(&others));
         let compared = compared(&old, &new);
-        prop_assert!(text(&compared).contains(compared.principal[0].word()));
-        prop_assert!(markdown(&compared).contains(compared.principal[0].word()));
+        prop_assert!(text(&compared).contains(compared.primary[0].word()));
+        prop_assert!(markdown(&compared).contains(compared.primary[0].word()));
     }
 
     #[test]
@@ -321,8 +321,8 @@ proptest! {
         });
         let own = run(results.collect());
         let compared = compared(&own, &own);
-        prop_assert!(compared.apart.is_empty());
-        for one in &compared.principal {
+        prop_assert!(compared.not_compared.is_empty());
+        for one in &compared.primary {
             prop_assert_eq!(one.moved.verdict, Verdict::Indistinguishable);
             prop_assert!((one.moved.ratio.unwrap().value - 1.0).abs() < 1e-12);
         }

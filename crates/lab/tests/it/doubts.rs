@@ -47,12 +47,12 @@ fn outliers_are_counted_by_contender_and_kept() {
     let some = [100.0, 101.0, 99.0, 100.5, 99.5, 150.0, 170.0];
     let none = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.8];
     let results = [figure("a", &some), figure("b", &none)];
-    let Some(Warning::Outliers { experiment, apart }) = outliers(&results) else {
+    let Some(Warning::Outliers { experiment, counts }) = outliers(&results) else {
         panic!("none is told");
     };
-    let [apart] = apart.as_slice() else { panic!("{apart:?}") };
-    assert_eq!((experiment.as_str(), apart.contender.as_str()), ("call", "a"));
-    assert_eq!((apart.count, apart.of), (2, 7));
+    let [one] = counts.as_slice() else { panic!("{counts:?}") };
+    assert_eq!((experiment.as_str(), one.contender.as_str()), ("call", "a"));
+    assert_eq!((one.count, one.of), (2, 7));
     assert_eq!(outliers(&results[1..]), None);
     assert_eq!(outliers(&[]), None);
 }

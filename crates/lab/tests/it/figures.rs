@@ -12,8 +12,8 @@ fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {
     lanes.flat_map(|lane| figures(experiment(id), lane, Some(2.0))).collect()
 }
 
-fn principal(results: &[ResultEntry]) -> &ResultEntry {
-    results.iter().find(|result| result.principal).expect("there is one")
+fn primary(results: &[ResultEntry]) -> &ResultEntry {
+    results.iter().find(|result| result.primary).expect("there is one")
 }
 
 fn near(found: f64, due: f64) -> bool {
@@ -25,7 +25,7 @@ fn every_experiment_has_exactly_one_primary_metric_per_contender() {
     for experiment in ALL {
         let results = results(experiment.id, 2);
         for label in ["a", "b"] {
-            let own = results.iter().filter(|result| result.contender == label && result.principal);
+            let own = results.iter().filter(|result| result.contender == label && result.primary);
             let own: Vec<_> = own.collect();
             assert_eq!(own.len(), 1, "{} {label}", experiment.id);
             assert_eq!(
@@ -72,7 +72,7 @@ fn primary_metrics_equal_the_simulated_costs() {
         ("ack-best", 1e7),
         ("ack-sync-or-async", 1e7),
     ] {
-        let found = principal(&results(id, 1)).median;
+        let found = primary(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
     }
 }
@@ -80,7 +80,7 @@ fn primary_metrics_equal_the_simulated_costs() {
 #[test]
 fn line_is_stored_in_the_unit_of_its_points() {
     let results = results("message-size", 1);
-    let line = principal(&results);
+    let line = primary(&results);
     let fit = line.fit.expect("there is a line");
     let n = line.params["n"].as_u64().unwrap() as f64;
     assert!(near(fit.slope, n), "{}", fit.slope);
@@ -100,7 +100,7 @@ fn line_is_stored_in_the_unit_of_its_points() {
 #[test]
 fn bandwidth_is_highest_at_the_reported_x() {
     let results = results("bandwidth", 1);
-    let peak = principal(&results);
+    let peak = primary(&results);
     // n·s / (n·(100 + s)) elements per ns, highest for the largest s.
     assert_eq!(peak.x, Some(10_000));
     assert!(near(peak.median, 1e9 * 10_000.0 / 10_100.0), "{}", peak.median);
@@ -136,7 +136,7 @@ fn latency_and_memory_are_reported_at_each_point() {
             for result in found {
                 assert!(near(result.median, due), "{id} {metric}: {}", result.median);
                 assert_eq!((result.unit.as_str(), result.better.as_str()), (unit, "lower"));
-                assert!(!result.principal && result.samples.len() == 5);
+                assert!(!result.primary && result.samples.len() == 5);
                 assert_eq!(result.x.is_some(), id == "fan-in");
             }
         }
@@ -164,7 +164,7 @@ fn percentiles_out_of_order_make_a_sample_invalid() {
     });
     let (outcome, _) = sampled("call", &entrants(1), 1, &mut odd);
     assert!(outcome.lanes[0].points[0].replies.is_empty());
-    assert_eq!(outcome.void[0].reason, "p50_ns, p99_ns and max_ns are not in order");
+    assert_eq!(outcome.invalid[0].reason, "p50_ns, p99_ns and max_ns are not in order");
 }
 
 #[test]
@@ -252,9 +252,9 @@ fn only_the_natural_variant_is_the_primary_metric() {
         .iter()
         .flat_map(|lane| figures(experiment("bandwidth"), lane, None))
         .collect();
-    let principal: Vec<_> = results.iter().filter(|result| result.principal).collect();
-    assert_eq!(principal.len(), 1);
-    assert_eq!(principal[0].variant.as_deref(), Some("moved"));
+    let primary: Vec<_> = results.iter().filter(|result| result.primary).collect();
+    assert_eq!(primary.len(), 1);
+    assert_eq!(primary[0].variant.as_deref(), Some("moved"));
     assert!(results.iter().any(|result| result.variant.as_deref() == Some("copied")));
 }
 
@@ -317,7 +317,7 @@ fn signals_are_computed_in_both_ways_and_assigned_to_their_graphs() {
         assert!(own.iter().all(|result| graph(result).starts_with(mode)));
     }
     assert_eq!(
-        graph(principal(&results)),
+        graph(primary(&results)),
         "Receive Throughput, send_duration=50 ms,  50.000000% {exit_signal_size,1},  50.000000% {message_size,1}"
     );
 }
@@ -340,7 +340,7 @@ fn ack_latency_is_reported_with_the_rate() {
     for (metric, due) in [("latency p50", 1.0), ("latency p99", 2.0), ("latency max", 3.0)] {
         let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
         assert_eq!(own.len(), 3, "for one, two and four connections");
-        assert!(own.iter().all(|one| near(one.median, due) && one.unit == "µs" && !one.principal));
+        assert!(own.iter().all(|one| near(one.median, due) && one.unit == "µs" && !one.primary));
     }
 }
 

@@ -224,7 +224,7 @@ fn warnings_machine_and_instrument_are_shown_at_the_top() {
     ]);
     let outliers = ["ping-pong", "throughput", "fan-in", "call"].map(|experiment| {
         json!({"kind": "outliers", "experiment": experiment, "contender": null,
-               "message": format!("{experiment}: samples lie apart: beam (1 of 11)"), "advice": "None is dropped."})
+               "message": format!("{experiment}: outliers: beam (1 of 11)"), "advice": "None is dropped."})
     });
     results["warnings"].as_array_mut().expect("a list").extend(outliers);
     results["host"]["fitness"] = json!({
@@ -349,11 +349,11 @@ fn variants_are_shown_wherever_contenders_are_compared() {
             ("beam", Some("default-buffer"), 12e6, true),
             ("beam", Some("buffer-64k"), 16e6, false),
         ]
-        .map(|(contender, variant, rate, principal)| {
+        .map(|(contender, variant, rate, primary)| {
             json!({"experiment": "ack-sync-ack", "contender": contender, "variant": variant, "x": 1,
                    "params": {"connections": 1, "variant": variant},
                    "metric": "messages per second", "unit": "messages/s", "better": "higher",
-                   "samples": [rate], "median": rate, "low": rate, "high": rate, "principal": principal})
+                   "samples": [rate], "median": rate, "low": rate, "high": rate, "principal": primary})
         }),
     );
     let ratios = results["ratios"].as_array_mut().expect("a list");

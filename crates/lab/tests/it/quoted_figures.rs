@@ -50,12 +50,12 @@ fn compare(document: &str) -> usize {
 
     let median = |experiment: &str, contender: &str| {
         let results = run["results"].as_array().expect("results");
-        let principal = results.iter().find(|result| {
+        let primary = results.iter().find(|result| {
             result["principal"] == true
                 && result["experiment"] == experiment
                 && result["contender"] == contender
         });
-        principal.and_then(|result| result["median"].as_f64())
+        primary.and_then(|result| result["median"].as_f64())
     };
 
     let mut rows = table.lines().filter(|line| line.starts_with('|')).map(cells);

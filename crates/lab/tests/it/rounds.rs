@@ -129,8 +129,8 @@ fn invalid_sample_is_stored_with_its_reason_and_not_counted() {
         Ok(())
     });
     let (outcome, memory) = sampled("ping-pong", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.void.len(), 1);
-    assert!(outcome.void[0].reason.starts_with("received is"), "{}", outcome.void[0].reason);
+    assert_eq!(outcome.invalid.len(), 1);
+    assert!(outcome.invalid[0].reason.starts_with("received is"), "{}", outcome.invalid[0].reason);
     assert_eq!(outcome.lanes[0].points[0].replies.len(), 4);
     let stored = memory.records.iter().filter(|record| record["void"].is_string()).count();
     assert_eq!(stored, 1);
@@ -143,8 +143,8 @@ fn sample_with_zero_duration_is_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.void.len(), 5);
-    assert_eq!(outcome.void[0].reason, "no time has passed");
+    assert_eq!(outcome.invalid.len(), 5);
+    assert_eq!(outcome.invalid[0].reason, "no time has passed");
 }
 
 #[test]
@@ -230,8 +230,8 @@ fn queue_above_one_gibibyte_makes_a_sample_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.void.len(), 5);
-    assert!(outcome.void[0].reason.contains("1 GiB"));
+    assert_eq!(outcome.invalid.len(), 5);
+    assert!(outcome.invalid[0].reason.contains("1 GiB"));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn starving_contender_is_not_asked_again_and_others_are_unaffected() {
     let [(label, how)] = outcome.starved.as_slice() else { panic!("{:?}", outcome.starved) };
     assert_eq!(label, "b");
     assert!(how.starts_with("starves: 2 of "), "{how}");
-    assert!(outcome.lost.is_empty() && outcome.void.is_empty());
+    assert!(outcome.lost.is_empty() && outcome.invalid.is_empty());
     let left: Vec<_> = outcome.lanes.iter().map(|lane| lane.label.as_str()).collect();
     assert_eq!(left, ["a", "c"]);
     assert_eq!(memory.lines, [format!("hog b: {how}")]);
@@ -263,7 +263,7 @@ fn starving_with_all_round_trips_completed_is_invalid() {
     });
     let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
     assert!(outcome.starved.is_empty());
-    assert_eq!(outcome.void.len(), 2 * 5);
+    assert_eq!(outcome.invalid.len(), 2 * 5);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn round_trip_percentiles_out_of_order_are_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
-    assert!(outcome.void[0].reason.contains("not in order"), "{}", outcome.void[0].reason);
+    assert!(outcome.invalid[0].reason.contains("not in order"), "{}", outcome.invalid[0].reason);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn sample_without_memory_reading_is_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("idle-memory", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.void[0].reason, "its resident memory cannot be read");
+    assert_eq!(outcome.invalid[0].reason, "its resident memory cannot be read");
 }
 
 #[test]

@@ -2,16 +2,19 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::course::Course;
-use super::{Ended, LineUp, rfc3339};
+use super::active_run::ActiveRun;
+use super::options::{Ended, RunOptions};
+use super::selection::RunSelection;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process};
 use crate::interrupt::Interrupt;
-use crate::plan::Resumption;
+use crate::plan::{Plan, Resumption, rfc3339};
+use crate::profile::Profile;
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::stored;
 
@@ -49,27 +52,27 @@ pub fn resume(
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
-    plan.fits(&Host::look()).map_err(refused)?;
-    let mut options = plan.options(folder.clone()).map_err(refused)?;
+    plan.fits(&Host::snapshot()).map_err(refused)?;
+    let mut options = options(&plan, folder.clone()).map_err(refused)?;
     options.json = asked.json.clone().or(options.json);
-    let line_up = LineUp::find(&options, surroundings)?;
-    let (store, past) = Store::go_on(folder)?;
+    let selection = RunSelection::find(&options, surroundings)?;
+    let (store, past) = Store::resume(folder)?;
     let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
     // WHY: an earlier resumption without a new sample carries no information.
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
     plan.process = Process::own();
-    let fitness = Fitness::look();
+    let fitness = Fitness::snapshot();
     let invited = plan.contenders.clone();
-    let mut course = Course::begin(&options, plan, &line_up, store, &past, interrupt);
-    for ((contender, command), invited) in line_up.contenders().zip(invited) {
+    let mut active_run = ActiveRun::begin(&options, plan, &selection, store, &past, interrupt);
+    for ((contender, command), invited) in selection.contenders.into_iter().zip(invited) {
         if let Some(problem) = invited.problem {
-            course.leave_out(&contender.label, problem);
+            active_run.leave_out(&contender.label, problem);
             continue;
         }
-        match course.invite(&contender, command) {
+        match active_run.invite(&contender, command) {
             Ok(hello) => invited.is_still(&hello).map_err(refused)?,
-            Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
+            Err(_) if interrupt.is_raised() => return Ok(active_run.broken_off()),
             Err(problem) => {
                 return Err(refused(Problem::new(format!(
                     "contender {} took part and now {problem}",
@@ -78,7 +81,30 @@ pub fn resume(
             }
         }
     }
-    course.go(&fitness, out)
+    active_run.go(&fitness, out)
+}
+
+/// Returns the options of the command that started the run, for this folder.
+///
+/// # Errors
+///
+/// Returns one line if the profile is unknown or a number is out of the range the command
+/// accepts.
+fn options(plan: &Plan, folder: PathBuf) -> Result<RunOptions, Problem> {
+    let wrong = |what: &str| Problem::new(format!("its {what} cannot be; begin a new run"));
+    let limit = plan.limit.map(Duration::try_from_secs_f64).transpose();
+    Ok(RunOptions {
+        experiments: plan.experiments.clone(),
+        contenders: plan.contenders.iter().map(|one| one.text.clone()).collect(),
+        profile: Profile::of_word(&plan.profile).ok_or_else(|| wrong("profile"))?,
+        seed: Some(plan.seed),
+        dir: Some(folder),
+        json: plan.json.clone(),
+        samples: plan.samples,
+        sample_ms: plan.sample_ms,
+        limit: limit.map_err(|_| wrong("limit"))?,
+        fresh: plan.fresh,
+    })
 }
 
 /// Returns whether the folder holds the complete results of a run.

@@ -47,7 +47,7 @@ impl Watch for Watcher {
         self.progress.sampled();
         let took_ms = record.wall_ns.unwrap_or(0) / 1_000_000;
         let at_ms = self.elapsed_ms().saturating_sub(took_ms);
-        self.store.keep(&Kept { at_ms, record })
+        self.store.append(&Kept { at_ms, record })
     }
 
     fn say(&mut self, line: &str) {

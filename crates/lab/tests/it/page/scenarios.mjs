@@ -167,7 +167,7 @@ async function keyboard({ open }) {
 async function words({ open }) {
   const page = await open();
   const trouble = await page.locator("#trouble").textContent();
-  for (const text of ["2 problems", "2 void samples", "received 99 999 of 100 000", "gave no answer within 10 s"]) {
+  for (const text of ["2 problems", "2 invalid samples", "received 99 999 of 100 000", "gave no answer within 10 s"]) {
     assert.ok(trouble.includes(text), text);
   }
   for (const one of stored.absences) {

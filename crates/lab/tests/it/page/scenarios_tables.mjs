@@ -110,7 +110,7 @@ async function top({ open }) {
   await care.getByText("4 × outliers: None is dropped.").click();
   const all = await care.locator("li").allTextContents();
   assert.equal(all.length, 6);
-  assert.equal(all[2], "Ping-pong: samples lie apart: beam (1 of 11)", "the experiment is named once");
+  assert.equal(all[2], "Ping-pong: outliers: beam (1 of 11)", "the experiment is named once");
   await page.getByText("How it was measured").click();
   const told = await page.locator("#machine").innerText();
   for (const words of [

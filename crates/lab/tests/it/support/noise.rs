@@ -85,7 +85,7 @@ pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
         low: 0.0,
         high: 0.0,
         fit: None,
-        principal: true,
+        primary: true,
     }
 }
 

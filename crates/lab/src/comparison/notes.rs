@@ -1,8 +1,12 @@
-//! Differences between two runs other than their figures.
+//! Warnings and notes of a comparison: differences between the runs, and limits of their figures.
 
+use super::compared::Compared;
 use super::verdict::Rounds;
-use super::{Compared, Verdict};
-use crate::stored::Figures;
+use crate::profile::FEWEST;
+use crate::results::{Figures, Verdict};
+
+/// Variance inflation from which a figure is reported to have drifted.
+const DRIFTED: f64 = 1.5;
 
 /// Returns reasons to doubt the comparison, and notes on other differences.
 pub(super) fn differences(
@@ -28,7 +32,7 @@ pub(super) fn differences(
         ));
     }
     match rounds {
-        Rounds::Apart => {
+        Rounds::Unrelated => {
             warnings.extend(doubts("the old run", old));
             warnings.extend(doubts("the new run", new));
         }
@@ -92,6 +96,38 @@ pub(super) fn unchanged_but_moved(
     })
 }
 
+/// Returns notes on the figures shown.
+pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
+    let shown = || primary.iter().chain(rest);
+    let mut notes = Vec::new();
+    let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
+    let count = shown().filter(few).count();
+    if count > 0 {
+        notes.push(format!(
+            "{} fewer than {FEWEST} samples, of which hardly any change can be told",
+            figures(count)
+        ));
+    }
+    let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
+    if count > 0 {
+        notes.push(format!(
+            "{} drifted within a run; a machine that does so drifts between runs too",
+            figures(count)
+        ));
+    }
+    if shown().any(|one| one.moved.ratio.is_none()) {
+        notes.push(
+            "no ratio (—) where a figure cannot be told from zero; --fail-above does not judge it"
+                .into(),
+        );
+    }
+    notes
+}
+
+fn figures(count: usize) -> String {
+    if count == 1 { "1 figure has".into() } else { format!("{count} figures have") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +154,7 @@ mod tests {
     }
 
     fn warnings(old: &Figures, new: &Figures) -> Vec<String> {
-        differences(old, new, Rounds::Apart).0
+        differences(old, new, Rounds::Unrelated).0
     }
 
     #[test]

@@ -8,34 +8,25 @@
 //! The load client takes samples of servers ([`served`]); a pair of programs takes samples of two
 //! nodes ([`paired`](super::paired)).
 //!
-//! `Fleet` is the executor of real samples. Used by one thread.
+//! `Runtimes` is the executor of real samples. Used by one thread.
 
-use std::time::Duration;
-
-use super::answer::{Hello, Reply};
-use super::choice::Contender;
-use super::client::{Client, Failure};
+use super::answer::{Failure, Hello, Reply};
+use super::client::Client;
 use super::find::{CommandLine, Surroundings};
 use super::paired::{self, Pairs};
+use super::resources::Resources;
+use super::selection::Contender;
 use super::served::{self, LoadClient};
-use crate::experiments::Manner;
+use crate::experiments::SamplingMode;
 use crate::interrupt::Interrupt;
 use crate::profile::Budget;
 use crate::sampling::{Executor, Request};
 
 /// The contenders, by their position in the run.
-pub struct Fleet {
+pub struct Runtimes {
     members: Vec<Member>,
-    means: Means,
+    resources: Resources,
     fresh: bool,
-}
-
-/// Resources a sample may need in addition to its contender.
-pub(super) struct Means {
-    pub(super) load: LoadClient,
-    pub(super) surroundings: Surroundings,
-    pub(super) limit: Duration,
-    pub(super) interrupt: Interrupt,
 }
 
 struct Member {
@@ -49,14 +40,14 @@ struct Member {
     round: Option<(String, usize)>,
 }
 
-impl Fleet {
-    /// Creates an empty fleet; the budget sets the time limit per answer.
+impl Runtimes {
+    /// Creates the executor without contenders; the budget sets the time limit per answer.
     #[must_use]
     pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
         let limit = budget.limit;
         let load = LoadClient::new(surroundings.load_client(), limit, interrupt.clone());
-        let means = Means { load, surroundings, limit, interrupt };
-        Self { members: Vec::new(), means, fresh: budget.fresh }
+        let resources = Resources { load, surroundings, limit, interrupt };
+        Self { members: Vec::new(), resources, fresh: budget.fresh }
     }
 
     /// Starts a contender, sends `hello` and adds it; its position is the number of contenders
@@ -70,7 +61,7 @@ impl Fleet {
         contender: &Contender,
         command: CommandLine,
     ) -> Result<Hello, Failure> {
-        let (client, hello) = self.means.start(&command)?;
+        let (client, hello) = self.resources.start(&command)?;
         self.members.push(Member {
             kind: contender.kind().to_owned(),
             command,
@@ -84,12 +75,10 @@ impl Fleet {
 
     /// Returns whether the far node of this variant can run here.
     #[must_use]
-    pub fn can_meet(&self, contender: &Contender, variant: &str) -> bool {
-        paired::can_meet(contender.kind(), variant, &self.means.surroundings)
+    pub fn can_pair(&self, contender: &Contender, variant: &str) -> bool {
+        paired::can_pair(contender.kind(), variant, &self.resources.surroundings)
     }
-}
 
-impl Fleet {
     /// Returns the round-trip times of 20 empty requests to this contender, in ns, after one
     /// discarded request. Returns an empty vector if an answer was invalid; the contender is
     /// restarted then.
@@ -108,26 +97,20 @@ impl Fleet {
     }
 }
 
-impl Means {
-    pub(super) fn start(&self, command: &CommandLine) -> Result<(Client, Hello), Failure> {
-        Client::start(command, self.limit, &self.interrupt)
-    }
-}
-
 impl Member {
     fn run(
         &mut self,
-        means: &mut Means,
+        resources: &mut Resources,
         round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
-        if request.manner == Manner::Paired {
-            return self.pairs.run(&self.kind, &self.command, means, round, request);
+        if request.mode == SamplingMode::Paired {
+            return self.pairs.run(&self.kind, &self.command, resources, round, request);
         }
-        if request.manner == Manner::Afresh {
-            return means.start(&self.command)?.0.run_and_weigh(request);
+        if request.mode == SamplingMode::FreshProcess {
+            return resources.start(&self.command)?.0.run_and_weigh(request);
         }
-        let watched = (request.manner == Manner::Watched).then_some(request.experiment);
+        let watched = (request.mode == SamplingMode::Watched).then_some(request.experiment);
         if watched.is_some() && self.watched.as_deref() != watched {
             // WHY: memory that other experiments left behind must not count for this one.
             self.client = None;
@@ -136,13 +119,17 @@ impl Member {
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
             self.round = Some(round);
             // WHY discarded: a program's first answer is slower than all later ones.
-            answered(self.client.insert(means.start(&self.command)?.0), &mut means.load, request)?;
+            answered(
+                self.client.insert(resources.start(&self.command)?.0),
+                &mut resources.load,
+                request,
+            )?;
         }
         let client = match &mut self.client {
             Some(client) => client,
-            none => none.insert(means.start(&self.command)?.0),
+            none => none.insert(resources.start(&self.command)?.0),
         };
-        let answer = answered(client, &mut means.load, request);
+        let answer = answered(client, &mut resources.load, request);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             self.client = None;
         }
@@ -156,16 +143,16 @@ fn answered(
     load: &mut LoadClient,
     request: &Request<'_>,
 ) -> Result<Reply, Failure> {
-    match request.manner {
-        Manner::Served => served::run(client, load, request),
-        Manner::Watched => client.run_and_watch(request),
+    match request.mode {
+        SamplingMode::Served => served::run(client, load, request),
+        SamplingMode::Watched => client.run_and_watch(request),
         _ => client.run(request),
     }
 }
 
-impl Executor for Fleet {
+impl Executor for Runtimes {
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
-        if self.means.interrupt.is_raised() {
+        if self.resources.interrupt.is_raised() {
             return Err(Failure::Interrupted);
         }
         let Some(member) = self.members.get_mut(contender) else {
@@ -173,9 +160,9 @@ impl Executor for Fleet {
         };
         let round = request.round.filter(|_| self.fresh);
         let round = round.map(|round| (request.experiment.to_owned(), round));
-        let answer = member.run(&mut self.means, round, request);
+        let answer = member.run(&mut self.resources, round, request);
         // WHY: the signal that interrupted the lab may have ended the contender first.
-        let ended = answer.is_err() && self.means.interrupt.is_raised();
+        let ended = answer.is_err() && self.resources.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }
     }
 }

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::options::{Ended, RunOptions};
+use super::selection::RunSelection;
 use super::watcher::Watcher;
-use super::{Ended, LineUp, RunOptions};
-use crate::contender::{CommandLine, Contender, Failure, Fleet, Hello};
+use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes};
 use crate::error::Problem;
-use crate::experiments::{ALL, Experiment, Manner};
+use crate::experiments::{ALL, Experiment, SamplingMode};
 use crate::host::{Fitness, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
@@ -28,7 +29,7 @@ use crate::table::table;
 use crate::warning::{self, StoredWarning, Warning};
 
 /// A run in progress.
-pub(super) struct Course {
+pub(super) struct ActiveRun {
     /// The request, with the warnings given so far.
     pub(super) plan: Plan,
     experiments: Vec<&'static Experiment>,
@@ -37,7 +38,7 @@ pub(super) struct Course {
     json: Option<PathBuf>,
     steal: StealWatch,
     entrants: Vec<(Entrant, Hello)>,
-    asked: Replay<Fleet>,
+    asked: Replay<Runtimes>,
     watch: Retold<Watcher>,
     document: Document,
     /// Warnings derived from the samples.
@@ -45,17 +46,17 @@ pub(super) struct Course {
     losses: bool,
 }
 
-impl Course {
+impl ActiveRun {
     /// Creates a run without contenders.
     pub(super) fn begin(
         options: &RunOptions,
         plan: Plan,
-        line_up: &LineUp,
+        selection: &RunSelection,
         store: Store,
         past: &Past,
         interrupt: &Interrupt,
     ) -> Self {
-        let experiments = line_up.experiments.clone();
+        let experiments = selection.experiments.clone();
         let budget = Budget {
             fresh: options.fresh,
             ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
@@ -73,7 +74,7 @@ impl Course {
             entrants: Vec::new(),
             asked: Replay::new(
                 past,
-                Fleet::new(&budget, line_up.surroundings.clone(), interrupt.clone()),
+                Runtimes::new(&budget, selection.surroundings.clone(), interrupt.clone()),
             ),
             watch: Retold::new(past, watcher),
             budget,
@@ -91,10 +92,10 @@ impl Course {
                 contenders: Vec::new(),
                 experiments: experiments.iter().map(|&one| one.into()).collect(),
                 results: Vec::new(),
-                instrument: Instrument::look(),
+                instrument: Instrument::measure(),
                 ratios: Vec::new(),
                 steps: Vec::new(),
-                void: Vec::new(),
+                invalid: Vec::new(),
                 absences: Vec::new(),
                 problems: Vec::new(),
             },
@@ -151,9 +152,9 @@ impl Course {
             variants: hello.variants.clone(),
         });
         let mut variants = hello.variants.clone();
-        for paired in ALL.iter().filter(|one| one.manner == Manner::Paired) {
-            let meets = |far: &String| self.asked.then.can_meet(contender, far);
-            variants.entry(paired.id.to_owned()).or_default().retain(meets);
+        for paired in ALL.iter().filter(|one| one.mode == SamplingMode::Paired) {
+            let can_pair = |far: &String| self.asked.then.can_pair(contender, far);
+            variants.entry(paired.id.to_owned()).or_default().retain(can_pair);
         }
         let entrant = Entrant { place: self.entrants.len(), label: label.to_owned(), variants };
         let trips = self.asked.then.round_trips(entrant.place);
@@ -205,7 +206,7 @@ impl Course {
                 Err(Stop::Problem(problem)) => return Err(problem),
             }
             self.warn_at_once(steal.warning(experiment.id))?;
-            self.watch.then.store.settle()?;
+            self.watch.then.store.sync()?;
         }
         self.watch.is_told()?;
         self.watch.then.progress.end();
@@ -245,7 +246,7 @@ impl Course {
         let (able, unable): (Vec<_>, Vec<_>) =
             self.entrants.iter().partition(|(_, hello)| offers(hello));
         let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
-        let kind = |one: &Experiment| one.manner.meets().then_some(one.manner);
+        let kind = |one: &Experiment| one.mode.needs_load_client().then_some(one.mode);
         let like =
             |id: &String| ALL.iter().any(|one| one.id == id && kind(one) == kind(experiment));
         let named = self.plan.named;
@@ -272,7 +273,7 @@ impl Course {
 
     /// Computes the figures of one experiment from its samples.
     fn conclude(&mut self, experiment: &'static Experiment, outcome: Outcome) {
-        self.losses |= !outcome.lost.is_empty() || !outcome.void.is_empty();
+        self.losses |= !outcome.lost.is_empty() || !outcome.invalid.is_empty();
         for (label, failure) in outcome.lost {
             let message = format!("{failure}; its samples of this experiment are lost");
             self.trouble(Some(experiment.id), &label, message);
@@ -282,9 +283,9 @@ impl Course {
         }
         for lane in &outcome.lanes {
             let own: Vec<_> =
-                outcome.void.iter().filter(|void| void.contender == lane.label).collect();
+                outcome.invalid.iter().filter(|invalid| invalid.contender == lane.label).collect();
             if let (Some(first), true) = (own.first(), lane.natural) {
-                self.warn(Warning::Void {
+                self.warn(Warning::Invalid {
                     experiment: experiment.id.into(),
                     contender: lane.label.clone(),
                     count: own.len(),
@@ -306,7 +307,7 @@ impl Course {
         if let Some(warning) = outliers(&own) {
             self.warn(warning);
         }
-        self.document.void.extend(outcome.void);
+        self.document.invalid.extend(outcome.invalid);
         self.document.steps.extend(outcome.steps);
     }
 

@@ -24,7 +24,7 @@ enum Source {
 
 /// The contenders of a run, and those left out.
 #[derive(Debug, Default)]
-pub struct Choice {
+pub struct Selection {
     /// The contenders that take part.
     pub contenders: Vec<Contender>,
     /// One line for each built-in contender left out by default.
@@ -66,9 +66,7 @@ impl Contender {
     /// Returns why the contender cannot run here.
     fn missing(&self, surroundings: &Surroundings) -> Option<String> {
         match &self.source {
-            Source::BuiltIn { id, .. } => {
-                surroundings.missing(id).map(|missing| missing.to_string())
-            }
+            Source::BuiltIn { id, .. } => surroundings.missing(id),
             Source::Own(words) => {
                 let program = words.first()?;
                 let given = program.contains(std::path::MAIN_SEPARATOR);
@@ -94,14 +92,14 @@ impl Contender {
 ///
 /// Returns one line if a text names no contender, a contender is named twice, or a requested
 /// runtime is not installed.
-pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, Problem> {
+pub fn select(texts: &[String], surroundings: &Surroundings) -> Result<Selection, Problem> {
     if texts.is_empty() {
         return by_default(surroundings);
     }
-    let mut choice = Choice::default();
+    let mut selection = Selection::default();
     for piece in texts.iter().flat_map(|text| pieces(text)) {
         let contender = parse(&piece)?;
-        if choice.contenders.iter().any(|known| known.label == contender.label) {
+        if selection.contenders.iter().any(|known| known.label == contender.label) {
             return Err(Problem::new(format!(
                 "contender {} is named twice; name it once",
                 contender.label
@@ -110,30 +108,30 @@ pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, P
         if let Some(missing) = contender.missing(surroundings) {
             return Err(Problem::new(format!("contender {}: {missing}", contender.label)));
         }
-        choice.contenders.push(contender);
+        selection.contenders.push(contender);
     }
-    Ok(choice)
+    Ok(selection)
 }
 
-fn by_default(surroundings: &Surroundings) -> Result<Choice, Problem> {
-    let mut choice = Choice::default();
+fn by_default(surroundings: &Surroundings) -> Result<Selection, Problem> {
+    let mut selection = Selection::default();
     for (id, _) in BUILT_IN {
         match surroundings.missing(id) {
-            None => choice.contenders.push(Contender {
+            None => selection.contenders.push(Contender {
                 label: id.to_owned(),
                 text: id.to_owned(),
                 source: Source::BuiltIn { id, options: Vec::new() },
             }),
-            Some(missing) => choice.left_out.push(format!("{id} is left out: {missing}")),
+            Some(missing) => selection.left_out.push(format!("{id} is left out: {missing}")),
         }
     }
-    if choice.contenders.is_empty() {
+    if selection.contenders.is_empty() {
         return Err(Problem::new(format!(
             "no contender can run here: {}",
-            choice.left_out.join("; ")
+            selection.left_out.join("; ")
         )));
     }
-    Ok(choice)
+    Ok(selection)
 }
 
 /// Splits at commas; after `NAME=` the rest of the text belongs to the command.

@@ -1,0 +1,34 @@
+//! Command lines of the built-in contenders.
+
+use std::ffi::OsString;
+
+use super::find::{CommandLine, Surroundings};
+use super::{beam, elixir, go};
+use crate::error::Problem;
+
+impl Surroundings {
+    /// Returns the command line of a built-in contender with additional arguments.
+    ///
+    /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
+    pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
+        let program = |name: &str| {
+            self.program(name)
+                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
+        };
+        let arguments = options.iter().map(OsString::from);
+        match id {
+            "beam" => {
+                let erl = program("erl")?;
+                let code = beam::compiled(&erl, &program("erlc")?, &self.cache)?;
+                Ok(beam::command(erl, &code, arguments))
+            }
+            "go" => go::command(&program("go")?, &self.cache, options),
+            "elixir" => elixir::command(program, &self.cache, options),
+            _ => Ok(CommandLine {
+                program: self.executable(id),
+                arguments: arguments.collect(),
+                variables: Vec::new(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Frame and draft of a result: what all figures of a lane have in common.
+
+use super::schema::ResultEntry;
+use crate::contender::Reply;
+use crate::experiments::{Better, Experiment, Params};
+use crate::sampling::{Lane, Taken};
+use crate::stats;
+
+/// Common context of the figures of a lane.
+pub(super) struct Frame<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) lane: &'a Lane,
+}
+
+/// A figure without its interval.
+pub(super) struct Draft<'a> {
+    pub(super) metric: &'a str,
+    pub(super) unit: &'a str,
+    pub(super) better: Better,
+    pub(super) params: Params,
+    pub(super) x: Option<u64>,
+    pub(super) samples: Vec<f64>,
+    pub(super) primary: bool,
+}
+
+impl Frame<'_> {
+    /// Returns a draft at one point in the experiment's own metric; it is not the primary metric.
+    pub(super) fn draft(&self, point: &Taken, samples: Vec<f64>) -> Draft<'_> {
+        Draft {
+            metric: self.experiment.metric,
+            unit: self.experiment.unit,
+            better: self.experiment.better,
+            params: point.params.clone(),
+            x: point.x,
+            samples,
+            primary: false,
+        }
+    }
+
+    /// Returns results for which less is better, each from a metric, its unit, the point it belongs
+    /// to and its samples; the first is the primary metric.
+    pub(super) fn costs<'p>(
+        &self,
+        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
+    ) -> Vec<ResultEntry> {
+        let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
+            let primary = index == 0;
+            let better = Better::Lower;
+            self.result(Draft { metric, unit, better, primary, ..self.draft(point, samples) })
+        };
+        drafts.into_iter().enumerate().filter_map(result).collect()
+    }
+
+    /// Returns a result of these samples; `None` for no samples.
+    pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
+        let interval = stats::median_interval(&draft.samples)?;
+        Some(ResultEntry {
+            experiment: self.experiment.id.into(),
+            contender: self.lane.label.clone(),
+            variant: self.lane.variant.clone(),
+            graph: None,
+            params: draft.params,
+            x: draft.x,
+            metric: draft.metric.into(),
+            unit: draft.unit.into(),
+            better: draft.better.word().into(),
+            samples: draft.samples,
+            median: interval.value,
+            low: interval.low,
+            high: interval.high,
+            fit: None,
+            primary: draft.primary && self.lane.natural,
+        })
+    }
+
+    /// Returns a result at one point in the experiment's own metric.
+    pub(super) fn at(
+        &self,
+        point: &Taken,
+        primary: bool,
+        figure: impl Fn(&Reply) -> f64,
+    ) -> Option<ResultEntry> {
+        let samples = finite(point.replies.iter().map(|(_, reply)| figure(reply)));
+        self.result(Draft { primary, ..self.draft(point, samples) })
+    }
+}
+
+/// Returns the time of one repetition, in ns.
+pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
+    reply.elapsed_ns as f64 / number(&point.params, "reps").max(1) as f64
+}
+
+/// Returns a numeric parameter; 0 if it is absent or not a number.
+pub(super) fn number(params: &Params, name: &str) -> u64 {
+    params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
+}
+
+/// Drops values that JSON cannot represent.
+pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.filter(|value| value.is_finite()).collect()
+}
