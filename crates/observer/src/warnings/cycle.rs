@@ -14,7 +14,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, MOST_OF_A_KIND, Rule, Sighting, Subject, called};
+use super::rule::{MOST_OF_A_KIND, Rule, Sighting, called};
+use super::warning::{Kind, Subject};
 use crate::census::{Call, Census};
 
 /// Advice for this warning.
@@ -138,8 +139,8 @@ mod tests {
 
     use super::{Cycles, MOST_NAMED, cycles, line};
     use crate::census::Call;
-    use crate::warnings::Rule;
     use crate::warnings::fixture::{at, named, pid, with};
+    use crate::warnings::rule::Rule;
 
     fn calls(edges: &[(u32, u32)]) -> Vec<Call> {
         edges.iter().map(|&(a, b)| Call { caller: pid(a), callee: pid(b) }).collect()

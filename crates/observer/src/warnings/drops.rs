@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use purlin::Drops;
 
-use super::{Kind, Rule, Sighting, Subject};
+use super::rule::{Rule, Sighting};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.
@@ -88,8 +89,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Dropped, LOOKS};
-    use crate::warnings::Rule;
     use crate::warnings::fixture::{at, overview};
+    use crate::warnings::rule::Rule;
 
     /// Runs the rule once per second with these cumulative counters: rejected messages, and messages to ended
     /// processes.

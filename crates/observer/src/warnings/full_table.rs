@@ -4,7 +4,8 @@
 //!
 //! *Advice*: see [`ADVICE`].
 
-use super::{Kind, Rule, Sighting, Subject};
+use super::rule::{Rule, Sighting};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.
@@ -44,7 +45,7 @@ mod tests {
 
     use super::FullTable;
     use crate::warnings::fixture::{at, overview};
-    use crate::warnings::{Rule, Sighting};
+    use crate::warnings::rule::{Rule, Sighting};
 
     fn seen(processes: &[usize]) -> Vec<Vec<Sighting>> {
         let mut rule = FullTable::default();

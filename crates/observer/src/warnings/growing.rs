@@ -12,7 +12,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
+use super::rule::{Rule, Sighting, called};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.
@@ -122,7 +123,7 @@ mod tests {
 
     use super::{FLOOR, Growing, TABLES};
     use crate::warnings::fixture::{at, overview, pid, row, with};
-    use crate::warnings::{Rule, Sighting};
+    use crate::warnings::rule::{Rule, Sighting};
 
     /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
     fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {

@@ -11,7 +11,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
+use super::rule::{Rule, Sighting, called};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.
@@ -87,7 +88,7 @@ mod tests {
     use super::{Hogs, LOOKS, OFTEN};
     use crate::census::HogSeen;
     use crate::warnings::fixture::{at, overview, pid};
-    use crate::warnings::{Rule, Sighting};
+    use crate::warnings::rule::{Rule, Sighting};
 
     fn look(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Sighting> {
         let mut census = at(second);

@@ -13,7 +13,8 @@ use std::time::Duration;
 use purlin::{Name, ProcessId};
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject};
+use super::rule::{Rule, Sighting};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.
@@ -98,7 +99,7 @@ mod tests {
 
     use super::{MISSED, Names, SETTLED};
     use crate::warnings::fixture::{at, named, pid, with};
-    use crate::warnings::{Rule, Sighting};
+    use crate::warnings::rule::{Rule, Sighting};
 
     /// Runs the rule second by second; the process with that number is registered as `store`.
     fn seen(by: &[Option<u32>]) -> Vec<Vec<Sighting>> {

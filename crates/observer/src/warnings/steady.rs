@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Sighting, Subject, Warning};
+use super::rule::Sighting;
+use super::warning::{Kind, Subject, Warning};
 use crate::census::Census;
 
 /// Time a warning stays after its last detection, at the default period of a second: long enough to be read, and longer
@@ -88,7 +89,8 @@ mod tests {
 
     use super::{REST, Steady};
     use crate::warnings::fixture::{at, pid};
-    use crate::warnings::{Kind, Sighting, Subject};
+    use crate::warnings::rule::Sighting;
+    use crate::warnings::{Kind, Subject};
 
     fn sighting(since: u64) -> Sighting {
         let subject = Subject::Process(pid(7));

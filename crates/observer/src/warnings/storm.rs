@@ -11,7 +11,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
+use super::rule::{Rule, Sighting, called};
+use super::warning::{Kind, Subject};
 use crate::census::Census;
 
 /// Advice for this warning.

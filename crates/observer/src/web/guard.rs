@@ -24,8 +24,8 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::answer::Refusal;
-use super::site::Site;
+use super::refusal::Refusal;
+use super::state::Site;
 use super::token::Token;
 
 /// Response headers added to every response.
@@ -45,11 +45,16 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Passes a request on if it is admitted, and returns an error response otherwise.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut answer =
-        match admit(&site.hosts, &site.token, request.method(), request.uri(), request.headers()) {
-            Ok(()) => next.run(request).await,
-            Err(refusal) => refusal.into_response(),
-        };
+    let mut answer = match admit(
+        &site.settings.hosts,
+        &site.token,
+        request.method(),
+        request.uri(),
+        request.headers(),
+    ) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
     for (name, value) in HEADERS {
         answer.headers_mut().insert(name, HeaderValue::from_static(value));
     }

@@ -25,8 +25,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::routes::routes;
-use super::site::Site;
-use super::warnings::lint;
+use super::state::Site;
 
 /// Largest number of open connections. A browser opens six.
 const CONNECTIONS: usize = 64;
@@ -104,7 +103,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     };
     tokio::spawn({
         let site = Arc::clone(&site);
-        async move { tokio::join!(site.linger(), lint(&site)) }
+        async move { tokio::join!(site.linger(), site.lint()) }
     });
     let (routes, room) = (routes(site), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {

@@ -3,9 +3,9 @@
 use purlin::Drops;
 use serde::Serialize;
 
-use crate::census::{HogSeen, Overview};
-use crate::web::board::Shown;
-use crate::web::site::Site;
+use super::values::ns;
+use crate::census::{Census, HogSeen, Overview, WorkerLoad};
+use crate::web::state::{Shown, Site};
 
 /// Figures of one moment: one point of each chart.
 #[derive(Serialize)]
@@ -71,14 +71,9 @@ struct Sampler {
     lost: u64,
 }
 
-/// Converts to nanoseconds for JSON; saturates after some five hundred years.
-pub(crate) fn ns(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 impl Look {
     pub(crate) fn of(seen: &Overview) -> Self {
-        let worker = |load: &crate::census::WorkerLoad| Worker {
+        let worker = |load: &WorkerLoad| Worker {
             utilization: seen.measured.then_some(load.busy),
             queue: load.queue,
             turns_per_second: load.turns_per_second,
@@ -102,7 +97,7 @@ impl Look {
 
 impl News {
     /// Builds the overview of a census. `lost` is the number of censuses that this client has missed.
-    pub(crate) fn of(site: &Site, census: &crate::census::Census, lost: u64) -> Self {
+    pub(crate) fn of(site: &Site, census: &Census, lost: u64) -> Self {
         let (seen, cost) = (&census.overview, &census.cost);
         // WHY the node is queried: the table has the name of a process in its first turn only after that turn.
         let node = site.node.upgrade();
@@ -124,7 +119,7 @@ impl News {
             look: Look::of(seen),
             hogs: hogs.collect(),
             drops: Dropped { ended, alias, rejected, newest, oldest },
-            connections: connections(&site.board.read()),
+            connections: connections(&site.settings.board.read()),
             sampler: Sampler {
                 share: cost.share,
                 took_ns: ns(cost.walk),

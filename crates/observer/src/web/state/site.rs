@@ -4,21 +4,20 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use purlin::{Node, ProcessId, WeakNode};
+use purlin::{Node, WeakNode};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::answer::Refusal;
 use super::board::Board;
-use super::lately::Lately;
-use super::observer::Observer;
+use super::latency::Lately;
 use super::round_trips::RoundTrips;
-use super::token::Token;
-use super::trace::Tracing;
-use super::warnings::Found;
-use crate::census::{Census, Sampler};
+use super::tracing::Tracing;
+use crate::census::{Census, PERIOD, Sampler};
 #[cfg(feature = "metrics")]
 use crate::metrics::Exporter;
+use crate::warnings::Warning;
+use crate::web::refusal::Refusal;
+use crate::web::token::Token;
 
 /// Largest number of event streams.
 const STREAMS: usize = 16;
@@ -27,23 +26,44 @@ const LINGER: Duration = Duration::from_secs(3);
 /// Timeout of the first census; a node with millions of processes takes long.
 const FIRST: Duration = Duration::from_secs(20);
 
+/// Settings of the page.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    /// Allowed host names in addition to addresses.
+    pub(crate) hosts: Vec<String>,
+    pub(crate) may_exit: bool,
+    /// Sampling period.
+    pub(crate) period: Duration,
+    pub(crate) board: Arc<Board>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { hosts: Vec::new(), may_exit: false, period: PERIOD, board: Arc::default() }
+    }
+}
+
+/// Warnings as of one census, in node uptime.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Number of the census.
+    pub(crate) census: u64,
+    pub(crate) at: Duration,
+    pub(crate) warnings: Vec<Warning>,
+}
+
 /// State shared by the request handlers.
 pub(crate) struct Site {
     pub(crate) node: WeakNode,
     pub(crate) name: String,
     pub(crate) sampler: Sampler,
-    /// Sampling period.
-    pub(crate) period: Duration,
     pub(crate) token: Token,
-    /// Allowed host names in addition to addresses.
-    pub(crate) hosts: Vec<String>,
-    pub(crate) may_exit: bool,
-    pub(crate) board: Arc<Board>,
+    pub(crate) settings: Settings,
     pub(crate) round_trips: Arc<RoundTrips>,
     pub(crate) lately: Lately,
     pub(crate) streams: Arc<Semaphore>,
     /// Limits CPU-bound work to one job at a time.
-    pub(crate) workshop: Arc<Semaphore>,
+    blocking: Arc<Semaphore>,
     pub(crate) warnings: watch::Sender<Arc<Found>>,
     #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
@@ -55,26 +75,23 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    pub(crate) fn new(node: &Node, observer: &Observer, token: Token) -> io::Result<Self> {
+    pub(crate) fn new(node: &Node, settings: Settings, token: Token) -> io::Result<Self> {
         Ok(Self {
             node: node.downgrade(),
             name: node.name().to_string(),
-            sampler: Sampler::every(node, observer.period)?,
-            period: observer.period,
+            sampler: Sampler::every(node, settings.period)?,
             token,
-            hosts: observer.hosts.clone(),
-            may_exit: observer.may_exit,
-            board: Arc::clone(&observer.board),
-            round_trips: Arc::new(RoundTrips::new(observer.period)),
-            lately: Lately::new(observer.period),
+            round_trips: Arc::new(RoundTrips::new(settings.period)),
+            lately: Lately::new(settings.period),
             streams: Arc::new(Semaphore::new(STREAMS)),
-            workshop: Arc::new(Semaphore::new(1)),
+            blocking: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),
             #[cfg(feature = "metrics")]
             exporter: Exporter::new(node.name()),
             trace: Mutex::default(),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
+            settings,
         })
     }
 
@@ -126,6 +143,25 @@ impl Site {
         }
     }
 
+    /// Runs CPU-bound work on the blocking thread, one job at a time, so that it delays no other
+    /// response.
+    ///
+    /// *Cancellation*: work that has not started is dropped; work that has started runs to its end and
+    /// its result is discarded.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn =
+            Arc::clone(&self.blocking).acquire_owned().await.map_err(|_| Refusal::stopped())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(turn);
+            done
+        });
+        done.await.map_err(|_| Refusal::stopped())
+    }
+
     /// Keeps the sampler active while requests arrive.
     pub(crate) async fn linger(&self) {
         loop {
@@ -148,29 +184,19 @@ fn is_of_now(census: &Census, uptime: Duration) -> bool {
     census.number > 0 && uptime.saturating_sub(census.overview.at) < LINGER
 }
 
-/// Parses a pid as it is printed, of the node with that creation. Returns `None` if no process can have it.
-fn read_pid(text: &str, creation: u32) -> Option<ProcessId> {
-    let mut parts = text.strip_prefix("<0.")?.strip_suffix('>')?.split('.');
-    let (id, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    parts.next().is_none().then(|| ProcessId::from_parts(id, serial, creation)).flatten()
-}
-
-/// Parses a pid, or returns an error response.
-pub(crate) fn pid(text: &str, node: &Node) -> Result<ProcessId, Refusal> {
-    read_pid(text, node.creation())
-        .ok_or_else(|| Refusal::bad("a pid looks like <0.12.3>, and is one of this node's"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::mpsc::{TryRecvError, channel};
     use std::time::Duration;
 
-    use proptest::prelude::*;
-    use purlin::{Node, Process};
+    use purlin::Node;
+    use tokio::runtime::Builder;
+    use tokio::time::timeout;
 
-    use super::{is_of_now, read_pid};
+    use super::{Settings, Site, is_of_now};
     use crate::census::Census;
+    use crate::web::token::Token;
 
     #[test]
     fn an_old_census_is_not_recent_even_if_a_watcher_has_connected() {
@@ -184,25 +210,27 @@ mod tests {
     }
 
     #[test]
-    fn a_printed_pid_is_parsed_back() {
+    fn a_cancelled_job_leaves_the_queue_and_a_started_job_finishes_first() {
         let node = Node::builder().workers(1).build().expect("the node starts");
-        let id = node.block_on(async |me: Process<()>| me.id());
-        assert_eq!(read_pid(&id.to_string(), id.creation()), Some(id));
-        for text in ["", "0.1.0", "<0.1>", "<0.1.0.0>", "<1.1.0>", "<0.-1.0>", "<0.99999999999.0>"]
-        {
-            assert_eq!(read_pid(text, 1), None, "{text}");
-        }
+        let token = Token::random().expect("random");
+        let site = Site::new(&node, Settings::default(), token).expect("a thread");
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (end, ended) = channel::<()>();
+            let begun = site.run_blocking(move || {
+                let _ = ended.recv();
+            });
+            assert!(timeout(Duration::ZERO, begun).await.is_err());
+            assert!(site.blocking.try_acquire().is_err(), "it goes on for nobody");
+            let (did, done) = channel();
+            let waits = site.run_blocking(move || {
+                let _ = did.send(());
+            });
+            assert!(timeout(Duration::ZERO, waits).await.is_err());
+            assert_eq!(done.try_recv(), Err(TryRecvError::Disconnected), "it has left the queue");
+            drop(end);
+            assert_eq!(site.run_blocking(|| 7).await.ok(), Some(7));
+        });
         node.stop_blocking();
-    }
-
-    proptest! {
-        #[test]
-        fn a_parsed_pid_is_printed_as_one_that_parses_to_the_same(
-            text in "<0\\.[0-9+]{0,10}\\.[0-9]{0,10}>|.{0,20}",
-        ) {
-            if let Some(id) = read_pid(&text, 7) {
-                prop_assert_eq!(read_pid(&id.to_string(), 7), Some(id));
-            }
-        }
     }
 }

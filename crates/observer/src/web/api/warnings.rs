@@ -1,30 +1,17 @@
-//! Warnings endpoint. One task passes each census to the linter, independent of the number of clients.
+//! Warnings endpoint.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::processes::aside;
-use super::site::Site;
-use crate::census::Census;
-use crate::warnings::{Linter, Warning};
+use super::values::ns;
+use crate::web::refusal::Refusal;
+use crate::web::state::{Found, Site};
 
 /// Largest number of pids shown per warning. A deadlock may include every process.
 const MOST_PIDS: usize = 100;
-
-/// Warnings as of one census, in node uptime.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// Number of the census.
-    census: u64,
-    at: Duration,
-    warnings: Vec<Warning>,
-}
 
 #[derive(Serialize)]
 pub(crate) struct Shown {
@@ -41,11 +28,6 @@ pub(crate) struct Answer {
 }
 
 impl Found {
-    #[cfg(feature = "metrics")]
-    pub(crate) fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let shown = self.warnings.iter().map(|warning| {
             let pids = warning.subject.processes().iter().take(MOST_PIDS);
@@ -61,33 +43,9 @@ impl Found {
     }
 }
 
-/// Passes each census to the linter, on the blocking thread.
-pub(crate) async fn lint(site: &Site) {
-    let mut censuses = site.sampler.subscribe();
-    let mut linter = Linter::every(site.period);
-    while censuses.changed().await.is_ok() {
-        let census: Arc<Census> = Arc::clone(&censuses.borrow_and_update());
-        let (census_number, at) = (census.number, census.overview.at);
-        let looked = aside(site, move || {
-            let warnings = linter.check(&census);
-            (linter, warnings)
-        });
-        let Ok((same, warnings)) = looked.await else { return };
-        linter = same;
-        site.warnings.send_replace(Arc::new(Found { census: census_number, at, warnings }));
-    }
-}
-
-/// Returns the warnings of that census or of a later one.
-pub(crate) async fn latest(site: &Site, census: u64) -> Result<Arc<Found>, Refusal> {
-    let mut found = site.warnings.subscribe();
-    let seen = found.wait_for(|found| found.census >= census).await;
-    seen.map(|seen| Arc::clone(&seen)).map_err(|_| Refusal::stopped())
-}
-
 pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let census = site.census().await?.number;
-    Ok(Json(Answer { warnings: latest(&site, census).await?.shown() }))
+    Ok(Json(Answer { warnings: site.warnings_of(census).await?.shown() }))
 }
 
 #[cfg(test)]

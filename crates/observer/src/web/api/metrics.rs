@@ -8,26 +8,23 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use purlin_dist::NodeName;
 
-use super::answer::Refusal;
-use super::cluster::peers;
-use super::processes::aside;
-use super::site::Site;
-use super::warnings::latest;
 use crate::metrics::CONTENT_TYPE as TEXT;
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
     // WHY twice: a node probed now has most likely answered when the census is ready.
     round_trips(&site);
     let census = site.measured().await?;
-    let found = latest(&site, census.number).await?;
+    let found = site.warnings_of(census.number).await?;
     let (own, round_trips) = (Arc::clone(&site), round_trips(&site));
-    let text = aside(&site, move || {
+    let text = site.run_blocking(move || {
         own.exporter.scrape(|recording| {
-            recording.tell(&census, found.warnings());
+            recording.tell(&census, &found.warnings);
             for (node, took) in round_trips {
                 recording.tell_round_trip(node.as_str(), took);
             }
-            for (name, server) in own.board.read().servers {
+            for (name, server) in own.settings.board.read().servers {
                 recording.tell_server(&name, &server.counts(), &server.latency());
             }
         })
@@ -37,10 +34,11 @@ pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, R
 
 /// Returns the round-trip times of connected nodes that answer, and sends the probes that are due.
 fn round_trips(site: &Site) -> Vec<(NodeName, Duration)> {
-    let Some(cluster) = site.board.read().cluster.and_then(|cluster| cluster.upgrade()) else {
+    let Some(cluster) = site.settings.board.read().cluster.and_then(|cluster| cluster.upgrade())
+    else {
         return Vec::new();
     };
-    let nodes = peers(&cluster, site);
+    let nodes = site.round_trips.peers(&cluster);
     nodes
         .filter_map(|(node, _, round_trip)| {
             Some((node, round_trip.of_now(site.round_trips.every)?))

@@ -3,16 +3,11 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde_json::json;
 
 /// An error response.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
-
-#[derive(Serialize)]
-struct Said<'a> {
-    error: &'a str,
-}
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
@@ -56,6 +51,6 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, Json(Said { error: &self.1 })).into_response()
+        (self.0, Json(json!({ "error": self.1 }))).into_response()
     }
 }

@@ -13,11 +13,10 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 
-use super::answer::Refusal;
-use super::look::{Look, News};
-use super::site::Site;
-use super::warnings::Found;
+use super::overview::{Look, News};
 use crate::census::{Census, Watching};
+use crate::web::refusal::Refusal;
+use crate::web::state::{Found, Site};
 
 /// Constant properties of a page.
 #[derive(Serialize)]
@@ -36,8 +35,8 @@ struct Rights {
 }
 
 pub(crate) async fn about(State(site): State<Arc<Site>>) -> Json<About> {
-    let rights = Rights { exit: site.may_exit };
-    let period_ms = u64::try_from(site.period.as_millis()).unwrap_or(u64::MAX).max(1);
+    let rights = Rights { exit: site.settings.may_exit };
+    let period_ms = u64::try_from(site.settings.period.as_millis()).unwrap_or(u64::MAX).max(1);
     Json(About { node: site.name.clone(), version: env!("CARGO_PKG_VERSION"), period_ms, rights })
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Cluster, PingError};
+use purlin_dist::link::Traffic;
 
 /// Timeout of a probe. WHY a timeout: if the process that answers is gone, the probe is lost and has to be repeated.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -101,7 +102,7 @@ impl RoundTrips {
     /// Returns the measurements of `nodes`, in their order, and sends the probes that are due. `nodes` must be all
     /// nodes that the cluster is connected to; measurements of others are dropped. Must be called within a tokio
     /// runtime.
-    pub(crate) fn look<'a>(
+    fn look<'a>(
         self: &Arc<Self>,
         cluster: &Cluster,
         nodes: impl Iterator<Item = &'a NodeName>,
@@ -119,6 +120,17 @@ impl RoundTrips {
             told
         });
         told.collect()
+    }
+
+    /// Returns the connected nodes with their traffic and round-trip times, and sends the probes that are due.
+    pub(crate) fn peers(
+        self: &Arc<Self>,
+        cluster: &Cluster,
+    ) -> impl Iterator<Item = (NodeName, Traffic, RoundTrip)> + use<> {
+        let traffic = cluster.traffic();
+        let answers = self.look(cluster, traffic.iter().map(|(node, _)| node));
+        let both = traffic.into_iter().zip(answers);
+        both.map(|((node, traffic), round_trip)| (node, traffic, round_trip))
     }
 
     fn ask(self: &Arc<Self>, cluster: &Cluster, node: &NodeName) {

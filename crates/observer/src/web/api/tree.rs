@@ -13,11 +13,10 @@ use purlin::observe::{Crash, Crashes};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::processes::aside;
-use super::site::Site;
+use super::values::ns;
 use crate::census::Table;
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 /// Largest number of children shown per supervisor, and of members in the whole answer.
 const MOST_CHILDREN: usize = 100;
@@ -83,7 +82,7 @@ pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, 
     let census = site.census().await?;
     let node = site.node()?;
     let (journal, now) = (node.crashes(), node.uptime());
-    aside(&site, move || {
+    site.run_blocking(move || {
         let last = journal.crashes.iter().rev().take(MOST_CRASHES);
         let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
         let (roots, more) = roots(&census.processes, &journal);

@@ -10,10 +10,9 @@ use purlin::{ExitReason, Monitored, Node, Overflow, ProcessDetails, ProcessId};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::processes::{Old, word};
-use super::site::{Site, pid};
+use super::values::{Done, Old, ns, pid, word};
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 /// Timeout of a process's report on itself. It reports in its next turn.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -179,22 +178,12 @@ enum Reason {
     Kill,
 }
 
-/// Confirmation of an action.
-#[derive(Serialize)]
-pub(crate) struct Done {
-    done: bool,
-}
-
-impl Done {
-    pub(crate) const YES: Json<Self> = Json(Self { done: true });
-}
-
 /// Sends a process an exit signal, if the page permits it.
 pub(crate) async fn exit(
     State(site): State<Arc<Site>>,
     end: Result<Json<End>, JsonRejection>,
 ) -> Result<Json<Done>, Refusal> {
-    if !site.may_exit {
+    if !site.settings.may_exit {
         return Err(Refusal::forbidden(
             "this page may only look: Observer::allow_exit gives the right to end processes",
         ));
