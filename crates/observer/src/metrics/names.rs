@@ -57,7 +57,7 @@ pub const ALL: [Metric; 27] = [
     WORKER_BUSY,
     WORKER_QUEUE,
     WORKER_TURNS,
-    COMMON_QUEUE,
+    GLOBAL_QUEUE,
     SENT,
     REDUCTIONS,
     DROPPED,
@@ -111,7 +111,7 @@ pub(super) const WORKER_QUEUE: Metric = gauge(
 pub(super) const WORKER_TURNS: Metric =
     counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(&[WORKER]);
 /// Length of the global queue.
-pub(super) const COMMON_QUEUE: Metric = gauge(
+pub(super) const GLOBAL_QUEUE: Metric = gauge(
     "purlin.queue.process.count",
     Unit::Count,
     "Processes that are ready and that no worker has taken yet.",

@@ -12,7 +12,7 @@ export function open(place) {
   const trouble = h("p", { class: "notice", role: "alert", hidden: true });
   put(place, trouble, nodes);
 
-  async function look() {
+  async function refresh() {
     try {
       const found = await api.get("api/cluster");
       trouble.hidden = true;
@@ -23,7 +23,7 @@ export function open(place) {
     }
   }
 
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }
 
 /** @type {(every: number) => [string, (node: any) => any][]} */

@@ -32,34 +32,34 @@ export function open(place) {
   );
 
   function draw(history) {
-    const times = history.map((look) => look.at_ns);
-    const line = (name, of) => ({ name, values: history.map((look) => of(look) ?? null) });
+    const times = history.map((snapshot) => snapshot.at_ns);
+    const line = (name, of) => ({ name, values: history.map((snapshot) => of(snapshot) ?? null) });
     const workers = history.at(-1)?.workers.length ?? 0;
-    const each = (of) => Array.from({ length: workers }, (_, at) => line(`worker ${at}`, (look) => of(look.workers[at] ?? {})));
+    const each = (of) => Array.from({ length: workers }, (_, at) => line(`worker ${at}`, (snapshot) => of(snapshot.workers[at] ?? {})));
     charts.load.draw(
       times,
       each((worker) => worker.utilization),
     );
-    charts.queues.draw(times, [...each((worker) => worker.queue), line("common", (look) => look.common_queue)]);
-    charts.processes.draw(times, [line("processes", (look) => look.processes)]);
-    charts.messages.draw(times, [line("messages", (look) => look.messages_per_second)]);
-    charts.reductions.draw(times, [line("reductions", (look) => look.reductions_per_second)]);
-    charts.memory.draw(times, [line("resident", (look) => look.resident_bytes), line("processes", (look) => look.process_bytes)]);
+    charts.queues.draw(times, [...each((worker) => worker.queue), line("global queue", (snapshot) => snapshot.global_queue)]);
+    charts.processes.draw(times, [line("processes", (snapshot) => snapshot.processes)]);
+    charts.messages.draw(times, [line("messages", (snapshot) => snapshot.messages_per_second)]);
+    charts.reductions.draw(times, [line("reductions", (snapshot) => snapshot.reductions_per_second)]);
+    charts.memory.draw(times, [line("resident", (snapshot) => snapshot.resident_bytes), line("processes", (snapshot) => snapshot.process_bytes)]);
   }
 
   function update({ history, hogs: found, drops: dropped, max_processes, connections }) {
-    const look = history.at(-1);
-    if (!look) return;
+    const snapshot = history.at(-1);
+    if (!snapshot) return;
     now.replaceChildren(
       facts(
         [
-          ["Processes", `${count(look.processes)} of ${about(max_processes)}`],
-          ["Ready to run", count(look.ready)],
-          ["Messages and signals sent", rate(look.messages_per_second)],
-          ["Reductions", rate(look.reductions_per_second)],
-          ["Memory, resident", bytes(look.resident_bytes)],
-          ["Memory of processes", bytes(look.process_bytes)],
-          ["Timers", count(look.timers)],
+          ["Processes", `${count(snapshot.processes)} of ${about(max_processes)}`],
+          ["Ready to run", count(snapshot.ready)],
+          ["Messages and signals sent", rate(snapshot.messages_per_second)],
+          ["Reductions", rate(snapshot.reductions_per_second)],
+          ["Memory, resident", bytes(snapshot.resident_bytes)],
+          ["Memory of processes", bytes(snapshot.process_bytes)],
+          ["Timers", count(snapshot.timers)],
           ["Connections", connections === null ? null : count(connections)],
           ["Hogs", count(found.length)],
         ],

@@ -116,9 +116,9 @@ export function open(place, { rest: [id], app }) {
         ["Name", found.name],
         ["State", found.state],
         ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
-        ["Runs", h("code", {}, found.function)],
+        ["Function", h("code", {}, found.function)],
         ["Receives", h("code", {}, found.message_type)],
-        ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
+        ["Parent", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
         ["Age", age(found)],
         ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
         ["Dropped for want of room", found.bound && count(found.bound.dropped)],
@@ -163,7 +163,7 @@ export function open(place, { rest: [id], app }) {
     );
   }
 
-  async function look() {
+  async function refresh() {
     let problem = null;
     try {
       show(await api.get("api/process", { pid: id }));
@@ -181,7 +181,7 @@ export function open(place, { rest: [id], app }) {
     if (problem?.status === 404) close();
   }
 
-  const close = api.every(look);
+  const close = api.every(refresh);
   return { close };
 }
 

@@ -23,7 +23,7 @@ const COLUMNS = [
   { key: "name", title: "Name", cell: text((row) => row.name) },
   {
     key: "function",
-    title: "Runs",
+    title: "Function",
     cell: (row, cell) => {
       say(cell, tail(row.function));
       cell.title = row.function;
@@ -57,7 +57,7 @@ const COLUMNS = [
   },
   { key: "memory", title: "Memory", number: true, cell: text((row) => bytes(row.memory)) },
   { key: "age", title: "Age", number: true, cell: text(age) },
-  { key: "parent", title: "Started by", cell: text((row) => row.parent) },
+  { key: "parent", title: "Parent", cell: text((row) => row.parent) },
 ];
 
 export function open(place, { parameters, app }) {
@@ -77,7 +77,7 @@ export function open(place, { parameters, app }) {
     filter("text", "Pid, name, function or type contains", { type: "search", size: 32 }),
     h("label", {}, "State", state),
     filter("mailbox", "At least so many messages wait", { type: "number", min: 0, size: 8 }),
-    filter("parent", "Started by", { size: 10 }),
+    filter("parent", "Parent", { size: 10 }),
     h("button", { type: "button", class: "switch", id: "pause", "aria-pressed": "false", click: pause }, "Pause"),
   );
 

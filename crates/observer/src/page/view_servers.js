@@ -17,7 +17,7 @@ export function open(place) {
   const shown = new Map();
   put(place, trouble, none, list);
 
-  async function look() {
+  async function refresh() {
     try {
       const { servers, at_ns: at } = await api.get("api/servers");
       trouble.hidden = true;
@@ -37,7 +37,7 @@ export function open(place) {
     }
   }
 
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }
 
 class Shown {
@@ -62,21 +62,21 @@ class Shown {
     history.push({ at_ns, latency, ...counts });
     if (history.length > REMEMBERED) history.shift();
     const speed = (key) =>
-      history.map((look, at) => {
+      history.map((snapshot, at) => {
         const before = history[at - 1];
-        return before && look.at_ns > before.at_ns ? Math.max(0, look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
+        return before && snapshot.at_ns > before.at_ns ? Math.max(0, snapshot[key] - before[key]) / ((snapshot.at_ns - before.at_ns) / 1e9) : null;
       });
-    const times = history.map((look) => look.at_ns);
+    const times = history.map((snapshot) => snapshot.at_ns);
     this.rates.draw(times, [
       { name: "messages", values: speed("messages") },
       { name: "acks", values: speed("acks") },
     ]);
-    this.connections.draw(times, [{ name: "connections", values: history.map((look) => look.connections) }]);
-    const took = (key) => history.map((look) => look.latency?.[key] ?? null);
+    this.connections.draw(times, [{ name: "connections", values: history.map((snapshot) => snapshot.connections) }]);
+    const took = (key) => history.map((snapshot) => snapshot.latency?.[key] ?? null);
     this.took.draw(times, [
-      { name: "half", values: took("p50_ns") },
-      { name: "99 %", values: took("p99_ns") },
-      { name: "slowest", values: took("max_ns") },
+      { name: "p50", values: took("p50_ns") },
+      { name: "p99", values: took("p99_ns") },
+      { name: "max", values: took("max_ns") },
     ]);
     const closed = Object.entries(WHY)
       .filter(([key]) => counts[key] > 0)
@@ -96,8 +96,8 @@ class Shown {
 }
 
 // Latency summary of the last seconds.
-function lately({ span_ns: span, p50_ns: half, p90_ns: most, p99_ns: nearly, max_ns: slowest }) {
-  return `half ${time(half)}, 90 % ${time(most)}, 99 % ${time(nearly)}, slowest ${time(slowest)}; last ${time(1e9 * Math.round(span / 1e9))}`;
+function lately({ span_ns: span, p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max }) {
+  return `p50 ${time(p50)}, p90 ${time(p90)}, p99 ${time(p99)}, max ${time(max)}; last ${time(1e9 * Math.round(span / 1e9))}`;
 }
 
 const WHY = {

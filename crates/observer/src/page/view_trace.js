@@ -50,7 +50,7 @@ export function open(place) {
   function act(path, body) {
     return attempt(told, async () => {
       await api.post(path, body);
-      await look();
+      await refresh();
     });
   }
 
@@ -93,9 +93,9 @@ export function open(place) {
     });
   }
 
-  function look() {
+  function refresh() {
     return attempt(trouble, async () => show(await api.get("api/trace")));
   }
 
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }

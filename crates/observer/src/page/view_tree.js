@@ -24,7 +24,7 @@ export function open(place) {
       h("h2", { id: "report-title" }, `${crash.name ?? crash.pid} crashed`),
       facts([
         ["Process", crash.pid],
-        ["Ran", h("code", {}, crash.function)],
+        ["Function", h("code", {}, crash.function)],
         ["Ago", time(crash.ago_ns)],
         ["Messages that waited", count(crash.mailbox)],
         ["Messages received", count(crash.messages_in)],
@@ -68,7 +68,7 @@ export function open(place) {
     return h("li", {}, box, below.length || more ? h("ul", {}, below, more) : null);
   }
 
-  async function look() {
+  async function refresh() {
     try {
       const found = await api.get("api/tree");
       trouble.hidden = true;
@@ -113,7 +113,7 @@ export function open(place) {
           found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null,
         ];
 
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }
 
 // Link to the children or roots that are not shown, with their number; null if all are shown.

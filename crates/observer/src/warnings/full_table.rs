@@ -6,7 +6,7 @@
 
 use super::rule::{Rule, Sighting};
 use super::warning::{Kind, Subject};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Past the limit spawn makes processes that have ended already, with system_limit. \
@@ -26,8 +26,8 @@ pub(super) struct FullTable {
 }
 
 impl Rule for FullTable {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let overview = &census.overview;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+        let overview = &snapshot.overview;
         let (processes, limit) = (overview.processes, overview.max_processes);
         let share = processes as f64 / f64::from(limit.max(1));
         self.told = share >= if self.told { CLEARED } else { RAISED };
@@ -49,13 +49,13 @@ mod tests {
 
     fn seen(processes: &[usize]) -> Vec<Vec<Sighting>> {
         let mut rule = FullTable::default();
-        let looks = processes.iter().zip(1..);
-        looks
+        let snapshots = processes.iter().zip(1..);
+        snapshots
             .map(|(&processes, second)| {
-                let mut census = at(second);
-                let overview = overview(&mut census);
+                let mut snapshot = at(second);
+                let overview = overview(&mut snapshot);
                 (overview.processes, overview.max_processes) = (processes, 1000);
-                rule.look(&census)
+                rule.check(&snapshot)
             })
             .collect()
     }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::rule::{Rule, Sighting, called};
 use super::warning::{Kind, Subject};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Look at what it waits for, and for how long. Have its senders call it instead \
@@ -55,15 +55,15 @@ struct Kept {
 }
 
 impl Rule for Growing {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let at = census.processes.made().1;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+        let at = snapshot.processes.made().1;
         // WHY: tables before a pause in sampling are not consecutive with this one.
-        if !census.overview.measured {
+        if !snapshot.overview.measured {
             self.kept.clear();
         }
         if at > self.at {
             let span = at.saturating_sub(self.at).as_secs_f64();
-            self.take(census, at, span);
+            self.take(snapshot, at, span);
             self.at = at;
         }
         self.seen.clone()
@@ -72,8 +72,8 @@ impl Rule for Growing {
 
 impl Growing {
     /// Checks a new table, completed `span` seconds after the previous one.
-    fn take(&mut self, census: &Census, at: Duration, span: f64) {
-        let table = &census.processes;
+    fn take(&mut self, snapshot: &Snapshot, at: Duration, span: f64) {
+        let table = &snapshot.processes;
         let mut kept = FxHashMap::default();
         let mut found = Vec::new();
         let long = table.mailboxes().iter().enumerate().filter(|(_, waiting)| **waiting >= FLOOR);
@@ -88,7 +88,7 @@ impl Growing {
                 let line = format!(
                     "the mailbox of {} has {waiting} messages, {more} more each second, of which it receives \
                      {received}",
-                    called(census, row.id)
+                    called(snapshot, row.id)
                 );
                 let subject = Subject::Process(row.id);
                 let since = now.since;
@@ -128,12 +128,12 @@ mod tests {
     /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
     fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {
         let mut rule = Growing::default();
-        let looks = waiting.iter().zip(1..);
-        looks
+        let snapshots = waiting.iter().zip(1..);
+        snapshots
             .map(|(&waiting, second)| {
                 let mut process = row(pid(3));
                 (process.mailbox_len, process.messages_in) = (waiting.into(), second * 10);
-                rule.look(&with(at(second), &[process]))
+                rule.check(&with(at(second), &[process]))
             })
             .collect()
     }
@@ -169,9 +169,9 @@ mod tests {
             [100, 200, 300, 400, 500, 600, 700].into_iter().zip(1..).map(|(waiting, second)| {
                 let mut process = row(pid(3));
                 process.mailbox_len = waiting;
-                let mut census = with(at(second), &[process]);
-                overview(&mut census).measured = second != 3;
-                rule.look(&census).len()
+                let mut snapshot = with(at(second), &[process]);
+                overview(&mut snapshot).measured = second != 3;
+                rule.check(&snapshot).len()
             });
         assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1]);
     }
@@ -183,8 +183,8 @@ mod tests {
         for (second, waiting) in (1..).zip([100, 200, 300, 400, 500]) {
             process.mailbox_len = waiting;
             let table = with(at(second), &[process]);
-            let once = rule.look(&table);
-            assert_eq!(once, rule.look(&table));
+            let once = rule.check(&table);
+            assert_eq!(once, rule.check(&table));
             assert_eq!(once.len(), usize::from(second == 5));
         }
     }

@@ -1,4 +1,4 @@
-//! The linter: applies every rule to each census.
+//! The linter: applies every rule to each snapshot.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use super::rule::{MOST_OF_A_KIND, Rule};
 use super::steady::Steady;
 use super::warning::{Kind, Warning};
 use super::{cycle, drops, full_table, growing, hogging, lost_name, storm};
-use crate::census::{Census, supported};
+use crate::snapshot::{Snapshot, supported};
 
-/// Checks censuses and reports warnings.
+/// Checks snapshots and reports warnings.
 ///
 /// ```
 /// use purlin::Node;
-/// use purlin_observer::census::Sampler;
+/// use purlin_observer::snapshot::Sampler;
 /// use purlin_observer::warnings::Linter;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,20 +49,20 @@ impl Default for Linter {
 }
 
 impl Linter {
-    /// Creates a linter for one census per `period`, which is clamped to between one millisecond and one hour. A
-    /// warning stays for five periods after the last census that showed it.
+    /// Creates a linter for one snapshot per `period`, which is clamped to between one millisecond and one hour. A
+    /// warning stays for five periods after the last snapshot that showed it.
     #[must_use]
     pub fn every(period: Duration) -> Self {
         Self { steady: Steady::resting(5 * supported(period)), ..Self::default() }
     }
 
-    /// Checks a census and returns the current warnings: the most severe kind first, within a kind the longest-lasting
-    /// first. Returns the same warnings for the same census.
-    pub fn check(&mut self, census: &Census) -> Vec<Warning> {
-        if self.steady.is_news(census) {
+    /// Checks a snapshot and returns the current warnings: the most severe kind first, within a kind the longest-lasting
+    /// first. Returns the same warnings for the same snapshot.
+    pub fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
+        if self.steady.is_news(snapshot) {
             let rules = self.rules.iter_mut();
-            let seen = rules.flat_map(|rule| rule.look(census).into_iter().take(MOST_OF_A_KIND));
-            self.steady.look(census, seen);
+            let seen = rules.flat_map(|rule| rule.check(snapshot).into_iter().take(MOST_OF_A_KIND));
+            self.steady.record(snapshot, seen);
         }
         self.steady.warnings()
     }
@@ -95,26 +95,26 @@ mod tests {
     use std::time::Duration;
 
     use super::{Kind, Linter, MOST_OF_A_KIND};
-    use crate::census::{Call, Census, HogSeen};
+    use crate::snapshot::{Call, HogSeen, Snapshot};
     use crate::warnings::Subject;
     use crate::warnings::fixture::{at, overview, pid, row, with};
 
-    /// Returns a census with several problems.
-    fn bad(second: u64, waiting: u64) -> Census {
+    /// Returns a snapshot with several problems.
+    fn bad(second: u64, waiting: u64) -> Snapshot {
         let processes = (1..=200).map(|number| {
             let mut process = row(pid(number));
             process.mailbox_len = waiting + u64::from(number);
             process
         });
-        let mut census = with(at(second), &processes.collect::<Vec<_>>());
-        overview(&mut census).hogs = vec![HogSeen {
+        let mut snapshot = with(at(second), &processes.collect::<Vec<_>>());
+        overview(&mut snapshot).hogs = vec![HogSeen {
             id: pid(5),
             function: "crate::compute",
             for_so_long: Duration::from_secs(1),
         }];
         let calls = [(1, 2), (2, 1)].map(|(a, b)| Call { caller: pid(a), callee: pid(b) });
-        census.calls = calls.into();
-        census
+        snapshot.calls = calls.into();
+        snapshot
     }
 
     #[test]
@@ -132,15 +132,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_census_gives_the_same_warnings_and_an_unsampled_node_gives_none() {
+    fn the_same_snapshot_gives_the_same_warnings_and_an_unsampled_node_gives_none() {
         let mut linter = Linter::default();
-        assert!(linter.check(&Census::none()).is_empty());
+        assert!(linter.check(&Snapshot::none()).is_empty());
         linter.check(&bad(1, 0));
-        let census = bad(2, 0);
-        let warnings = linter.check(&census);
+        let snapshot = bad(2, 0);
+        let warnings = linter.check(&snapshot);
         assert_eq!(warnings.len(), 2);
         for _ in 0..10 {
-            assert_eq!(linter.check(&census), warnings);
+            assert_eq!(linter.check(&snapshot), warnings);
         }
     }
 

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::rule::{Rule, Sighting};
 use super::warning::{Kind, Subject};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process is to have it always, make \
@@ -54,10 +54,10 @@ struct Kept {
 }
 
 impl Rule for Names {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let at = census.processes.made().1;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+        let at = snapshot.processes.made().1;
         if at > self.at {
-            self.take(census, at);
+            self.take(snapshot, at);
         }
         let mut lost: Vec<_> = self.kept.iter().filter(|(_, kept)| kept.missed >= MISSED).collect();
         lost.sort_by_key(|(_, kept)| Reverse(kept.until));
@@ -73,9 +73,9 @@ impl Rule for Names {
 
 impl Names {
     /// Checks a new table.
-    fn take(&mut self, census: &Census, at: Duration) {
+    fn take(&mut self, snapshot: &Snapshot, at: Duration) {
         self.at = at;
-        for (name, by) in census.processes.named() {
+        for (name, by) in snapshot.processes.named() {
             let room = self.kept.len() < MOST_KEPT;
             if let Some(kept) = self.kept.get_mut(name) {
                 let from = if kept.missed < MISSED { kept.from } else { at };
@@ -105,11 +105,11 @@ mod tests {
     fn seen(by: &[Option<u32>]) -> Vec<Vec<Sighting>> {
         let mut rule = Names::default();
         let store = "store".into();
-        let looks = by.iter().zip(1..);
-        looks
+        let snapshots = by.iter().zip(1..);
+        snapshots
             .map(|(by, second)| {
                 let rows: Vec<_> = by.iter().map(|by| named(pid(*by), &store)).collect();
-                rule.look(&with(at(second), &rows))
+                rule.check(&with(at(second), &rows))
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! Warnings: a linter for live systems.
 //!
-//! A [`Linter`] checks each [`Census`] and reports problems: the kind, the subject, the start and advice. It keeps a
-//! bounded amount of state between censuses. It reads neither a clock nor a node: the same censuses give the same
+//! A [`Linter`] checks each [`Snapshot`] and reports problems: the kind, the subject, the start and advice. It keeps a
+//! bounded amount of state between snapshots. It reads neither a clock nor a node: the same snapshots give the same
 //! warnings. It can be used from any thread.
 //!
 //! | rule | detects |

@@ -5,16 +5,16 @@ use std::time::Duration;
 use purlin::ProcessId;
 
 use super::warning::{Kind, Subject};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 
 /// Largest number of warnings of one kind. More would add cost and no information.
 pub const MOST_OF_A_KIND: usize = 100;
 
 /// A check for one kind of problem.
 pub(super) trait Rule: Send {
-    /// Returns what is detected now, worst first. Called for each census in order; its process table may be the same as
+    /// Returns what is detected now, worst first. Called for each snapshot in order; its process table may be the same as
     /// in the previous one.
-    fn look(&mut self, census: &Census) -> Vec<Sighting>;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting>;
 }
 
 /// A detection of a rule.
@@ -28,8 +28,8 @@ pub(super) struct Sighting {
 }
 
 /// Formats a process for a line: its name or function, and its pid.
-pub(super) fn called(census: &Census, id: ProcessId) -> String {
-    let table = &census.processes;
+pub(super) fn called(snapshot: &Snapshot, id: ProcessId) -> String {
+    let table = &snapshot.processes;
     let Some(row) = table.find(id).and_then(|row| table.row(row)) else {
         return id.to_string();
     };

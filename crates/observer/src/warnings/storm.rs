@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::rule::{Rule, Sighting, called};
 use super::warning::{Kind, Subject};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
@@ -87,24 +87,24 @@ impl Restarting {
 }
 
 impl Rule for Storms {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let restarts = census.crashes.restarts.iter().map(|restarts| Restarting {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+        let restarts = snapshot.crashes.restarts.iter().map(|restarts| Restarting {
             supervisor: restarts.supervisor,
             last: restarts.last,
             counted: restarts.counted,
             most: restarts.most,
             period: restarts.period,
         });
-        let storms = self.storms(census.overview.at, restarts);
+        let storms = self.storms(snapshot.overview.at, restarts);
         let told = storms.into_iter().map(|(restarting, since)| {
             let id = restarting.supervisor;
             // First line of the reason of the last child's exit. The supervisor's own report of giving up adds nothing.
-            let mut reports = census.crashes.reports.iter().rev();
+            let mut reports = snapshot.crashes.reports.iter().rev();
             let last =
                 reports.find(|report| report.supervisor == id && report.context != "shutdown");
             let why =
                 last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
-            let line = restarting.line(&called(census, id), why);
+            let line = restarting.line(&called(snapshot, id), why);
             Sighting { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
         });
         told.collect()

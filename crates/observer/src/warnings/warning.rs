@@ -13,7 +13,7 @@ pub struct Warning {
     pub kind: Kind,
     /// The process, name or resource concerned. No two warnings have the same kind and the same subject.
     pub subject: Subject,
-    /// Description in one line, with figures of the last census. Process names are unescaped; the caller must escape
+    /// Description in one line, with figures of the last snapshot. Process names are unescaped; the caller must escape
     /// control characters for display.
     pub line: String,
     /// Node uptime at which the problem was first detected.

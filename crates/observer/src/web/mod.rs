@@ -1,6 +1,6 @@
 //! The web page of a node: an HTTP server on a dedicated thread.
 //!
-//! [`Observed::observer`] adds it to a program. Requests are answered from the last census, which is immutable, so
+//! [`Observed::observer`] adds it to a program. Requests are answered from the last snapshot, which is immutable, so
 //! sorting a million rows blocks no process. Only the details of a single process, such as its links, are reported by
 //! the process itself in its next turn. The server holds no strong reference to the node.
 //!

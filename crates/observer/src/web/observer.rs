@@ -12,7 +12,7 @@ use purlin_dist::cluster::Cluster;
 use super::server::Running;
 use super::state::{Opened, Settings, Site};
 use super::token::Token;
-use crate::census::supported;
+use crate::snapshot::supported;
 
 /// Configuration of a node's page, and its address once the node runs.
 ///

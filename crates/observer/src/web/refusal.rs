@@ -43,9 +43,9 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has stopped")
     }
 
-    /// No census was completed in time.
+    /// No snapshot was completed in time.
     pub(crate) fn late() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has not been looked at in time")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no snapshot was completed in time")
     }
 }
 

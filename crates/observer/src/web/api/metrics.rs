@@ -13,14 +13,14 @@ use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
-    // WHY twice: a node probed now has most likely answered when the census is ready.
+    // WHY twice: a node probed now has most likely answered when the snapshot is ready.
     round_trips(&site);
-    let census = site.measured().await?;
-    let found = site.warnings_of(census.number).await?;
+    let snapshot = site.measured().await?;
+    let found = site.warnings_of(snapshot.number).await?;
     let (own, round_trips) = (Arc::clone(&site), round_trips(&site));
     let text = site.run_blocking(move || {
         own.exporter.scrape(|recording| {
-            recording.tell(&census, &found.warnings);
+            recording.tell(&snapshot, &found.warnings);
             for (node, took) in round_trips {
                 recording.tell_round_trip(node.as_str(), took);
             }

@@ -15,7 +15,7 @@ use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
 /// Timeout of a process's report on itself. It reports in its next turn.
-const PATIENCE: Duration = Duration::from_millis(300);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Largest number of links, and of monitors of each kind, that is shown.
 const MOST: usize = 100;
 
@@ -124,12 +124,12 @@ pub(crate) async fn process(
         (id, node.process_info(id).ok_or_else(|| ended(id))?, node.uptime())
     };
     // WHY no reference to the node is held: the wait may be long, and the node may end meanwhile.
-    let census = site.census().await?;
+    let snapshot = site.snapshot().await?;
     let node = site.node()?;
-    let table = &census.processes;
+    let table = &snapshot.processes;
     let row = table.find(id).and_then(|row| table.row(row));
-    let waits_for = census.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
-    let details = timeout(PATIENCE, node.process_details(id)).await.ok().flatten();
+    let waits_for = snapshot.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
+    let details = timeout(REPORT_TIMEOUT, node.process_details(id)).await.ok().flatten();
     Ok(Json(Shown {
         pid: id.to_string(),
         at_ns: ns(at),
@@ -185,7 +185,7 @@ pub(crate) async fn exit(
 ) -> Result<Json<Done>, Refusal> {
     if !site.settings.may_exit {
         return Err(Refusal::forbidden(
-            "this page may only look: Observer::allow_exit gives the right to end processes",
+            "this page is read-only: Observer::allow_exit gives the right to end processes",
         ));
     }
     let Json(End { pid: text, reason }) = end.map_err(|error| Refusal::bad(error.body_text()))?;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::values::{Old, ns, pid, word};
-use crate::census::{Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
+use crate::snapshot::{Call, Column, Filter, MOST_ROWS_A_PAGE, Query, Row, Snapshot};
 use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
@@ -154,18 +154,18 @@ pub(crate) async fn processes(
 ) -> Result<Json<Processes>, Refusal> {
     let Asked(wish) = wish.map_err(|error| Refusal::bad(error.body_text()))?;
     let query = wish.query(&site)?;
-    let census = site.census().await?;
-    site.run_blocking(move || Json(page(&census, &query))).await
+    let snapshot = site.snapshot().await?;
+    site.run_blocking(move || Json(page(&snapshot, &query))).await
 }
 
-fn page(census: &Census, query: &Query) -> Processes {
-    let table = &census.processes;
+fn page(snapshot: &Snapshot, query: &Query) -> Processes {
+    let table = &snapshot.processes;
     let found = query.ask(table);
     let rows: Vec<_> = found.rows.iter().filter_map(|&row| table.row(row)).collect();
     let mut calls: FxHashMap<_, _> = FxHashMap::default();
-    if !census.calls.is_empty() {
+    if !snapshot.calls.is_empty() {
         let wanted: rustc_hash::FxHashSet<_> = rows.iter().map(|row| row.id).collect();
-        let ours = census.calls.iter().filter(|Call { caller, .. }| wanted.contains(caller));
+        let ours = snapshot.calls.iter().filter(|Call { caller, .. }| wanted.contains(caller));
         calls.extend(ours.map(|call| (call.caller, call.callee)));
     }
     Processes {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::values::ns;
-use crate::census::Table;
+use crate::snapshot::Table;
 use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
@@ -79,13 +79,13 @@ struct Families<'a> {
 }
 
 pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
-    let census = site.census().await?;
+    let snapshot = site.snapshot().await?;
     let node = site.node()?;
     let (journal, now) = (node.crashes(), node.uptime());
     site.run_blocking(move || {
         let last = journal.crashes.iter().rev().take(MOST_CRASHES);
         let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
-        let (roots, more) = roots(&census.processes, &journal);
+        let (roots, more) = roots(&snapshot.processes, &journal);
         Json(Answer {
             roots,
             more,
@@ -167,7 +167,7 @@ mod tests {
     use purlin::observe::Crashes;
 
     use super::{MOST, roots};
-    use crate::census::{Row, Table};
+    use crate::snapshot::{Row, Table};
     use crate::warnings::fixture::{pid, row};
 
     #[test]

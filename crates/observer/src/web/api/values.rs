@@ -4,7 +4,7 @@ use axum::Json;
 use purlin::{Node, ProcessId, ProcessState};
 use serde::Serialize;
 
-use crate::census::Age;
+use crate::snapshot::Age;
 use crate::web::refusal::Refusal;
 
 /// Converts to nanoseconds for JSON; saturates after some five hundred years.

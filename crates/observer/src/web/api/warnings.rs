@@ -44,8 +44,8 @@ impl Found {
 }
 
 pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
-    let census = site.census().await?.number;
-    Ok(Json(Answer { warnings: site.warnings_of(census).await?.shown() }))
+    let snapshot = site.snapshot().await?.number;
+    Ok(Json(Answer { warnings: site.warnings_of(snapshot).await?.shown() }))
 }
 
 #[cfg(test)]

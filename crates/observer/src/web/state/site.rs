@@ -12,9 +12,9 @@ use super::board::Board;
 use super::latency::Lately;
 use super::round_trips::RoundTrips;
 use super::tracing::Tracing;
-use crate::census::{Census, PERIOD, Sampler};
 #[cfg(feature = "metrics")]
 use crate::metrics::Exporter;
+use crate::snapshot::{PERIOD, Sampler, Snapshot};
 use crate::warnings::Warning;
 use crate::web::refusal::Refusal;
 use crate::web::token::Token;
@@ -23,7 +23,7 @@ use crate::web::token::Token;
 const STREAMS: usize = 16;
 /// Time the sampler stays active after the last request, so that a repeated request is answered immediately.
 const LINGER: Duration = Duration::from_secs(3);
-/// Timeout of the first census; a node with millions of processes takes long.
+/// Timeout of the first snapshot; a node with millions of processes takes long.
 const FIRST: Duration = Duration::from_secs(20);
 
 /// Settings of the page.
@@ -43,11 +43,11 @@ impl Default for Settings {
     }
 }
 
-/// Warnings as of one census, in node uptime.
+/// Warnings as of one snapshot, in node uptime.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Number of the census.
-    pub(crate) census: u64,
+    /// Number of the snapshot.
+    pub(crate) number: u64,
     pub(crate) at: Duration,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -105,16 +105,16 @@ impl Site {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the latest census. If it is outdated, waits for the next one, which all waiting requests share.
-    pub(crate) async fn census(&self) -> Result<Arc<Census>, Refusal> {
+    /// Returns the latest snapshot. If it is outdated, waits for the next one, which all waiting requests share.
+    pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>, Refusal> {
         let mut changes = self.sampler.subscribe();
         let (now, latest) = (Instant::now(), changes.borrow_and_update().clone());
-        let looked = {
+        let watched = {
             let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *until, now + LINGER) > now
         };
         self.asked.notify_one();
-        if looked && is_of_now(&latest, self.node()?.uptime()) {
+        if watched && is_of_now(&latest, self.node()?.uptime()) {
             return Ok(latest);
         }
         match timeout(FIRST, changes.changed()).await {
@@ -124,13 +124,13 @@ impl Site {
         }
     }
 
-    /// Like [`Site::census`], with the workers' utilization. Takes a period longer if there has been no watcher,
-    /// because utilization is measured between two censuses.
-    pub(crate) async fn measured(&self) -> Result<Arc<Census>, Refusal> {
-        // WHY: the first census can take so long that polling clients would no longer count as watchers before the
+    /// Like [`Site::snapshot`], with the workers' utilization. Takes a period longer if there has been no watcher,
+    /// because utilization is measured between two snapshots.
+    pub(crate) async fn measured(&self) -> Result<Arc<Snapshot>, Refusal> {
+        // WHY: the first snapshot can take so long that polling clients would no longer count as watchers before the
         // second.
         let _watching = self.sampler.watch();
-        let first = self.census().await?;
+        let first = self.snapshot().await?;
         if first.overview.measured {
             return Ok(first);
         }
@@ -179,9 +179,9 @@ impl Site {
     }
 }
 
-/// Returns whether a census is recent. A watcher may have connected without a new census yet.
-fn is_of_now(census: &Census, uptime: Duration) -> bool {
-    census.number > 0 && uptime.saturating_sub(census.overview.at) < LINGER
+/// Returns whether a snapshot is recent. A watcher may have connected without a new snapshot yet.
+fn is_of_now(snapshot: &Snapshot, uptime: Duration) -> bool {
+    snapshot.number > 0 && uptime.saturating_sub(snapshot.overview.at) < LINGER
 }
 
 #[cfg(test)]
@@ -195,17 +195,17 @@ mod tests {
     use tokio::time::timeout;
 
     use super::{Settings, Site, is_of_now};
-    use crate::census::Census;
+    use crate::snapshot::Snapshot;
     use crate::web::token::Token;
 
     #[test]
-    fn an_old_census_is_not_recent_even_if_a_watcher_has_connected() {
-        let mut census = Census::none();
-        assert!(!is_of_now(&census, Duration::ZERO));
-        census.number = 1;
-        Arc::make_mut(&mut census.overview).at = Duration::from_secs(60);
+    fn an_old_snapshot_is_not_recent_even_if_a_watcher_has_connected() {
+        let mut snapshot = Snapshot::none();
+        assert!(!is_of_now(&snapshot, Duration::ZERO));
+        snapshot.number = 1;
+        Arc::make_mut(&mut snapshot.overview).at = Duration::from_secs(60);
         for (uptime, of_now) in [(60, true), (62, true), (63, false), (7200, false)] {
-            assert_eq!(is_of_now(&census, Duration::from_secs(uptime)), of_now, "{uptime}");
+            assert_eq!(is_of_now(&snapshot, Duration::from_secs(uptime)), of_now, "{uptime}");
         }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use purlin::{Name, ProcessId, ProcessState};
 
 use super::{Column, Filter, MOST_ROWS_A_PAGE, Query, business};
-use crate::census::{Age, Row, Table};
+use crate::snapshot::{Age, Row, Table};
 
 const STATES: [ProcessState; 4] =
     [ProcessState::Running, ProcessState::Runnable, ProcessState::Receiving, ProcessState::Waiting];

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use purlin::{Node, WeakNode};
 use tokio::sync::watch;
 
-use super::looker::Schedule;
-use super::{Census, History, PERIOD, supported};
+use super::schedule::Schedule;
+use super::{History, PERIOD, Snapshot, supported};
 
 /// Handle of the sampler thread of a node. Clones share the thread.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub struct Watching(Arc<Shared>);
 struct Handle(Arc<Shared>);
 
 struct Shared {
-    latest: watch::Sender<Arc<Census>>,
+    latest: watch::Sender<Arc<Snapshot>>,
     history: Mutex<History>,
     desk: Mutex<Desk>,
     called: Condvar,
@@ -55,7 +55,7 @@ impl Sampler {
     pub fn every(node: &Node, period: Duration) -> io::Result<Self> {
         let period = supported(period);
         let shared = Arc::new(Shared {
-            latest: watch::Sender::new(Arc::new(Census::none())),
+            latest: watch::Sender::new(Arc::new(Snapshot::none())),
             history: Mutex::default(),
             desk: Mutex::default(),
             called: Condvar::new(),
@@ -67,20 +67,20 @@ impl Sampler {
         Ok(Self(Arc::new(Handle(shared))))
     }
 
-    /// Keeps the sampler active until the returned guard is dropped. The first census follows soon after.
+    /// Keeps the sampler active until the returned guard is dropped. The first snapshot follows soon after.
     pub fn watch(&self) -> Watching {
         self.0.0.desk().watchers += 1;
         self.0.0.called.notify_all();
         Watching(Arc::clone(&self.0.0))
     }
 
-    /// Returns the last census, which is old if there is no watcher.
-    pub fn latest(&self) -> Arc<Census> {
+    /// Returns the last snapshot, which is old if there is no watcher.
+    pub fn latest(&self) -> Arc<Snapshot> {
         self.0.0.latest()
     }
 
-    /// Returns a receiver of every new census.
-    pub fn subscribe(&self) -> watch::Receiver<Arc<Census>> {
+    /// Returns a receiver of every new snapshot.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.0.0.latest.subscribe()
     }
 
@@ -129,18 +129,18 @@ impl Shared {
     fn run(&self, node: &WeakNode) {
         while self.wait(None) {
             let Some(strong) = node.upgrade() else { return };
-            let mut looker = Schedule::new(&strong, &self.latest(), self.period);
+            let mut schedule = Schedule::new(&strong, &self.latest(), self.period);
             drop(strong);
-            while self.wait(Some(looker.next())) {
+            while self.wait(Some(schedule.next())) {
                 let Some(node) = node.upgrade() else { return };
-                let Some(census) = looker.look(&node, &self.latest()) else { continue };
-                self.history().push(Arc::clone(&census.overview));
-                self.latest.send_replace(Arc::new(census));
+                let Some(snapshot) = schedule.step(&node, &self.latest()) else { continue };
+                self.history().push(Arc::clone(&snapshot.overview));
+                self.latest.send_replace(Arc::new(snapshot));
             }
         }
     }
 
-    fn latest(&self) -> Arc<Census> {
+    fn latest(&self) -> Arc<Snapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
