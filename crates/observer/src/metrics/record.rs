@@ -24,9 +24,9 @@ const POWERS: RangeInclusive<u32> = 12..=35;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let node = Node::builder().name("shop").build()?;
 /// let sampler = Sampler::start(&node)?;
-/// // After a recorder has been installed; `tell` is called for each update:
+/// // After a recorder has been installed; `record` is called for each update:
 /// let recording = Recording::new("shop");
-/// recording.tell(&sampler.latest(), &[]);
+/// recording.record(&sampler.latest(), &[]);
 /// # node.stop_blocking();
 /// # Ok(())
 /// # }
@@ -47,9 +47,9 @@ impl Recording {
     }
 
     /// Records a snapshot and the current warnings.
-    pub fn tell(&self, snapshot: &Snapshot, warnings: &[Warning]) {
-        self.tell_figures(snapshot);
-        self.tell_counts(snapshot);
+    pub fn record(&self, snapshot: &Snapshot, warnings: &[Warning]) {
+        self.record_gauges(snapshot);
+        self.record_counters(snapshot);
         for kind in Kind::ALL {
             let of_kind = warnings.iter().filter(|warning| warning.kind == kind).count();
             self.set(&names::WARNINGS, &[kind.name()], of_kind as f64);
@@ -58,7 +58,7 @@ impl Recording {
 
     /// Records the counters and the latency histogram of the ack server `name`. Counters must not decrease, so a
     /// different server needs a different name.
-    pub fn tell_server(&self, name: &str, counts: &Counts, latency: &Latency) {
+    pub fn record_server(&self, name: &str, counts: &Counts, latency: &Latency) {
         for nanoseconds in POWERS.map(|power| 1 << power) {
             let limit = Duration::from_nanos(nanoseconds);
             let seconds = limit.as_secs_f64().to_string();
@@ -82,11 +82,11 @@ impl Recording {
     }
 
     /// Records the last round-trip time to a connected node.
-    pub fn tell_round_trip(&self, peer: &str, took: Duration) {
+    pub fn record_round_trip(&self, peer: &str, took: Duration) {
         self.set(&names::ROUND_TRIP, &[peer], took.as_secs_f64());
     }
 
-    fn tell_figures(&self, snapshot: &Snapshot) {
+    fn record_gauges(&self, snapshot: &Snapshot) {
         let (overview, table) = (&snapshot.overview, &snapshot.processes);
         let mailboxes = table.mailboxes();
         let waiting: u64 = mailboxes.iter().copied().map(u64::from).sum();
@@ -121,7 +121,7 @@ impl Recording {
         }
     }
 
-    fn tell_counts(&self, snapshot: &Snapshot) {
+    fn record_counters(&self, snapshot: &Snapshot) {
         let overview = &snapshot.overview;
         self.count(&names::SENT, &[], overview.messages);
         self.count(&names::REDUCTIONS, &[], overview.reductions);
@@ -169,7 +169,7 @@ mod tests {
         let sent = [5, 7, 6].map(|messages| {
             let overview = Arc::new(Overview { messages, ..Overview::default() });
             let snapshot = Snapshot { overview, ..Snapshot::none() };
-            let text = exporter.scrape(|recording| recording.tell(&snapshot, &[]));
+            let text = exporter.scrape(|recording| recording.record(&snapshot, &[]));
             let mut lines = text.lines();
             let line = lines.find(|line| line.starts_with("purlin_sent_messages_total{"));
             line.expect("it is told").rsplit(' ').next().map(str::to_owned)
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_node_name_with_quotes_and_newlines_is_escaped_in_the_label() {
         let exporter = Exporter::new("a\"b\nc\\");
-        let text = exporter.scrape(|recording| recording.tell(&Snapshot::none(), &[]));
+        let text = exporter.scrape(|recording| recording.record(&Snapshot::none(), &[]));
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");
     }
 }

@@ -16,6 +16,8 @@
 //! | `schedule` | schedule of that thread, which bounds its share of one core |
 //! | `meter` | cost of sampling |
 
+#[cfg(test)]
+pub(crate) mod fixture;
 mod history;
 mod meter;
 mod overview;

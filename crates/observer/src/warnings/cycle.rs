@@ -14,7 +14,7 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{MOST_OF_A_KIND, Rule, Sighting, called};
+use super::rule::{Detection, MOST_OF_A_KIND, Rule, describe};
 use super::warning::{Kind, Subject};
 use crate::snapshot::{Call, Snapshot};
 
@@ -33,11 +33,11 @@ pub(super) struct Cycles {
     at: Duration,
     /// Cycles of that table and the time each was first detected.
     kept: FxHashMap<Vec<ProcessId>, Duration>,
-    seen: Vec<Sighting>,
+    seen: Vec<Detection>,
 }
 
 impl Rule for Cycles {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let at = snapshot.processes.made().1;
         if at > self.at {
             self.at = at;
@@ -48,7 +48,7 @@ impl Rule for Cycles {
             }
             let lasting = self.kept.iter().filter(|(_, since)| **since < at);
             let mut seen: Vec<_> = lasting
-                .map(|(cycle, since)| Sighting {
+                .map(|(cycle, since)| Detection {
                     kind: Kind::CallCycle,
                     line: line(snapshot, cycle),
                     subject: Subject::Cycle(cycle.clone()),
@@ -63,7 +63,7 @@ impl Rule for Cycles {
 }
 
 fn line(snapshot: &Snapshot, cycle: &[ProcessId]) -> String {
-    let who = |at: usize| called(snapshot, cycle[at]);
+    let who = |at: usize| describe(snapshot, cycle[at]);
     let mut line = format!("deadlock: {} waits for {}", who(0), who(1 % cycle.len()));
     for at in 2..cycle.len().min(MOST_NAMED) {
         let _ = write!(line, ", which waits for {}", who(at));
@@ -139,7 +139,7 @@ mod tests {
 
     use super::{Cycles, MOST_NAMED, cycles, line};
     use crate::snapshot::Call;
-    use crate::warnings::fixture::{at, named, pid, with};
+    use crate::snapshot::fixture::{at, named, pid, with};
     use crate::warnings::rule::Rule;
 
     fn calls(edges: &[(u32, u32)]) -> Vec<Call> {

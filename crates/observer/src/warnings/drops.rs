@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use purlin::Drops;
 
-use super::rule::{Rule, Sighting};
+use super::rule::{Detection, Rule};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -37,14 +37,14 @@ pub(super) struct Dropped {
 }
 
 impl Rule for Dropped {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let (at, now) = (snapshot.overview.at, snapshot.overview.drops.total);
         let (last, before) = self.before.replace((at, now)).unwrap_or((at, now));
         let span = at.saturating_sub(last).as_secs_f64();
         let mut seen = Vec::new();
         let mut see = |what, line| {
             let subject = Subject::Node(what);
-            seen.push(Sighting { kind: Kind::Drops, subject, line, since: at });
+            seen.push(Detection { kind: Kind::Drops, subject, line, since: at });
         };
         let [rejected, newest, oldest] = [
             now.rejected.saturating_sub(before.rejected),
@@ -89,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Dropped, SNAPSHOTS};
-    use crate::warnings::fixture::{at, overview};
+    use crate::snapshot::fixture::{at, overview};
     use crate::warnings::rule::Rule;
 
     /// Runs the rule once per second with these cumulative counters: rejected messages, and messages to ended
@@ -108,7 +108,7 @@ mod tests {
                 let overview = overview(&mut snapshot);
                 overview.span = Duration::from_secs(1);
                 (overview.drops.total.rejected, overview.drops.total.ended) = (rejected, ended);
-                rule.check(&snapshot).into_iter().map(|sighting| sighting.line).collect()
+                rule.check(&snapshot).into_iter().map(|detection| detection.line).collect()
             })
             .collect()
     }

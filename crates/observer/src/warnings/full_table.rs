@@ -4,7 +4,7 @@
 //!
 //! *Advice*: see [`ADVICE`].
 
-use super::rule::{Rule, Sighting};
+use super::rule::{Detection, Rule};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -26,7 +26,7 @@ pub(super) struct FullTable {
 }
 
 impl Rule for FullTable {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let overview = &snapshot.overview;
         let (processes, limit) = (overview.processes, overview.max_processes);
         let share = processes as f64 / f64::from(limit.max(1));
@@ -34,8 +34,8 @@ impl Rule for FullTable {
         let line =
             format!("{processes} processes of {limit} that there may be: {:.0} %", share * 100.0);
         let subject = Subject::Node("processes");
-        let sighting = Sighting { kind: Kind::FullTable, subject, line, since: overview.at };
-        self.told.then_some(sighting).into_iter().collect()
+        let detection = Detection { kind: Kind::FullTable, subject, line, since: overview.at };
+        self.told.then_some(detection).into_iter().collect()
     }
 }
 
@@ -44,10 +44,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::FullTable;
-    use crate::warnings::fixture::{at, overview};
-    use crate::warnings::rule::{Rule, Sighting};
+    use crate::snapshot::fixture::{at, overview};
+    use crate::warnings::rule::{Detection, Rule};
 
-    fn seen(processes: &[usize]) -> Vec<Vec<Sighting>> {
+    fn seen(processes: &[usize]) -> Vec<Vec<Detection>> {
         let mut rule = FullTable::default();
         let snapshots = processes.iter().zip(1..);
         snapshots

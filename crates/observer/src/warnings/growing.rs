@@ -12,7 +12,7 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Rule, Sighting, called};
+use super::rule::{Detection, Rule, describe};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -39,7 +39,7 @@ pub(super) struct Growing {
     /// Time at which the last checked table was completed.
     at: Duration,
     kept: FxHashMap<ProcessId, Kept>,
-    seen: Vec<Sighting>,
+    seen: Vec<Detection>,
 }
 
 /// A process with a long mailbox.
@@ -55,7 +55,7 @@ struct Kept {
 }
 
 impl Rule for Growing {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let at = snapshot.processes.made().1;
         // WHY: tables before a pause in sampling are not consecutive with this one.
         if !snapshot.overview.measured {
@@ -88,17 +88,19 @@ impl Growing {
                 let line = format!(
                     "the mailbox of {} has {waiting} messages, {more} more each second, of which it receives \
                      {received}",
-                    called(snapshot, row.id)
+                    describe(snapshot, row.id)
                 );
                 let subject = Subject::Process(row.id);
                 let since = now.since;
-                found
-                    .push((waiting, Sighting { kind: Kind::GrowingMailbox, subject, line, since }));
+                found.push((
+                    waiting,
+                    Detection { kind: Kind::GrowingMailbox, subject, line, since },
+                ));
             }
             kept.insert(row.id, now);
         }
         found.sort_by(|(a, _), (b, _)| b.cmp(a));
-        self.seen = found.into_iter().map(|(_, sighting)| sighting).collect();
+        self.seen = found.into_iter().map(|(_, detection)| detection).collect();
         self.kept = kept;
     }
 }
@@ -122,11 +124,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FLOOR, Growing, TABLES};
-    use crate::warnings::fixture::{at, overview, pid, row, with};
-    use crate::warnings::rule::{Rule, Sighting};
+    use crate::snapshot::fixture::{at, overview, pid, row, with};
+    use crate::warnings::rule::{Detection, Rule};
 
     /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
-    fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {
+    fn seen(waiting: &[u32]) -> Vec<Vec<Detection>> {
         let mut rule = Growing::default();
         let snapshots = waiting.iter().zip(1..);
         snapshots

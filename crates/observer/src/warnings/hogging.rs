@@ -11,7 +11,7 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Rule, Sighting, called};
+use super::rule::{Detection, Rule, describe};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -38,7 +38,7 @@ pub(super) struct Hogs {
 }
 
 impl Rule for Hogs {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         if !snapshot.overview.measured {
             // WHY: snapshots before a pause are not among the last seconds.
             self.recent.clear();
@@ -55,7 +55,7 @@ impl Rule for Hogs {
         let at = snapshot.overview.at;
         let bad = hogs.iter().filter_map(|hog| {
             let times = found.get(&hog.id).copied().unwrap_or_default();
-            let who = called(snapshot, hog.id);
+            let who = describe(snapshot, hog.id);
             let line = if hog.for_so_long >= LONG {
                 let seconds = hog.for_so_long.as_secs_f64();
                 format!("{who} has not awaited for {seconds:.1} s; it runs {}", hog.function)
@@ -69,13 +69,13 @@ impl Rule for Hogs {
                 return None;
             };
             let since = at.saturating_sub(hog.for_so_long);
-            let sighting =
-                Sighting { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
-            Some((hog.for_so_long, sighting))
+            let detection =
+                Detection { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
+            Some((hog.for_so_long, detection))
         });
         let mut bad: Vec<_> = bad.collect();
         bad.sort_by(|(a, _), (b, _)| b.cmp(a));
-        bad.into_iter().map(|(_, sighting)| sighting).collect()
+        bad.into_iter().map(|(_, detection)| detection).collect()
     }
 }
 
@@ -87,10 +87,10 @@ mod tests {
 
     use super::{Hogs, OFTEN, SNAPSHOTS};
     use crate::snapshot::HogSeen;
-    use crate::warnings::fixture::{at, overview, pid};
-    use crate::warnings::rule::{Rule, Sighting};
+    use crate::snapshot::fixture::{at, overview, pid};
+    use crate::warnings::rule::{Detection, Rule};
 
-    fn check(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Sighting> {
+    fn check(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Detection> {
         let mut snapshot = at(second);
         overview(&mut snapshot).hogs = hogs
             .iter()
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_long_turn_is_reported_immediately_and_the_longest_first() {
         let seen = check(&mut Hogs::default(), 10, &[(1, 600), (2, 1500), (3, 20)]);
-        let lines: Vec<_> = seen.iter().map(|sighting| sighting.line.as_str()).collect();
+        let lines: Vec<_> = seen.iter().map(|detection| detection.line.as_str()).collect();
         let due = [
             "<0.2.0> has not awaited for 1.5 s; it runs crate::compute",
             "<0.1.0> has not awaited for 0.6 s; it runs crate::compute",

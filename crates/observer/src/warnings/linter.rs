@@ -59,7 +59,7 @@ impl Linter {
     /// Checks a snapshot and returns the current warnings: the most severe kind first, within a kind the longest-lasting
     /// first. Returns the same warnings for the same snapshot.
     pub fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
-        if self.steady.is_news(snapshot) {
+        if self.steady.is_new(snapshot) {
             let rules = self.rules.iter_mut();
             let seen = rules.flat_map(|rule| rule.check(snapshot).into_iter().take(MOST_OF_A_KIND));
             self.steady.record(snapshot, seen);
@@ -95,9 +95,9 @@ mod tests {
     use std::time::Duration;
 
     use super::{Kind, Linter, MOST_OF_A_KIND};
+    use crate::snapshot::fixture::{at, overview, pid, row, with};
     use crate::snapshot::{Call, HogSeen, Snapshot};
     use crate::warnings::Subject;
-    use crate::warnings::fixture::{at, overview, pid, row, with};
 
     /// Returns a snapshot with several problems.
     fn bad(second: u64, waiting: u64) -> Snapshot {

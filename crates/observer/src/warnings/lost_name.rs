@@ -1,7 +1,7 @@
 //! Rule: a registered name that has lost its process.
 //!
-//! *Detects*: a name that was registered for [`SETTLED`] or longer and has been unregistered in [`MISSED`] consecutive
-//! tables. The warning ends when the name is registered again, or after [`FORGOTTEN`].
+//! *Detects*: a name that was registered for [`MIN_REGISTERED`] or longer and has been unregistered in [`MISSED`] consecutive
+//! tables. The warning ends when the name is registered again, or after [`FORGET_AFTER`].
 //!
 //! *Advice*: see [`ADVICE`].
 //!
@@ -13,7 +13,7 @@ use std::time::Duration;
 use purlin::{Name, ProcessId};
 use rustc_hash::FxHashMap;
 
-use super::rule::{Rule, Sighting};
+use super::rule::{Detection, Rule};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -23,13 +23,13 @@ pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process
      nothing is wrong.";
 
 /// Shortest registration whose loss is reported. A name registered for a shorter time is assumed to be temporary.
-pub const SETTLED: Duration = Duration::from_secs(10);
+pub const MIN_REGISTERED: Duration = Duration::from_secs(10);
 
 /// Number of consecutive tables without the name. A supervisor restarts a child between two tables.
 pub const MISSED: u32 = 2;
 
 /// Duration of the warning: long enough for an operator who checks now and then.
-pub const FORGOTTEN: Duration = Duration::from_secs(600);
+pub const FORGET_AFTER: Duration = Duration::from_secs(600);
 
 /// Largest number of tracked names, more than a program's authors choose. In a program that names each connection only
 /// the first names are tracked.
@@ -54,16 +54,16 @@ struct Kept {
 }
 
 impl Rule for Names {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let at = snapshot.processes.made().1;
         if at > self.at {
             self.take(snapshot, at);
         }
         let mut lost: Vec<_> = self.kept.iter().filter(|(_, kept)| kept.missed >= MISSED).collect();
         lost.sort_by_key(|(_, kept)| Reverse(kept.until));
-        let told = lost.into_iter().map(|(name, kept)| Sighting {
+        let told = lost.into_iter().map(|(name, kept)| Detection {
             kind: Kind::LostName,
-            line: format!("nobody is called {name} any more; {} had the name", kept.by),
+            line: format!("name {name} is not registered any more; {} had it", kept.by),
             subject: Subject::Name(name.clone(), kept.by),
             since: kept.until,
         });
@@ -87,8 +87,8 @@ impl Names {
         self.kept.retain(|_, kept| {
             let gone = at.saturating_sub(kept.until);
             kept.missed += u32::from(!gone.is_zero());
-            let settled = kept.until.saturating_sub(kept.from) >= SETTLED;
-            gone.is_zero() || (settled && gone < FORGOTTEN)
+            let settled = kept.until.saturating_sub(kept.from) >= MIN_REGISTERED;
+            gone.is_zero() || (settled && gone < FORGET_AFTER)
         });
     }
 }
@@ -97,12 +97,12 @@ impl Names {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MISSED, Names, SETTLED};
-    use crate::warnings::fixture::{at, named, pid, with};
-    use crate::warnings::rule::{Rule, Sighting};
+    use super::{MIN_REGISTERED, MISSED, Names};
+    use crate::snapshot::fixture::{at, named, pid, with};
+    use crate::warnings::rule::{Detection, Rule};
 
     /// Runs the rule second by second; the process with that number is registered as `store`.
-    fn seen(by: &[Option<u32>]) -> Vec<Vec<Sighting>> {
+    fn seen(by: &[Option<u32>]) -> Vec<Vec<Detection>> {
         let mut rule = Names::default();
         let store = "store".into();
         let snapshots = by.iter().zip(1..);
@@ -122,7 +122,7 @@ mod tests {
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told[..11], [0; 11]);
         assert_eq!(told[11..], [0, 1, 1, 0, 0]);
-        let due = "nobody is called store any more; <0.4.0> had the name";
+        let due = "name store is not registered any more; <0.4.0> had it";
         assert_eq!((seen[12][0].line.as_str(), seen[12][0].since.as_secs()), (due, 11));
     }
 
@@ -152,7 +152,7 @@ mod tests {
                 if !seen.is_empty() {
                     let missed = (now + 1).saturating_sub(MISSED as usize);
                     prop_assert!(by[missed..=now].iter().all(Option::is_none));
-                    prop_assert!(now >= SETTLED.as_secs() as usize);
+                    prop_assert!(now >= MIN_REGISTERED.as_secs() as usize);
                 }
             }
         }

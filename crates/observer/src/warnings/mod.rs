@@ -26,8 +26,6 @@
 
 pub mod cycle;
 pub mod drops;
-#[cfg(test)]
-pub(crate) mod fixture;
 pub mod full_table;
 pub mod growing;
 pub mod hogging;

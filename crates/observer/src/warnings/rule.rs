@@ -14,12 +14,12 @@ pub const MOST_OF_A_KIND: usize = 100;
 pub(super) trait Rule: Send {
     /// Returns what is detected now, worst first. Called for each snapshot in order; its process table may be the same as
     /// in the previous one.
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting>;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection>;
 }
 
 /// A detection of a rule.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sighting {
+pub(super) struct Detection {
     pub(super) kind: Kind,
     pub(super) subject: Subject,
     pub(super) line: String,
@@ -28,7 +28,7 @@ pub(super) struct Sighting {
 }
 
 /// Formats a process for a line: its name or function, and its pid.
-pub(super) fn called(snapshot: &Snapshot, id: ProcessId) -> String {
+pub(super) fn describe(snapshot: &Snapshot, id: ProcessId) -> String {
     let table = &snapshot.processes;
     let Some(row) = table.find(id).and_then(|row| table.row(row)) else {
         return id.to_string();

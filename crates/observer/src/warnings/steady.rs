@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::rule::Sighting;
+use super::rule::Detection;
 use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
@@ -45,15 +45,19 @@ impl Steady {
     }
 
     /// Returns whether the snapshot has not been checked yet.
-    pub(super) fn is_news(&self, snapshot: &Snapshot) -> bool {
+    pub(super) fn is_new(&self, snapshot: &Snapshot) -> bool {
         snapshot.number != self.number
     }
 
     /// Records what the rules detected in a snapshot.
-    pub(super) fn record(&mut self, snapshot: &Snapshot, seen: impl IntoIterator<Item = Sighting>) {
+    pub(super) fn record(
+        &mut self,
+        snapshot: &Snapshot,
+        seen: impl IntoIterator<Item = Detection>,
+    ) {
         let at = snapshot.overview.at;
         (self.number, self.at) = (snapshot.number, at);
-        for Sighting { kind, subject, line, since } in seen {
+        for Detection { kind, subject, line, since } in seen {
             let new = || Kept { since, last: at, line: String::new() };
             let kept = self.kept.entry((kind, subject)).or_insert_with(new);
             (kept.last, kept.line) = (at, line);
@@ -88,14 +92,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{REST, Steady};
-    use crate::warnings::fixture::{at, pid};
-    use crate::warnings::rule::Sighting;
+    use crate::snapshot::fixture::{at, pid};
+    use crate::warnings::rule::Detection;
     use crate::warnings::{Kind, Subject};
 
-    fn sighting(since: u64) -> Sighting {
+    fn detection(since: u64) -> Detection {
         let subject = Subject::Process(pid(7));
         let line = format!("at {since}");
-        Sighting { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
+        Detection { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
     }
 
     /// Returns the start of the warning, second by second, if it is detected in those seconds.
@@ -103,7 +107,7 @@ mod tests {
         let mut steady = Steady::default();
         let snapshots = seen.iter().zip(1..);
         let told = snapshots.map(|(&seen, second)| {
-            steady.record(&at(second), seen.then(|| sighting(second)));
+            steady.record(&at(second), seen.then(|| detection(second)));
             steady.warnings().first().map(|warning| warning.since.as_secs())
         });
         told.collect()
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn a_warning_not_detected_now_states_when_it_was() {
         let mut steady = Steady::default();
-        steady.record(&at(1), [sighting(1)]);
+        steady.record(&at(1), [detection(1)]);
         assert_eq!(steady.warnings()[0].line, "at 1");
         steady.record(&at(4), []);
         assert_eq!(steady.warnings()[0].line, "at 1 (seen 3 s ago)");

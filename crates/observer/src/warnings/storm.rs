@@ -11,7 +11,7 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Rule, Sighting, called};
+use super::rule::{Detection, Rule, describe};
 use super::warning::{Kind, Subject};
 use crate::snapshot::Snapshot;
 
@@ -87,7 +87,7 @@ impl Restarting {
 }
 
 impl Rule for Storms {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Sighting> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
         let restarts = snapshot.crashes.restarts.iter().map(|restarts| Restarting {
             supervisor: restarts.supervisor,
             last: restarts.last,
@@ -104,8 +104,8 @@ impl Rule for Storms {
                 reports.find(|report| report.supervisor == id && report.context != "shutdown");
             let why =
                 last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
-            let line = restarting.line(&called(snapshot, id), why);
-            Sighting { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
+            let line = restarting.line(&describe(snapshot, id), why);
+            Detection { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
         });
         told.collect()
     }
@@ -137,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FEWEST, NEAR, Restarting, Storms};
-    use crate::warnings::fixture::pid;
+    use crate::snapshot::fixture::pid;
 
     /// Returns a supervisor with an intensity of ten restarts per minute.
     fn restarting(counted: usize, last: u64) -> Restarting {

@@ -41,9 +41,9 @@ fn scrapes() -> [Scrape; 2] {
         memory.resident = memory.resident.or(Some(1 << 20));
         let warnings = Linter::default().check(&snapshot);
         Scrape::read(&exporter.scrape(|recording| {
-            recording.tell(&snapshot, &warnings);
-            recording.tell_round_trip("bank@127.0.0.1", Duration::from_millis(20));
-            recording.tell_server("orders", &Counts::default(), &Latency::default());
+            recording.record(&snapshot, &warnings);
+            recording.record_round_trip("bank@127.0.0.1", Duration::from_millis(20));
+            recording.record_server("orders", &Counts::default(), &Latency::default());
         }))
     });
     node.stop_blocking();
@@ -100,7 +100,7 @@ fn messages_and_turns_are_counted() {
     }
     until_some("a thousand messages and turns", || {
         snapshot = next(&sampler, snapshot.number);
-        let scrape = Scrape::read(&exporter.scrape(|recording| recording.tell(&snapshot, &[])));
+        let scrape = Scrape::read(&exporter.scrape(|recording| recording.record(&snapshot, &[])));
         let sent = scrape.value("purlin_sent_messages_total");
         let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
         assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");
@@ -114,7 +114,7 @@ fn a_departed_node_is_no_longer_exported() {
     let exporter = Exporter::new("shop");
     let of_bank = |text: String| text.contains(r#"purlin_peer_node_name="bank""#);
     assert!(of_bank(
-        exporter.scrape(|recording| recording.tell_round_trip("bank", Duration::ZERO))
+        exporter.scrape(|recording| recording.record_round_trip("bank", Duration::ZERO))
     ));
     until("it is told of no more", || !of_bank(exporter.scrape(|_| {})));
 }

@@ -20,12 +20,12 @@ pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, R
     let (own, round_trips) = (Arc::clone(&site), round_trips(&site));
     let text = site.run_blocking(move || {
         own.exporter.scrape(|recording| {
-            recording.tell(&snapshot, &found.warnings);
+            recording.record(&snapshot, &found.warnings);
             for (node, took) in round_trips {
-                recording.tell_round_trip(node.as_str(), took);
+                recording.record_round_trip(node.as_str(), took);
             }
             for (name, server) in own.settings.board.read().servers {
-                recording.tell_server(&name, &server.counts(), &server.latency());
+                recording.record_server(&name, &server.counts(), &server.latency());
             }
         })
     });

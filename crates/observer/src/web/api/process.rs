@@ -10,7 +10,7 @@ use purlin::{ExitReason, Monitored, Node, Overflow, ProcessDetails, ProcessId};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::values::{Done, Old, ns, pid, word};
+use super::values::{AgeFields, Done, ns, pid, state_name};
 use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
@@ -45,7 +45,7 @@ pub(crate) struct Shown {
     memory: usize,
     /// `None` if it has been spawned since the last table.
     #[serde(flatten)]
-    age: Option<Old>,
+    age: Option<AgeFields>,
     /// Its own report; `None` if it has not had a turn in time.
     details: Option<Details>,
 }
@@ -134,7 +134,7 @@ pub(crate) async fn process(
         pid: id.to_string(),
         at_ns: ns(at),
         name: info.name.map(|name| name.to_string()),
-        state: word(info.state),
+        state: state_name(info.state),
         waits_for: waits_for.map(|callee| callee.to_string()),
         function: info.function,
         message_type: info.message_type,

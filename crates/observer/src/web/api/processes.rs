@@ -9,7 +9,7 @@ use purlin::{ProcessId, ProcessState};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::values::{Old, ns, pid, word};
+use super::values::{AgeFields, ns, pid, state_name};
 use crate::snapshot::{Call, Column, Filter, MOST_ROWS_A_PAGE, Query, Row, Snapshot};
 use crate::web::refusal::Refusal;
 use crate::web::state::Site;
@@ -90,7 +90,7 @@ pub(crate) struct Shown {
     memory: u64,
     parent: Option<String>,
     #[serde(flatten)]
-    age: Old,
+    age: AgeFields,
 }
 
 impl Shown {
@@ -100,7 +100,7 @@ impl Shown {
             name: row.name.map(ToString::to_string),
             function: row.function,
             message_type: row.message_type,
-            state: word(row.state),
+            state: state_name(row.state),
             waits_for: calls.get(&row.id).map(ToString::to_string),
             mailbox: row.mailbox_len,
             messages_in: row.messages_in,

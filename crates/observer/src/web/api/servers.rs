@@ -69,12 +69,12 @@ pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer
     let (at_ns, now) = (ns(site.node()?.uptime()), Instant::now());
     let servers = site.settings.board.read().servers.into_iter().map(|(name, server)| {
         let address = server.local_addr();
-        let lately = site.lately.read(&name, address, now, server.latency());
+        let recent = site.latency.read(&name, address, now, server.latency());
         Shown {
             name,
             address: address.to_string(),
             counts: server.counts(),
-            latency: lately.map(|(span, latency)| Took::of(span, &latency)),
+            latency: recent.map(|(span, latency)| Took::of(span, &latency)),
         }
     });
     Ok(Json(Answer { at_ns, servers: servers.collect() }))

@@ -167,8 +167,8 @@ mod tests {
     use purlin::observe::Crashes;
 
     use super::{MOST, roots};
+    use crate::snapshot::fixture::{pid, row};
     use crate::snapshot::{Row, Table};
-    use crate::warnings::fixture::{pid, row};
 
     #[test]
     fn supervisors_beyond_the_limit_are_counted() {

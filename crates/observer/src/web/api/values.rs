@@ -14,20 +14,20 @@ pub(crate) fn ns(time: std::time::Duration) -> u64 {
 
 /// Age of a process.
 #[derive(Serialize)]
-pub(crate) struct Old {
+pub(crate) struct AgeFields {
     age_ns: u64,
     /// Whether the age is a lower bound, because the process existed before sampling started.
     age_at_least: bool,
 }
 
-impl From<Age> for Old {
+impl From<Age> for AgeFields {
     fn from(age: Age) -> Self {
         Self { age_ns: ns(age.time()), age_at_least: matches!(age, Age::MoreThan(_)) }
     }
 }
 
 /// Name of a state in the API.
-pub(crate) fn word(state: ProcessState) -> &'static str {
+pub(crate) fn state_name(state: ProcessState) -> &'static str {
     match state {
         ProcessState::Running => "running",
         ProcessState::Runnable => "runnable",

@@ -14,7 +14,7 @@ use purlin_ack::server::Latency;
 const FORGOTTEN: u32 = 5;
 
 /// Previous readings of servers, by name, with their addresses.
-pub(crate) struct Lately {
+pub(crate) struct RecentLatency {
     /// Half of the window: a reported latency covers one to two of these.
     half: Duration,
     windows: Mutex<BTreeMap<String, (SocketAddr, Window)>>,
@@ -49,7 +49,7 @@ impl Window {
     }
 }
 
-impl Lately {
+impl RecentLatency {
     /// Creates the readings for a page that polls once per period.
     pub(crate) fn new(period: Duration) -> Self {
         Self { half: 2 * period, windows: Mutex::default() }
@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn another_server_with_the_same_name_starts_anew() {
         // WHY: the clock is only the origin of the times that the test passes in.
-        let (lately, began) = (Lately::new(Duration::from_secs(1)), Instant::now());
+        let (recent, began) = (RecentLatency::new(Duration::from_secs(1)), Instant::now());
         let known = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
             let now = began + Duration::from_secs(second);
-            lately.read("orders", address, now, Latency::default()).is_some()
+            recent.read("orders", address, now, Latency::default()).is_some()
         });
         assert_eq!(known.collect::<Vec<_>>(), [false, true, false, true, false]);
     }

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::board::Board;
-use super::latency::Lately;
+use super::latency::RecentLatency;
 use super::round_trips::RoundTrips;
 use super::tracing::Tracing;
 #[cfg(feature = "metrics")]
@@ -60,7 +60,7 @@ pub(crate) struct Site {
     pub(crate) token: Token,
     pub(crate) settings: Settings,
     pub(crate) round_trips: Arc<RoundTrips>,
-    pub(crate) lately: Lately,
+    pub(crate) latency: RecentLatency,
     pub(crate) streams: Arc<Semaphore>,
     /// Limits CPU-bound work to one job at a time.
     blocking: Arc<Semaphore>,
@@ -82,7 +82,7 @@ impl Site {
             sampler: Sampler::every(node, settings.period)?,
             token,
             round_trips: Arc::new(RoundTrips::new(settings.period)),
-            lately: Lately::new(settings.period),
+            latency: RecentLatency::new(settings.period),
             streams: Arc::new(Semaphore::new(STREAMS)),
             blocking: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),
@@ -107,8 +107,7 @@ impl Site {
 
     /// Returns the latest snapshot. If it is outdated, waits for the next one, which all waiting requests share.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>, Refusal> {
-        let mut changes = self.sampler.subscribe();
-        let (now, latest) = (Instant::now(), changes.borrow_and_update().clone());
+        let (now, latest) = (Instant::now(), self.sampler.latest());
         let watched = {
             let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *until, now + LINGER) > now
@@ -117,11 +116,7 @@ impl Site {
         if watched && is_of_now(&latest, self.node()?.uptime()) {
             return Ok(latest);
         }
-        match timeout(FIRST, changes.changed()).await {
-            Ok(Ok(())) => Ok(Arc::clone(&changes.borrow())),
-            Ok(Err(_)) => Err(Refusal::stopped()),
-            Err(_) => Err(Refusal::late()),
-        }
+        self.wait_for(|it| it.number > latest.number).await
     }
 
     /// Like [`Site::snapshot`], with the workers' utilization. Takes a period longer if there has been no watcher,
@@ -134,9 +129,16 @@ impl Site {
         if first.overview.measured {
             return Ok(first);
         }
+        self.wait_for(|it| it.overview.measured && it.number > first.number).await
+    }
+
+    /// Waits for a snapshot that satisfies the predicate.
+    async fn wait_for(
+        &self,
+        is_so: impl FnMut(&Arc<Snapshot>) -> bool,
+    ) -> Result<Arc<Snapshot>, Refusal> {
         let mut changes = self.sampler.subscribe();
-        let next = changes.wait_for(|it| it.overview.measured && it.number > first.number);
-        match timeout(FIRST, next).await {
+        match timeout(FIRST, changes.wait_for(is_so)).await {
             Ok(Ok(next)) => Ok(Arc::clone(&next)),
             Ok(Err(_)) => Err(Refusal::stopped()),
             Err(_) => Err(Refusal::late()),

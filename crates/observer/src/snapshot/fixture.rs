@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin::{Name, ProcessId, ProcessState};
 
-use crate::snapshot::{Age, Overview, Row, Snapshot, Table};
+use super::{Age, Overview, Row, Snapshot, Table};
 
 /// Returns the pid with that number.
 pub(crate) fn pid(number: u32) -> ProcessId {
