@@ -16,6 +16,8 @@ const text = (of) => (row, cell) => {
   say(cell, found ?? "");
   cell.title = found ?? "";
 };
+const counter = (key, title) => ({ key, title, number: true, cell: text((row) => count(row[key])) });
+const speed = (key, spoken) => ({ key, title: "/s", spoken, number: true, cell: text((row) => about(row[key])) });
 export const reference = (id) => `#/process/${encodeURIComponent(id)}`;
 
 const COLUMNS = [
@@ -30,31 +32,13 @@ const COLUMNS = [
     },
   },
   { key: "state", title: "State", cell: text((row) => (row.waits_for ? `${row.state} for ${row.waits_for}` : row.state)) },
-  { key: "mailbox", title: "Mailbox", number: true, cell: text((row) => count(row.mailbox)) },
-  { key: "messages_in", title: "Received", number: true, cell: text((row) => count(row.messages_in)) },
-  {
-    key: "messages_in_per_second",
-    title: "/s",
-    spoken: "Received a second",
-    number: true,
-    cell: text((row) => about(row.messages_in_per_second)),
-  },
-  { key: "messages_out", title: "Sent", number: true, cell: text((row) => count(row.messages_out)) },
-  {
-    key: "messages_out_per_second",
-    title: "/s",
-    spoken: "Sent a second",
-    number: true,
-    cell: text((row) => about(row.messages_out_per_second)),
-  },
-  { key: "reductions", title: "Reductions", number: true, cell: text((row) => count(row.reductions)) },
-  {
-    key: "reductions_per_second",
-    title: "/s",
-    spoken: "Reductions a second",
-    number: true,
-    cell: text((row) => about(row.reductions_per_second)),
-  },
+  counter("mailbox", "Mailbox"),
+  counter("messages_in", "Received"),
+  speed("messages_in_per_second", "Received per second"),
+  counter("messages_out", "Sent"),
+  speed("messages_out_per_second", "Sent per second"),
+  counter("reductions", "Reductions"),
+  speed("reductions_per_second", "Reductions per second"),
   { key: "memory", title: "Memory", number: true, cell: text((row) => bytes(row.memory)) },
   { key: "age", title: "Age", number: true, cell: text(age) },
   { key: "parent", title: "Parent", cell: text((row) => row.parent) },

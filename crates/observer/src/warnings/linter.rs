@@ -7,7 +7,7 @@ use super::rule::{MOST_OF_A_KIND, Rule};
 use super::steady::Steady;
 use super::warning::{Kind, Warning};
 use super::{cycle, drops, full_table, growing, hogging, lost_name, storm};
-use crate::snapshot::{Snapshot, supported};
+use crate::snapshot::{PERIOD, Snapshot, supported};
 
 /// Checks snapshots and reports warnings.
 ///
@@ -34,7 +34,17 @@ pub struct Linter {
 }
 
 impl Default for Linter {
+    /// Creates a linter for one snapshot per [`PERIOD`].
     fn default() -> Self {
+        Self::every(PERIOD)
+    }
+}
+
+impl Linter {
+    /// Creates a linter for one snapshot per `period`, which is clamped to between one millisecond and one hour. A
+    /// warning stays for five periods after the last snapshot that showed it.
+    #[must_use]
+    pub fn every(period: Duration) -> Self {
         let rules: Vec<Box<dyn Rule>> = vec![
             Box::<cycle::Cycles>::default(),
             Box::<storm::Storms>::default(),
@@ -44,16 +54,7 @@ impl Default for Linter {
             Box::<drops::Dropped>::default(),
             Box::<full_table::FullTable>::default(),
         ];
-        Self { rules, steady: Steady::default() }
-    }
-}
-
-impl Linter {
-    /// Creates a linter for one snapshot per `period`, which is clamped to between one millisecond and one hour. A
-    /// warning stays for five periods after the last snapshot that showed it.
-    #[must_use]
-    pub fn every(period: Duration) -> Self {
-        Self { steady: Steady::resting(5 * supported(period)), ..Self::default() }
+        Self { rules, steady: Steady::resting(5 * supported(period)) }
     }
 
     /// Checks a snapshot and returns the current warnings: the most severe kind first, within a kind the longest-lasting

@@ -32,14 +32,8 @@ struct Kept {
     line: String,
 }
 
-impl Default for Steady {
-    fn default() -> Self {
-        Self::resting(REST)
-    }
-}
-
 impl Steady {
-    /// Creates a filter with the hold time `rest` instead of [`REST`].
+    /// Creates a filter with the hold time `rest`.
     pub(super) fn resting(rest: Duration) -> Self {
         Self { rest, number: 0, at: Duration::ZERO, kept: FxHashMap::default() }
     }
@@ -104,7 +98,7 @@ mod tests {
 
     /// Returns the start of the warning, second by second, if it is detected in those seconds.
     fn told(seen: &[bool]) -> Vec<Option<u64>> {
-        let mut steady = Steady::default();
+        let mut steady = Steady::resting(REST);
         let snapshots = seen.iter().zip(1..);
         let told = snapshots.map(|(&seen, second)| {
             steady.record(&at(second), seen.then(|| detection(second)));
@@ -126,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_warning_not_detected_now_states_when_it_was() {
-        let mut steady = Steady::default();
+        let mut steady = Steady::resting(REST);
         steady.record(&at(1), [detection(1)]);
         assert_eq!(steady.warnings()[0].line, "at 1");
         steady.record(&at(4), []);

@@ -39,15 +39,16 @@ struct Peer {
 
 impl Shown {
     fn of(cluster: &Cluster, site: &Site) -> Self {
-        let nodes = site.round_trips.peers(cluster).map(|(name, traffic, round_trip)| Peer {
-            name: name.to_string(),
-            bytes_in: traffic.bytes_in,
-            bytes_out: traffic.bytes_out,
-            waiting_bytes: traffic.waiting,
-            round_trip_ns: round_trip.took.map(ns),
-            round_trip_age_ns: round_trip.age.map(ns),
-            unanswered_ns: round_trip.unanswered.map(ns),
-        });
+        let nodes =
+            site.round_trips.peers(cluster).into_iter().map(|(name, traffic, round_trip)| Peer {
+                name: name.to_string(),
+                bytes_in: traffic.bytes_in,
+                bytes_out: traffic.bytes_out,
+                waiting_bytes: traffic.waiting,
+                round_trip_ns: round_trip.took.map(ns),
+                round_trip_age_ns: round_trip.age.map(ns),
+                unanswered_ns: round_trip.unanswered.map(ns),
+            });
         Self {
             name: cluster.name().to_string(),
             undecoded: cluster.undecoded(),

@@ -38,10 +38,7 @@ fn round_trips(site: &Site) -> Vec<(NodeName, Duration)> {
     else {
         return Vec::new();
     };
-    let nodes = site.round_trips.peers(&cluster);
-    nodes
-        .filter_map(|(node, _, round_trip)| {
-            Some((node, round_trip.of_now(site.round_trips.every)?))
-        })
-        .collect()
+    let every = site.round_trips.every;
+    let peers = site.round_trips.peers(&cluster).into_iter();
+    peers.filter_map(|(node, _, round_trip)| Some((node, round_trip.of_now(every)?))).collect()
 }

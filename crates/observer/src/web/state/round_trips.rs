@@ -99,38 +99,25 @@ impl RoundTrips {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the measurements of `nodes`, in their order, and sends the probes that are due. `nodes` must be all
-    /// nodes that the cluster is connected to; measurements of others are dropped. Must be called within a tokio
-    /// runtime.
-    fn read<'a>(
-        self: &Arc<Self>,
-        cluster: &Cluster,
-        nodes: impl Iterator<Item = &'a NodeName>,
-    ) -> Vec<RoundTrip> {
-        let now = Instant::now();
-        let mut known = self.known();
-        let mut before = std::mem::take(&mut *known);
-        let told = nodes.map(|node| {
-            let mut it = before.remove(node).unwrap_or_default();
-            if it.asks(now, self.every) {
-                self.ask(cluster, node);
-            }
-            let told = it.told(now);
-            known.insert(node.clone(), it);
-            told
-        });
-        told.collect()
-    }
-
     /// Returns the connected nodes with their traffic and round-trip times, and sends the probes that are due.
+    /// Measurements of other nodes are dropped. Must be called within a tokio runtime.
     pub(crate) fn peers(
         self: &Arc<Self>,
         cluster: &Cluster,
-    ) -> impl Iterator<Item = (NodeName, Traffic, RoundTrip)> + use<> {
-        let traffic = cluster.traffic();
-        let answers = self.read(cluster, traffic.iter().map(|(node, _)| node));
-        let both = traffic.into_iter().zip(answers);
-        both.map(|((node, traffic), round_trip)| (node, traffic, round_trip))
+    ) -> Vec<(NodeName, Traffic, RoundTrip)> {
+        let (traffic, now) = (cluster.traffic(), Instant::now());
+        let mut known = self.known();
+        let mut before = std::mem::take(&mut *known);
+        let peers = traffic.into_iter().map(|(node, traffic)| {
+            let mut it = before.remove(&node).unwrap_or_default();
+            if it.asks(now, self.every) {
+                self.ask(cluster, &node);
+            }
+            let told = it.told(now);
+            known.insert(node.clone(), it);
+            (node, traffic, told)
+        });
+        peers.collect()
     }
 
     fn ask(self: &Arc<Self>, cluster: &Cluster, node: &NodeName) {
