@@ -78,8 +78,8 @@ impl Schedule {
         }
     }
 
-    /// Performs the work that is due. Returns a snapshot if one was due. [`Schedule::next`] returns the time of the next
-    /// step.
+    /// Performs the work that is due. Returns a snapshot if one was due. [`Schedule::next`] returns the time of the
+    /// next step.
     pub(super) fn step(&mut self, node: &Node, before: &Snapshot) -> Option<Snapshot> {
         let now = Instant::now();
         let due = now >= self.due;

@@ -57,8 +57,8 @@ impl Linter {
         Self { rules, steady: Steady::resting(5 * supported(period)) }
     }
 
-    /// Checks a snapshot and returns the current warnings: the most severe kind first, within a kind the longest-lasting
-    /// first. Returns the same warnings for the same snapshot.
+    /// Checks a snapshot and returns the current warnings: the most severe kind first, within a kind the
+    /// longest-lasting first. Returns the same warnings for the same snapshot.
     pub fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         if self.steady.is_new(snapshot) {
             let rules = self.rules.iter_mut();

@@ -1,7 +1,7 @@
 //! Rule: a registered name that has lost its process.
 //!
-//! *Detects*: a name that was registered for [`MIN_REGISTERED`] or longer and has been unregistered in [`MISSED`] consecutive
-//! tables. The warning ends when the name is registered again, or after [`FORGET_AFTER`].
+//! *Detects*: a name that was registered for [`MIN_REGISTERED`] or longer and has been unregistered in [`MISSED`]
+//! consecutive tables. The warning ends when the name is registered again, or after [`FORGET_AFTER`].
 //!
 //! *Advice*: see [`ADVICE`].
 //!

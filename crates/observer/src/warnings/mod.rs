@@ -1,6 +1,6 @@
 //! Warnings: a linter for live systems.
 //!
-//! A [`Linter`] checks each [`Snapshot`] and reports problems: the kind, the subject, the start and advice. It keeps a
+//! A [`Linter`] checks each snapshot and reports problems: the kind, the subject, the start and advice. It keeps a
 //! bounded amount of state between snapshots. It reads neither a clock nor a node: the same snapshots give the same
 //! warnings. It can be used from any thread.
 //!

@@ -12,8 +12,8 @@ pub const MOST_OF_A_KIND: usize = 100;
 
 /// A check for one kind of problem.
 pub(super) trait Rule: Send {
-    /// Returns what is detected now, worst first. Called for each snapshot in order; its process table may be the same as
-    /// in the previous one.
+    /// Returns what is detected now, worst first. Called for each snapshot in order; its process table may be the same
+    /// as in the previous one.
     fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection>;
 }
 

@@ -1,4 +1,5 @@
-//! Integration tests of the observer: snapshots, warnings, metrics, and the page over real connections and in a real browser.
+//! Integration tests of the observer: snapshots, warnings, metrics, and the page over real connections and in a real
+//! browser.
 
 mod api;
 mod browser;

@@ -60,8 +60,8 @@ struct Follower {
     _place: OwnedSemaphorePermit,
 }
 
-/// Streams the node's figures: first an event `history` with the last minutes, then per snapshot an event `overview`, and
-/// an event `warnings` with its warnings.
+/// Streams the node's figures: first an event `history` with the last minutes, then per snapshot an event `overview`,
+/// and an event `warnings` with its warnings.
 ///
 /// *Cancellation*: the sampler pauses after the last client has disconnected.
 pub(crate) async fn live(

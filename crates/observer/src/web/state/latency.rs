@@ -1,7 +1,7 @@
 //! Recent ack latency of servers: the difference of two readings of the latency counters.
 //!
-//! Two readings per server are kept while a watcher is connected, and replaced once they are older than two periods
-//! of the snapshot.
+//! Two readings per server are kept while a watcher is connected, and replaced once they are older than two sampling
+//! periods.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

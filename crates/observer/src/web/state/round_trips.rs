@@ -1,7 +1,7 @@
 //! Round-trip times to connected nodes, measured while a watcher is connected.
 //!
 //! Handlers call [`RoundTrips::peers`], which sends probes and waits for none of them. A node is probed at most once in
-//! two periods of the snapshot, and not before it has answered or [`TIMEOUT`] has passed.
+//! two sampling periods, and not before it has answered or [`TIMEOUT`] has passed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
