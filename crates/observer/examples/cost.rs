@@ -64,18 +64,14 @@ fn run(asked: &Asked) -> Result<(), Box<dyn std::error::Error>> {
         open.push(round_trip(&node, time));
         pages.extend(eye.close()?);
         let (before, now) = (closed[round - 1], open[round - 1]);
-        println!("round {round}: {before:.1} ns a round trip, looked at {now:.1}");
+        println!("round {round}: {before:.1} ns a round trip, watched {now:.1}");
     }
     let [before, now] = [&mut closed, &mut open].map(|times| median(times));
     let slower = (now / before - 1.0) * 100.0;
-    println!("medians: {before:.1} ns, looked at {now:.1}: {slower:+.1} %");
+    println!("medians: {before:.1} ns, watched {now:.1}: {slower:+.1} %");
     if !pages.is_empty() {
-        let slowest = pages.iter().copied().fold(0.0, f64::max);
-        println!(
-            "{} pages: median {:.1} ms, slowest {slowest:.1}",
-            pages.len(),
-            median(&mut pages)
-        );
+        let max = pages.iter().copied().fold(0.0, f64::max);
+        println!("{} pages: median {:.1} ms, max {max:.1}", pages.len(), median(&mut pages));
     }
     node.stop_blocking();
     Ok(())

@@ -6,15 +6,15 @@
 //!
 //! | module | role |
 //! |---|---|
-//! | [`census`] | snapshots: figures of the node, process table, queries |
+//! | [`snapshot`] | snapshots: figures of the node, process table, queries |
 //! | [`warnings`] | rules that detect problems in a sequence of snapshots, and advice |
 //! | [`metrics`] | time series; behind the feature `metrics`, which is on by default |
 //! | [`trace`] | traced events as a sequence diagram and in Chrome's trace format |
 //! | `web` | the page and its HTTP API, served by a dedicated thread |
 
-pub mod census;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod snapshot;
 pub mod trace;
 pub mod warnings;
 mod web;

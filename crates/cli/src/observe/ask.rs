@@ -48,14 +48,14 @@ pub(super) struct Seen {
 pub(super) struct Overview {
     pub(super) node: String,
     pub(super) uptime_ns: u64,
-    pub(super) look: Look,
+    pub(super) snapshot: Snapshot,
     pub(super) hogs: Vec<Hog>,
     pub(super) drops: Drops,
     pub(super) sampler: Sampler,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Look {
+pub(super) struct Snapshot {
     pub(super) workers: Vec<Worker>,
     pub(super) ready: usize,
     pub(super) processes: usize,

@@ -20,32 +20,32 @@ pub(super) const WIDTHS: [usize; 9] = [16, 24, 24, 9, 11, 11, 11, 10, 200];
 
 /// Returns three lines about the node.
 pub(super) fn head(seen: &Seen) -> [String; 3] {
-    let Overview { node, uptime_ns, look, hogs, drops, sampler } = &seen.overview;
+    let Overview { node, uptime_ns, snapshot, hogs, drops, sampler } = &seen.overview;
     let busy = |part: Option<f64>| part.map_or_else(|| "?".into(), percent);
-    let workers = look.workers.iter().take(MOST_WORKERS).map(|worker| busy(worker.utilization));
+    let workers = snapshot.workers.iter().take(MOST_WORKERS).map(|worker| busy(worker.utilization));
     let mut workers = workers.collect::<Vec<_>>().join("  ");
-    if look.workers.len() > MOST_WORKERS {
+    if snapshot.workers.len() > MOST_WORKERS {
         workers += "  …";
     }
-    let resident = look.resident_bytes.map_or_else(|| "?".into(), bytes);
+    let resident = snapshot.resident_bytes.map_or_else(|| "?".into(), bytes);
     [
         format!(
             "{}  up {}  {} processes  {} messages/s  {} reductions/s",
             harmless(node, LONG),
             time(*uptime_ns),
-            look.processes,
-            number(look.messages_per_second),
-            number(look.reductions_per_second)
+            snapshot.processes,
+            number(snapshot.messages_per_second),
+            number(snapshot.reductions_per_second)
         ),
         format!(
             "workers {workers}  ready {}  timers {}  hogs {}",
-            look.ready,
-            look.timers,
+            snapshot.ready,
+            snapshot.timers,
             told(hogs)
         ),
         format!(
             "memory {resident}, of processes {}  dropped {}  the observer takes {:.1} % of a core, left out {}",
-            bytes(look.process_bytes),
+            bytes(snapshot.process_bytes),
             drops.all(),
             sampler.share * 100.0,
             sampler.left_out

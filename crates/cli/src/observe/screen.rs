@@ -219,14 +219,14 @@ mod tests {
             "pid": "<0.5.0>", "name": name, "function": "shop::till", "type": "u32", "state": "waiting",
             "waits_for": "<0.6.0>", "mailbox": 12, "messages_in": 345, "messages_out": 67, "reductions": 6789, "memory": 2048
         });
-        let look = json!({
+        let snapshot = json!({
             "workers": [{"utilization": 0.5}, {"utilization": null}], "ready": 3, "processes": rows,
             "messages_per_second": 1500.0, "reductions_per_second": 2.5e6, "resident_bytes": null,
             "process_bytes": 4096, "timers": 7
         });
         let drops = json!({"ended": 1, "alias": 0, "rejected": 0, "newest": 2, "oldest": 0});
         let overview = json!({
-            "node": "shop", "uptime_ns": 61_000_000_000_u64, "look": look, "hogs": [{"pid": "<0.9.0>"}],
+            "node": "shop", "uptime_ns": 61_000_000_000_u64, "snapshot": snapshot, "hogs": [{"pid": "<0.9.0>"}],
             "drops": drops, "sampler": {"share": 0.01, "left_out": 0}
         });
         let processes = json!({"all": rows, "total": rows, "offset": 0, "rows": vec![row; rows]});

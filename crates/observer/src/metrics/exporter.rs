@@ -34,11 +34,11 @@ impl Exporter {
         Self { recorder, recording }
     }
 
-    /// Calls `tell` to record the current values, then returns the response body of a scrape. Any
+    /// Calls `record` to record the current values, then returns the response body of a scrape. Any
     /// thread may call it.
     #[must_use]
-    pub fn scrape(&self, tell: impl FnOnce(&Recording)) -> String {
-        with_local_recorder(&self.recorder, || tell(&self.recording));
+    pub fn scrape(&self, record: impl FnOnce(&Recording)) -> String {
+        with_local_recorder(&self.recorder, || record(&self.recording));
         self.recorder.handle().render()
     }
 }

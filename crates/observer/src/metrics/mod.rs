@@ -9,7 +9,7 @@
 //! `_total` are appended, and ratios end in `_ratio`.
 //!
 //! The number of series is small: those of [`ALL`] per node, some of them per worker, drop reason, kind of warning,
-//! connected node or ack server. Processes are in the table of the [census](crate::census), which can be queried; a
+//! connected node or ack server. Processes are in the table of the [snapshot](crate::snapshot), which can be queried; a
 //! series per process would overload a time series database.
 //!
 //! Ack latency is exported as cumulative counters with the label `le`, as in a Prometheus histogram. The facade's

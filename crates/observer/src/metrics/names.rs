@@ -57,7 +57,7 @@ pub const ALL: [Metric; 27] = [
     WORKER_BUSY,
     WORKER_QUEUE,
     WORKER_TURNS,
-    COMMON_QUEUE,
+    GLOBAL_QUEUE,
     SENT,
     REDUCTIONS,
     DROPPED,
@@ -78,110 +78,96 @@ pub const ALL: [Metric; 27] = [
     ACK_CLOSED,
 ];
 
-pub(super) const UPTIME: Metric =
-    gauge("purlin.node.uptime", Unit::Seconds, "How long the node has been running.");
-pub(super) const PROCESSES: Metric =
-    gauge("purlin.process.count", Unit::Count, "Processes that live.");
+pub(super) const UPTIME: Metric = gauge("purlin.node.uptime", Unit::Seconds, "Uptime of the node.");
+pub(super) const PROCESSES: Metric = gauge("purlin.process.count", Unit::Count, "Live processes.");
 pub(super) const PROCESS_LIMIT: Metric =
-    gauge("purlin.process.limit", Unit::Count, "Processes that may live at a time.");
+    gauge("purlin.process.limit", Unit::Count, "Limit of live processes.");
 pub(super) const PROCESS_MEMORY: Metric = gauge(
     "purlin.process.memory.usage",
     Unit::Bytes,
-    "Memory of processes and of the messages that wait, without what they point to.",
+    "Memory of processes and queued messages, without heap data that they point to.",
 );
 /// Resident set size of the operating system's process, not of a purlin process. Absent if the
 /// system does not report it.
-pub(super) const RESIDENT: Metric = gauge(
-    "process.memory.usage",
-    Unit::Bytes,
-    "Physical memory that the program has, as the operating system tells.",
-);
+pub(super) const RESIDENT: Metric =
+    gauge("process.memory.usage", Unit::Bytes, "Resident set of the program.");
 pub(super) const WORKER_BUSY: Metric = gauge(
     "purlin.worker.utilization",
     Unit::Percent,
-    "The part of its time in which a worker was not asleep.",
+    "Share of time in which a worker was not asleep.",
 )
 .of(&[WORKER]);
 pub(super) const WORKER_QUEUE: Metric = gauge(
     "purlin.worker.queue.process.count",
     Unit::Count,
-    "Processes that are ready and wait for a worker.",
+    "Runnable processes in the queue of a worker.",
 )
 .of(&[WORKER]);
 pub(super) const WORKER_TURNS: Metric =
-    counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(&[WORKER]);
-/// Length of the global queue.
-pub(super) const COMMON_QUEUE: Metric = gauge(
-    "purlin.queue.process.count",
-    Unit::Count,
-    "Processes that are ready and that no worker has taken yet.",
-);
+    counter("purlin.worker.turns", "Process turns of a worker.").of(&[WORKER]);
+pub(super) const GLOBAL_QUEUE: Metric =
+    gauge("purlin.queue.process.count", Unit::Count, "Runnable processes in the global queue.");
 pub(super) const SENT: Metric =
-    counter("purlin.sent.messages", "Messages and signals that processes have sent.");
-/// Reductions, the measure of work: one per poll and per send, plus the budget spent.
-pub(super) const REDUCTIONS: Metric = counter("purlin.reductions", "What processes have done.");
+    counter("purlin.sent.messages", "Messages and signals sent by processes.");
+pub(super) const REDUCTIONS: Metric =
+    counter("purlin.reductions", "Reductions: one per poll and per send, plus the budget spent.");
 pub(super) const DROPPED: Metric =
-    counter("purlin.dropped.messages", "Messages that nobody received.").of(&[REASON]);
+    counter("purlin.dropped.messages", "Dropped messages by reason.").of(&[REASON]);
 pub(super) const WAITING: Metric =
-    gauge("purlin.mailbox.message.count", Unit::Count, "Messages that wait in mailboxes.");
+    gauge("purlin.mailbox.message.count", Unit::Count, "Queued messages in all mailboxes.");
 pub(super) const LONGEST: Metric = gauge(
     "purlin.mailbox.longest.message.count",
     Unit::Count,
-    "Messages that wait in the longest mailbox.",
+    "Queued messages in the longest mailbox.",
 );
-pub(super) const TIMERS: Metric =
-    gauge("purlin.timer.count", Unit::Count, "Timers that are set and have not fired.");
-/// Processes that block a worker thread now.
+pub(super) const TIMERS: Metric = gauge("purlin.timer.count", Unit::Count, "Pending timers.");
 pub(super) const HOGS: Metric =
-    gauge("purlin.hog.count", Unit::Count, "Processes that hold up a thread.");
-/// Current warnings of the observer.
+    gauge("purlin.hog.count", Unit::Count, "Processes that block a worker thread.");
 pub(super) const WARNINGS: Metric =
-    gauge("purlin.warning.count", Unit::Count, "Warnings that the observer tells.").of(&[KIND]);
+    gauge("purlin.warning.count", Unit::Count, "Current warnings of the observer by kind.")
+        .of(&[KIND]);
 pub(super) const OBSERVER_BUSY: Metric = gauge(
     "purlin.observer.utilization",
     Unit::Percent,
-    "The part of one core that the observer's sampling takes.",
+    "Share of one core that the observer's sampling takes.",
 );
-/// Processes missing in the observer's process table, whose number of rows is limited. Normally 0.
+/// Normally 0; the number of rows of the table is limited.
 pub(super) const OBSERVER_LEFT_OUT: Metric = gauge(
     "purlin.observer.left_out.process.count",
     Unit::Count,
-    "Processes that the observer had no room for.",
+    "Processes missing in the observer's process table.",
 );
-/// Age of the observer's process table, from which the mailbox metrics are computed.
 pub(super) const TABLE_AGE: Metric = gauge(
     "purlin.observer.table.age",
     Unit::Seconds,
-    "How old the table is from which figures of all processes together are taken.",
+    "Age of the observer's process table, the source of mailbox metrics.",
 );
-/// Last measured round-trip time to a connected node.
 pub(super) const ROUND_TRIP: Metric = gauge(
     "purlin.peer.round_trip.duration",
     Unit::Seconds,
-    "How long it took lately until a connected node had answered.",
+    "Last round-trip time to a connected node.",
 )
 .of(&[PEER]);
 // Metrics of ack servers (`purlin_ack`).
 
 pub(super) const ACK_CONNECTIONS: Metric =
-    gauge("purlin.ack.connection.count", Unit::Count, "Connections that a server has.")
+    gauge("purlin.ack.connection.count", Unit::Count, "Open connections of a server.")
         .of(&[SERVER]);
 pub(super) const ACK_MESSAGES: Metric =
-    counter("purlin.ack.messages", "Messages that a server has acknowledged.").of(&[SERVER]);
+    counter("purlin.ack.messages", "Messages acknowledged by a server.").of(&[SERVER]);
 pub(super) const ACK_ACKS: Metric =
-    counter("purlin.ack.acks", "Acks that a server has sent.").of(&[SERVER]);
+    counter("purlin.ack.acks", "Acks sent by a server.").of(&[SERVER]);
 /// Latency histogram as cumulative counters, one for each value of the label [`SECONDS`].
 pub(super) const ACK_LATENCY: Metric = counter(
     "purlin.ack.latency.acks",
-    "Acks that took less than so many seconds, from when messages were read until they were acknowledged.",
+    "Acks by upper bound of the latency from reading a message to its ack.",
 )
 .of(&[SERVER, SECONDS]);
 pub(super) const ACK_REFUSALS: Metric =
-    counter("purlin.ack.refusals", "Messages that a server has refused.").of(&[SERVER]);
-/// Connections closed because of an error, by reason.
+    counter("purlin.ack.refusals", "Messages refused by a server.").of(&[SERVER]);
 pub(super) const ACK_CLOSED: Metric = counter(
     "purlin.ack.closed.connections",
-    "Connections that a server has closed because something was wrong, by what that was.",
+    "Connections closed by a server because of an error, by reason.",
 )
 .of(&[SERVER, CLOSED_FOR]);
 

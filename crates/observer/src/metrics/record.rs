@@ -7,7 +7,7 @@ use metrics::{counter, gauge};
 use purlin_ack::server::{Counts, Latency};
 
 use super::names::{self, ALL, Metric, NODE};
-use crate::census::Census;
+use crate::snapshot::Snapshot;
 use crate::warnings::{Kind, Warning};
 
 /// Bounds of the latency buckets as powers of two nanoseconds: from 4 µs to 34 s.
@@ -18,15 +18,15 @@ const POWERS: RangeInclusive<u32> = 12..=35;
 ///
 /// ```
 /// use purlin::Node;
-/// use purlin_observer::census::Sampler;
+/// use purlin_observer::snapshot::Sampler;
 /// use purlin_observer::metrics::Recording;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let node = Node::builder().name("shop").build()?;
 /// let sampler = Sampler::start(&node)?;
-/// // After a recorder has been installed; `tell` is called for each update:
+/// // After a recorder has been installed; `record` is called for each update:
 /// let recording = Recording::new("shop");
-/// recording.tell(&sampler.latest(), &[]);
+/// recording.record(&sampler.latest(), &[]);
 /// # node.stop_blocking();
 /// # Ok(())
 /// # }
@@ -47,9 +47,9 @@ impl Recording {
     }
 
     /// Records a snapshot and the current warnings.
-    pub fn tell(&self, census: &Census, warnings: &[Warning]) {
-        self.tell_figures(census);
-        self.tell_counts(census);
+    pub fn record(&self, snapshot: &Snapshot, warnings: &[Warning]) {
+        self.record_gauges(snapshot);
+        self.record_counters(snapshot);
         for kind in Kind::ALL {
             let of_kind = warnings.iter().filter(|warning| warning.kind == kind).count();
             self.set(&names::WARNINGS, &[kind.name()], of_kind as f64);
@@ -58,7 +58,7 @@ impl Recording {
 
     /// Records the counters and the latency histogram of the ack server `name`. Counters must not decrease, so a
     /// different server needs a different name.
-    pub fn tell_server(&self, name: &str, counts: &Counts, latency: &Latency) {
+    pub fn record_server(&self, name: &str, counts: &Counts, latency: &Latency) {
         for nanoseconds in POWERS.map(|power| 1 << power) {
             let limit = Duration::from_nanos(nanoseconds);
             let seconds = limit.as_secs_f64().to_string();
@@ -82,12 +82,12 @@ impl Recording {
     }
 
     /// Records the last round-trip time to a connected node.
-    pub fn tell_round_trip(&self, peer: &str, took: Duration) {
+    pub fn record_round_trip(&self, peer: &str, took: Duration) {
         self.set(&names::ROUND_TRIP, &[peer], took.as_secs_f64());
     }
 
-    fn tell_figures(&self, census: &Census) {
-        let (overview, table) = (&census.overview, &census.processes);
+    fn record_gauges(&self, snapshot: &Snapshot) {
+        let (overview, table) = (&snapshot.overview, &snapshot.processes);
         let mailboxes = table.mailboxes();
         let waiting: u64 = mailboxes.iter().copied().map(u64::from).sum();
         let age = overview.at.saturating_sub(table.made().1);
@@ -96,13 +96,13 @@ impl Recording {
             (names::PROCESSES, overview.processes as f64),
             (names::PROCESS_LIMIT, overview.max_processes.into()),
             (names::PROCESS_MEMORY, overview.memory.processes as f64),
-            (names::COMMON_QUEUE, overview.queued_outside as f64),
+            (names::GLOBAL_QUEUE, overview.global_queue as f64),
             (names::WAITING, waiting as f64),
             (names::LONGEST, mailboxes.iter().max().copied().unwrap_or_default().into()),
             (names::TIMERS, overview.timers as f64),
             (names::HOGS, overview.hogs.len() as f64),
-            (names::OBSERVER_BUSY, census.cost.share),
-            (names::OBSERVER_LEFT_OUT, census.cost.left_out as f64),
+            (names::OBSERVER_BUSY, snapshot.cost.share),
+            (names::OBSERVER_LEFT_OUT, snapshot.cost.left_out as f64),
             (names::TABLE_AGE, age.as_secs_f64()),
         ] {
             self.set(&metric, &[], value);
@@ -121,14 +121,14 @@ impl Recording {
         }
     }
 
-    fn tell_counts(&self, census: &Census) {
-        let overview = &census.overview;
+    fn record_counters(&self, snapshot: &Snapshot) {
+        let overview = &snapshot.overview;
         self.count(&names::SENT, &[], overview.messages);
         self.count(&names::REDUCTIONS, &[], overview.reductions);
         for (worker, load) in overview.workers.iter().enumerate() {
             self.count(&names::WORKER_TURNS, &[&worker.to_string()], load.turns);
         }
-        let drops = census.overview.drops.total;
+        let drops = snapshot.overview.drops.total;
         for (reason, dropped) in [
             ("ended", drops.ended),
             ("alias", drops.alias),
@@ -161,15 +161,15 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::Exporter;
-    use crate::census::{Census, Overview};
+    use crate::snapshot::{Overview, Snapshot};
 
     #[test]
     fn a_counter_never_decreases() {
         let exporter = Exporter::new("shop");
         let sent = [5, 7, 6].map(|messages| {
             let overview = Arc::new(Overview { messages, ..Overview::default() });
-            let census = Census { overview, ..Census::none() };
-            let text = exporter.scrape(|recording| recording.tell(&census, &[]));
+            let snapshot = Snapshot { overview, ..Snapshot::none() };
+            let text = exporter.scrape(|recording| recording.record(&snapshot, &[]));
             let mut lines = text.lines();
             let line = lines.find(|line| line.starts_with("purlin_sent_messages_total{"));
             line.expect("it is told").rsplit(' ').next().map(str::to_owned)
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_node_name_with_quotes_and_newlines_is_escaped_in_the_label() {
         let exporter = Exporter::new("a\"b\nc\\");
-        let text = exporter.scrape(|recording| recording.tell(&Census::none(), &[]));
+        let text = exporter.scrape(|recording| recording.record(&Snapshot::none(), &[]));
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");
     }
 }

@@ -8,7 +8,7 @@
 const KEPT = "purlin-observer-token";
 const LONGEST_LINE = 64 << 20;
 
-export class Refused extends Error {
+class Refused extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;

@@ -16,6 +16,18 @@ function ceiling(value, thousand) {
   return [1, 2, 5, 10].find((step) => step * power >= value) * power;
 }
 
+// Returns a line of a chart: the rate per second of the counter `key`.
+export const perSecond = (key) => (point, before) => {
+  if (!before || point.at_ns <= before.at_ns) return null;
+  return Math.max(0, point[key] - before[key]) / ((point.at_ns - before.at_ns) / 1e9);
+};
+
+// The charts side by side.
+export function gallery(charts) {
+  const elements = Object.values(charts).map((chart) => chart.element);
+  return h("div", { class: "graphs" }, elements);
+}
+
 export class Chart {
   // `show` formats a value; `most` is the fixed top of the axis, if there is one; `thousand` is the ratio between unit
   // prefixes, 1000 or 1024.
@@ -44,27 +56,30 @@ export class Chart {
     this.title = title;
   }
 
-  // `times` are in nanoseconds of the node's clock, oldest first; each line has a value, or null, per time.
-  draw(times, lines) {
-    this.times = times;
-    this.lines = lines;
+  // `history`: points with their time `at_ns`, oldest first. `lines`: by name, a function of a point and the previous
+  // point that returns a value, or nothing for a gap.
+  draw(history, lines) {
+    this.times = history.map((point) => point.at_ns);
+    const values = (of) => history.map((point, at) => of(point, history[at - 1]) ?? null);
+    this.lines = Object.entries(lines).map(([name, of]) => ({ name, values: values(of) }));
     // WHY not Math.max(...values): with many workers there are more values than a call may have arguments.
-    const highest = () => lines.reduce((top, line) => line.values.reduce((most, value) => Math.max(most, value ?? 0), top), 0);
+    const larger = (most, value) => Math.max(most, value ?? 0);
+    const highest = () => this.lines.reduce((top, line) => line.values.reduce(larger, top), 0);
     this.scale = this.most ?? ceiling(highest(), this.thousand);
     say(this.top, this.show(this.scale));
-    const seconds = times.length > 1 ? Math.round((times.at(-1) - times[0]) / 1e9) : 0;
+    const seconds = this.times.length > 1 ? Math.round((this.times.at(-1) - this.times[0]) / 1e9) : 0;
     say(this.span, seconds ? `${seconds} s` : "");
     const ruler = [0.25, 0.5, 0.75].map((share) => s("line", { class: "ruler", x1: 0, x2: WIDTH, y1: HEIGHT * share, y2: HEIGHT * share }));
     this.cursor = s("line", { class: "cursor", y1: 0, y2: HEIGHT, visibility: "hidden" });
     this.picture.replaceChildren(
       ...ruler,
-      ...lines.map((line, at) => s("path", { class: `line hue-${at % HUES}`, d: this.path(line.values) })),
+      ...this.lines.map((line, at) => s("path", { class: `line hue-${at % HUES}`, d: this.path(line.values) })),
       this.cursor,
     );
     this.at(this.read);
     this.picture.setAttribute(
       "aria-label",
-      `${this.title}, last ${seconds} seconds. Now: ${lines.map((line) => `${line.name} ${this.words(line.values.at(-1))}`).join(", ")}.`,
+      `${this.title}, last ${seconds} seconds. Now: ${this.lines.map((line) => `${line.name} ${this.words(line.values.at(-1))}`).join(", ")}.`,
     );
   }
 

@@ -50,3 +50,37 @@ export function facts(pairs, attributes = {}) {
     entries.map(([term, what]) => h("div", {}, h("dt", {}, term), h("dd", {}, what))),
   );
 }
+
+export const hint = (...words) => h("p", { class: "hint" }, ...words);
+
+// A notice that is hidden until `report` or `attempt` shows an error in it.
+export const notice = () => h("p", { class: "notice", role: "alert", hidden: true });
+
+// Shows an error in a notice; hides the notice if the error is null.
+export function report(notice, error) {
+  say(notice, error?.message ?? "");
+  notice.hidden = !error;
+}
+
+// Calls `work` and reports its error. The notice stays until work of the same notice has succeeded.
+export async function attempt(notice, work) {
+  try {
+    await work();
+    report(notice, null);
+  } catch (error) {
+    report(notice, error);
+  }
+}
+
+// A table in a region that scrolls. `columns`: {title, number, cell(row)}.
+export function grid(label, columns, rows) {
+  const style = ({ number }) => (number ? "number" : null);
+  const head = columns.map((column) => h("th", { scope: "col", class: style(column) }, column.title));
+  const cells = (row) => columns.map((column) => h("td", { class: style(column) }, column.cell(row)));
+  const body = rows.map((row) => h("tr", {}, cells(row)));
+  return h(
+    "div",
+    { class: "scroller", role: "region", "aria-label": label, tabindex: "0" },
+    h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)),
+  );
+}

@@ -78,28 +78,18 @@ function health(text, lost) {
 }
 
 // Shows the cost of the observer and the data it lost, highlighted in red if anything was lost.
-function cost({ sampler }) {
-  const parts = [`The observer takes ${percent(sampler.share)} of one core; a look at all processes takes ${time(sampler.took_ns)}.`];
-  byId("cost").replaceChildren(parts[0], " ");
-  const missing = sampler.left_out + sampler.lost;
-  put(
-    byId("cost"),
-    missing === 0
-      ? "Nothing was left out."
-      : h(
-          "strong",
-          { class: "alarm" },
-          `${count(sampler.left_out)} processes were left out of the last look, and ${count(sampler.lost)} events were lost.`,
-        ),
-  );
+function cost({ sampler: { share, took_ns: took, left_out: left, lost } }) {
+  const words = `The observer takes ${percent(share)} of one core; a walk over all processes takes ${time(took)}. `;
+  const gaps = `${count(left)} processes were left out of the last snapshot, and ${count(lost)} events were lost.`;
+  byId("cost").replaceChildren(words, left + lost === 0 ? "Nothing was left out." : h("strong", { class: "alarm" }, gaps));
 }
 
 const heard = {
-  history(looks) {
-    app.history = looks;
+  history(snapshots) {
+    app.history = snapshots;
   },
   overview(data) {
-    if (app.history.at(-1)?.at_ns !== data.look.at_ns) app.history.push(data.look);
+    if (app.history.at(-1)?.at_ns !== data.snapshot.at_ns) app.history.push(data.snapshot);
     if (app.history.length > REMEMBERED) app.history.shift();
     data.history = app.history;
     app.live = data;

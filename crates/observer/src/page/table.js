@@ -4,7 +4,7 @@
 // A browser cannot render an element as tall as a million rows, so above a maximum height the scroll bar moves in
 // larger steps. Arrow keys, Page Up and Down, Home and End move by rows.
 
-import { h, put, say } from "./dom.js";
+import { h, notice, put, report, say } from "./dom.js";
 import { count } from "./format.js";
 
 const TALLEST = 8_000_000;
@@ -41,7 +41,7 @@ export class RowTable {
     this.spacer = h("div", { class: "spacer" }, this.table);
     this.frame = h("div", { class: "scroller tall", role: "region", "aria-label": label, tabindex: "0" }, this.spacer);
     this.summary = h("p", { class: "hint", role: "status" });
-    this.trouble = h("p", { class: "notice", role: "alert", hidden: true });
+    this.trouble = notice();
     this.element = h("div", {}, this.summary, this.trouble, this.frame);
     this.frame.addEventListener("scroll", () => this.scrolled());
     this.frame.addEventListener("keydown", (event) => this.key(event));
@@ -128,12 +128,11 @@ export class RowTable {
       try {
         const { total, rows } = await this.fetch(this.offset, this.visible);
         if (this.closed) return;
-        this.trouble.hidden = true;
+        report(this.trouble, null);
         this.show(total, rows);
       } catch (error) {
         if (this.closed) return;
-        say(this.trouble, error.message);
-        this.trouble.hidden = false;
+        report(this.trouble, error);
       }
     } while (this.wanted);
     this.busy = false;

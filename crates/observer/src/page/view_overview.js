@@ -1,8 +1,8 @@
 // @ts-check
 // Overview: utilization of workers over time, queues, processes, messages, memory, hogs.
 
-import { Chart } from "./chart.js";
-import { facts, h, put, refill, say } from "./dom.js";
+import { Chart, gallery } from "./chart.js";
+import { facts, h, hint, put, refill, say } from "./dom.js";
 import { about, bytes, count, percent, plural, rate, tail, time } from "./format.js";
 
 export const title = "Overview";
@@ -19,47 +19,32 @@ export function open(place) {
   };
   const hogs = h("div", { id: "hogs" });
   const drops = h("div", { id: "drops" });
-  put(
-    place,
-    now,
-    h(
-      "div",
-      { class: "graphs" },
-      Object.values(charts).map((chart) => chart.element),
-    ),
-    hogs,
-    drops,
-  );
+  put(place, now, gallery(charts), hogs, drops);
 
   function draw(history) {
-    const times = history.map((look) => look.at_ns);
-    const line = (name, of) => ({ name, values: history.map((look) => of(look) ?? null) });
-    const workers = history.at(-1)?.workers.length ?? 0;
-    const each = (of) => Array.from({ length: workers }, (_, at) => line(`worker ${at}`, (look) => of(look.workers[at] ?? {})));
-    charts.load.draw(
-      times,
-      each((worker) => worker.utilization),
-    );
-    charts.queues.draw(times, [...each((worker) => worker.queue), line("common", (look) => look.common_queue)]);
-    charts.processes.draw(times, [line("processes", (look) => look.processes)]);
-    charts.messages.draw(times, [line("messages", (look) => look.messages_per_second)]);
-    charts.reductions.draw(times, [line("reductions", (look) => look.reductions_per_second)]);
-    charts.memory.draw(times, [line("resident", (look) => look.resident_bytes), line("processes", (look) => look.process_bytes)]);
+    const workers = Array.from(history.at(-1)?.workers ?? [], (_, at) => at);
+    const each = (key) => Object.fromEntries(workers.map((at) => [`worker ${at}`, (point) => point.workers[at]?.[key]]));
+    charts.load.draw(history, each("utilization"));
+    charts.queues.draw(history, { ...each("queue"), "global queue": (point) => point.global_queue });
+    charts.processes.draw(history, { processes: (point) => point.processes });
+    charts.messages.draw(history, { messages: (point) => point.messages_per_second });
+    charts.reductions.draw(history, { reductions: (point) => point.reductions_per_second });
+    charts.memory.draw(history, { resident: (point) => point.resident_bytes, processes: (point) => point.process_bytes });
   }
 
   function update({ history, hogs: found, drops: dropped, max_processes, connections }) {
-    const look = history.at(-1);
-    if (!look) return;
+    const snapshot = history.at(-1);
+    if (!snapshot) return;
     now.replaceChildren(
       facts(
         [
-          ["Processes", `${count(look.processes)} of ${about(max_processes)}`],
-          ["Ready to run", count(look.ready)],
-          ["Messages and signals sent", rate(look.messages_per_second)],
-          ["Reductions", rate(look.reductions_per_second)],
-          ["Memory, resident", bytes(look.resident_bytes)],
-          ["Memory of processes", bytes(look.process_bytes)],
-          ["Timers", count(look.timers)],
+          ["Processes", `${count(snapshot.processes)} of ${about(max_processes)}`],
+          ["Ready to run", count(snapshot.ready)],
+          ["Messages and signals sent", rate(snapshot.messages_per_second)],
+          ["Reductions", rate(snapshot.reductions_per_second)],
+          ["Memory, resident", bytes(snapshot.resident_bytes)],
+          ["Memory of processes", bytes(snapshot.process_bytes)],
+          ["Timers", count(snapshot.timers)],
           ["Connections", connections === null ? null : count(connections)],
           ["Hogs", count(found.length)],
         ],
@@ -73,7 +58,7 @@ export function open(place) {
       () => [
         h("h2", {}, "Processes that do not await"),
         found.length === 0
-          ? h("p", { class: "hint" }, "No process holds up a thread.")
+          ? hint("No process holds up a thread.")
           : h(
               "ul",
               {},
@@ -94,7 +79,7 @@ export function open(place) {
     refill(drops, dropped, () => [
       h("h2", {}, "Messages nobody received"),
       reasons.length === 0
-        ? h("p", { class: "hint" }, "None.")
+        ? hint("None.")
         : h(
             "ul",
             {},

@@ -3,8 +3,8 @@
 // actions.
 
 import * as api from "./api.js";
-import { Chart } from "./chart.js";
-import { facts, h, put, refill, say } from "./dom.js";
+import { Chart, gallery, perSecond } from "./chart.js";
+import { facts, grid, h, hint, notice, put, refill, report, say } from "./dom.js";
 import { about, age, bytes, count, moment, rate } from "./format.js";
 import * as graph from "./graph.js";
 import * as sequence from "./sequence.js";
@@ -26,7 +26,7 @@ export function open(place, { rest: [id], app }) {
   const known = h("div", { id: "known" });
   const done = h("div", { id: "done" });
   const told = h("p", { role: "status", id: "told" });
-  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
+  const trouble = notice();
   const actions = h(
     "div",
     { class: "controls", id: "actions" },
@@ -39,20 +39,7 @@ export function open(place, { rest: [id], app }) {
   );
   const history = [];
   place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
-  put(
-    place,
-    trouble,
-    state,
-    actions,
-    told,
-    h(
-      "div",
-      { class: "graphs" },
-      Object.values(charts).map((chart) => chart.element),
-    ),
-    known,
-    done,
-  );
+  put(place, trouble, state, actions, told, gallery(charts), known, done);
 
   async function follow() {
     try {
@@ -74,38 +61,10 @@ export function open(place, { rest: [id], app }) {
   }
 
   function draw() {
-    const times = history.map((one) => one.at_ns);
-    const line = (name, values) => [{ name, values }];
-    const speed = (of) =>
-      history.map((one, at) => {
-        const before = history[at - 1];
-        return before && one.at_ns > before.at_ns ? Math.max(0, of(one) - of(before)) / ((one.at_ns - before.at_ns) / 1e9) : null;
-      });
-    charts.mailbox.draw(
-      times,
-      line(
-        "messages",
-        history.map((one) => one.mailbox),
-      ),
-    );
-    charts.messages.draw(times, [
-      { name: "received", values: speed((one) => one.messages_in) },
-      { name: "sent", values: speed((one) => one.messages_out) },
-    ]);
-    charts.reductions.draw(
-      times,
-      line(
-        "reductions",
-        speed((one) => one.reductions),
-      ),
-    );
-    charts.memory.draw(
-      times,
-      line(
-        "memory",
-        history.map((one) => one.memory),
-      ),
-    );
+    charts.mailbox.draw(history, { messages: (point) => point.mailbox });
+    charts.messages.draw(history, { received: perSecond("messages_in"), sent: perSecond("messages_out") });
+    charts.reductions.draw(history, { reductions: perSecond("reductions") });
+    charts.memory.draw(history, { memory: (point) => point.memory });
   }
 
   function show(found) {
@@ -116,9 +75,9 @@ export function open(place, { rest: [id], app }) {
         ["Name", found.name],
         ["State", found.state],
         ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
-        ["Runs", h("code", {}, found.function)],
+        ["Function", h("code", {}, found.function)],
         ["Receives", h("code", {}, found.message_type)],
-        ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
+        ["Parent", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
         ["Age", age(found)],
         ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
         ["Dropped for want of room", found.bound && count(found.bound.dropped)],
@@ -136,11 +95,11 @@ export function open(place, { rest: [id], app }) {
 
   function web({ details }) {
     const heading = h("h2", {}, "Links and monitors");
-    if (!details) return [heading, h("p", { class: "hint" }, "It has not answered: it is in a turn, or waits for its turn.")];
+    if (!details) return [heading, hint("It has not answered: it is in a turn, or waits for its turn.")];
     const others = ["links", "monitors", "monitored_by"].flatMap((list) => details[list].map((other) => ({ ...other, kind: KINDS[list] })));
-    if (others.length === 0) return [heading, h("p", { class: "hint" }, "It has none.")];
+    if (others.length === 0) return [heading, hint("It has none.")];
     const more = details.more + Math.max(0, others.length - graph.MOST);
-    return [heading, graph.draw(id, others, reference), more ? h("p", { class: "hint" }, `And ${count(more)} more.`) : null];
+    return [heading, graph.draw(id, others, reference), more ? hint(`And ${count(more)} more.`) : null];
   }
 
   // A process without traced events has no section for them.
@@ -152,9 +111,7 @@ export function open(place, { rest: [id], app }) {
       () =>
         seen && [
           h("h2", {}, "Last events"),
-          h(
-            "p",
-            { class: "hint" },
+          hint(
             trace.events.length ? "The newest first, in the time of the node. " : "It has done nothing yet. ",
             h("a", { href: "#/trace" }, "The whole trace"),
           ),
@@ -163,7 +120,7 @@ export function open(place, { rest: [id], app }) {
     );
   }
 
-  async function look() {
+  async function refresh() {
     let problem = null;
     try {
       show(await api.get("api/process", { pid: id }));
@@ -176,47 +133,23 @@ export function open(place, { rest: [id], app }) {
     } catch (error) {
       problem ??= error;
     }
-    say(trouble, problem?.message ?? "");
-    trouble.hidden = problem === null;
+    report(trouble, problem);
     if (problem?.status === 404) close();
   }
 
-  const close = api.every(look);
+  const close = api.every(refresh);
   return { close };
 }
 
 function events({ events: seen, names }) {
   const called = (pid) => h("a", { href: reference(pid) }, names[pid] ?? pid);
-  const lines = seen
-    .toReversed()
-    .map((event) =>
-      h(
-        "tr",
-        {},
-        h("td", {}, moment(event.at_ns)),
-        h("td", {}, event.kind),
-        h("td", {}, event.other && called(event.other)),
-        h("td", { title: event.label }, sequence.about(event)),
-      ),
-    );
-  return h(
-    "div",
-    { class: "scroller", role: "region", "aria-label": "Last events", tabindex: "0" },
-    h(
-      "table",
-      {},
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ["Time", "Kind", "With whom", "What"].map((words) => h("th", { scope: "col" }, words)),
-        ),
-      ),
-      h("tbody", {}, lines),
-    ),
-  );
+  const columns = [
+    { title: "Time", cell: (event) => moment(event.at_ns) },
+    { title: "Kind", cell: (event) => event.kind },
+    { title: "With whom", cell: (event) => event.other && called(event.other) },
+    { title: "What", cell: (event) => h("span", { title: event.label }, sequence.about(event)) },
+  ];
+  return grid("Last events", columns, seen.toReversed());
 }
 
 const KINDS = { links: "link", monitors: "monitor", monitored_by: "monitored" };

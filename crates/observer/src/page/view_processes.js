@@ -16,6 +16,8 @@ const text = (of) => (row, cell) => {
   say(cell, found ?? "");
   cell.title = found ?? "";
 };
+const counter = (key, title) => ({ key, title, number: true, cell: text((row) => count(row[key])) });
+const speed = (key, spoken) => ({ key, title: "/s", spoken, number: true, cell: text((row) => about(row[key])) });
 export const reference = (id) => `#/process/${encodeURIComponent(id)}`;
 
 const COLUMNS = [
@@ -23,41 +25,23 @@ const COLUMNS = [
   { key: "name", title: "Name", cell: text((row) => row.name) },
   {
     key: "function",
-    title: "Runs",
+    title: "Function",
     cell: (row, cell) => {
       say(cell, tail(row.function));
       cell.title = row.function;
     },
   },
   { key: "state", title: "State", cell: text((row) => (row.waits_for ? `${row.state} for ${row.waits_for}` : row.state)) },
-  { key: "mailbox", title: "Mailbox", number: true, cell: text((row) => count(row.mailbox)) },
-  { key: "messages_in", title: "Received", number: true, cell: text((row) => count(row.messages_in)) },
-  {
-    key: "messages_in_per_second",
-    title: "/s",
-    spoken: "Received a second",
-    number: true,
-    cell: text((row) => about(row.messages_in_per_second)),
-  },
-  { key: "messages_out", title: "Sent", number: true, cell: text((row) => count(row.messages_out)) },
-  {
-    key: "messages_out_per_second",
-    title: "/s",
-    spoken: "Sent a second",
-    number: true,
-    cell: text((row) => about(row.messages_out_per_second)),
-  },
-  { key: "reductions", title: "Reductions", number: true, cell: text((row) => count(row.reductions)) },
-  {
-    key: "reductions_per_second",
-    title: "/s",
-    spoken: "Reductions a second",
-    number: true,
-    cell: text((row) => about(row.reductions_per_second)),
-  },
+  counter("mailbox", "Mailbox"),
+  counter("messages_in", "Received"),
+  speed("messages_in_per_second", "Received per second"),
+  counter("messages_out", "Sent"),
+  speed("messages_out_per_second", "Sent per second"),
+  counter("reductions", "Reductions"),
+  speed("reductions_per_second", "Reductions per second"),
   { key: "memory", title: "Memory", number: true, cell: text((row) => bytes(row.memory)) },
   { key: "age", title: "Age", number: true, cell: text(age) },
-  { key: "parent", title: "Started by", cell: text((row) => row.parent) },
+  { key: "parent", title: "Parent", cell: text((row) => row.parent) },
 ];
 
 export function open(place, { parameters, app }) {
@@ -77,7 +61,7 @@ export function open(place, { parameters, app }) {
     filter("text", "Pid, name, function or type contains", { type: "search", size: 32 }),
     h("label", {}, "State", state),
     filter("mailbox", "At least so many messages wait", { type: "number", min: 0, size: 8 }),
-    filter("parent", "Started by", { size: 10 }),
+    filter("parent", "Parent", { size: 10 }),
     h("button", { type: "button", class: "switch", id: "pause", "aria-pressed": "false", click: pause }, "Pause"),
   );
 

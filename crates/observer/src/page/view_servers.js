@@ -2,8 +2,8 @@
 // Ack servers: rates, connections, ack latency, and reasons of closed connections.
 
 import * as api from "./api.js";
-import { Chart } from "./chart.js";
-import { facts, h, put, say } from "./dom.js";
+import { Chart, gallery, perSecond } from "./chart.js";
+import { attempt, facts, h, hint, notice, put } from "./dom.js";
 import { about, count, rate, time } from "./format.js";
 
 export const title = "Ack server";
@@ -12,15 +12,14 @@ const REMEMBERED = 300;
 
 export function open(place) {
   const list = h("div", { id: "servers" });
-  const none = h("p", { class: "hint" }, "This node shows no server that acknowledges.");
-  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
+  const none = hint("This node shows no server that acknowledges.");
+  const trouble = notice();
   const shown = new Map();
   put(place, trouble, none, list);
 
-  async function look() {
-    try {
+  const refresh = () =>
+    attempt(trouble, async () => {
       const { servers, at_ns: at } = await api.get("api/servers");
-      trouble.hidden = true;
       none.hidden = servers.length > 0;
       for (const server of servers) {
         const before = shown.get(server.name);
@@ -31,13 +30,8 @@ export function open(place) {
         }
         shown.get(server.name).update(server, at);
       }
-    } catch (error) {
-      say(trouble, error.message);
-      trouble.hidden = false;
-    }
-  }
-
-  return { close: api.every(look) };
+    });
+  return { close: api.every(refresh) };
 }
 
 class Shown {
@@ -45,39 +39,23 @@ class Shown {
     this.address = server.address;
     this.history = [];
     this.now = h("div");
-    this.rates = new Chart("Per second", { show: rate });
-    this.connections = new Chart("Connections", { show: about });
-    this.took = new Chart("From read to ack", { show: time });
-    this.element = h(
-      "section",
-      { "data-server": server.name },
-      h("h2", {}, `${server.name} at ${server.address}`),
-      this.now,
-      h("div", { class: "graphs" }, this.rates.element, this.took.element, this.connections.element),
-    );
+    this.charts = {
+      rates: new Chart("Per second", { show: rate }),
+      latency: new Chart("From read to ack", { show: time }),
+      connections: new Chart("Connections", { show: about }),
+    };
+    const title = h("h2", {}, `${server.name} at ${server.address}`);
+    this.element = h("section", { "data-server": server.name }, title, this.now, gallery(this.charts));
   }
 
   update({ counts, latency }, at_ns) {
-    const { history } = this;
+    const { charts, history } = this;
     history.push({ at_ns, latency, ...counts });
     if (history.length > REMEMBERED) history.shift();
-    const speed = (key) =>
-      history.map((look, at) => {
-        const before = history[at - 1];
-        return before && look.at_ns > before.at_ns ? Math.max(0, look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
-      });
-    const times = history.map((look) => look.at_ns);
-    this.rates.draw(times, [
-      { name: "messages", values: speed("messages") },
-      { name: "acks", values: speed("acks") },
-    ]);
-    this.connections.draw(times, [{ name: "connections", values: history.map((look) => look.connections) }]);
-    const took = (key) => history.map((look) => look.latency?.[key] ?? null);
-    this.took.draw(times, [
-      { name: "half", values: took("p50_ns") },
-      { name: "99 %", values: took("p99_ns") },
-      { name: "slowest", values: took("max_ns") },
-    ]);
+    charts.rates.draw(history, { messages: perSecond("messages"), acks: perSecond("acks") });
+    charts.connections.draw(history, { connections: (point) => point.connections });
+    const took = (key) => (point) => point.latency?.[key];
+    charts.latency.draw(history, { p50: took("p50_ns"), p99: took("p99_ns"), max: took("max_ns") });
     const closed = Object.entries(WHY)
       .filter(([key]) => counts[key] > 0)
       .map(([key, words]) => [words, h("span", { class: "alarm" }, count(counts[key]))]);
@@ -96,8 +74,8 @@ class Shown {
 }
 
 // Latency summary of the last seconds.
-function lately({ span_ns: span, p50_ns: half, p90_ns: most, p99_ns: nearly, max_ns: slowest }) {
-  return `half ${time(half)}, 90 % ${time(most)}, 99 % ${time(nearly)}, slowest ${time(slowest)}; last ${time(1e9 * Math.round(span / 1e9))}`;
+function lately({ span_ns: span, p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max }) {
+  return `p50 ${time(p50)}, p90 ${time(p90)}, p99 ${time(p99)}, max ${time(max)}; last ${time(1e9 * Math.round(span / 1e9))}`;
 }
 
 const WHY = {

@@ -2,7 +2,7 @@
 // Trace view: live sequence diagram of what chosen processes send, receive, spawn and link.
 
 import * as api from "./api.js";
-import { facts, h, put, refill, say } from "./dom.js";
+import { attempt, facts, h, hint, notice, put, refill, say } from "./dom.js";
 import { count, plural } from "./format.js";
 import * as sequence from "./sequence.js";
 
@@ -25,8 +25,9 @@ export function open(place) {
     h("button", { type: "button", class: "switch", id: "stop", click: () => act("api/trace/stop") }, "Stop"),
     h("button", { type: "button", class: "switch", id: "export", click: save }, "Save for Chrome’s trace viewer"),
   );
-  const told = h("p", { class: "notice", role: "alert", hidden: true });
-  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
+  // WHY two: the periodic refresh must not hide the error of an action.
+  const told = notice();
+  const trouble = notice();
   const state = h("div", { id: "trace-state", role: "status" });
   const diagram = h("div", { class: "scroller", role: "region", "aria-label": "Sequence diagram", tabindex: "0", id: "diagram" });
   put(place, controls, told, trouble, state, diagram);
@@ -36,21 +37,10 @@ export function open(place) {
     act("api/trace/start", { processes: pids.value.split(/[\s,]+/).filter(Boolean) });
   }
 
-  // A notice stays until its own operation has succeeded: the periodic refresh does not hide the error of an action.
-  async function attempt(notice, work) {
-    try {
-      await work();
-      notice.hidden = true;
-    } catch (error) {
-      say(notice, error.message);
-      notice.hidden = false;
-    }
-  }
-
   function act(path, body) {
     return attempt(told, async () => {
       await api.post(path, body);
-      await look();
+      await refresh();
     });
   }
 
@@ -65,7 +55,7 @@ export function open(place) {
 
   function show(found) {
     say(state, "");
-    if (!found.trace) return void diagram.replaceChildren(h("p", { class: "hint" }, "Nothing has been traced yet."));
+    if (!found.trace) return void diagram.replaceChildren(hint("Nothing has been traced yet."));
     const { running, state: became, processes, seen, events, dropped, names } = found.trace;
     put(
       state,
@@ -78,24 +68,16 @@ export function open(place) {
     );
     controls.querySelector("#stop").disabled = !running;
     refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names], () => {
-      if (events.length === 0) return h("p", { class: "hint" }, "They have done nothing yet.");
+      if (events.length === 0) return hint("They have done nothing yet.");
       const { picture, left_out: left } = sequence.draw(events, names);
-      return [
-        picture,
-        left
-          ? h(
-              "p",
-              { class: "hint" },
-              `Without ${plural(left, "event")}: earlier events, or those of more processes than fit. The file for Chrome has them all.`,
-            )
-          : null,
-      ];
+      const gap = "earlier events, or those of more processes than fit. The file for Chrome has them all.";
+      return [picture, left ? hint(`Without ${plural(left, "event")}: ${gap}`) : null];
     });
   }
 
-  function look() {
+  function refresh() {
     return attempt(trouble, async () => show(await api.get("api/trace")));
   }
 
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }

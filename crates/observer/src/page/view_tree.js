@@ -3,7 +3,7 @@
 // crash reports.
 
 import * as api from "./api.js";
-import { facts, h, put, refill, say } from "./dom.js";
+import { attempt, facts, h, hint, notice, put, refill } from "./dom.js";
 import { count, plural, tail, time } from "./format.js";
 import { reference } from "./view_processes.js";
 
@@ -15,7 +15,7 @@ const SUPERVISORS = "#/processes?text=SupervisorMail";
 export function open(place) {
   const tree = h("div", { id: "tree" });
   const crashes = h("div", { id: "crashes" });
-  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
+  const trouble = notice();
   const report = h("dialog", { "aria-labelledby": "report-title" });
   put(place, trouble, tree, crashes, report);
 
@@ -24,7 +24,7 @@ export function open(place) {
       h("h2", { id: "report-title" }, `${crash.name ?? crash.pid} crashed`),
       facts([
         ["Process", crash.pid],
-        ["Ran", h("code", {}, crash.function)],
+        ["Function", h("code", {}, crash.function)],
         ["Ago", time(crash.ago_ns)],
         ["Messages that waited", count(crash.mailbox)],
         ["Messages received", count(crash.messages_in)],
@@ -39,28 +39,16 @@ export function open(place) {
 
   function member(node, all) {
     const last = all.find((crash) => crash.number === node.last_crash);
-    const mark =
-      node.crashes > 0
-        ? h(
-            "span",
-            { class: "mark" },
-            `↻ restarted after ${plural(node.crashes, "crash", "crashes")}`,
-            last
-              ? h(
-                  "button",
-                  { type: "button", click: () => tell(last), "aria-label": `Crash report of ${node.name ?? node.pid}` },
-                  "crash report",
-                )
-              : null,
-          )
-        : null;
-    const restarts = node.restarts > 0 ? h("span", { class: "hint" }, plural(node.restarts, "restart")) : null;
+    const label = `Crash report of ${node.name ?? node.pid}`;
+    const opens = last && h("button", { type: "button", click: () => tell(last), "aria-label": label }, "crash report");
+    const crashed = `↻ restarted after ${plural(node.crashes, "crash", "crashes")}`;
+    const mark = node.crashes > 0 ? h("span", { class: "mark" }, crashed, opens) : null;
     const box = h(
       "span",
       { class: `member ${node.kind} ${mark ? "restarted" : ""}`, "data-pid": node.pid },
       h("a", { href: reference(node.pid) }, node.name ?? node.pid),
       h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind),
-      restarts,
+      node.restarts > 0 ? h("span", { class: "hint" }, plural(node.restarts, "restart")) : null,
       mark,
     );
     const more = rest(node.more, `#/processes?parent=${encodeURIComponent(node.pid)}`);
@@ -68,52 +56,32 @@ export function open(place) {
     return h("li", {}, box, below.length || more ? h("ul", {}, below, more) : null);
   }
 
-  async function look() {
-    try {
-      const found = await api.get("api/tree");
-      trouble.hidden = true;
-      const shape = [found.roots, found.more, found.crashes.map((crash) => crash.number)];
-      refill(tree, shape, () =>
-        found.roots.length === 0
-          ? h("p", { class: "hint" }, "No supervisor lives on this node.")
-          : h(
-              "ul",
-              { class: "tree" },
-              found.roots.map((root) => member(root, found.crashes)),
-              rest(found.more, SUPERVISORS),
-            ),
-      );
-      refill(
-        crashes,
-        found.crashes.map((crash) => crash.number),
-        () => [h("h2", {}, "Last crashes"), list(found)],
-      );
-    } catch (error) {
-      say(trouble, error.message);
-      trouble.hidden = false;
-    }
+  const refresh = () =>
+    attempt(trouble, async () => {
+      const { roots, more, crashes: last, forgotten } = await api.get("api/tree");
+      const numbers = last.map((crash) => crash.number);
+      refill(tree, [roots, more, numbers], () => {
+        if (roots.length === 0) return hint("No supervisor lives on this node.");
+        const members = roots.map((root) => member(root, last));
+        return h("ul", { class: "tree" }, members, rest(more, SUPERVISORS));
+      });
+      refill(crashes, numbers, () => [h("h2", {}, "Last crashes"), list(last, forgotten)]);
+    });
+
+  function list(last, forgotten) {
+    if (last.length === 0) return hint("None is known.");
+    const lines = last.map((crash) =>
+      h(
+        "li",
+        {},
+        `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.reason.split("\n")[0]} `,
+        h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report"),
+      ),
+    );
+    return [h("ul", {}, lines), forgotten ? hint(`${plural(forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null];
   }
 
-  const list = (found) =>
-    found.crashes.length === 0
-      ? h("p", { class: "hint" }, "None is known.")
-      : [
-          h(
-            "ul",
-            {},
-            found.crashes.map((crash) =>
-              h(
-                "li",
-                {},
-                `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.reason.split("\n")[0]} `,
-                h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report"),
-              ),
-            ),
-          ),
-          found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null,
-        ];
-
-  return { close: api.every(look) };
+  return { close: api.every(refresh) };
 }
 
 // Link to the children or roots that are not shown, with their number; null if all are shown.

@@ -1,7 +1,7 @@
 // @ts-check
 // Warnings view: each warning with its advice.
 
-import { h, put, refill, say } from "./dom.js";
+import { h, hint, put, refill, say } from "./dom.js";
 import { time } from "./format.js";
 import { reference } from "./view_processes.js";
 
@@ -15,7 +15,7 @@ export function open(place, { app }) {
     refill(
       list,
       found.map(({ kind, pids, advice }) => [kind, pids, advice]),
-      () => (found.length === 0 ? h("p", { class: "hint" }, "Nothing looks wrong.") : h("ul", { class: "warnings" }, found.map(show))),
+      () => (found.length === 0 ? hint("Nothing looks wrong.") : h("ul", { class: "warnings" }, found.map(show))),
     );
     // The values that change with each snapshot are updated separately, so that a screen reader
     // does not repeat the rest.
@@ -36,9 +36,7 @@ function show({ kind, pids, advice }) {
     { class: "warning", "data-kind": kind },
     h("h2"),
     h("p", {}, advice),
-    h(
-      "p",
-      { class: "hint" },
+    hint(
       `${kind}, for `,
       h("span", { class: "since", "aria-live": "off" }),
       pids.map((pid) => [" ", h("a", { href: reference(pid) }, pid)]),

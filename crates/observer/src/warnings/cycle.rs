@@ -14,8 +14,9 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, MOST_OF_A_KIND, Rule, Sighting, Subject, called};
-use crate::census::{Call, Census};
+use super::rule::{Detection, MOST_OF_A_KIND, Rule, describe};
+use super::warning::{Kind, Subject};
+use crate::snapshot::{Call, Snapshot};
 
 /// Advice for this warning.
 pub const ADVICE: &str = "None of them answers while it waits, so it lasts until a call times out. Have \
@@ -32,24 +33,24 @@ pub(super) struct Cycles {
     at: Duration,
     /// Cycles of that table and the time each was first detected.
     kept: FxHashMap<Vec<ProcessId>, Duration>,
-    seen: Vec<Sighting>,
+    seen: Vec<Detection>,
 }
 
 impl Rule for Cycles {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let at = census.processes.made().1;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let at = snapshot.processes.made().1;
         if at > self.at {
             self.at = at;
             let before = std::mem::take(&mut self.kept);
-            for cycle in cycles(&census.calls) {
+            for cycle in cycles(&snapshot.calls) {
                 let since = before.get(&cycle).copied();
                 self.kept.insert(cycle, since.unwrap_or(at));
             }
             let lasting = self.kept.iter().filter(|(_, since)| **since < at);
             let mut seen: Vec<_> = lasting
-                .map(|(cycle, since)| Sighting {
+                .map(|(cycle, since)| Detection {
                     kind: Kind::CallCycle,
-                    line: line(census, cycle),
+                    line: line(snapshot, cycle),
                     subject: Subject::Cycle(cycle.clone()),
                     since: *since,
                 })
@@ -61,8 +62,8 @@ impl Rule for Cycles {
     }
 }
 
-fn line(census: &Census, cycle: &[ProcessId]) -> String {
-    let who = |at: usize| called(census, cycle[at]);
+fn line(snapshot: &Snapshot, cycle: &[ProcessId]) -> String {
+    let who = |at: usize| describe(snapshot, cycle[at]);
     let mut line = format!("deadlock: {} waits for {}", who(0), who(1 % cycle.len()));
     for at in 2..cycle.len().min(MOST_NAMED) {
         let _ = write!(line, ", which waits for {}", who(at));
@@ -137,9 +138,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Cycles, MOST_NAMED, cycles, line};
-    use crate::census::Call;
-    use crate::warnings::Rule;
-    use crate::warnings::fixture::{at, named, pid, with};
+    use crate::snapshot::Call;
+    use crate::snapshot::fixture::{at, named, pid, with};
+    use crate::warnings::rule::Rule;
 
     fn calls(edges: &[(u32, u32)]) -> Vec<Call> {
         edges.iter().map(|&(a, b)| Call { caller: pid(a), callee: pid(b) }).collect()
@@ -169,10 +170,10 @@ mod tests {
         let mut rule = Cycles::default();
         let seen = [true, false, true, true, true, false].into_iter().zip(1..);
         let told = seen.map(|(there, second)| {
-            let mut census = at(second);
-            census.calls = if there { calls(&[(1, 2), (2, 1)]) } else { Vec::new() }.into();
-            let once = rule.look(&census);
-            assert_eq!(once, rule.look(&census), "the same table is no second one");
+            let mut snapshot = at(second);
+            snapshot.calls = if there { calls(&[(1, 2), (2, 1)]) } else { Vec::new() }.into();
+            let once = rule.check(&snapshot);
+            assert_eq!(once, rule.check(&snapshot), "the same table is no second one");
             once.first().map(|seen| seen.since.as_secs())
         });
         assert_eq!(told.collect::<Vec<_>>(), [None, None, None, Some(3), Some(3), None]);
@@ -181,12 +182,12 @@ mod tests {
     #[test]
     fn a_deadlock_is_reported_with_names_and_pids_and_a_long_one_is_abridged() {
         let billing = "billing".into();
-        let census = with(at(1), &[named(pid(1), &billing)]);
+        let snapshot = with(at(1), &[named(pid(1), &billing)]);
         let due =
             "deadlock: billing (<0.1.0>) waits for <0.2.0>, which waits for billing (<0.1.0>)";
-        assert_eq!(line(&census, &[pid(1), pid(2)]), due);
+        assert_eq!(line(&snapshot, &[pid(1), pid(2)]), due);
         let long: Vec<_> = (1..=20).map(pid).collect();
-        let line = line(&census, &long);
+        let line = line(&snapshot, &long);
         let due =
             ", which waits for <0.8.0>, and so on for 12 more, which waits for billing (<0.1.0>)";
         assert!(line.ends_with(due) && MOST_NAMED == 8, "{line}");

@@ -1,7 +1,7 @@
 //! Rule: dropped messages, and processes missing in the observer's table.
 //!
 //! *Detects*: messages dropped because of a mailbox bound; [`MANY_TO_NOBODY`] messages per second to processes that had
-//! ended, in [`LOOKS`] consecutive snapshots; processes missing in the observer's table because it is full.
+//! ended, in [`SNAPSHOTS`] consecutive snapshots; processes missing in the observer's table because it is full.
 //!
 //! *Advice*: see [`ADVICE`].
 
@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use purlin::Drops;
 
-use super::{Kind, Rule, Sighting, Subject};
-use crate::census::Census;
+use super::rule::{Detection, Rule};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Where mailboxes are full: give their processes less to do, more room, or a bound \
@@ -22,28 +23,28 @@ pub const ADVICE: &str = "Where mailboxes are full: give their processes less to
 pub const MANY_TO_NOBODY: f64 = 10.0;
 
 /// Number of consecutive snapshots above the threshold. A process that ends with a long mailbox drops all of it once.
-pub const LOOKS: u32 = 3;
+pub const SNAPSHOTS: u32 = 3;
 
 /// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {
     /// Time and drop counters of the last snapshot; `None` before the first.
     ///
-    /// WHY the time: the linter may have missed a census, and a census' span refers to the one before it.
+    /// WHY the time: the linter may have missed a snapshot, and a snapshot's span refers to the one before it.
     before: Option<(Duration, Drops)>,
     /// Consecutive snapshots above the threshold.
-    looks: u32,
+    in_a_row: u32,
 }
 
 impl Rule for Dropped {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let (at, now) = (census.overview.at, census.overview.drops.total);
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let (at, now) = (snapshot.overview.at, snapshot.overview.drops.total);
         let (last, before) = self.before.replace((at, now)).unwrap_or((at, now));
         let span = at.saturating_sub(last).as_secs_f64();
         let mut seen = Vec::new();
         let mut see = |what, line| {
             let subject = Subject::Node(what);
-            seen.push(Sighting { kind: Kind::Drops, subject, line, since: at });
+            seen.push(Detection { kind: Kind::Drops, subject, line, since: at });
         };
         let [rejected, newest, oldest] = [
             now.rejected.saturating_sub(before.rejected),
@@ -52,7 +53,7 @@ impl Rule for Dropped {
         ];
         if rejected + newest + oldest > 0 {
             let line = format!(
-                "full mailboxes dropped {} messages since the last look: {rejected} rejected, {newest} of the \
+                "full mailboxes dropped {} messages since the last snapshot: {rejected} rejected, {newest} of the \
                  newest, {oldest} of the oldest",
                 rejected + newest + oldest
             );
@@ -61,19 +62,19 @@ impl Rule for Dropped {
         let to_nobody = |drops: Drops| drops.ended + drops.alias;
         let to_nobody = to_nobody(now).saturating_sub(to_nobody(before)) as f64;
         // WHY only if measured: the interval without watchers does not count as a snapshot.
-        let many = census.overview.measured && span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
-        self.looks = if many { self.looks + 1 } else { 0 };
-        if self.looks >= LOOKS {
+        let many = snapshot.overview.measured && span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
+        self.in_a_row = if many { self.in_a_row + 1 } else { 0 };
+        if self.in_a_row >= SNAPSHOTS {
             let each = to_nobody / span;
             see(
                 "nobody there",
                 format!("{each:.0} messages a second go to processes that have ended"),
             );
         }
-        if census.cost.left_out > 0 {
+        if snapshot.cost.left_out > 0 {
             let line = format!(
                 "the observer's table is full: {} processes are not in it",
-                census.cost.left_out
+                snapshot.cost.left_out
             );
             see("observer", line);
         }
@@ -87,9 +88,9 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Dropped, LOOKS};
-    use crate::warnings::Rule;
-    use crate::warnings::fixture::{at, overview};
+    use super::{Dropped, SNAPSHOTS};
+    use crate::snapshot::fixture::{at, overview};
+    use crate::warnings::rule::Rule;
 
     /// Runs the rule once per second with these cumulative counters: rejected messages, and messages to ended
     /// processes.
@@ -97,17 +98,17 @@ mod tests {
         lines_each(1, totals)
     }
 
-    /// Like `lines`, with one census per `seconds` seconds.
+    /// Like `lines`, with one snapshot per `seconds` seconds.
     fn lines_each(seconds: u64, totals: &[(u64, u64)]) -> Vec<Vec<String>> {
         let mut rule = Dropped::default();
-        let looks = totals.iter().zip((1..).map(|look| look * seconds));
-        looks
+        let snapshots = totals.iter().zip((1..).map(|number| number * seconds));
+        snapshots
             .map(|(&(rejected, ended), second)| {
-                let mut census = at(second);
-                let overview = overview(&mut census);
+                let mut snapshot = at(second);
+                let overview = overview(&mut snapshot);
                 overview.span = Duration::from_secs(1);
                 (overview.drops.total.rejected, overview.drops.total.ended) = (rejected, ended);
-                rule.look(&census).into_iter().map(|sighting| sighting.line).collect()
+                rule.check(&snapshot).into_iter().map(|detection| detection.line).collect()
             })
             .collect()
     }
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn new_drops_of_full_mailboxes_are_reported_and_earlier_ones_are_not() {
         let seen = lines(&[(50, 0), (50, 0), (51, 0), (51, 0)]);
-        let due = "full mailboxes dropped 1 messages since the last look: 1 rejected, 0 of the newest, 0 of the \
+        let due = "full mailboxes dropped 1 messages since the last snapshot: 1 rejected, 0 of the newest, 0 of the \
                    oldest";
         assert_eq!(seen, [vec![], vec![], vec![due.to_owned()], vec![]]);
     }
@@ -129,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_correct_when_censuses_are_missed() {
-        let few: Vec<_> = (0..6).map(|look| (0, 15 * look)).collect();
+    fn the_rate_is_correct_when_snapshots_are_missed() {
+        let few: Vec<_> = (0..6).map(|number| (0, 15 * number)).collect();
         assert!(lines_each(2, &few).iter().all(Vec::is_empty));
-        let many: Vec<_> = (0..6).map(|look| (0, 40 * look)).collect();
+        let many: Vec<_> = (0..6).map(|number| (0, 40 * number)).collect();
         assert_eq!(
             lines_each(2, &many)[3],
             ["20 messages a second go to processes that have ended"]
@@ -143,19 +144,19 @@ mod tests {
     fn snapshots_before_and_after_a_pause_are_not_consecutive() {
         let mut rule = Dropped::default();
         let told = (1..=6).map(|second| {
-            let mut census = at(second);
-            let overview = overview(&mut census);
+            let mut snapshot = at(second);
+            let overview = overview(&mut snapshot);
             (overview.measured, overview.drops.total.ended) = (second != 3, 20 * second);
-            rule.look(&census).len()
+            rule.check(&snapshot).len()
         });
         assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1]);
     }
 
     #[test]
     fn processes_missing_in_the_observers_table_are_reported() {
-        let mut census = at(1);
-        census.cost.left_out = 3;
-        let seen = Dropped::default().look(&census);
+        let mut snapshot = at(1);
+        snapshot.cost.left_out = 3;
+        let seen = Dropped::default().check(&snapshot);
         assert_eq!(seen[0].line, "the observer's table is full: 3 processes are not in it");
     }
 
@@ -173,7 +174,7 @@ mod tests {
             for ((now, seen), step) in lines(&totals).iter().enumerate().zip(&steps) {
                 let many = now > 0 && step.1 >= 10;
                 in_a_row = if many { in_a_row + 1 } else { 0 };
-                let due = usize::from(now > 0 && step.0 > 0) + usize::from(in_a_row >= LOOKS);
+                let due = usize::from(now > 0 && step.0 > 0) + usize::from(in_a_row >= SNAPSHOTS);
                 prop_assert_eq!(seen.len(), due);
             }
         }

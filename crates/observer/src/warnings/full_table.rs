@@ -4,8 +4,9 @@
 //!
 //! *Advice*: see [`ADVICE`].
 
-use super::{Kind, Rule, Sighting, Subject};
-use crate::census::Census;
+use super::rule::{Detection, Rule};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Past the limit spawn makes processes that have ended already, with system_limit. \
@@ -25,16 +26,16 @@ pub(super) struct FullTable {
 }
 
 impl Rule for FullTable {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let overview = &census.overview;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let overview = &snapshot.overview;
         let (processes, limit) = (overview.processes, overview.max_processes);
         let share = processes as f64 / f64::from(limit.max(1));
         self.told = share >= if self.told { CLEARED } else { RAISED };
         let line =
             format!("{processes} processes of {limit} that there may be: {:.0} %", share * 100.0);
         let subject = Subject::Node("processes");
-        let sighting = Sighting { kind: Kind::FullTable, subject, line, since: overview.at };
-        self.told.then_some(sighting).into_iter().collect()
+        let detection = Detection { kind: Kind::FullTable, subject, line, since: overview.at };
+        self.told.then_some(detection).into_iter().collect()
     }
 }
 
@@ -43,18 +44,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::FullTable;
-    use crate::warnings::fixture::{at, overview};
-    use crate::warnings::{Rule, Sighting};
+    use crate::snapshot::fixture::{at, overview};
+    use crate::warnings::rule::{Detection, Rule};
 
-    fn seen(processes: &[usize]) -> Vec<Vec<Sighting>> {
+    fn seen(processes: &[usize]) -> Vec<Vec<Detection>> {
         let mut rule = FullTable::default();
-        let looks = processes.iter().zip(1..);
-        looks
+        let snapshots = processes.iter().zip(1..);
+        snapshots
             .map(|(&processes, second)| {
-                let mut census = at(second);
-                let overview = overview(&mut census);
+                let mut snapshot = at(second);
+                let overview = overview(&mut snapshot);
                 (overview.processes, overview.max_processes) = (processes, 1000);
-                rule.look(&census)
+                rule.check(&snapshot)
             })
             .collect()
     }

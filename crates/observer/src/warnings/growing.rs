@@ -12,8 +12,9 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
-use crate::census::Census;
+use super::rule::{Detection, Rule, describe};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Look at what it waits for, and for how long. Have its senders call it instead \
@@ -38,7 +39,7 @@ pub(super) struct Growing {
     /// Time at which the last checked table was completed.
     at: Duration,
     kept: FxHashMap<ProcessId, Kept>,
-    seen: Vec<Sighting>,
+    seen: Vec<Detection>,
 }
 
 /// A process with a long mailbox.
@@ -54,15 +55,15 @@ struct Kept {
 }
 
 impl Rule for Growing {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let at = census.processes.made().1;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let at = snapshot.processes.made().1;
         // WHY: tables before a pause in sampling are not consecutive with this one.
-        if !census.overview.measured {
+        if !snapshot.overview.measured {
             self.kept.clear();
         }
         if at > self.at {
             let span = at.saturating_sub(self.at).as_secs_f64();
-            self.take(census, at, span);
+            self.take(snapshot, at, span);
             self.at = at;
         }
         self.seen.clone()
@@ -71,8 +72,8 @@ impl Rule for Growing {
 
 impl Growing {
     /// Checks a new table, completed `span` seconds after the previous one.
-    fn take(&mut self, census: &Census, at: Duration, span: f64) {
-        let table = &census.processes;
+    fn take(&mut self, snapshot: &Snapshot, at: Duration, span: f64) {
+        let table = &snapshot.processes;
         let mut kept = FxHashMap::default();
         let mut found = Vec::new();
         let long = table.mailboxes().iter().enumerate().filter(|(_, waiting)| **waiting >= FLOOR);
@@ -87,17 +88,19 @@ impl Growing {
                 let line = format!(
                     "the mailbox of {} has {waiting} messages, {more} more each second, of which it receives \
                      {received}",
-                    called(census, row.id)
+                    describe(snapshot, row.id)
                 );
                 let subject = Subject::Process(row.id);
                 let since = now.since;
-                found
-                    .push((waiting, Sighting { kind: Kind::GrowingMailbox, subject, line, since }));
+                found.push((
+                    waiting,
+                    Detection { kind: Kind::GrowingMailbox, subject, line, since },
+                ));
             }
             kept.insert(row.id, now);
         }
         found.sort_by(|(a, _), (b, _)| b.cmp(a));
-        self.seen = found.into_iter().map(|(_, sighting)| sighting).collect();
+        self.seen = found.into_iter().map(|(_, detection)| detection).collect();
         self.kept = kept;
     }
 }
@@ -121,18 +124,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FLOOR, Growing, TABLES};
-    use crate::warnings::fixture::{at, overview, pid, row, with};
-    use crate::warnings::{Rule, Sighting};
+    use crate::snapshot::fixture::{at, overview, pid, row, with};
+    use crate::warnings::rule::{Detection, Rule};
 
     /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
-    fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {
+    fn seen(waiting: &[u32]) -> Vec<Vec<Detection>> {
         let mut rule = Growing::default();
-        let looks = waiting.iter().zip(1..);
-        looks
+        let snapshots = waiting.iter().zip(1..);
+        snapshots
             .map(|(&waiting, second)| {
                 let mut process = row(pid(3));
                 (process.mailbox_len, process.messages_in) = (waiting.into(), second * 10);
-                rule.look(&with(at(second), &[process]))
+                rule.check(&with(at(second), &[process]))
             })
             .collect()
     }
@@ -168,9 +171,9 @@ mod tests {
             [100, 200, 300, 400, 500, 600, 700].into_iter().zip(1..).map(|(waiting, second)| {
                 let mut process = row(pid(3));
                 process.mailbox_len = waiting;
-                let mut census = with(at(second), &[process]);
-                overview(&mut census).measured = second != 3;
-                rule.look(&census).len()
+                let mut snapshot = with(at(second), &[process]);
+                overview(&mut snapshot).measured = second != 3;
+                rule.check(&snapshot).len()
             });
         assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1]);
     }
@@ -182,8 +185,8 @@ mod tests {
         for (second, waiting) in (1..).zip([100, 200, 300, 400, 500]) {
             process.mailbox_len = waiting;
             let table = with(at(second), &[process]);
-            let once = rule.look(&table);
-            assert_eq!(once, rule.look(&table));
+            let once = rule.check(&table);
+            assert_eq!(once, rule.check(&table));
             assert_eq!(once.len(), usize::from(second == 5));
         }
     }

@@ -1,7 +1,7 @@
 //! Rule: a process that does not await and blocks a worker thread.
 //!
 //! *Detects*: a process that has not awaited for [`LONG`], or one found blocking its thread in [`OFTEN`] of the last
-//! [`LOOKS`] snapshots.
+//! [`SNAPSHOTS`] snapshots.
 //!
 //! *Advice*: see [`ADVICE`].
 
@@ -11,8 +11,9 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
-use crate::census::Census;
+use super::rule::{Detection, Rule, describe};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Where it computes for long, have it await purlin::consume_budget() in its loop; \
@@ -23,7 +24,7 @@ pub const ADVICE: &str = "Where it computes for long, have it await purlin::cons
 pub const LONG: Duration = Duration::from_millis(500);
 
 /// Number of snapshots remembered: ten seconds at the default period.
-pub const LOOKS: usize = 10;
+pub const SNAPSHOTS: usize = 10;
 
 /// Number of snapshots in which the process has to be found. A turn of some milliseconds is rarely found by chance; a
 /// process found in three of ten uses about a third of a thread.
@@ -33,48 +34,48 @@ pub const OFTEN: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Hogs {
     /// Blocking processes of the last snapshots, newest last.
-    looks: VecDeque<Vec<ProcessId>>,
+    recent: VecDeque<Vec<ProcessId>>,
 }
 
 impl Rule for Hogs {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        if !census.overview.measured {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        if !snapshot.overview.measured {
             // WHY: snapshots before a pause are not among the last seconds.
-            self.looks.clear();
+            self.recent.clear();
         }
-        if self.looks.len() == LOOKS {
-            self.looks.pop_front();
+        if self.recent.len() == SNAPSHOTS {
+            self.recent.pop_front();
         }
-        let hogs = &census.overview.hogs;
-        self.looks.push_back(hogs.iter().map(|hog| hog.id).collect());
+        let hogs = &snapshot.overview.hogs;
+        self.recent.push_back(hogs.iter().map(|hog| hog.id).collect());
         let mut found = FxHashMap::<ProcessId, usize>::default();
-        for id in self.looks.iter().flatten() {
+        for id in self.recent.iter().flatten() {
             *found.entry(*id).or_default() += 1;
         }
-        let at = census.overview.at;
+        let at = snapshot.overview.at;
         let bad = hogs.iter().filter_map(|hog| {
             let times = found.get(&hog.id).copied().unwrap_or_default();
-            let who = called(census, hog.id);
+            let who = describe(snapshot, hog.id);
             let line = if hog.for_so_long >= LONG {
                 let seconds = hog.for_so_long.as_secs_f64();
                 format!("{who} has not awaited for {seconds:.1} s; it runs {}", hog.function)
             } else if times >= OFTEN {
-                let looks = self.looks.len();
+                let snapshots = self.recent.len();
                 format!(
-                    "{who} held up its thread at {times} of {looks} looks; it runs {}",
+                    "{who} blocked its thread in {times} of {snapshots} snapshots; it runs {}",
                     hog.function
                 )
             } else {
                 return None;
             };
             let since = at.saturating_sub(hog.for_so_long);
-            let sighting =
-                Sighting { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
-            Some((hog.for_so_long, sighting))
+            let detection =
+                Detection { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
+            Some((hog.for_so_long, detection))
         });
         let mut bad: Vec<_> = bad.collect();
         bad.sort_by(|(a, _), (b, _)| b.cmp(a));
-        bad.into_iter().map(|(_, sighting)| sighting).collect()
+        bad.into_iter().map(|(_, detection)| detection).collect()
     }
 }
 
@@ -84,14 +85,14 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Hogs, LOOKS, OFTEN};
-    use crate::census::HogSeen;
-    use crate::warnings::fixture::{at, overview, pid};
-    use crate::warnings::{Rule, Sighting};
+    use super::{Hogs, OFTEN, SNAPSHOTS};
+    use crate::snapshot::HogSeen;
+    use crate::snapshot::fixture::{at, overview, pid};
+    use crate::warnings::rule::{Detection, Rule};
 
-    fn look(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Sighting> {
-        let mut census = at(second);
-        overview(&mut census).hogs = hogs
+    fn check(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Detection> {
+        let mut snapshot = at(second);
+        overview(&mut snapshot).hogs = hogs
             .iter()
             .map(|&(number, milliseconds)| HogSeen {
                 id: pid(number),
@@ -99,13 +100,13 @@ mod tests {
                 for_so_long: Duration::from_millis(milliseconds),
             })
             .collect();
-        rule.look(&census)
+        rule.check(&snapshot)
     }
 
     #[test]
     fn a_long_turn_is_reported_immediately_and_the_longest_first() {
-        let seen = look(&mut Hogs::default(), 10, &[(1, 600), (2, 1500), (3, 20)]);
-        let lines: Vec<_> = seen.iter().map(|sighting| sighting.line.as_str()).collect();
+        let seen = check(&mut Hogs::default(), 10, &[(1, 600), (2, 1500), (3, 20)]);
+        let lines: Vec<_> = seen.iter().map(|detection| detection.line.as_str()).collect();
         let due = [
             "<0.2.0> has not awaited for 1.5 s; it runs crate::compute",
             "<0.1.0> has not awaited for 0.6 s; it runs crate::compute",
@@ -118,11 +119,11 @@ mod tests {
     fn a_process_found_repeatedly_is_reported_and_one_found_by_chance_is_not() {
         let mut rule = Hogs::default();
         for second in 1..=3 {
-            let seen = look(&mut rule, second, &[(1, 20), (second as u32 + 5, 20)]);
+            let seen = check(&mut rule, second, &[(1, 20), (second as u32 + 5, 20)]);
             assert_eq!(seen.len(), usize::from(second == 3), "{seen:?}");
         }
-        let seen = look(&mut rule, 4, &[(1, 20)]);
-        let due = "<0.1.0> held up its thread at 4 of 4 looks; it runs crate::compute";
+        let seen = check(&mut rule, 4, &[(1, 20)]);
+        let due = "<0.1.0> blocked its thread in 4 of 4 snapshots; it runs crate::compute";
         assert_eq!(seen[0].line, due);
     }
 
@@ -130,12 +131,12 @@ mod tests {
     fn snapshots_before_a_pause_do_not_count() {
         let mut rule = Hogs::default();
         for second in 1..=2 {
-            assert!(look(&mut rule, second, &[(1, 20)]).is_empty());
+            assert!(check(&mut rule, second, &[(1, 20)]).is_empty());
         }
-        let mut census = at(3600);
-        overview(&mut census).measured = false;
-        rule.look(&census);
-        assert!(look(&mut rule, 3601, &[(1, 20)]).is_empty());
+        let mut snapshot = at(3600);
+        overview(&mut snapshot).measured = false;
+        rule.check(&snapshot);
+        assert!(check(&mut rule, 3601, &[(1, 20)]).is_empty());
     }
 
     proptest! {
@@ -146,8 +147,8 @@ mod tests {
             let mut rule = Hogs::default();
             for now in 0..found.len() {
                 let hogs: &[_] = if found[now] { &[(1, 20)] } else { &[] };
-                let told = !look(&mut rule, now as u64 + 1, hogs).is_empty();
-                let lately = &found[(now + 1).saturating_sub(LOOKS)..=now];
+                let told = !check(&mut rule, now as u64 + 1, hogs).is_empty();
+                let lately = &found[(now + 1).saturating_sub(SNAPSHOTS)..=now];
                 let times = lately.iter().filter(|found| **found).count();
                 prop_assert_eq!(told, found[now] && times >= OFTEN);
             }

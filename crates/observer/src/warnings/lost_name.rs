@@ -1,7 +1,7 @@
 //! Rule: a registered name that has lost its process.
 //!
-//! *Detects*: a name that was registered for [`SETTLED`] or longer and has been unregistered in [`MISSED`] consecutive
-//! tables. The warning ends when the name is registered again, or after [`FORGOTTEN`].
+//! *Detects*: a name that was registered for [`MIN_REGISTERED`] or longer and has been unregistered in [`MISSED`]
+//! consecutive tables. The warning ends when the name is registered again, or after [`FORGET_AFTER`].
 //!
 //! *Advice*: see [`ADVICE`].
 //!
@@ -13,8 +13,9 @@ use std::time::Duration;
 use purlin::{Name, ProcessId};
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject};
-use crate::census::Census;
+use super::rule::{Detection, Rule};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process is to have it always, make \
@@ -22,13 +23,13 @@ pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process
      nothing is wrong.";
 
 /// Shortest registration whose loss is reported. A name registered for a shorter time is assumed to be temporary.
-pub const SETTLED: Duration = Duration::from_secs(10);
+pub const MIN_REGISTERED: Duration = Duration::from_secs(10);
 
 /// Number of consecutive tables without the name. A supervisor restarts a child between two tables.
 pub const MISSED: u32 = 2;
 
 /// Duration of the warning: long enough for an operator who checks now and then.
-pub const FORGOTTEN: Duration = Duration::from_secs(600);
+pub const FORGET_AFTER: Duration = Duration::from_secs(600);
 
 /// Largest number of tracked names, more than a program's authors choose. In a program that names each connection only
 /// the first names are tracked.
@@ -53,16 +54,16 @@ struct Kept {
 }
 
 impl Rule for Names {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let at = census.processes.made().1;
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let at = snapshot.processes.made().1;
         if at > self.at {
-            self.take(census, at);
+            self.take(snapshot, at);
         }
         let mut lost: Vec<_> = self.kept.iter().filter(|(_, kept)| kept.missed >= MISSED).collect();
         lost.sort_by_key(|(_, kept)| Reverse(kept.until));
-        let told = lost.into_iter().map(|(name, kept)| Sighting {
+        let told = lost.into_iter().map(|(name, kept)| Detection {
             kind: Kind::LostName,
-            line: format!("nobody is called {name} any more; {} had the name", kept.by),
+            line: format!("name {name} is not registered any more; {} had it", kept.by),
             subject: Subject::Name(name.clone(), kept.by),
             since: kept.until,
         });
@@ -72,9 +73,9 @@ impl Rule for Names {
 
 impl Names {
     /// Checks a new table.
-    fn take(&mut self, census: &Census, at: Duration) {
+    fn take(&mut self, snapshot: &Snapshot, at: Duration) {
         self.at = at;
-        for (name, by) in census.processes.named() {
+        for (name, by) in snapshot.processes.named() {
             let room = self.kept.len() < MOST_KEPT;
             if let Some(kept) = self.kept.get_mut(name) {
                 let from = if kept.missed < MISSED { kept.from } else { at };
@@ -86,8 +87,8 @@ impl Names {
         self.kept.retain(|_, kept| {
             let gone = at.saturating_sub(kept.until);
             kept.missed += u32::from(!gone.is_zero());
-            let settled = kept.until.saturating_sub(kept.from) >= SETTLED;
-            gone.is_zero() || (settled && gone < FORGOTTEN)
+            let settled = kept.until.saturating_sub(kept.from) >= MIN_REGISTERED;
+            gone.is_zero() || (settled && gone < FORGET_AFTER)
         });
     }
 }
@@ -96,19 +97,19 @@ impl Names {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MISSED, Names, SETTLED};
-    use crate::warnings::fixture::{at, named, pid, with};
-    use crate::warnings::{Rule, Sighting};
+    use super::{MIN_REGISTERED, MISSED, Names};
+    use crate::snapshot::fixture::{at, named, pid, with};
+    use crate::warnings::rule::{Detection, Rule};
 
     /// Runs the rule second by second; the process with that number is registered as `store`.
-    fn seen(by: &[Option<u32>]) -> Vec<Vec<Sighting>> {
+    fn seen(by: &[Option<u32>]) -> Vec<Vec<Detection>> {
         let mut rule = Names::default();
         let store = "store".into();
-        let looks = by.iter().zip(1..);
-        looks
+        let snapshots = by.iter().zip(1..);
+        snapshots
             .map(|(by, second)| {
                 let rows: Vec<_> = by.iter().map(|by| named(pid(*by), &store)).collect();
-                rule.look(&with(at(second), &rows))
+                rule.check(&with(at(second), &rows))
             })
             .collect()
     }
@@ -121,7 +122,7 @@ mod tests {
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told[..11], [0; 11]);
         assert_eq!(told[11..], [0, 1, 1, 0, 0]);
-        let due = "nobody is called store any more; <0.4.0> had the name";
+        let due = "name store is not registered any more; <0.4.0> had it";
         assert_eq!((seen[12][0].line.as_str(), seen[12][0].since.as_secs()), (due, 11));
     }
 
@@ -151,7 +152,7 @@ mod tests {
                 if !seen.is_empty() {
                     let missed = (now + 1).saturating_sub(MISSED as usize);
                     prop_assert!(by[missed..=now].iter().all(Option::is_none));
-                    prop_assert!(now >= SETTLED.as_secs() as usize);
+                    prop_assert!(now >= MIN_REGISTERED.as_secs() as usize);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Warnings: a linter for live systems.
 //!
-//! A [`Linter`] checks each [`Census`] and reports problems: the kind, the subject, the start and advice. It keeps a
-//! bounded amount of state between censuses. It reads neither a clock nor a node: the same censuses give the same
+//! A [`Linter`] checks each snapshot and reports problems: the kind, the subject, the start and advice. It keeps a
+//! bounded amount of state between snapshots. It reads neither a clock nor a node: the same snapshots give the same
 //! warnings. It can be used from any thread.
 //!
 //! | rule | detects |
@@ -26,172 +26,16 @@
 
 pub mod cycle;
 pub mod drops;
-#[cfg(test)]
-pub(crate) mod fixture;
 pub mod full_table;
 pub mod growing;
 pub mod hogging;
+mod linter;
 pub mod lost_name;
+mod rule;
 pub mod steady;
 pub mod storm;
 mod warning;
 
-use std::fmt;
-use std::time::Duration;
-
+pub use linter::Linter;
+pub use rule::MOST_OF_A_KIND;
 pub use warning::{Kind, Subject, Warning};
-pub(crate) use warning::{Sighting, called};
-
-use crate::census::{Census, supported};
-use steady::Steady;
-
-/// Largest number of warnings of one kind. More would add cost and no information.
-pub const MOST_OF_A_KIND: usize = 100;
-
-/// A check for one kind of problem.
-trait Rule: Send {
-    /// Returns what is detected now, worst first. Called for each census in order; its process table may be the same as
-    /// in the previous one.
-    fn look(&mut self, census: &Census) -> Vec<Sighting>;
-}
-
-/// Checks censuses and reports warnings.
-///
-/// ```
-/// use purlin::Node;
-/// use purlin_observer::census::Sampler;
-/// use purlin_observer::warnings::Linter;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let node = Node::builder().build()?;
-/// let sampler = Sampler::start(&node)?;
-/// let _watching = sampler.watch();
-/// let mut linter = Linter::default();
-/// for warning in linter.check(&sampler.latest()) {
-///     println!("{}: {}. {}", warning.kind, warning.line, warning.kind.advice());
-/// }
-/// # node.stop_blocking();
-/// # Ok(())
-/// # }
-/// ```
-pub struct Linter {
-    rules: Vec<Box<dyn Rule>>,
-    steady: Steady,
-}
-
-impl Default for Linter {
-    fn default() -> Self {
-        let rules: Vec<Box<dyn Rule>> = vec![
-            Box::<cycle::Cycles>::default(),
-            Box::<storm::Storms>::default(),
-            Box::<hogging::Hogs>::default(),
-            Box::<growing::Growing>::default(),
-            Box::<lost_name::Names>::default(),
-            Box::<drops::Dropped>::default(),
-            Box::<full_table::FullTable>::default(),
-        ];
-        Self { rules, steady: Steady::default() }
-    }
-}
-
-impl Linter {
-    /// Creates a linter for one census per `period`, which is clamped to between one millisecond and one hour. A
-    /// warning stays for five periods after the last census that showed it.
-    #[must_use]
-    pub fn every(period: Duration) -> Self {
-        Self { steady: Steady::resting(5 * supported(period)), ..Self::default() }
-    }
-}
-
-impl Linter {
-    /// Checks a census and returns the current warnings: the most severe kind first, within a kind the longest-lasting
-    /// first. Returns the same warnings for the same census.
-    pub fn check(&mut self, census: &Census) -> Vec<Warning> {
-        if self.steady.is_news(census) {
-            let seen = self.rules.iter_mut().flat_map(|rule| {
-                let mut seen = rule.look(census);
-                seen.truncate(MOST_OF_A_KIND);
-                seen
-            });
-            self.steady.look(census, seen);
-        }
-        self.steady.warnings()
-    }
-}
-
-impl fmt::Debug for Linter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Linter").field("rules", &self.rules.len()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Duration;
-    use super::fixture::{at, overview, pid, row, with};
-    use super::{Kind, Linter, MOST_OF_A_KIND, Subject};
-    use crate::census::{Call, Census, HogSeen};
-
-    /// Returns a census with several problems.
-    fn bad(second: u64, waiting: u64) -> Census {
-        let processes = (1..=200).map(|number| {
-            let mut process = row(pid(number));
-            process.mailbox_len = waiting + u64::from(number);
-            process
-        });
-        let mut census = with(at(second), &processes.collect::<Vec<_>>());
-        overview(&mut census).hogs = vec![HogSeen {
-            id: pid(5),
-            function: "crate::compute",
-            for_so_long: Duration::from_secs(1),
-        }];
-        let calls = [(1, 2), (2, 1)].map(|(a, b)| Call { caller: pid(a), callee: pid(b) });
-        census.calls = calls.into();
-        census
-    }
-
-    #[test]
-    fn warnings_are_ordered_by_severity_unique_and_limited_per_kind() {
-        let mut linter = Linter::default();
-        for second in 1..=10 {
-            linter.check(&bad(second, 100 * second));
-        }
-        let warnings = linter.check(&bad(11, 1100));
-        let kinds: Vec<_> = warnings.iter().map(|warning| warning.kind).collect();
-        assert_eq!(kinds[..3], [Kind::CallCycle, Kind::Hog, Kind::GrowingMailbox]);
-        assert_eq!(kinds.len(), 2 + MOST_OF_A_KIND);
-        assert_eq!(warnings[0].subject, Subject::Cycle(vec![pid(1), pid(2)]));
-        assert_eq!(warnings[1].subject.processes(), [pid(5)]);
-    }
-
-    #[test]
-    fn the_same_census_gives_the_same_warnings_and_an_unsampled_node_gives_none() {
-        let mut linter = Linter::default();
-        assert!(linter.check(&Census::none()).is_empty());
-        linter.check(&bad(1, 0));
-        let census = bad(2, 0);
-        let warnings = linter.check(&census);
-        assert_eq!(warnings.len(), 2);
-        for _ in 0..10 {
-            assert_eq!(linter.check(&census), warnings);
-        }
-    }
-
-    #[test]
-    fn warnings_end_after_the_problems_are_gone() {
-        let mut linter = Linter::default();
-        for second in 1..=6 {
-            linter.check(&bad(second, 100 * second));
-        }
-        let left: Vec<_> = (7..=11).map(|second| linter.check(&at(second)).len()).collect();
-        assert!(left[..4].iter().all(|left| *left > 0) && left[4] == 0, "{left:?}");
-    }
-
-    #[test]
-    fn every_kind_has_a_unique_name_and_advice_in_whole_sentences() {
-        for (at, kind) in Kind::ALL.into_iter().enumerate() {
-            assert!(kind.advice().ends_with('.') && !kind.advice().contains("  "), "{kind}");
-            assert!(Kind::ALL[..at].iter().all(|other| other.name() != kind.name()), "{kind}");
-        }
-    }
-}

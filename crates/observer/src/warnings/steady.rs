@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Sighting, Subject, Warning};
-use crate::census::Census;
+use super::rule::Detection;
+use super::warning::{Kind, Subject, Warning};
+use crate::snapshot::Snapshot;
 
 /// Time a warning stays after its last detection, at the default period of a second: long enough to be read, and longer
 /// than the pauses of a cause that comes and goes every few snapshots.
@@ -18,7 +19,7 @@ pub const REST: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Steady {
     rest: Duration,
-    /// Number and uptime of the last checked census.
+    /// Number and uptime of the last checked snapshot.
     number: u64,
     at: Duration,
     kept: FxHashMap<(Kind, Subject), Kept>,
@@ -31,28 +32,26 @@ struct Kept {
     line: String,
 }
 
-impl Default for Steady {
-    fn default() -> Self {
-        Self::resting(REST)
-    }
-}
-
 impl Steady {
-    /// Creates a filter with the hold time `rest` instead of [`REST`].
+    /// Creates a filter with the hold time `rest`.
     pub(super) fn resting(rest: Duration) -> Self {
         Self { rest, number: 0, at: Duration::ZERO, kept: FxHashMap::default() }
     }
 
-    /// Returns whether the census has not been checked yet.
-    pub(super) fn is_news(&self, census: &Census) -> bool {
-        census.number != self.number
+    /// Returns whether the snapshot has not been checked yet.
+    pub(super) fn is_new(&self, snapshot: &Snapshot) -> bool {
+        snapshot.number != self.number
     }
 
-    /// Records what the rules detected in a census.
-    pub(super) fn look(&mut self, census: &Census, seen: impl IntoIterator<Item = Sighting>) {
-        let at = census.overview.at;
-        (self.number, self.at) = (census.number, at);
-        for Sighting { kind, subject, line, since } in seen {
+    /// Records what the rules detected in a snapshot.
+    pub(super) fn record(
+        &mut self,
+        snapshot: &Snapshot,
+        seen: impl IntoIterator<Item = Detection>,
+    ) {
+        let at = snapshot.overview.at;
+        (self.number, self.at) = (snapshot.number, at);
+        for Detection { kind, subject, line, since } in seen {
             let new = || Kept { since, last: at, line: String::new() };
             let kept = self.kept.entry((kind, subject)).or_insert_with(new);
             (kept.last, kept.line) = (at, line);
@@ -60,7 +59,7 @@ impl Steady {
         self.kept.retain(|_, kept| at.saturating_sub(kept.last) < self.rest);
     }
 
-    /// Returns the warnings as of the last census.
+    /// Returns the warnings as of the last snapshot.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let mut warnings: Vec<_> = self
             .kept
@@ -87,21 +86,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{REST, Steady};
-    use crate::warnings::fixture::{at, pid};
-    use crate::warnings::{Kind, Sighting, Subject};
+    use crate::snapshot::fixture::{at, pid};
+    use crate::warnings::rule::Detection;
+    use crate::warnings::{Kind, Subject};
 
-    fn sighting(since: u64) -> Sighting {
+    fn detection(since: u64) -> Detection {
         let subject = Subject::Process(pid(7));
         let line = format!("at {since}");
-        Sighting { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
+        Detection { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
     }
 
     /// Returns the start of the warning, second by second, if it is detected in those seconds.
     fn told(seen: &[bool]) -> Vec<Option<u64>> {
-        let mut steady = Steady::default();
-        let looks = seen.iter().zip(1..);
-        let told = looks.map(|(&seen, second)| {
-            steady.look(&at(second), seen.then(|| sighting(second)));
+        let mut steady = Steady::resting(REST);
+        let snapshots = seen.iter().zip(1..);
+        let told = snapshots.map(|(&seen, second)| {
+            steady.record(&at(second), seen.then(|| detection(second)));
             steady.warnings().first().map(|warning| warning.since.as_secs())
         });
         told.collect()
@@ -120,10 +120,10 @@ mod tests {
 
     #[test]
     fn a_warning_not_detected_now_states_when_it_was() {
-        let mut steady = Steady::default();
-        steady.look(&at(1), [sighting(1)]);
+        let mut steady = Steady::resting(REST);
+        steady.record(&at(1), [detection(1)]);
         assert_eq!(steady.warnings()[0].line, "at 1");
-        steady.look(&at(4), []);
+        steady.record(&at(4), []);
         assert_eq!(steady.warnings()[0].line, "at 1 (seen 3 s ago)");
     }
 

@@ -11,8 +11,9 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Rule, Sighting, Subject, called};
-use crate::census::Census;
+use super::rule::{Detection, Rule, describe};
+use super::warning::{Kind, Subject};
+use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
@@ -86,25 +87,25 @@ impl Restarting {
 }
 
 impl Rule for Storms {
-    fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let restarts = census.crashes.restarts.iter().map(|restarts| Restarting {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+        let restarts = snapshot.crashes.restarts.iter().map(|restarts| Restarting {
             supervisor: restarts.supervisor,
             last: restarts.last,
             counted: restarts.counted,
             most: restarts.most,
             period: restarts.period,
         });
-        let storms = self.storms(census.overview.at, restarts);
+        let storms = self.storms(snapshot.overview.at, restarts);
         let told = storms.into_iter().map(|(restarting, since)| {
             let id = restarting.supervisor;
             // First line of the reason of the last child's exit. The supervisor's own report of giving up adds nothing.
-            let mut reports = census.crashes.reports.iter().rev();
+            let mut reports = snapshot.crashes.reports.iter().rev();
             let last =
                 reports.find(|report| report.supervisor == id && report.context != "shutdown");
             let why =
                 last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
-            let line = restarting.line(&called(census, id), why);
-            Sighting { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
+            let line = restarting.line(&describe(snapshot, id), why);
+            Detection { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
         });
         told.collect()
     }
@@ -136,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FEWEST, NEAR, Restarting, Storms};
-    use crate::warnings::fixture::pid;
+    use crate::snapshot::fixture::pid;
 
     /// Returns a supervisor with an intensity of ten restarts per minute.
     fn restarting(counted: usize, last: u64) -> Restarting {

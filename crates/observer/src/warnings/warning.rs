@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use purlin::{Name, ProcessId};
 
-use super::{cycle, drops, full_table, growing, hogging, lost_name, storm};
-use crate::census::Census;
-
 /// A detected problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,7 +13,7 @@ pub struct Warning {
     pub kind: Kind,
     /// The process, name or resource concerned. No two warnings have the same kind and the same subject.
     pub subject: Subject,
-    /// Description in one line, with figures of the last census. Process names are unescaped; the caller must escape
+    /// Description in one line, with figures of the last snapshot. Process names are unescaped; the caller must escape
     /// control characters for display.
     pub line: String,
     /// Node uptime at which the problem was first detected.
@@ -27,19 +24,19 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Processes wait for each other's replies: [`cycle`].
+    /// Processes wait for each other's replies: [`cycle`](super::cycle).
     CallCycle,
-    /// The process table is nearly full: [`full_table`].
+    /// The process table is nearly full: [`full_table`](super::full_table).
     FullTable,
-    /// A supervisor is close to or past its restart intensity: [`storm`].
+    /// A supervisor is close to or past its restart intensity: [`storm`](super::storm).
     RestartStorm,
-    /// A process does not await: [`hogging`].
+    /// A process does not await: [`hogging`](super::hogging).
     Hog,
-    /// A mailbox grows: [`growing`].
+    /// A mailbox grows: [`growing`](super::growing).
     GrowingMailbox,
-    /// A registered name has lost its process: [`lost_name`].
+    /// A registered name has lost its process: [`lost_name`](super::lost_name).
     LostName,
-    /// Messages were dropped: [`drops`].
+    /// Messages were dropped: [`drops`](super::drops).
     Drops,
 }
 
@@ -55,16 +52,6 @@ pub enum Subject {
     Name(Name, ProcessId),
     /// The node, in the stated respect.
     Node(&'static str),
-}
-
-/// A detection of a rule.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sighting {
-    pub(crate) kind: Kind,
-    pub(crate) subject: Subject,
-    pub(crate) line: String,
-    /// Start of the problem, as far as the rule has tracked it.
-    pub(crate) since: Duration,
 }
 
 impl Kind {
@@ -92,20 +79,6 @@ impl Kind {
             Self::Drops => "drops",
         }
     }
-
-    /// Returns advice on what to do.
-    #[must_use]
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::CallCycle => cycle::ADVICE,
-            Self::FullTable => full_table::ADVICE,
-            Self::RestartStorm => storm::ADVICE,
-            Self::Hog => hogging::ADVICE,
-            Self::GrowingMailbox => growing::ADVICE,
-            Self::LostName => lost_name::ADVICE,
-            Self::Drops => drops::ADVICE,
-        }
-    }
 }
 
 impl fmt::Display for Kind {
@@ -123,17 +96,5 @@ impl Subject {
             Self::Cycle(ids) => ids,
             Self::Node(_) => &[],
         }
-    }
-}
-
-/// Formats a process for a line: its name or function, and its pid.
-pub(crate) fn called(census: &Census, id: ProcessId) -> String {
-    let table = &census.processes;
-    let Some(row) = table.find(id).and_then(|row| table.row(row)) else {
-        return id.to_string();
-    };
-    match row.name {
-        Some(name) => format!("{name} ({id})"),
-        None => format!("{id} ({})", row.function),
     }
 }

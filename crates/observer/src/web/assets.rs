@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-use super::answer::Refusal;
+use super::refusal::Refusal;
 
 const PAGE: &str = include_str!("../page/page.html");
 const SCRIPT: &str = "text/javascript; charset=utf-8";

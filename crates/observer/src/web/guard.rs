@@ -24,8 +24,8 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::answer::Refusal;
-use super::site::Site;
+use super::refusal::Refusal;
+use super::state::Site;
 use super::token::Token;
 
 /// Response headers added to every response.
@@ -45,11 +45,16 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Passes a request on if it is admitted, and returns an error response otherwise.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut answer =
-        match admit(&site.hosts, &site.token, request.method(), request.uri(), request.headers()) {
-            Ok(()) => next.run(request).await,
-            Err(refusal) => refusal.into_response(),
-        };
+    let mut answer = match admit(
+        &site.settings.hosts,
+        &site.token,
+        request.method(),
+        request.uri(),
+        request.headers(),
+    ) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
     for (name, value) in HEADERS {
         answer.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -64,9 +69,9 @@ fn admit(
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Result<(), Refusal> {
-    let host = said(headers, HOST).or_else(|| uri.authority().map(|it| it.as_str()));
+    let host = single_value(headers, HOST).or_else(|| uri.authority().map(|it| it.as_str()));
     let host = host.unwrap_or_default();
-    if !may_be_called(host, hosts) {
+    if !is_allowed_host(host, hosts) {
         return Err(Refusal::new(
             StatusCode::MISDIRECTED_REQUEST,
             "the observer is not called that: use an address, localhost, or a name that Observer::host allows",
@@ -80,12 +85,12 @@ fn admit(
         return Err(Refusal::forbidden("another site's page may not ask the observer"));
     }
     if !harmless && headers.contains_key(ORIGIN) {
-        let from = said(headers, ORIGIN).and_then(|origin| origin.split_once("://"));
+        let from = single_value(headers, ORIGIN).and_then(|origin| origin.split_once("://"));
         if from.is_none_or(|(scheme, from)| from != host || !["http", "https"].contains(&scheme)) {
             return Err(Refusal::forbidden("another site's page may change nothing"));
         }
     }
-    let token = said(headers, AUTHORIZATION).and_then(|all| all.strip_prefix("Bearer "));
+    let token = single_value(headers, AUTHORIZATION).and_then(|all| all.strip_prefix("Bearer "));
     if !own && !token.is_some_and(|token| known.is(token.as_bytes())) {
         return Err(Refusal::new(
             StatusCode::UNAUTHORIZED,
@@ -101,7 +106,7 @@ fn own_file(path: &str) -> bool {
 }
 
 /// Returns the value of a header that is present exactly once.
-fn said(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+fn single_value(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let value = all.next()?.to_str().ok()?;
     all.next().is_none().then_some(value)
@@ -109,7 +114,7 @@ fn said(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 /// Returns whether `host` is acceptable in a request. WHY any address is: the requests of a page that was loaded under
 /// a name carry that name in `Host`, never an address; only names can be made to resolve elsewhere.
-fn may_be_called(host: &str, allowed: &[String]) -> bool {
+fn is_allowed_host(host: &str, allowed: &[String]) -> bool {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
             Some((address, "")) => (address, None),
@@ -133,7 +138,7 @@ mod tests {
     use axum::http::{Method, Uri};
     use proptest::prelude::*;
 
-    use super::{admit, may_be_called};
+    use super::{admit, is_allowed_host};
     use crate::web::token::Token;
 
     const TOKEN: &str = "a-token-that-nobody-can-guess";
@@ -176,11 +181,11 @@ mod tests {
     }
 
     /// Generates the values of a header, which is usually present once.
-    fn said(text: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
+    fn single_value(text: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
         let times = prop_oneof![3 => Just(1), 1 => 0..3_usize];
-        (prop::collection::vec(text, 2), times).prop_map(|(mut said, times)| {
-            said.truncate(times);
-            said
+        (prop::collection::vec(text, 2), times).prop_map(|(mut single_value, times)| {
+            single_value.truncate(times);
+            single_value
         })
     }
 
@@ -190,7 +195,7 @@ mod tests {
         for host in
             ["127.0.0.1:4", "[::1]:4", "[::1]", "localhost", "LocalHost:9", "Shop.example:1"]
         {
-            assert!(may_be_called(host, &allowed), "{host}");
+            assert!(is_allowed_host(host, &allowed), "{host}");
         }
         for host in [
             "",
@@ -204,7 +209,7 @@ mod tests {
             "user@localhost",
             "localhost:1:2",
         ] {
-            assert!(!may_be_called(host, &allowed), "{host}");
+            assert!(!is_allowed_host(host, &allowed), "{host}");
         }
     }
 
@@ -215,17 +220,17 @@ mod tests {
         fn an_accepted_host_is_ours_to_an_http_parser_too(
             text in prop_oneof![host(), "\\[?[a-z0-9.:]{0,20}\\]?:?[0-9]{0,6}", ".{0,40}"],
         ) {
-            if may_be_called(&text, &["shop.example".to_owned()]) {
+            if is_allowed_host(&text, &["shop.example".to_owned()]) {
                 prop_assert!(host_of(&text).is_none_or(|host| is_ours(&host)), "{text}");
             }
         }
 
         #[test]
         fn an_admitted_request_has_the_token_once_and_comes_from_no_other_site(
-            hosts in said(host()),
-            origins in said(origin()),
-            sites in said(site()),
-            tokens in said(authorization()),
+            hosts in single_value(host()),
+            origins in single_value(origin()),
+            sites in single_value(site()),
+            tokens in single_value(authorization()),
             method in prop::sample::select(vec![Method::GET, Method::HEAD, Method::POST]),
             path in prop::sample::select(vec!["/", "/page/main.js", "/page", "/api/about", "//page/x"]),
         ) {

@@ -3,18 +3,16 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Builder, Node};
 use purlin_ack::server::Watch;
 use purlin_dist::cluster::Cluster;
 
-use super::board::{Board, Opened};
 use super::server::Running;
-use super::site::Site;
+use super::state::{Opened, Settings, Site};
 use super::token::Token;
-use crate::census::{PERIOD, supported};
+use crate::snapshot::supported;
 
 /// Configuration of a node's page, and its address once the node runs.
 ///
@@ -37,11 +35,8 @@ use crate::census::{PERIOD, supported};
 pub struct Observer {
     address: SocketAddr,
     token: Option<String>,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) may_exit: bool,
-    pub(crate) period: Duration,
     silent: bool,
-    pub(crate) board: Arc<Board>,
+    settings: Settings,
 }
 
 impl fmt::Debug for Observer {
@@ -49,7 +44,7 @@ impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observer")
             .field("address", &self.address)
-            .field("may_exit", &self.may_exit)
+            .field("may_exit", &self.settings.may_exit)
             .finish_non_exhaustive()
     }
 }
@@ -94,8 +89,7 @@ impl Observer {
     /// Serves the page at `address`; port 0 chooses a free port. A client with the token may only read.
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
-        let (token, hosts, may_exit, silent) = Default::default();
-        Self { address, token, hosts, may_exit, period: PERIOD, silent, board: Arc::default() }
+        Self { address, token: None, silent: false, settings: Settings::default() }
     }
 
     /// Sets the token that opens the page, instead of a random one: 22 to 256 letters, digits, `-` and `_`. An address
@@ -109,14 +103,14 @@ impl Observer {
     /// Allows clients with the token to send exit signals to processes.
     #[must_use]
     pub fn allow_exit(mut self, allowed: bool) -> Self {
-        self.may_exit = allowed;
+        self.settings.may_exit = allowed;
         self
     }
 
     /// Allows a host name for the page, in addition to addresses and `localhost`.
     #[must_use]
     pub fn host(mut self, name: impl Into<String>) -> Self {
-        self.hosts.push(name.into());
+        self.settings.hosts.push(name.into());
         self
     }
 
@@ -124,7 +118,7 @@ impl Observer {
     /// Warnings count samples, so a shorter period raises them sooner.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
-        self.period = supported(period);
+        self.settings.period = supported(period);
         self
     }
 
@@ -138,18 +132,18 @@ impl Observer {
     /// Returns the address to open in a browser, with the token; `None` before the node is built.
     #[must_use]
     pub fn url(&self) -> Option<&str> {
-        self.board.opened.get().map(|opened| opened.url.as_str())
+        self.settings.board.opened.get().map(|opened| opened.url.as_str())
     }
 
     /// Returns the socket address of the page; `None` before the node is built.
     #[must_use]
     pub fn local_addr(&self) -> Option<SocketAddr> {
-        self.board.opened.get().map(|opened| opened.address)
+        self.settings.board.opened.get().map(|opened| opened.address)
     }
 
     /// Shows the node's cluster. Only a weak reference is held.
     pub fn show_cluster(&self, cluster: &Cluster) {
-        self.board.show_cluster(cluster.downgrade());
+        self.settings.board.show_cluster(cluster.downgrade());
     }
 
     /// Shows an ack server under `name`, replacing one of the same name. Only a weak reference to the server or its
@@ -158,7 +152,7 @@ impl Observer {
     /// In the metrics a name identifies one server: counters do not decrease, so those of a different server with the
     /// same name stay constant until they exceed the first server's. Choose another name for another server.
     pub fn show_server(&self, name: impl Into<String>, server: impl Into<Watch>) {
-        self.board.show_server(name.into(), server.into());
+        self.settings.board.show_server(name.into(), server.into());
     }
 
     /// Opens the page of a running node.
@@ -175,11 +169,11 @@ impl Observer {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
             }
         };
-        let site = Site::new(node, self, token.clone())?;
+        let site = Site::new(node, self.settings.clone(), token.clone())?;
         let running = Running::start(self.address, site, node.name())?;
         let address = running.address();
         let url = format!("http://{address}/#token={}", token.as_str());
-        if self.board.opened.set(Opened { address, url: url.clone() }).is_err() {
+        if self.settings.board.opened.set(Opened { address, url: url.clone() }).is_err() {
             return Err(io::Error::other(
                 "this observer shows another node already: make one for each",
             ));

@@ -11,10 +11,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::time::timeout;
 
-use super::answer::Refusal;
+#[cfg(feature = "metrics")]
+use super::api::metrics::metrics;
+use super::api::{cluster, live, process, processes, servers, trace, tree, warnings};
+use super::assets;
 use super::guard::guard;
-use super::site::Site;
-use super::{assets, cluster, live, metrics, process, processes, servers, trace, tree, warnings};
+use super::refusal::Refusal;
+use super::state::Site;
 
 /// Largest request body, in bytes.
 const BODY: usize = 8 << 10;
@@ -40,7 +43,7 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .route("/api/trace/start", post(trace::start))
         .route("/api/trace/stop", post(trace::stop))
         .route("/api/trace/chrome", get(trace::file))
-        .route("/metrics", get(metrics::metrics))
+        .route("/metrics", get(metrics))
         .fallback(async || Refusal::gone("there is nothing there"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done there")
@@ -49,6 +52,11 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .layer(DefaultBodyLimit::max(BODY))
         .layer(from_fn_with_state(Arc::clone(&site), guard))
         .with_state(site)
+}
+
+#[cfg(not(feature = "metrics"))]
+async fn metrics() -> Refusal {
+    Refusal::gone("this program was built without the feature `metrics` of purlin-observer")
 }
 
 async fn in_time(request: Request, next: Next) -> Response {

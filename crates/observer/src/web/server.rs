@@ -25,8 +25,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::routes::routes;
-use super::site::Site;
-use super::warnings::lint;
+use super::state::Site;
 
 /// Largest number of open connections. A browser opens six.
 const CONNECTIONS: usize = 64;
@@ -38,9 +37,9 @@ const UNREAD: Duration = Duration::from_secs(30);
 const HEAD_BYTES: usize = 16 << 10;
 const FIELDS: usize = 64;
 /// Pause after a failed `accept`, such as when the process is out of file descriptors.
-const SHORTAGE: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time limit of running blocking work when the node stops.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -77,7 +76,7 @@ impl Running {
                     _ = stopped => {}
                 }
             });
-            runtime.shutdown_timeout(LAST_MOMENT);
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
         })?;
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
@@ -104,30 +103,30 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     };
     tokio::spawn({
         let site = Arc::clone(&site);
-        async move { tokio::join!(site.linger(), lint(&site)) }
+        async move { tokio::join!(site.linger(), site.lint()) }
     });
     let (routes, room) = (routes(site), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            sleep(SHORTAGE).await;
+            sleep(ACCEPT_PAUSE).await;
             continue;
         };
         match Arc::clone(&room).try_acquire_owned() {
             Ok(permit) => {
                 let routes = routes.clone();
                 tokio::spawn(async move {
-                    converse(stream, routes, UNREAD).await;
+                    serve_connection(stream, routes, UNREAD).await;
                     drop(permit);
                 });
             }
-            Err(_) => turn_away(stream).await,
+            Err(_) => reject(stream).await,
         }
     }
 }
 
 /// Serves one connection until it is closed, or until the client has acknowledged nothing for `unread`.
-async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
-    give_up_after(&stream, unread);
+async fn serve_connection(stream: TcpStream, routes: Router, unread: Duration) {
+    set_user_timeout(&stream, unread);
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
     server.max_buf_size(HEAD_BYTES).max_headers(FIELDS);
@@ -139,7 +138,7 @@ async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
 
 /// Sets `TCP_USER_TIMEOUT`, so that the kernel closes a connection whose client does not read. On other systems than
 /// Linux the kernel's default timeout applies.
-fn give_up_after(stream: &TcpStream, time: Duration) {
+fn set_user_timeout(stream: &TcpStream, time: Duration) {
     #[cfg(target_os = "linux")]
     let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(time));
     #[cfg(not(target_os = "linux"))]
@@ -147,7 +146,7 @@ fn give_up_after(stream: &TcpStream, time: Duration) {
 }
 
 /// Sends status 503. What does not fit into the socket buffer within 10 ms is not sent.
-async fn turn_away(mut stream: TcpStream) {
+async fn reject(mut stream: TcpStream) {
     let _ = timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
 }
 
@@ -162,7 +161,7 @@ mod tests {
     use tokio::runtime::Builder;
     use tokio::time::timeout;
 
-    use super::converse;
+    use super::serve_connection;
 
     #[test]
     fn a_client_that_does_not_read_loses_its_connection() {
@@ -178,7 +177,7 @@ mod tests {
             let routes = Router::new().route("/", get(async || vec![0_u8; 64 << 20]));
             // WHY real time: the connection is closed however late the timeout fires; the outer limit only guards
             // against hanging.
-            let served = converse(stream, routes, Duration::from_millis(50));
+            let served = serve_connection(stream, routes, Duration::from_millis(50));
             timeout(Duration::from_secs(60), served).await.expect("it ends");
         });
     }

@@ -82,9 +82,9 @@ fn the_table_is_sorted_filtered_and_paged() {
 fn the_overview_has_the_figures_of_the_node() {
     let seen = Seen::start();
     named(&seen.node, "till");
-    let news = seen.until("/api/overview", |news| news["look"]["processes"] == 1);
+    let news = seen.until("/api/overview", |news| news["snapshot"]["processes"] == 1);
     assert_eq!(news["node"], "zanzibar");
-    assert_eq!(news["look"]["workers"].as_array().map(Vec::len), Some(2));
+    assert_eq!(news["snapshot"]["workers"].as_array().map(Vec::len), Some(2));
     assert_eq!(news["sampler"]["left_out"], 0);
     assert_eq!(news["connections"], Value::Null);
     assert!(
@@ -112,7 +112,7 @@ fn a_process_that_blocks_its_thread_is_listed_as_a_hog() {
 }
 
 #[test]
-fn a_stream_begins_with_the_history_and_continues_with_each_census() {
+fn a_stream_begins_with_the_history_and_continues_with_each_snapshot() {
     let seen = Seen::start();
     let mut stream = seen.connect();
     let request =
@@ -218,7 +218,7 @@ fn a_shown_server_reports_its_recent_ack_latency() {
     });
     seen.observer.show_server("orders", &server);
     let told = |found: &Value| found["servers"][0]["latency"].clone();
-    assert_eq!(told(&seen.json("/api/servers")), Value::Null, "nobody had looked");
+    assert_eq!(told(&seen.json("/api/servers")), Value::Null, "there was no earlier reading");
     let none = told(&seen.json("/api/servers"));
     assert_eq!(
         (&none["acks"], &none["p50_ns"], &none["max_ns"]),

@@ -1,8 +1,8 @@
-//! Integration tests of the observer: census, warnings, metrics, and the page over real connections and in a real browser.
+//! Integration tests of the observer: snapshots, warnings, metrics, and the page over real connections and in a real
+//! browser.
 
 mod api;
 mod browser;
-mod census;
 mod cost;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -13,5 +13,6 @@ mod questions;
 mod safety;
 #[cfg(feature = "metrics")]
 mod scrape;
+mod snapshot;
 mod support;
 mod warnings;

@@ -8,23 +8,23 @@ use crate::prometheus::Scrape;
 use crate::support::{PERIOD, until, until_some};
 use purlin::{Node, Process};
 use purlin_ack::server::{Counts, Latency};
-use purlin_observer::census::{Census, Sampler};
 use purlin_observer::metrics::{ALL, Exporter, Type};
+use purlin_observer::snapshot::{Sampler, Snapshot};
 use purlin_observer::warnings::Linter;
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/purlin.json");
 
-/// Waits for a census after number `before`.
-fn next(sampler: &Sampler, before: u64) -> Arc<Census> {
-    let mut censuses = sampler.subscribe();
+/// Waits for a snapshot after number `before`.
+fn next(sampler: &Sampler, before: u64) -> Arc<Snapshot> {
+    let mut snapshots = sampler.subscribe();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
-        let census = censuses.wait_for(|census| census.number > before).await;
-        Arc::clone(&census.expect("the sampler lives"))
+        let snapshot = snapshots.wait_for(|snapshot| snapshot.number > before).await;
+        Arc::clone(&snapshot.expect("the sampler lives"))
     })
 }
 
-/// Returns two scrapes, one census apart, of a node that has a process with five queued messages.
+/// Returns two scrapes, one snapshot apart, of a node that has a process with five queued messages.
 fn scrapes() -> [Scrape; 2] {
     let node = Node::builder().name("shop@127.0.0.1").workers(2).build().unwrap();
     let sampler = Sampler::every(&node, PERIOD).unwrap();
@@ -34,16 +34,16 @@ fn scrapes() -> [Scrape; 2] {
     let _watching = sampler.watch();
     let mut before = 0;
     let scrapes = [(); 2].map(|()| {
-        let mut census = Census::clone(&next(&sampler, before));
-        before = census.number;
+        let mut snapshot = Snapshot::clone(&next(&sampler, before));
+        before = snapshot.number;
         // Not every operating system reports the resident set.
-        let memory = &mut Arc::make_mut(&mut census.overview).memory;
+        let memory = &mut Arc::make_mut(&mut snapshot.overview).memory;
         memory.resident = memory.resident.or(Some(1 << 20));
-        let warnings = Linter::default().check(&census);
+        let warnings = Linter::default().check(&snapshot);
         Scrape::read(&exporter.scrape(|recording| {
-            recording.tell(&census, &warnings);
-            recording.tell_round_trip("bank@127.0.0.1", Duration::from_millis(20));
-            recording.tell_server("orders", &Counts::default(), &Latency::default());
+            recording.record(&snapshot, &warnings);
+            recording.record_round_trip("bank@127.0.0.1", Duration::from_millis(20));
+            recording.record_server("orders", &Counts::default(), &Latency::default());
         }))
     });
     node.stop_blocking();
@@ -91,7 +91,7 @@ fn messages_and_turns_are_counted() {
     let sampler = Sampler::every(&node, PERIOD).unwrap();
     let exporter = Exporter::new(node.name());
     let _watching = sampler.watch();
-    let mut census = next(&sampler, 0);
+    let mut snapshot = next(&sampler, 0);
     for _ in 0..1000 {
         node.block_on(async |mut me: Process<u8>| {
             me.pid().send(1);
@@ -99,8 +99,8 @@ fn messages_and_turns_are_counted() {
         });
     }
     until_some("a thousand messages and turns", || {
-        census = next(&sampler, census.number);
-        let scrape = Scrape::read(&exporter.scrape(|recording| recording.tell(&census, &[])));
+        snapshot = next(&sampler, snapshot.number);
+        let scrape = Scrape::read(&exporter.scrape(|recording| recording.record(&snapshot, &[])));
         let sent = scrape.value("purlin_sent_messages_total");
         let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
         assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");
@@ -114,7 +114,7 @@ fn a_departed_node_is_no_longer_exported() {
     let exporter = Exporter::new("shop");
     let of_bank = |text: String| text.contains(r#"purlin_peer_node_name="bank""#);
     assert!(of_bank(
-        exporter.scrape(|recording| recording.tell_round_trip("bank", Duration::ZERO))
+        exporter.scrape(|recording| recording.record_round_trip("bank", Duration::ZERO))
     ));
     until("it is told of no more", || !of_bank(exporter.scrape(|_| {})));
 }

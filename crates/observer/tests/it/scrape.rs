@@ -23,7 +23,7 @@ fn each_scrape_has_current_figures_of_the_node() {
     });
 }
 
-// utilization is measured between two censuses, and between two scrapes there is no watcher
+// utilization is measured between two snapshots, and between two scrapes there is no watcher
 #[test]
 fn a_single_scrape_of_a_busy_node_has_a_utilization_above_zero() {
     let seen = Seen::start();

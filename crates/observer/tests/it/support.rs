@@ -10,7 +10,7 @@ pub(crate) use purlin_polling::{HANG, until, until_some};
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
-/// Sampling period. WHY not the default second: tests wait for several censuses.
+/// Sampling period. WHY not the default second: tests wait for several snapshots.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
 /// An observed node.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Node, Overflow, Pid, Process, Reply, SpawnOptions};
-use purlin_observer::census::Sampler;
+use purlin_observer::snapshot::Sampler;
 use purlin_observer::warnings::{Kind, Linter, Warning};
 
 use crate::support::PERIOD;
@@ -24,16 +24,16 @@ impl Seen {
         Self { node, sampler, linter: Linter::every(PERIOD) }
     }
 
-    /// Returns the first warning of that kind. `meanwhile` is called before each census.
+    /// Returns the first warning of that kind. `meanwhile` is called before each snapshot.
     fn until(&mut self, kind: Kind, mut meanwhile: impl FnMut()) -> Warning {
         let _watching = self.sampler.watch();
-        let mut censuses = self.sampler.subscribe();
+        let mut snapshots = self.sampler.subscribe();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         loop {
             meanwhile();
-            runtime.block_on(censuses.changed()).expect("the sampler lives");
-            let census = censuses.borrow_and_update().clone();
-            let mut warnings = self.linter.check(&census).into_iter();
+            runtime.block_on(snapshots.changed()).expect("the sampler lives");
+            let snapshot = snapshots.borrow_and_update().clone();
+            let mut warnings = self.linter.check(&snapshot).into_iter();
             if let Some(found) = warnings.find(|warning| warning.kind == kind) {
                 return found;
             }

@@ -33,10 +33,10 @@ async function overview({ open, act, about, picture, pictures }) {
 }
 
 // A snapshot of a node with three hundred workers.
-const look = (second) => ({
+const snapshot = (second) => ({
   at_ns: second * 1e9,
   span_ns: 1e9,
-  common_queue: 0,
+  global_queue: 0,
   ready: 0,
   processes: 1,
   messages_per_second: 0,
@@ -54,13 +54,13 @@ async function crowd({ open }) {
     node: "zanzibar",
     uptime_ns: 600e9,
     max_processes: 1000,
-    look: look(600),
+    snapshot: snapshot(600),
     hogs: [],
     drops: {},
     connections: null,
     sampler: { share: 0, took_ns: 0, lasted_ns: 0, left_out: 0, lost: 0 },
   };
-  const history = Array.from({ length: 600 }, (_, second) => look(second));
+  const history = Array.from({ length: 600 }, (_, second) => snapshot(second));
   const body = [
     ["history", history],
     ["overview", news],
@@ -121,7 +121,7 @@ async function many({ open, about, picture }) {
 }
 
 // Waits for the given number of snapshots.
-async function looks(page, times) {
+async function snapshots(page, times) {
   for (let time = 0; time < times; time += 1) {
     const before = await page.locator("#health").textContent();
     await page.waitForFunction((old) => document.getElementById("health").textContent !== old, before);
@@ -144,11 +144,11 @@ async function paused({ open, act }) {
   await page.getByText("No row fits.").waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
   // The response to a request sent before the pause may contain a later snapshot.
-  while (under_way > 0) await looks(page, 1);
+  while (under_way > 0) await snapshots(page, 1);
   await act("spawn");
   const asked = [];
   page.on("request", (request) => asked.push(request.url()));
-  await looks(page, 2);
+  await snapshots(page, 2);
   assert.deepEqual(asked, []);
   assert.equal(await row(page, "newcomer").count(), 0);
   await page.getByRole("button", { name: "Pause" }).click();
@@ -190,13 +190,13 @@ async function slow({ open, about }) {
     `#/process/${encodeURIComponent(about.linked)}`,
   );
   await page.getByRole("heading", { name: `Process ${about.linked}` }).waitFor();
-  await looks(page, 3);
+  await snapshots(page, 3);
   assert.equal(asked, 1);
   let_go();
   await page.getByText("too much to do").waitFor();
   failing = false;
   await page.getByText("too much to do").waitFor({ state: "hidden" });
-  await page.locator(".facts", { hasText: "Runs" }).waitFor();
+  await page.locator(".facts", { hasText: "Function" }).waitFor();
   page.expected = page.complaints.filter((each) => each.includes("503"));
 }
 
@@ -275,7 +275,7 @@ async function servers({ open, act, picture }) {
   }
   // The figure covers recent acks only, so the test sends until the page shows it.
   const took = page.locator(".facts div", {
-    hasText: /half [\d.]+\s(µs|ms|s), 90 % [\d.]+\s(µs|ms|s), 99 % [\d.]+\s(µs|ms|s), slowest [\d.]+\s(µs|ms|s); last [\d.]+\s\S+$/,
+    hasText: /p50 [\d.]+\s(µs|ms|s), p90 [\d.]+\s(µs|ms|s), p99 [\d.]+\s(µs|ms|s), max [\d.]+\s(µs|ms|s); last [\d.]+\s\S+$/,
   });
   while ((await took.count()) === 0) await act("send");
   await page.getByRole("img", { name: /^From read to ack, last \d+ seconds/ }).waitFor();
@@ -357,7 +357,7 @@ async function did({ open, act, about }) {
   const page = await open({ at: `#/process/${encodeURIComponent(about.clerk)}` });
   const events = page.getByRole("region", { name: "Last events" });
   await page.waitForResponse(/api\/trace\?/);
-  await page.locator(".facts", { hasText: "Runs" }).waitFor();
+  await page.locator(".facts", { hasText: "Function" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "The whole trace" }).count(), 0);
   await page.evaluate(() => {
     location.hash = "#/trace";

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use purlin::{Node, WeakNode};
 use tokio::sync::watch;
 
-use super::looker::Schedule;
-use super::{Census, History, PERIOD, supported};
+use super::schedule::Schedule;
+use super::{History, PERIOD, Snapshot, supported};
 
 /// Handle of the sampler thread of a node. Clones share the thread.
 #[derive(Clone)]
@@ -26,15 +26,15 @@ pub struct Watching(Arc<Shared>);
 struct Handle(Arc<Shared>);
 
 struct Shared {
-    latest: watch::Sender<Arc<Census>>,
+    latest: watch::Sender<Arc<Snapshot>>,
     history: Mutex<History>,
-    desk: Mutex<Desk>,
-    called: Condvar,
+    control: Mutex<Control>,
+    changed: Condvar,
     period: Duration,
 }
 
 #[derive(Default)]
-struct Desk {
+struct Control {
     watchers: usize,
     closed: bool,
 }
@@ -55,10 +55,10 @@ impl Sampler {
     pub fn every(node: &Node, period: Duration) -> io::Result<Self> {
         let period = supported(period);
         let shared = Arc::new(Shared {
-            latest: watch::Sender::new(Arc::new(Census::none())),
+            latest: watch::Sender::new(Arc::new(Snapshot::none())),
             history: Mutex::default(),
-            desk: Mutex::default(),
-            called: Condvar::new(),
+            control: Mutex::default(),
+            changed: Condvar::new(),
             period,
         });
         let (own, weak) = (Arc::clone(&shared), node.downgrade());
@@ -67,20 +67,20 @@ impl Sampler {
         Ok(Self(Arc::new(Handle(shared))))
     }
 
-    /// Keeps the sampler active until the returned guard is dropped. The first census follows soon after.
+    /// Keeps the sampler active until the returned guard is dropped. The first snapshot follows soon after.
     pub fn watch(&self) -> Watching {
-        self.0.0.desk().watchers += 1;
-        self.0.0.called.notify_all();
+        self.0.0.control().watchers += 1;
+        self.0.0.changed.notify_all();
         Watching(Arc::clone(&self.0.0))
     }
 
-    /// Returns the last census, which is old if there is no watcher.
-    pub fn latest(&self) -> Arc<Census> {
+    /// Returns the last snapshot, which is old if there is no watcher.
+    pub fn latest(&self) -> Arc<Snapshot> {
         self.0.0.latest()
     }
 
-    /// Returns a receiver of every new census.
-    pub fn subscribe(&self) -> watch::Receiver<Arc<Census>> {
+    /// Returns a receiver of every new snapshot.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.0.0.latest.subscribe()
     }
 
@@ -104,22 +104,22 @@ impl std::fmt::Debug for Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        self.0.desk().watchers -= 1;
-        self.0.called.notify_all();
+        self.0.control().watchers -= 1;
+        self.0.changed.notify_all();
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.0.desk().closed = true;
-        self.0.called.notify_all();
+        self.0.control().closed = true;
+        self.0.changed.notify_all();
     }
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn control(&self) -> MutexGuard<'_, Control> {
         // WHY poisoning is ignored: nothing can panic while the lock is held, so the state is consistent.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
@@ -129,35 +129,35 @@ impl Shared {
     fn run(&self, node: &WeakNode) {
         while self.wait(None) {
             let Some(strong) = node.upgrade() else { return };
-            let mut looker = Schedule::new(&strong, &self.latest(), self.period);
+            let mut schedule = Schedule::new(&strong, &self.latest(), self.period);
             drop(strong);
-            while self.wait(Some(looker.next())) {
+            while self.wait(Some(schedule.next())) {
                 let Some(node) = node.upgrade() else { return };
-                let Some(census) = looker.look(&node, &self.latest()) else { continue };
-                self.history().push(Arc::clone(&census.overview));
-                self.latest.send_replace(Arc::new(census));
+                let Some(snapshot) = schedule.step(&node, &self.latest()) else { continue };
+                self.history().push(Arc::clone(&snapshot.overview));
+                self.latest.send_replace(Arc::new(snapshot));
             }
         }
     }
 
-    fn latest(&self) -> Arc<Census> {
+    fn latest(&self) -> Arc<Snapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
     /// With a time, waits until `until` and returns `true`; returns `false` early if the last watcher leaves. Without a
     /// time, waits for a watcher and returns `true`. Returns `false` if the sampler is closed.
     fn wait(&self, until: Option<Instant>) -> bool {
-        let mut desk = self.desk();
+        let mut control = self.control();
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            desk = match left {
-                _ if desk.closed => return false,
-                None if desk.watchers > 0 => return true,
-                None => self.called.wait(desk).unwrap_or_else(PoisonError::into_inner),
-                Some(_) if desk.watchers == 0 => return false,
+            control = match left {
+                _ if control.closed => return false,
+                None if control.watchers > 0 => return true,
+                None => self.changed.wait(control).unwrap_or_else(PoisonError::into_inner),
+                Some(_) if control.watchers == 0 => return false,
                 Some(Duration::ZERO) => return true,
                 Some(left) => {
-                    let waited = self.called.wait_timeout(desk, left);
+                    let waited = self.changed.wait_timeout(control, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };

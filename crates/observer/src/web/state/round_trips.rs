@@ -1,7 +1,7 @@
 //! Round-trip times to connected nodes, measured while a watcher is connected.
 //!
-//! Handlers call [`RoundTrips::look`], which sends probes and waits for none of them. A node is probed at most once in
-//! two periods of the census, and not before it has answered or [`PATIENCE`] has passed.
+//! Handlers call [`RoundTrips::peers`], which sends probes and waits for none of them. A node is probed at most once in
+//! two sampling periods, and not before it has answered or [`TIMEOUT`] has passed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Cluster, PingError};
+use purlin_dist::link::Traffic;
 
 /// Timeout of a probe. WHY a timeout: if the process that answers is gone, the probe is lost and has to be repeated.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Measurements of the nodes that were connected at the last call.
 pub(crate) struct RoundTrips {
@@ -58,8 +59,8 @@ impl Known {
         if self.waits || since.is_some_and(|since| since < every) {
             return false;
         }
-        let looked = since.is_some_and(|since| since < 2 * PATIENCE);
-        if !looked && self.unanswered.take().is_some() {
+        let watched = since.is_some_and(|since| since < 2 * TIMEOUT);
+        if !watched && self.unanswered.take().is_some() {
             // WHY: it is unknown whether the node would have answered while there was no watcher, and the earlier
             // measurement belongs to a node that did not answer.
             self.last = None;
@@ -98,31 +99,29 @@ impl RoundTrips {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the measurements of `nodes`, in their order, and sends the probes that are due. `nodes` must be all
-    /// nodes that the cluster is connected to; measurements of others are dropped. Must be called within a tokio
-    /// runtime.
-    pub(crate) fn look<'a>(
+    /// Returns the connected nodes with their traffic and round-trip times, and sends the probes that are due.
+    /// Measurements of other nodes are dropped. Must be called within a tokio runtime.
+    pub(crate) fn peers(
         self: &Arc<Self>,
         cluster: &Cluster,
-        nodes: impl Iterator<Item = &'a NodeName>,
-    ) -> Vec<RoundTrip> {
-        let now = Instant::now();
+    ) -> Vec<(NodeName, Traffic, RoundTrip)> {
+        let (traffic, now) = (cluster.traffic(), Instant::now());
         let mut known = self.known();
         let mut before = std::mem::take(&mut *known);
-        let told = nodes.map(|node| {
-            let mut it = before.remove(node).unwrap_or_default();
+        let peers = traffic.into_iter().map(|(node, traffic)| {
+            let mut it = before.remove(&node).unwrap_or_default();
             if it.asks(now, self.every) {
-                self.ask(cluster, node);
+                self.ask(cluster, &node);
             }
             let told = it.told(now);
             known.insert(node.clone(), it);
-            told
+            (node, traffic, told)
         });
-        told.collect()
+        peers.collect()
     }
 
     fn ask(self: &Arc<Self>, cluster: &Cluster, node: &NodeName) {
-        let (this, node, answer) = (Arc::clone(self), node.clone(), cluster.ping(node, PATIENCE));
+        let (this, node, answer) = (Arc::clone(self), node.clone(), cluster.ping(node, TIMEOUT));
         tokio::spawn(async move {
             let answer = answer.await;
             let mut known = this.known();

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
-use purlin_dist::link::Traffic;
 use serde::Serialize;
 
-use super::look::ns;
-use super::round_trips::RoundTrip;
-use super::site::Site;
+use super::values::ns;
+use crate::web::state::Site;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
@@ -42,15 +39,16 @@ struct Peer {
 
 impl Shown {
     fn of(cluster: &Cluster, site: &Site) -> Self {
-        let nodes = peers(cluster, site).map(|(name, traffic, round_trip)| Peer {
-            name: name.to_string(),
-            bytes_in: traffic.bytes_in,
-            bytes_out: traffic.bytes_out,
-            waiting_bytes: traffic.waiting,
-            round_trip_ns: round_trip.took.map(ns),
-            round_trip_age_ns: round_trip.age.map(ns),
-            unanswered_ns: round_trip.unanswered.map(ns),
-        });
+        let nodes =
+            site.round_trips.peers(cluster).into_iter().map(|(name, traffic, round_trip)| Peer {
+                name: name.to_string(),
+                bytes_in: traffic.bytes_in,
+                bytes_out: traffic.bytes_out,
+                waiting_bytes: traffic.waiting,
+                round_trip_ns: round_trip.took.map(ns),
+                round_trip_age_ns: round_trip.age.map(ns),
+                unanswered_ns: round_trip.unanswered.map(ns),
+            });
         Self {
             name: cluster.name().to_string(),
             undecoded: cluster.undecoded(),
@@ -60,18 +58,7 @@ impl Shown {
     }
 }
 
-/// Returns the connected nodes with their traffic and round-trip times, and sends the probes that are due.
-pub(crate) fn peers(
-    cluster: &Cluster,
-    site: &Site,
-) -> impl Iterator<Item = (NodeName, Traffic, RoundTrip)> + use<> {
-    let traffic = cluster.traffic();
-    let answers = site.round_trips.look(cluster, traffic.iter().map(|(node, _)| node));
-    let both = traffic.into_iter().zip(answers);
-    both.map(|((node, traffic), round_trip)| (node, traffic, round_trip))
-}
-
 pub(crate) async fn cluster(State(site): State<Arc<Site>>) -> Json<Answer> {
-    let cluster = site.board.read().cluster.and_then(|cluster| cluster.upgrade());
+    let cluster = site.settings.board.read().cluster.and_then(|cluster| cluster.upgrade());
     Json(Answer { cluster: cluster.as_ref().map(|cluster| Shown::of(cluster, &site)) })
 }

@@ -7,6 +7,7 @@
 //! ms.
 
 use purlin::{ProcessId, ProcessState};
+use serde::Deserialize;
 
 use super::Table;
 use super::text::{Digits, contains};
@@ -46,7 +47,8 @@ pub struct Filter {
 }
 
 /// Column to sort rows by. Ties are ordered by slot in the process table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Column {
     /// Slot in the process table.
     #[default]
@@ -56,6 +58,7 @@ pub enum Column {
     /// Function.
     Function,
     /// Message type.
+    #[serde(rename = "type")]
     MessageType,
     /// State, busiest first.
     State,
@@ -64,14 +67,17 @@ pub enum Column {
     /// Messages received.
     MessagesIn,
     /// Messages received per second.
+    #[serde(rename = "messages_in_per_second")]
     MessagesInRate,
     /// Messages and signals sent.
     MessagesOut,
     /// Messages and signals sent per second.
+    #[serde(rename = "messages_out_per_second")]
     MessagesOutRate,
     /// Reductions.
     Reductions,
     /// Reductions per second.
+    #[serde(rename = "reductions_per_second")]
     ReductionsRate,
     /// Memory.
     Memory,

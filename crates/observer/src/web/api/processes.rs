@@ -9,10 +9,10 @@ use purlin::{ProcessId, ProcessState};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::site::{Site, pid};
-use crate::census::{Age, Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
+use super::values::{AgeFields, ns, pid, state_name};
+use crate::snapshot::{Call, Column, Filter, MOST_ROWS_A_PAGE, Query, Row, Snapshot};
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 /// Longest accepted search text, in bytes.
 const LONGEST_TEXT: usize = 256;
@@ -21,7 +21,7 @@ const LONGEST_TEXT: usize = 256;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wish {
-    sort: By,
+    sort: Column,
     order: Order,
     offset: usize,
     limit: usize,
@@ -35,29 +35,9 @@ pub(crate) struct Wish {
 impl Default for Wish {
     fn default() -> Self {
         let (offset, mailbox, text, state, parent, services) = Default::default();
-        let (sort, order, limit) = (By::Pid, Order::Asc, 100);
+        let (sort, order, limit) = (Column::Pid, Order::Asc, 100);
         Self { sort, order, offset, limit, text, state, mailbox, parent, services }
     }
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum By {
-    Pid,
-    Name,
-    Function,
-    Type,
-    State,
-    Mailbox,
-    MessagesIn,
-    MessagesInPerSecond,
-    MessagesOut,
-    MessagesOutPerSecond,
-    Reductions,
-    ReductionsPerSecond,
-    Memory,
-    Parent,
-    Age,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
@@ -110,32 +90,7 @@ pub(crate) struct Shown {
     memory: u64,
     parent: Option<String>,
     #[serde(flatten)]
-    age: Old,
-}
-
-/// Age of a process.
-#[derive(Serialize)]
-pub(crate) struct Old {
-    age_ns: u64,
-    /// Whether the age is a lower bound, because the process existed before sampling started.
-    age_at_least: bool,
-}
-
-impl From<Age> for Old {
-    fn from(age: Age) -> Self {
-        Self { age_ns: ns(age.time()), age_at_least: matches!(age, Age::MoreThan(_)) }
-    }
-}
-
-/// Name of a state in the API.
-pub(crate) fn word(state: ProcessState) -> &'static str {
-    match state {
-        ProcessState::Running => "running",
-        ProcessState::Runnable => "runnable",
-        ProcessState::Receiving => "receiving",
-        ProcessState::Waiting => "waiting",
-        _ => "ended",
-    }
+    age: AgeFields,
 }
 
 impl Shown {
@@ -145,7 +100,7 @@ impl Shown {
             name: row.name.map(ToString::to_string),
             function: row.function,
             message_type: row.message_type,
-            state: word(row.state),
+            state: state_name(row.state),
             waits_for: calls.get(&row.id).map(ToString::to_string),
             mailbox: row.mailbox_len,
             messages_in: row.messages_in,
@@ -185,23 +140,7 @@ impl Wish {
                 parent,
                 services: self.services,
             },
-            sort: match self.sort {
-                By::Pid => Column::Pid,
-                By::Name => Column::Name,
-                By::Function => Column::Function,
-                By::Type => Column::MessageType,
-                By::State => Column::State,
-                By::Mailbox => Column::Mailbox,
-                By::MessagesIn => Column::MessagesIn,
-                By::MessagesInPerSecond => Column::MessagesInRate,
-                By::MessagesOut => Column::MessagesOut,
-                By::MessagesOutPerSecond => Column::MessagesOutRate,
-                By::Reductions => Column::Reductions,
-                By::ReductionsPerSecond => Column::ReductionsRate,
-                By::Memory => Column::Memory,
-                By::Parent => Column::Parent,
-                By::Age => Column::Age,
-            },
+            sort: self.sort,
             descending: self.order == Order::Desc,
             offset: self.offset,
             limit: self.limit,
@@ -215,36 +154,18 @@ pub(crate) async fn processes(
 ) -> Result<Json<Processes>, Refusal> {
     let Asked(wish) = wish.map_err(|error| Refusal::bad(error.body_text()))?;
     let query = wish.query(&site)?;
-    let census = site.census().await?;
-    aside(&site, move || Json(page(&census, &query))).await
+    let snapshot = site.snapshot().await?;
+    site.run_blocking(move || Json(page(&snapshot, &query))).await
 }
 
-/// Runs CPU-bound work on the blocking thread, one job at a time, so that it delays no other
-/// response.
-///
-/// *Cancellation*: work that has not started is dropped; work that has started runs to its end and
-/// its result is discarded.
-pub(crate) async fn aside<T: Send + 'static>(
-    site: &Site,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Refusal> {
-    let turn = Arc::clone(&site.workshop).acquire_owned().await.map_err(|_| Refusal::stopped())?;
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(turn);
-        done
-    });
-    done.await.map_err(|_| Refusal::stopped())
-}
-
-fn page(census: &Census, query: &Query) -> Processes {
-    let table = &census.processes;
+fn page(snapshot: &Snapshot, query: &Query) -> Processes {
+    let table = &snapshot.processes;
     let found = query.ask(table);
     let rows: Vec<_> = found.rows.iter().filter_map(|&row| table.row(row)).collect();
     let mut calls: FxHashMap<_, _> = FxHashMap::default();
-    if !census.calls.is_empty() {
+    if !snapshot.calls.is_empty() {
         let wanted: rustc_hash::FxHashSet<_> = rows.iter().map(|row| row.id).collect();
-        let ours = census.calls.iter().filter(|Call { caller, .. }| wanted.contains(caller));
+        let ours = snapshot.calls.iter().filter(|Call { caller, .. }| wanted.contains(caller));
         calls.extend(ours.map(|call| (call.caller, call.callee)));
     }
     Processes {
@@ -253,45 +174,5 @@ fn page(census: &Census, query: &Query) -> Processes {
         offset: query.offset,
         seen_ns: ns(table.made().1),
         rows: rows.iter().map(|row| Shown::of(row, &calls)).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::{TryRecvError, channel};
-    use std::time::Duration;
-
-    use purlin::Node;
-    use tokio::runtime::Builder;
-    use tokio::time::timeout;
-
-    use super::aside;
-    use crate::web::observer::Observer;
-    use crate::web::site::Site;
-    use crate::web::token::Token;
-
-    #[test]
-    fn a_cancelled_job_leaves_the_queue_and_a_started_job_finishes_first() {
-        let node = Node::builder().workers(1).build().expect("the node starts");
-        let observer = Observer::at(([127, 0, 0, 1], 0).into());
-        let site = Site::new(&node, &observer, Token::random().expect("random")).expect("a thread");
-        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let (end, ended) = channel::<()>();
-            let begun = aside(&site, move || {
-                let _ = ended.recv();
-            });
-            assert!(timeout(Duration::ZERO, begun).await.is_err());
-            assert!(site.workshop.try_acquire().is_err(), "it goes on for nobody");
-            let (did, done) = channel();
-            let waits = aside(&site, move || {
-                let _ = did.send(());
-            });
-            assert!(timeout(Duration::ZERO, waits).await.is_err());
-            assert_eq!(done.try_recv(), Err(TryRecvError::Disconnected), "it has left the queue");
-            drop(end);
-            assert_eq!(aside(&site, || 7).await.ok(), Some(7));
-        });
-        node.stop_blocking();
     }
 }

@@ -3,17 +3,17 @@
 use purlin::Drops;
 use serde::Serialize;
 
-use crate::census::{HogSeen, Overview};
-use crate::web::board::Shown;
-use crate::web::site::Site;
+use super::values::ns;
+use crate::snapshot::{HogSeen, Overview, Snapshot, WorkerLoad};
+use crate::web::state::{Shown, Site};
 
 /// Figures of one moment: one point of each chart.
 #[derive(Serialize)]
-pub(crate) struct Look {
+pub(crate) struct Figures {
     at_ns: u64,
     span_ns: u64,
     workers: Vec<Worker>,
-    common_queue: usize,
+    global_queue: usize,
     ready: usize,
     processes: usize,
     messages_per_second: f64,
@@ -33,11 +33,11 @@ struct Worker {
 
 /// Content of the overview at one moment.
 #[derive(Serialize)]
-pub(crate) struct News {
+pub(crate) struct NodeOverview {
     node: String,
     uptime_ns: u64,
     max_processes: u32,
-    look: Look,
+    snapshot: Figures,
     hogs: Vec<Hogging>,
     drops: Dropped,
     connections: Option<u64>,
@@ -71,14 +71,9 @@ struct Sampler {
     lost: u64,
 }
 
-/// Converts to nanoseconds for JSON; saturates after some five hundred years.
-pub(crate) fn ns(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl Look {
+impl Figures {
     pub(crate) fn of(seen: &Overview) -> Self {
-        let worker = |load: &crate::census::WorkerLoad| Worker {
+        let worker = |load: &WorkerLoad| Worker {
             utilization: seen.measured.then_some(load.busy),
             queue: load.queue,
             turns_per_second: load.turns_per_second,
@@ -87,8 +82,8 @@ impl Look {
         Self {
             at_ns: ns(seen.at),
             span_ns: ns(seen.span),
-            common_queue: seen.queued_outside,
-            ready: seen.queued_outside + workers.iter().map(|worker| worker.queue).sum::<usize>(),
+            global_queue: seen.global_queue,
+            ready: seen.global_queue + workers.iter().map(|worker| worker.queue).sum::<usize>(),
             workers,
             processes: seen.processes,
             messages_per_second: seen.messages_per_second,
@@ -100,10 +95,10 @@ impl Look {
     }
 }
 
-impl News {
-    /// Builds the overview of a census. `lost` is the number of censuses that this client has missed.
-    pub(crate) fn of(site: &Site, census: &crate::census::Census, lost: u64) -> Self {
-        let (seen, cost) = (&census.overview, &census.cost);
+impl NodeOverview {
+    /// Builds the overview of a snapshot. `lost` is the number of snapshots that this client has missed.
+    pub(crate) fn of(site: &Site, snapshot: &Snapshot, lost: u64) -> Self {
+        let (seen, cost) = (&snapshot.overview, &snapshot.cost);
         // WHY the node is queried: the table has the name of a process in its first turn only after that turn.
         let node = site.node.upgrade();
         let name = |hog: &HogSeen| {
@@ -121,10 +116,10 @@ impl News {
             node: site.name.clone(),
             uptime_ns: ns(seen.at),
             max_processes: seen.max_processes,
-            look: Look::of(seen),
+            snapshot: Figures::of(seen),
             hogs: hogs.collect(),
             drops: Dropped { ended, alias, rejected, newest, oldest },
-            connections: connections(&site.board.read()),
+            connections: connections(&site.settings.board.read()),
             sampler: Sampler {
                 share: cost.share,
                 took_ns: ns(cost.walk),

@@ -1,6 +1,6 @@
 //! Schedule of the sampler thread, which bounds its share of one core.
 //!
-//! Once per period, by default a second, the thread makes an overview and a snapshot, and starts a walk over the
+//! Once per period, by default a second, the thread makes a snapshot with a new overview, and starts a walk over the
 //! process table if the previous walk is complete. The thread measures the processor time of each step and then rests
 //! 110 times as long, so tables are made less often the more processes there are. The first walk after a pause runs
 //! without rests, because a watcher waits for it; its rest follows.
@@ -13,7 +13,7 @@ use purlin::observe::{Load, MeasuringSleep};
 
 use super::meter::{resident, time_used};
 use super::walk::{Walk, Walked};
-use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, WorkerLoad};
+use super::{Call, Cost, DropsSeen, HogSeen, Memory, Overview, Snapshot, Table, WorkerLoad};
 
 /// Default sampling period while a watcher is connected.
 pub const PERIOD: Duration = Duration::from_secs(1);
@@ -45,17 +45,17 @@ pub(super) struct Schedule {
     fresh: bool,
     /// Earliest time of the next slice, and due time of the next snapshot.
     slice: Instant,
-    census: Instant,
+    due: Instant,
     cost: Cost,
     /// Load of the node and processor time of this thread at the last snapshot.
     load: Load,
     used: Duration,
-    looked: Option<Instant>,
+    sampled: Option<Instant>,
 }
 
 impl Schedule {
     /// Starts sampling. `before` is the last snapshot.
-    pub(super) fn new(node: &Node, before: &Census, period: Duration) -> Self {
+    pub(super) fn new(node: &Node, before: &Snapshot, period: Duration) -> Self {
         let now = Instant::now();
         Self {
             _measuring: node.measure_sleep(),
@@ -70,19 +70,19 @@ impl Schedule {
             about: 0,
             fresh: false,
             slice: now,
-            census: now,
+            due: now,
             cost: Cost::default(),
             load: node.load(),
             used: time_used(),
-            looked: None,
+            sampled: None,
         }
     }
 
-    /// Performs the work that is due. Returns a snapshot if one was due. [`Looker::next`] returns the time of the next
-    /// step.
-    pub(super) fn look(&mut self, node: &Node, before: &Census) -> Option<Census> {
+    /// Performs the work that is due. Returns a snapshot if one was due. [`Schedule::next`] returns the time of the
+    /// next step.
+    pub(super) fn step(&mut self, node: &Node, before: &Snapshot) -> Option<Snapshot> {
         let now = Instant::now();
-        let due = now >= self.census;
+        let due = now >= self.due;
         if due && self.walk.is_none() && now >= self.slice {
             self.walk_began = now;
             self.walk_took = Duration::ZERO;
@@ -94,12 +94,12 @@ impl Schedule {
                 break;
             }
         }
-        due.then(|| self.census(node, before))
+        due.then(|| self.snapshot(node, before))
     }
 
     /// Returns the time of the next step.
     pub(super) fn next(&self) -> Instant {
-        if self.walk.is_some() { self.slice.min(self.census) } else { self.census }
+        if self.walk.is_some() { self.slice.min(self.due) } else { self.due }
     }
 
     /// Walks one slice. Returns `true` if the walk is complete.
@@ -125,7 +125,7 @@ impl Schedule {
         whole
     }
 
-    fn census(&mut self, node: &Node, before: &Census) -> Census {
+    fn snapshot(&mut self, node: &Node, before: &Snapshot) -> Snapshot {
         let (began, at_first) = (Instant::now(), time_used());
         let overview = self.overview(node, &before.overview);
         let crashes = node.crashes();
@@ -136,15 +136,15 @@ impl Schedule {
         let used = time_used();
         self.cost.overview = used.saturating_sub(at_first);
         self.cost.left_out = self.left_out;
-        let since = self.looked.map_or(self.period, |looked| began - looked);
+        let since = self.sampled.map_or(self.period, |sampled| began - sampled);
         let took = used.saturating_sub(self.used);
         self.cost.share = took.as_secs_f64() / since.as_secs_f64().max(f64::MIN_POSITIVE);
-        (self.used, self.looked) = (used, Some(began));
+        (self.used, self.sampled) = (used, Some(began));
         // WHY at most half: otherwise an overview that takes a hundredth of the period would leave no time for a slice.
         let rest = (self.cost.overview * RESTS).min(self.period / 2);
         self.slice = self.slice.max(began) + rest;
-        self.census = (self.census + self.period).max(began + self.period / 2);
-        Census {
+        self.due = (self.due + self.period).max(began + self.period / 2);
+        Snapshot {
             number: before.number + 1,
             when: SystemTime::now(),
             overview: Arc::new(overview),
@@ -171,7 +171,7 @@ impl Schedule {
             let slept =
                 now.asleep.saturating_sub(old.workers.get(at).map_or(now.asleep, |old| old.asleep));
             WorkerLoad {
-                busy: if self.looked.is_some() { busy(slept, span) } else { 0.0 },
+                busy: if self.sampled.is_some() { busy(slept, span) } else { 0.0 },
                 queue: now.queue,
                 turns_per_second: rate(now.turns, before.turns),
                 turns: now.turns,
@@ -190,9 +190,9 @@ impl Schedule {
         Overview {
             at,
             span,
-            measured: self.looked.is_some(),
+            measured: self.sampled.is_some(),
             workers: workers.collect(),
-            queued_outside: now.outside,
+            global_queue: now.outside,
             processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),
             max_processes: node.max_processes(),
             messages_per_second: rate(messages, before.messages),

@@ -1,9 +1,9 @@
-//! Snapshots of a node. A snapshot is called a *census*.
+//! Snapshots of a node.
 //!
-//! The [`Sampler`] makes one each [`PERIOD`] while a watcher is connected. A census is immutable, so a reader can sort
-//! and filter it without blocking the node. Each census has a new [`Overview`] of the node. The time to make the
-//! [`Table`] of processes grows with their number, so the sampler makes it in slices; a census holds the last complete
-//! table, which states its age.
+//! The [`Sampler`] makes a [`Snapshot`] each [`PERIOD`] while a watcher is connected. A snapshot is immutable, so a
+//! reader can sort and filter it without blocking the node. Each snapshot has a new [`Overview`] of the node. The time
+//! to make the [`Table`] of processes grows with their number, so the sampler makes it in slices; a snapshot holds the
+//! last complete table, which states its age.
 //!
 //! | file | role |
 //! |---|---|
@@ -13,15 +13,17 @@
 //! | `query`, `text` | filtering, sorting and paging of a table |
 //! | `history` | overviews of the last ten minutes |
 //! | `sampler` | the sampler thread and its watchers |
-//! | `looker` | schedule of that thread, which bounds its share of one core |
+//! | `schedule` | schedule of that thread, which bounds its share of one core |
 //! | `meter` | cost of sampling |
 
+#[cfg(test)]
+pub(crate) mod fixture;
 mod history;
-mod looker;
 mod meter;
 mod overview;
 mod query;
 mod sampler;
+mod schedule;
 mod table;
 mod text;
 mod walk;
@@ -33,20 +35,20 @@ use purlin::ProcessId;
 use purlin::observe::Crashes;
 
 pub use history::{History, KEPT};
-pub use looker::PERIOD;
-pub(crate) use looker::supported;
 pub use overview::{DropsSeen, HogSeen, Memory, Overview, WorkerLoad};
 pub use query::{Column, Filter, MOST_ROWS_A_PAGE, Page, Query};
 pub use sampler::{Sampler, Watching};
+pub use schedule::PERIOD;
+pub(crate) use schedule::supported;
 pub use table::{Age, MOST_ROWS, Row, Table};
 
 /// A snapshot of a node.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Census {
-    /// Sequence number, 1 for the first of its sampler. 0 is the empty census before the first.
+pub struct Snapshot {
+    /// Sequence number, 1 for the first of its sampler. 0 is the empty snapshot before the first.
     pub number: u64,
-    /// Wall-clock time at which the census was completed.
+    /// Wall-clock time at which the snapshot was completed.
     pub when: SystemTime,
     /// The figures of the node.
     pub overview: Arc<Overview>,
@@ -56,7 +58,7 @@ pub struct Census {
     pub calls: Arc<[Call]>,
     /// Recent crashes and restarts.
     pub crashes: Arc<Crashes>,
-    /// Cost of the census.
+    /// Cost of the snapshot.
     pub cost: Cost,
 }
 
@@ -70,7 +72,7 @@ pub struct Call {
     pub callee: ProcessId,
 }
 
-/// Cost of a census, and what is missing in it.
+/// Cost of a snapshot, and what is missing in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -80,14 +82,14 @@ pub struct Cost {
     pub walk: Duration,
     /// Duration of that walk, including the rests between slices.
     pub walk_lasted: Duration,
-    /// Share of one core that the sampler has used since the previous census, from 0 to 1.
+    /// Share of one core that the sampler has used since the previous snapshot, from 0 to 1.
     pub share: f64,
     /// Number of processes missing in the table because it already has [`MOST_ROWS`] rows. Normally 0.
     pub left_out: u64,
 }
 
-impl Census {
-    /// Returns the empty census of a node that has not been sampled.
+impl Snapshot {
+    /// Returns the empty snapshot of a node that has not been sampled.
     pub(crate) fn none() -> Self {
         Self {
             number: 0,

@@ -10,13 +10,12 @@ use purlin::{ExitReason, Monitored, Node, Overflow, ProcessDetails, ProcessId};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::processes::{Old, word};
-use super::site::{Site, pid};
+use super::values::{AgeFields, Done, ns, pid, state_name};
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 /// Timeout of a process's report on itself. It reports in its next turn.
-const PATIENCE: Duration = Duration::from_millis(300);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Largest number of links, and of monitors of each kind, that is shown.
 const MOST: usize = 100;
 
@@ -46,7 +45,7 @@ pub(crate) struct Shown {
     memory: usize,
     /// `None` if it has been spawned since the last table.
     #[serde(flatten)]
-    age: Option<Old>,
+    age: Option<AgeFields>,
     /// Its own report; `None` if it has not had a turn in time.
     details: Option<Details>,
 }
@@ -125,17 +124,17 @@ pub(crate) async fn process(
         (id, node.process_info(id).ok_or_else(|| ended(id))?, node.uptime())
     };
     // WHY no reference to the node is held: the wait may be long, and the node may end meanwhile.
-    let census = site.census().await?;
+    let snapshot = site.snapshot().await?;
     let node = site.node()?;
-    let table = &census.processes;
+    let table = &snapshot.processes;
     let row = table.find(id).and_then(|row| table.row(row));
-    let waits_for = census.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
-    let details = timeout(PATIENCE, node.process_details(id)).await.ok().flatten();
+    let waits_for = snapshot.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
+    let details = timeout(REPORT_TIMEOUT, node.process_details(id)).await.ok().flatten();
     Ok(Json(Shown {
         pid: id.to_string(),
         at_ns: ns(at),
         name: info.name.map(|name| name.to_string()),
-        state: word(info.state),
+        state: state_name(info.state),
         waits_for: waits_for.map(|callee| callee.to_string()),
         function: info.function,
         message_type: info.message_type,
@@ -179,24 +178,14 @@ enum Reason {
     Kill,
 }
 
-/// Confirmation of an action.
-#[derive(Serialize)]
-pub(crate) struct Done {
-    done: bool,
-}
-
-impl Done {
-    pub(crate) const YES: Json<Self> = Json(Self { done: true });
-}
-
 /// Sends a process an exit signal, if the page permits it.
 pub(crate) async fn exit(
     State(site): State<Arc<Site>>,
     end: Result<Json<End>, JsonRejection>,
 ) -> Result<Json<Done>, Refusal> {
-    if !site.may_exit {
+    if !site.settings.may_exit {
         return Err(Refusal::forbidden(
-            "this page may only look: Observer::allow_exit gives the right to end processes",
+            "this page is read-only: Observer::allow_exit gives the right to end processes",
         ));
     }
     let Json(End { pid: text, reason }) = end.map_err(|error| Refusal::bad(error.body_text()))?;

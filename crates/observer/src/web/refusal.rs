@@ -3,16 +3,11 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde_json::json;
 
 /// An error response.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
-
-#[derive(Serialize)]
-struct Said<'a> {
-    error: &'a str,
-}
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
@@ -48,14 +43,14 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has stopped")
     }
 
-    /// No census was completed in time.
+    /// No snapshot was completed in time.
     pub(crate) fn late() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has not been looked at in time")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "no snapshot was completed in time")
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, Json(Said { error: &self.1 })).into_response()
+        (self.0, Json(json!({ "error": self.1 }))).into_response()
     }
 }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Node, Pid, Process, ProcessState, Reply};
-use purlin_observer::census::{Age, Census, Filter, Query, Sampler};
+use purlin_observer::snapshot::{Age, Filter, Query, Sampler, Snapshot};
 
 use crate::support::{HANG, PERIOD};
 
-/// Waits for the first census that satisfies the predicate.
-fn until(sampler: &Sampler, what: &str, is_so: impl Fn(&Census) -> bool) -> Arc<Census> {
+/// Waits for the first snapshot that satisfies the predicate.
+fn until(sampler: &Sampler, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let mut censuses = sampler.subscribe();
+    let mut snapshots = sampler.subscribe();
     let found = async move {
-        censuses
-            .wait_for(|census| census.number > 0 && is_so(census))
+        snapshots
+            .wait_for(|snapshot| snapshot.number > 0 && is_so(snapshot))
             .await
             .map(|it| Arc::clone(&it))
     };
@@ -38,10 +38,10 @@ fn a_spawned_process_appears_and_an_ended_one_disappears() {
     let node = node();
     let old = node.spawn(idle);
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
-    assert_eq!(sampler.latest().number, 0, "nobody has looked");
+    assert_eq!(sampler.latest().number, 0, "there has been no watcher");
     let watching = sampler.watch();
-    let first = until(&sampler, "the old one, which waits", |census| {
-        let row = census.processes.find(old.id()).and_then(|row| census.processes.row(row));
+    let first = until(&sampler, "the old one, which waits", |snapshot| {
+        let row = snapshot.processes.find(old.id()).and_then(|row| snapshot.processes.row(row));
         row.is_some_and(|row| row.state == ProcessState::Receiving)
     });
     let row = first.processes.find(old.id()).and_then(|row| first.processes.row(row));
@@ -53,8 +53,8 @@ fn a_spawned_process_appears_and_an_ended_one_disappears() {
     let new = node.spawn(idle);
     node.register("sue", &new).expect("the name is free");
     (1..=1000).for_each(|n| new.send(n));
-    let census = until(&sampler, "the new one with its name", |census| {
-        let row = census.processes.find(new.id()).and_then(|row| census.processes.row(row));
+    let snapshot = until(&sampler, "the new one with its name", |snapshot| {
+        let row = snapshot.processes.find(new.id()).and_then(|row| snapshot.processes.row(row));
         row.is_some_and(|row| row.name.is_some() && row.messages_in == 1000)
     });
     let query = Query {
@@ -62,13 +62,13 @@ fn a_spawned_process_appears_and_an_ended_one_disappears() {
         limit: 10,
         ..Query::default()
     };
-    let page = query.ask(&census.processes);
-    let row = census.processes.row(page.rows[0]).expect("it is there");
+    let page = query.ask(&snapshot.processes);
+    let row = snapshot.processes.row(page.rows[0]).expect("it is there");
     assert_eq!((page.matching, row.id), (1, new.id()));
     assert!(matches!(row.age, Age::About(age) if age < node.uptime()), "{:?}", row.age);
 
     new.send(0);
-    until(&sampler, "without it", |census| census.processes.find(new.id()).is_none());
+    until(&sampler, "without it", |snapshot| snapshot.processes.find(new.id()).is_none());
     drop(watching);
     node.stop_blocking();
 }
@@ -87,35 +87,35 @@ fn the_overview_reflects_the_nodes_activity() {
             purlin::consume_budget().await;
         }
     });
-    let census = until(&sampler, "what is sent, by whom", |census| {
-        let overview = &census.overview;
+    let snapshot = until(&sampler, "what is sent, by whom", |snapshot| {
+        let overview = &snapshot.overview;
         overview.messages_per_second > 0.0 && overview.memory.processes > 0
     });
-    let overview = &census.overview;
+    let overview = &snapshot.overview;
     assert!(overview.reductions_per_second > overview.messages_per_second);
     assert_eq!((overview.workers.len(), overview.max_processes), (2, node.max_processes()));
     assert!(
         overview.workers.iter().any(|worker| worker.busy > 0.0 && worker.turns_per_second > 0.0)
     );
     assert!(overview.span > Duration::ZERO);
-    let census = until(&sampler, "its rate", |census| {
-        let row = census.processes.find(busy.id()).and_then(|row| census.processes.row(row));
+    let snapshot = until(&sampler, "its rate", |snapshot| {
+        let row = snapshot.processes.find(busy.id()).and_then(|row| snapshot.processes.row(row));
         row.is_some_and(|row| row.reductions_per_second > 0.0)
     });
-    assert!(census.cost.share.is_finite() && census.cost.left_out == 0, "{:?}", census.cost);
+    assert!(snapshot.cost.share.is_finite() && snapshot.cost.left_out == 0, "{:?}", snapshot.cost);
     let measured: Vec<_> = sampler.history().iter().map(|seen| seen.measured).collect();
     assert!(measured.len() >= 2 && !measured[0] && measured[1..].iter().all(|it| *it));
     busy.exit(purlin::ExitReason::Kill);
     // WHY a share of time: the test waits for it, and it is reached at any speed once nothing runs.
-    until(&sampler, "rest", |census| {
-        census.overview.workers.iter().all(|worker| worker.busy < 0.5)
+    until(&sampler, "rest", |snapshot| {
+        snapshot.overview.workers.iter().all(|worker| worker.busy < 0.5)
     });
     node.stop_blocking();
 }
 
 // A deadlock of two mutual calls can be named
 #[test]
-fn mutual_calls_are_both_in_the_census() {
+fn mutual_calls_are_both_in_the_snapshot() {
     let node = node();
     let (give, given) = tokio::sync::oneshot::channel::<Pid<Reply<()>>>();
     let first = node.spawn(async move |_: Process<Reply<()>>| {
@@ -130,24 +130,24 @@ fn mutual_calls_are_both_in_the_census() {
     give.send(second).expect("it waits");
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
     let _watching = sampler.watch();
-    until(&sampler, "the two calls", |census| {
-        let calls = |from, to| census.calls.iter().any(|it| (it.caller, it.callee) == (from, to));
+    until(&sampler, "the two calls", |snapshot| {
+        let calls = |from, to| snapshot.calls.iter().any(|it| (it.caller, it.callee) == (from, to));
         calls(first, second_id) && calls(second_id, first)
     });
     node.stop_blocking();
 }
 
 #[test]
-fn a_crash_is_part_of_the_census() {
+fn a_crash_is_part_of_the_snapshot() {
     let node = node();
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
     let _watching = sampler.watch();
     let first = until(&sampler, "the first", |_| true);
-    let next = until(&sampler, "the second", |census| census.number > first.number);
+    let next = until(&sampler, "the second", |snapshot| snapshot.number > first.number);
     assert!(Arc::ptr_eq(&first.crashes, &next.crashes), "nothing has happened");
     let weak = node.spawn(async |_: Process<()>| Err::<(), _>("no paper"));
-    let census = until(&sampler, "the crash", |census| census.crashes.all_crashes == 1);
-    assert_eq!(census.crashes.crashes[0].id, weak.id());
+    let snapshot = until(&sampler, "the crash", |snapshot| snapshot.crashes.all_crashes == 1);
+    assert_eq!(snapshot.crashes.crashes[0].id, weak.id());
     node.stop_blocking();
 }
 
@@ -166,7 +166,7 @@ fn a_watcher_does_not_keep_the_node_alive() {
 }
 
 #[test]
-fn without_a_watcher_the_sampler_makes_no_census() {
+fn without_a_watcher_the_sampler_makes_no_snapshot() {
     let node = node();
     let sampler = Sampler::every(&node, PERIOD).expect("a thread starts");
     let watching = sampler.watch();
@@ -175,7 +175,7 @@ fn without_a_watcher_the_sampler_makes_no_census() {
     let seen = sampler.latest().number;
     let other = Sampler::every(&node, PERIOD).expect("a thread starts");
     let _watching = other.watch();
-    until(&other, "three more", |census| census.number > 3);
+    until(&other, "three more", |snapshot| snapshot.number > 3);
     assert!(sampler.latest().number <= seen + 1, "one may have been under way");
     node.stop_blocking();
 }

@@ -8,9 +8,9 @@ use axum::extract::State;
 use purlin_ack::server::{Counts, Latency};
 use serde::Serialize;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::site::Site;
+use super::values::ns;
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
@@ -23,7 +23,8 @@ pub(crate) struct Answer {
 struct Shown {
     name: String,
     address: String,
-    counts: Counted,
+    #[serde(with = "Counted")]
+    counts: Counts,
     /// `None` if there is no recent earlier reading.
     latency: Option<Took>,
 }
@@ -48,6 +49,7 @@ impl Took {
 }
 
 #[derive(Serialize)]
+#[serde(remote = "Counts")]
 struct Counted {
     connections: u64,
     connections_ever: u64,
@@ -63,35 +65,16 @@ struct Counted {
     exhausted: u64,
 }
 
-impl From<Counts> for Counted {
-    fn from(counts: Counts) -> Self {
-        Self {
-            connections: counts.connections,
-            connections_ever: counts.connections_ever,
-            messages: counts.messages,
-            acks: counts.acks,
-            refusals: counts.refusals,
-            too_large: counts.too_large,
-            silent: counts.silent,
-            deaf: counts.deaf,
-            insecure: counts.insecure,
-            failed: counts.failed,
-            over_address: counts.over_address,
-            exhausted: counts.exhausted,
-        }
-    }
-}
-
 pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let (at_ns, now) = (ns(site.node()?.uptime()), Instant::now());
-    let servers = site.board.read().servers.into_iter().map(|(name, server)| {
+    let servers = site.settings.board.read().servers.into_iter().map(|(name, server)| {
         let address = server.local_addr();
-        let lately = site.lately.look(&name, address, now, server.latency());
+        let recent = site.latency.read(&name, address, now, server.latency());
         Shown {
             name,
             address: address.to_string(),
-            counts: server.counts().into(),
-            latency: lately.map(|(span, latency)| Took::of(span, &latency)),
+            counts: server.counts(),
+            latency: recent.map(|(span, latency)| Took::of(span, &latency)),
         }
     });
     Ok(Json(Answer { at_ns, servers: servers.collect() }))

@@ -1,38 +1,38 @@
-//! Sample censuses for tests.
+//! Sample snapshots for tests.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Name, ProcessId, ProcessState};
 
-use crate::census::{Age, Census, Overview, Row, Table};
+use super::{Age, Overview, Row, Snapshot, Table};
 
 /// Returns the pid with that number.
 pub(crate) fn pid(number: u32) -> ProcessId {
     ProcessId::from_parts(number, 0, 1).expect("there can be such a pid")
 }
 
-/// Returns the census at uptime `second` of a node without processes and with room for a thousand, measured.
-pub(crate) fn at(second: u64) -> Census {
-    let mut census = Census::none();
-    census.number = second;
-    overview(&mut census).at = Duration::from_secs(second);
-    overview(&mut census).measured = true;
-    overview(&mut census).max_processes = 1000;
-    with(census, &[])
+/// Returns the snapshot at uptime `second` of a node without processes and with room for a thousand, measured.
+pub(crate) fn at(second: u64) -> Snapshot {
+    let mut snapshot = Snapshot::none();
+    snapshot.number = second;
+    overview(&mut snapshot).at = Duration::from_secs(second);
+    overview(&mut snapshot).measured = true;
+    overview(&mut snapshot).max_processes = 1000;
+    with(snapshot, &[])
 }
 
 /// Returns the overview for modification.
-pub(crate) fn overview(census: &mut Census) -> &mut Overview {
-    Arc::make_mut(&mut census.overview)
+pub(crate) fn overview(snapshot: &mut Snapshot) -> &mut Overview {
+    Arc::make_mut(&mut snapshot.overview)
 }
 
 /// Replaces the process table by `rows`, which must be in pid order.
-pub(crate) fn with(mut census: Census, rows: &[Row<'_>]) -> Census {
-    let made = census.overview.at;
-    overview(&mut census).processes = rows.len();
-    census.processes = Arc::new(Table::made_up(rows, made));
-    census
+pub(crate) fn with(mut snapshot: Snapshot, rows: &[Row<'_>]) -> Snapshot {
+    let made = snapshot.overview.at;
+    overview(&mut snapshot).processes = rows.len();
+    snapshot.processes = Arc::new(Table::made_up(rows, made));
+    snapshot
 }
 
 /// Returns the row of an idle process.

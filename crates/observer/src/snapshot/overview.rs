@@ -20,7 +20,7 @@ pub struct Overview {
     /// Load of each worker of the node.
     pub workers: Vec<WorkerLoad>,
     /// Runnable processes in the global queue, which no worker has taken yet.
-    pub queued_outside: usize,
+    pub global_queue: usize,
     /// Live processes: the rows of the table plus the processes added since it was made. The latter number is accurate
     /// to a few hundred.
     pub processes: usize,

@@ -1,4 +1,4 @@
-//! Server-sent events: the figures of the node, pushed with each census.
+//! Server-sent events: the figures of the node, pushed with each snapshot.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,11 +13,10 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 
-use super::answer::Refusal;
-use super::look::{Look, News};
-use super::site::Site;
-use super::warnings::Found;
-use crate::census::{Census, Watching};
+use super::overview::{Figures, NodeOverview};
+use crate::snapshot::{Snapshot, Watching};
+use crate::web::refusal::Refusal;
+use crate::web::state::{Found, Site};
 
 /// Constant properties of a page.
 #[derive(Serialize)]
@@ -36,33 +35,33 @@ struct Rights {
 }
 
 pub(crate) async fn about(State(site): State<Arc<Site>>) -> Json<About> {
-    let rights = Rights { exit: site.may_exit };
-    let period_ms = u64::try_from(site.period.as_millis()).unwrap_or(u64::MAX).max(1);
+    let rights = Rights { exit: site.settings.may_exit };
+    let period_ms = u64::try_from(site.settings.period.as_millis()).unwrap_or(u64::MAX).max(1);
     Json(About { node: site.name.clone(), version: env!("CARGO_PKG_VERSION"), period_ms, rights })
 }
 
-pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<News>, Refusal> {
-    let census = site.measured().await?;
-    Ok(Json(News::of(&site, &census, 0)))
+pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<NodeOverview>, Refusal> {
+    let snapshot = site.measured().await?;
+    Ok(Json(NodeOverview::of(&site, &snapshot, 0)))
 }
 
 /// A client of the event stream.
 struct Follower {
     site: Arc<Site>,
-    censuses: Receiver<Arc<Census>>,
+    snapshots: Receiver<Arc<Snapshot>>,
     warnings: Receiver<Arc<Found>>,
-    /// Number of the last census sent.
+    /// Number of the last snapshot sent.
     told: u64,
-    /// Number of censuses skipped because the client had not read the previous one.
+    /// Number of snapshots skipped because the client had not read the previous one.
     lost: u64,
-    /// Events to send before the next census.
+    /// Events to send before the next snapshot.
     waiting: Vec<Event>,
     _watching: Watching,
     _place: OwnedSemaphorePermit,
 }
 
-/// Streams the node's figures: first an event `history` with the last minutes, then per census an event `overview`, and
-/// an event `warnings` with its warnings.
+/// Streams the node's figures: first an event `history` with the last minutes, then per snapshot an event `overview`,
+/// and an event `warnings` with its warnings.
 ///
 /// *Cancellation*: the sampler pauses after the last client has disconnected.
 pub(crate) async fn live(
@@ -71,9 +70,9 @@ pub(crate) async fn live(
     let place = Arc::clone(&site.streams).try_acquire_owned().map_err(|_| {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this node already")
     })?;
-    let history: Vec<_> = site.sampler.history().iter().map(|seen| Look::of(seen)).collect();
+    let history: Vec<_> = site.sampler.history().iter().map(|seen| Figures::of(seen)).collect();
     let follower = Follower {
-        censuses: site.sampler.subscribe(),
+        snapshots: site.sampler.subscribe(),
         warnings: site.warnings.subscribe(),
         _watching: site.sampler.watch(),
         told: 0,
@@ -94,21 +93,21 @@ impl Follower {
             return Some(event);
         }
         tokio::select! {
-            // A census is sent before its warnings.
+            // A snapshot is sent before its warnings.
             biased;
-            changed = self.censuses.changed() => changed.ok()?,
+            changed = self.snapshots.changed() => changed.ok()?,
             changed = self.warnings.changed() => {
                 changed.ok()?;
                 let found = Arc::clone(&self.warnings.borrow_and_update());
                 return Some(event("warnings", &found.shown()));
             }
         }
-        let census = Arc::clone(&self.censuses.borrow_and_update());
+        let snapshot = Arc::clone(&self.snapshots.borrow_and_update());
         if self.told > 0 {
-            self.lost += census.number.saturating_sub(self.told + 1);
+            self.lost += snapshot.number.saturating_sub(self.told + 1);
         }
-        self.told = census.number;
-        Some(event("overview", &News::of(&self.site, &census, self.lost)))
+        self.told = snapshot.number;
+        Some(event("overview", &NodeOverview::of(&self.site, &snapshot, self.lost)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recent ack latency of servers: the difference of two readings of the latency counters.
 //!
-//! Two readings per server are kept while a watcher is connected, and replaced once they are older than two periods
-//! of the census.
+//! Two readings per server are kept while a watcher is connected, and replaced once they are older than two sampling
+//! periods.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use purlin_ack::server::Latency;
 const FORGOTTEN: u32 = 5;
 
 /// Previous readings of servers, by name, with their addresses.
-pub(crate) struct Lately {
+pub(crate) struct RecentLatency {
     /// Half of the window: a reported latency covers one to two of these.
     half: Duration,
     windows: Mutex<BTreeMap<String, (SocketAddr, Window)>>,
@@ -34,7 +34,7 @@ impl Window {
     }
 
     /// Returns the time since the earlier reading and the latencies since; `None` for the first reading.
-    fn look(&mut self, now: Instant, read: Latency, half: Duration) -> Option<(Duration, Latency)> {
+    fn read(&mut self, now: Instant, read: Latency, half: Duration) -> Option<(Duration, Latency)> {
         let since_next = now.saturating_duration_since(self.next.0);
         if since_next > FORGOTTEN * half {
             *self = Self::new(now, read);
@@ -49,7 +49,7 @@ impl Window {
     }
 }
 
-impl Lately {
+impl RecentLatency {
     /// Creates the readings for a page that polls once per period.
     pub(crate) fn new(period: Duration) -> Self {
         Self { half: 2 * period, windows: Mutex::default() }
@@ -57,7 +57,7 @@ impl Lately {
 
     /// Returns the ack latencies since an earlier reading and the time since that reading. Returns `None` if the last
     /// reading is too old, or if the name belonged to another server.
-    pub(crate) fn look(
+    pub(crate) fn read(
         &self,
         server: &str,
         address: SocketAddr,
@@ -69,7 +69,7 @@ impl Lately {
         if let Some((known, window)) = windows.get_mut(server)
             && *known == address
         {
-            return window.look(now, read, self.half);
+            return window.read(now, read, self.half);
         }
         windows.insert(server.to_owned(), (address, Window::new(now, read)));
         None
@@ -87,7 +87,7 @@ mod tests {
         let at = |millis| began + Duration::from_millis(millis);
         let mut window = Window::new(began, Latency::default());
         let mut span = |millis| {
-            let told = window.look(at(millis), Latency::default(), Duration::from_secs(2));
+            let told = window.read(at(millis), Latency::default(), Duration::from_secs(2));
             told.map(|(span, _)| span.as_millis())
         };
         assert_eq!(span(0), None);
@@ -104,12 +104,12 @@ mod tests {
     #[test]
     fn another_server_with_the_same_name_starts_anew() {
         // WHY: the clock is only the origin of the times that the test passes in.
-        let (lately, began) = (Lately::new(Duration::from_secs(1)), Instant::now());
-        let looks = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
+        let (recent, began) = (RecentLatency::new(Duration::from_secs(1)), Instant::now());
+        let known = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
             let now = began + Duration::from_secs(second);
-            lately.look("orders", address, now, Latency::default()).is_some()
+            recent.read("orders", address, now, Latency::default()).is_some()
         });
-        assert_eq!(looks.collect::<Vec<_>>(), [false, true, false, true, false]);
+        assert_eq!(known.collect::<Vec<_>>(), [false, true, false, true, false]);
     }
 }

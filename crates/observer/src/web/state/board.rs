@@ -3,7 +3,6 @@
 //! Any thread may register; the page reads. The registry holds weak references only.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -48,11 +47,5 @@ impl Board {
     /// Returns what is registered now.
     pub(crate) fn read(&self) -> Shown {
         self.shown().clone()
-    }
-}
-
-impl fmt::Debug for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Board")
     }
 }

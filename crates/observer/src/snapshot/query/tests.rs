@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use purlin::{Name, ProcessId, ProcessState};
 
 use super::{Column, Filter, MOST_ROWS_A_PAGE, Query, business};
-use crate::census::{Age, Row, Table};
+use crate::snapshot::{Age, Row, Table, fixture};
 
 const STATES: [ProcessState; 4] =
     [ProcessState::Running, ProcessState::Runnable, ProcessState::Receiving, ProcessState::Waiting];
@@ -158,26 +158,7 @@ proptest! {
 
 #[test]
 fn a_page_never_exceeds_the_row_limit() {
-    let row = Row {
-        id: pid(0),
-        name: None,
-        state: ProcessState::Receiving,
-        function: "f",
-        message_type: "m",
-        parent: None,
-        serves: false,
-        supervises: false,
-        mailbox_len: 0,
-        messages_in: 0,
-        messages_in_per_second: 0.0,
-        messages_out: 0,
-        messages_out_per_second: 0.0,
-        reductions: 0,
-        reductions_per_second: 0.0,
-        memory: 0,
-        age: Age::About(Duration::ZERO),
-    };
-    let rows: Vec<_> = (0..2000).map(|number| Row { id: pid(number), ..row }).collect();
+    let rows: Vec<_> = (0..2000).map(|number| fixture::row(pid(number))).collect();
     let table = Table::made_up(&rows, Duration::ZERO);
     let query = Query { limit: usize::MAX, offset: 300, ..Query::default() };
     let page = query.ask(&table);

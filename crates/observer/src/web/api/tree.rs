@@ -13,11 +13,10 @@ use purlin::observe::{Crash, Crashes};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::answer::Refusal;
-use super::look::ns;
-use super::processes::aside;
-use super::site::Site;
-use crate::census::Table;
+use super::values::ns;
+use crate::snapshot::Table;
+use crate::web::refusal::Refusal;
+use crate::web::state::Site;
 
 /// Largest number of children shown per supervisor, and of members in the whole answer.
 const MOST_CHILDREN: usize = 100;
@@ -80,13 +79,13 @@ struct Families<'a> {
 }
 
 pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
-    let census = site.census().await?;
+    let snapshot = site.snapshot().await?;
     let node = site.node()?;
     let (journal, now) = (node.crashes(), node.uptime());
-    aside(&site, move || {
+    site.run_blocking(move || {
         let last = journal.crashes.iter().rev().take(MOST_CRASHES);
         let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
-        let (roots, more) = roots(&census.processes, &journal);
+        let (roots, more) = roots(&snapshot.processes, &journal);
         Json(Answer {
             roots,
             more,
@@ -168,8 +167,8 @@ mod tests {
     use purlin::observe::Crashes;
 
     use super::{MOST, roots};
-    use crate::census::{Row, Table};
-    use crate::warnings::fixture::{pid, row};
+    use crate::snapshot::fixture::{pid, row};
+    use crate::snapshot::{Row, Table};
 
     #[test]
     fn supervisors_beyond_the_limit_are_counted() {
