@@ -9,11 +9,14 @@ use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
 use purlin_term::{Atom, Term};
 use tokio::time::timeout;
 
-use super::{Offer, atom, badarg, function, pair};
+use super::function;
 use crate::cluster::core::Core;
-use crate::cluster::export::Outcome;
-use crate::cluster::{reason, serving};
-use crate::control::Named;
+use crate::cluster::reason;
+use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
+use crate::cluster::serving::supervisor::{count_children, which_children};
+use crate::cluster::serving::sys::{parent, status};
+use crate::protocol::control::Named;
 
 /// Items of `process_info/1`, as on the BEAM.
 const ITEMS: [&str; 17] = [
@@ -113,16 +116,16 @@ pub(super) fn export(offer: &Offer<'_>) {
         });
         offer.process("sys", "get_status", arity, async |core, _, arguments| {
             let process = server(&core, &arguments[0])?;
-            in_time(&core, serving::status(&core, process)).await
+            in_time(&core, status(&core, process)).await
         });
     }
     offer.process("supervisor", "which_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(&core, serving::which_children(&core.ids, &supervisor)).await
+        in_time(&core, which_children(&core.ids, &supervisor)).await
     });
     offer.process("supervisor", "count_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(&core, serving::count_children(&supervisor)).await
+        in_time(&core, count_children(&supervisor)).await
     });
 }
 
@@ -167,12 +170,6 @@ pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
 
 fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
     all(core).into_iter().map(|process| core.ids.pid(process.id).into())
-}
-
-/// The parent of a process, unless that is a system process, which is not shown.
-pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
-    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.is_system);
-    info.parent.filter(|parent| !serves(*parent))
 }
 
 /// The requested items of a process; `undefined` if it has ended.

@@ -9,42 +9,11 @@ use std::time::Duration;
 use purlin::{Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
-use super::messages::{ClientMail, ask, atom, cast};
-use super::server::Mail;
+use super::handle::SERVER;
+use super::mail::{ClientMail, Job, Mail, Them};
+use super::messages::{ask, atom, cast};
 use crate::cluster::core::Core;
-use crate::name::NodeName;
-
-/// Message from the server to the locker.
-#[derive(Debug)]
-pub(super) enum Job {
-    /// A node to synchronize with.
-    Them(Them),
-    /// The peer's locker has acquired the lock, or has failed to.
-    LockSet {
-        node: NodeName,
-        mine: i64,
-        set: bool,
-    },
-    /// The attempt with a node has ended; messages to send before the lock is released.
-    Cancel {
-        node: NodeName,
-        mine: i64,
-        then: Vec<(NodeName, Term)>,
-    },
-    /// Nodes that are now synchronized with ours.
-    Known(Vec<NodeName>),
-    Unknown(NodeName),
-}
-
-/// A node to synchronize with.
-#[derive(Clone, Debug)]
-pub(super) struct Them {
-    pub(super) node: NodeName,
-    pub(super) locker: purlin_term::Pid,
-    /// Our tag for this attempt, and the peer's tag.
-    pub(super) mine: i64,
-    pub(super) his: Term,
-}
+use crate::protocol::name::NodeName;
 
 /// A process that calls the servers of all nodes.
 pub(super) struct Asker<J> {
@@ -65,7 +34,7 @@ impl<J: Send + 'static> Asker<J> {
         if *node == core.ids.name {
             return ask(me, core, &self.server, request).await;
         }
-        let server = core.named(Atom::from_static(super::SERVER), node)?;
+        let server = core.named(Atom::from_static(SERVER), node)?;
         ask(me, core, &server, request).await
     }
 

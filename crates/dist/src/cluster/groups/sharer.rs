@@ -10,17 +10,41 @@
 //! When a node disconnects or its scope ends, its members leave.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin::{Down, LookupError, MonitorRef, Name, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 
-use super::NotShared;
 use crate::cluster::core::Core;
-use crate::cluster::nodes::NodeChange;
-use crate::name::NodeName;
+use crate::cluster::net_kernel::nodes::NodeChange;
+use crate::protocol::name::NodeName;
+
+/// The reason why a scope is not shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotShared {
+    /// The node has no scope of that name.
+    NoScope(LookupError),
+    /// The scope is shared already.
+    Shared,
+    /// The scope has ended, its name is too long for an atom, or the process limit is reached.
+    NotMade,
+}
+
+impl fmt::Display for NotShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoScope(error) => error.fmt(f),
+            Self::Shared => f.write_str("the groups of that scope are shared already"),
+            Self::NotMade => f.write_str("there is no process that would share the groups"),
+        }
+    }
+}
+
+impl std::error::Error for NotShared {}
 
 /// Returns the proxy of a member.
 pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;

@@ -14,13 +14,13 @@ use purlin::supervisor::{
 use purlin_term::{Atom, Term};
 
 use super::caller::Caller;
-use super::system::{self, System};
+use super::sys;
+use super::system::System;
 use crate::cluster::core::Core;
-use crate::cluster::decoders::of_terms;
-use crate::cluster::deliver::Target;
-use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
+use crate::cluster::receive::decoders::{Target, of_terms};
+use crate::cluster::rpc::gen_call::GenCall;
 
 /// Registers supervisors with the cluster.
 pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
@@ -29,13 +29,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     let own = Arc::downgrade(core);
     let decode = move |to: Target, term: Term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
-        let term = match GenCall::marked("system", term) {
-            Ok(asked) => {
-                system::asked(&core, to.process, asked);
-                return Ok(());
-            }
-            Err(term) => term,
-        };
+        let Some(term) = sys::take(&core, &to.process, term) else { return Ok(()) };
         let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
