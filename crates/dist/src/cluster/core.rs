@@ -29,7 +29,7 @@ use crate::cluster::rpc::export::Exports;
 use crate::cluster::serving::system::Systems;
 use crate::protocol::control::{Control, Named};
 use crate::protocol::handshake::{Established, LocalNode};
-use crate::protocol::link::{Link, Settings, Traffic};
+use crate::protocol::link::{Link, Settings};
 use crate::protocol::name::NodeName;
 use crate::protocol::stream::Stream;
 
@@ -130,15 +130,6 @@ impl Core {
     pub(super) fn connected(&self) -> Vec<NodeName> {
         let mut nodes: Vec<_> = self.state().connections.keys().cloned().collect();
         nodes.sort_unstable();
-        nodes
-    }
-
-    pub(super) fn traffic(&self) -> Vec<(NodeName, Traffic)> {
-        // WHY outside the lock: a link's lock is held while a message is written to it, which can take long.
-        let all: Vec<_> = self.state().connections.values().cloned().collect();
-        let up = |there: Arc<Connection>| Some((there.node.clone(), there.link()?.traffic()));
-        let mut nodes: Vec<_> = all.into_iter().filter_map(up).collect();
-        nodes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         nodes
     }
 

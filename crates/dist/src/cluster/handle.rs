@@ -10,6 +10,7 @@ use purlin::{Node, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use tokio::task::AbortHandle;
 
+use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::cluster::rpc::export::Outcome;
@@ -95,7 +96,12 @@ impl Cluster {
     /// COST: takes two locks that senders also take, each for a few instructions.
     #[must_use]
     pub fn traffic(&self) -> Vec<(NodeName, Traffic)> {
-        self.core().traffic()
+        // WHY outside the lock: a link's lock is held while a message is written to it, which can take long.
+        let all: Vec<_> = self.core().state().connections.values().cloned().collect();
+        let up = |there: Arc<Connection>| Some((there.node.clone(), there.link()?.traffic()));
+        let mut nodes: Vec<_> = all.into_iter().filter_map(up).collect();
+        nodes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        nodes
     }
 
     /// Connects to a node, unless it is connected, as Erlang's `net_kernel:connect_node` does.
@@ -130,7 +136,13 @@ impl Cluster {
     /// # }
     /// ```
     pub fn when_down(&self, node: &NodeName, told: impl FnOnce(&NodeName) + Send + 'static) {
-        self.core().when_down(node, Box::new(told));
+        let mut state = self.core().state();
+        if state.connections.contains_key(node) {
+            state.watches.entry(node.clone()).or_default().push(Box::new(told));
+        } else {
+            drop(state);
+            told(node);
+        }
     }
 
     /// Calls `told` whenever a node connects or disconnects, as long as this node is in the cluster. Erlang's

@@ -47,14 +47,9 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "processes", 0, |core, _| Ok(Term::list(pids(core))));
     offer.process("erlang", "process_info", 1, async |core, _, arguments| {
         let items: Vec<Term> = ITEMS.map(Term::atom).to_vec();
-        let told = process_info(&core, &arguments[0], &items).await?;
-        Ok(match told {
-            Term::List(told) => Term::list(told.into_iter().filter(|item| {
-                // Like the BEAM, omits the name of a process that is not registered.
-                item.as_tuple().is_none_or(|item| {
-                    !(item[0].is_atom("registered_name") && item[1] == Term::NIL)
-                })
-            })),
+        Ok(match process_info(&core, &arguments[0], &items).await? {
+            // Like the BEAM, omits the name of a process that is not registered.
+            Term::List(told) => Term::list(told.into_iter().filter(|item| !is_no_name(item))),
             undefined => undefined,
         })
     });
@@ -63,18 +58,11 @@ pub(super) fn export(offer: &Offer<'_>) {
         item => {
             let told = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
             Ok(match told {
-                // `process_info(Pid, registered_name)` is `[]` for a process without a name.
-                Term::List(told) if item.is_atom("registered_name") => {
-                    match told.into_iter().next() {
-                        Some(named)
-                            if named.as_tuple().is_some_and(|named| named[1] != Term::NIL) =>
-                        {
-                            named
-                        }
-                        _ => Term::NIL,
-                    }
-                }
-                Term::List(told) => told.into_iter().next().unwrap_or(Term::atom("undefined")),
+                Term::List(told) => match told.into_iter().next() {
+                    // `process_info(Pid, registered_name)` is `[]` for a process without a name.
+                    Some(item) if is_no_name(&item) => Term::NIL,
+                    item => item.unwrap_or(Term::atom("undefined")),
+                },
                 undefined => undefined,
             })
         }
@@ -127,6 +115,11 @@ pub(super) fn export(offer: &Offer<'_>) {
         let supervisor = supervisor(&core, &arguments[0])?;
         in_time(&core, count_children(&supervisor)).await
     });
+}
+
+/// Whether this is the item `registered_name` of a process without a name.
+fn is_no_name(item: &Term) -> bool {
+    item.as_tuple().is_some_and(|item| item[0].is_atom("registered_name") && item[1] == Term::NIL)
 }
 
 /// Waits for a process's answer, up to the configured timeout.
@@ -295,7 +288,7 @@ fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> 
     let serves =
         |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.is_system);
     let some: HashSet<ProcessId> = all.filter(serves).collect();
-    let found = if some.is_empty() { Vec::new() } else { core.stand_for(&some) };
+    let found = if some.is_empty() { Vec::new() } else { core.state().proxies.remotes_of(&some) };
     let told = found.into_iter().map(|(id, node, named)| match named {
         Named::Pid(pid) => (id, pid.into()),
         Named::Name(name) => {

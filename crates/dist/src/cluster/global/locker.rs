@@ -24,10 +24,6 @@ pub(super) struct Asker<J> {
 }
 
 impl<J: Send + 'static> Asker<J> {
-    fn us(&self) -> &NodeName {
-        &self.core.ids.name
-    }
-
     /// Calls the server of a node. Returns `None` if the node is disconnected.
     pub(super) async fn ask(&mut self, node: &NodeName, request: Term) -> Option<Term> {
         let (me, core) = (&mut self.me, &self.core);
@@ -38,8 +34,11 @@ impl<J: Send + 'static> Asker<J> {
         ask(me, core, &server, request).await
     }
 
-    /// Requests a lock on all given nodes; on failure releases those acquired. Skips disconnected nodes.
-    async fn set(&mut self, id: &Term, nodes: &[NodeName]) -> bool {
+    /// Requests a lock on all given nodes, the greatest first; on failure releases those acquired. Skips disconnected
+    /// nodes.
+    pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
+        nodes.sort_unstable_by(|a, b| b.cmp(a));
+        nodes.dedup();
         for (place, node) in nodes.iter().enumerate() {
             let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
@@ -54,13 +53,6 @@ impl<J: Send + 'static> Asker<J> {
         for node in nodes {
             self.ask(node, Term::tuple([Term::atom("del_lock"), id.clone()])).await;
         }
-    }
-
-    /// Requests a lock on the given nodes, the greatest first.
-    pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
-        nodes.sort_unstable_by(|a, b| b.cmp(a));
-        nodes.dedup();
-        self.set(id, nodes).await
     }
 
     /// Releases the lock, on the greatest node last.
@@ -138,7 +130,7 @@ impl Locker {
     async fn join(&mut self, them: Them) {
         let id = self.lock_id(&them);
         let mut nodes = self.known.clone();
-        nodes.push(self.asker.us().clone());
+        nodes.push(self.asker.core.ids.name.clone());
         let set = self.asker.lock(&id, &mut nodes).await;
         self.tell(&them, set);
         if set {
@@ -156,7 +148,7 @@ impl Locker {
         let them = self.them[chance() as usize % self.them.len()].clone();
         let id = self.lock_id(&them);
         let mut nodes = self.known.clone();
-        nodes.extend([self.asker.us().clone(), them.node.clone()]);
+        nodes.extend([self.asker.core.ids.name.clone(), them.node.clone()]);
         if !self.asker.lock(&id, &mut nodes).await {
             return;
         }

@@ -145,7 +145,7 @@ impl Cluster {
         let (pid, _) = core.global.get()?.names.find(name)?;
         match core.ids.ours(&pid) {
             Some(ours) => core.ids.node.local_process(ours)?.pid().ok(),
-            None => core.serde_proxy(&pid),
+            None => core.typed_proxy(&pid),
         }
     }
 

@@ -61,7 +61,7 @@ impl Cluster {
         let core = Arc::clone(self.core());
         core.decodes(|term| Ok(Mail::Term(term)));
         let proxy: MakeProxy =
-            |core, of| core.serde_proxy::<M>(of).map(|pid| LocalProcess::from(&pid));
+            |core, of| core.typed_proxy::<M>(of).map(|pid| LocalProcess::from(&pid));
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
         let shares = async move |me: Process<Mail>| {

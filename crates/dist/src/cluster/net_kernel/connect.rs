@@ -60,7 +60,11 @@ impl Core {
     }
 
     async fn call(self: Arc<Self>, node: NodeName) -> Result<Arc<Connection>, Arc<NoConnection>> {
-        let calling = self.runtime.spawn(Arc::clone(&self).shake_hands(node.clone()));
+        let (core, peer) = (Arc::clone(&self), node.clone());
+        let calling = self.runtime.spawn(async move {
+            let is_dead = || core.state().connection_table.is_dead(&peer);
+            core.reach.call(&core.local, peer.clone(), is_dead).await
+        });
         self.state().calls.insert(node.clone(), calling.abort_handle());
         let called = calling.await;
         self.state().calls.remove(&node);
@@ -80,23 +84,14 @@ impl Core {
         result
     }
 
-    async fn shake_hands(
-        self: Arc<Self>,
-        node: NodeName,
-    ) -> Result<(Stream, Established), NoConnection> {
-        let is_dead = || self.state().connection_table.is_dead(&node);
-        self.reach.call(&self.local, node.clone(), is_dead).await
-    }
-
     /// Accepts connections until the future is dropped.
     pub(in crate::cluster) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
         let core = Arc::clone(&self);
-        let decide = move |caller: &Caller| {
-            let verdict = match &caller.called {
-                Called::Name(name) => core.state().connection_table.called(name),
-                Called::Host(_) => Verdict::NotAllowed,
-            };
-            (verdict, core.reach.cookie_for(caller))
+        let decide = move |caller: &Caller| match &caller.called {
+            Called::Name(name) => {
+                (core.state().connection_table.called(name), core.reach.cookie_of(name))
+            }
+            Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
         };
         let listener = Listener::new(socket, self.local.clone(), decide);
         let mut listener = listener.over(self.reach.tls.clone());
@@ -171,17 +166,6 @@ impl Core {
         if connection.lose(&self.ids.node) {
             let visible = connection.flags().has(Flags::PUBLISHED);
             self.nodes.tell(&connection.node, NodeChange::Down { visible });
-        }
-    }
-
-    /// Calls `told` once when the node is disconnected; immediately if it is not connected.
-    pub(in crate::cluster) fn when_down(&self, node: &NodeName, told: NodeDown) {
-        let mut state = self.state();
-        if state.connections.contains_key(node) {
-            state.watches.entry(node.clone()).or_default().push(told);
-        } else {
-            drop(state);
-            told(node);
         }
     }
 }

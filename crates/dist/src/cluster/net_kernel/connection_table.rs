@@ -109,10 +109,6 @@ impl ConnectionTable {
 
     /// Records that the handshake with an accepted caller failed.
     pub fn answer_failed(&mut self, node: &NodeName) {
-        self.no_longer_answers(node);
-    }
-
-    fn no_longer_answers(&mut self, node: &NodeName) {
         if let Entry::Occupied(mut count) = self.answering.entry(node.clone()) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
@@ -130,7 +126,7 @@ impl ConnectionTable {
     /// Records an established connection; `our_call` states whether this node called.
     pub fn up(&mut self, node: &NodeName, our_call: bool) -> Up {
         if !our_call {
-            self.no_longer_answers(node);
+            self.answer_failed(node);
         }
         self.connections += 1;
         let connection = self.connections;

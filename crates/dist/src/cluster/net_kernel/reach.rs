@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use crate::cluster::net_kernel::hosts::Hosts;
 use crate::protocol::connect::{HANDSHAKE_TIMEOUT, Lengths, NoConnection, call};
 use crate::protocol::cookie::Cookie;
-use crate::protocol::handshake::{Called, Caller, Established, LocalNode};
+use crate::protocol::handshake::{Established, LocalNode};
 use crate::protocol::name::NodeName;
 use crate::protocol::stream::Stream;
 use crate::protocol::tls::Tls;
@@ -42,15 +42,8 @@ impl Reach {
         Ok((stream, established))
     }
 
-    /// The cookie that a caller must prove.
-    pub(in crate::cluster) fn cookie_for(&self, caller: &Caller) -> Cookie {
-        match &caller.called {
-            Called::Name(name) => self.cookie_of(name),
-            Called::Host(_) => self.cookie.clone(),
-        }
-    }
-
-    fn cookie_of(&self, node: &NodeName) -> Cookie {
+    /// The cookie of a node.
+    pub(in crate::cluster) fn cookie_of(&self, node: &NodeName) -> Cookie {
         self.cookies.get(node).unwrap_or(&self.cookie).clone()
     }
 }

@@ -1,30 +1,32 @@
 //! Lookup of proxies: one for each remote process and message type, created at the first use.
 
-use std::any::{Any, TypeId};
-use std::collections::HashSet;
+use std::any::TypeId;
 use std::sync::{Arc, MutexGuard};
 
+use purlin::Pid;
 use purlin::remote::LocalProcess;
-use purlin::{Pid, ProcessId};
 use purlin_term::{Atom, Term};
 use serde::Serialize;
 use tracing::warn;
 
 use crate::cluster::core::{Core, State};
 use crate::cluster::handle::Cluster;
-use crate::cluster::proxy::remote::{Encode, PROXY_MAILBOX, Remote};
+use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::protocol::control::Named;
 use crate::protocol::name::NodeName;
 
 impl Core {
     /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.
     pub(in crate::cluster) fn proxy(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
-        self.term_proxy(of.node.as_str().parse().ok()?, Named::Pid(of.clone()))
+        self.typed_proxy(of)
     }
 
-    /// The proxy for a remote process that receives terms.
-    fn term_proxy(self: &Arc<Self>, node: NodeName, to: Named) -> Option<Pid<Term>> {
-        self.typed_proxy(node, to, || Arc::new(|term, _| Ok(Some(term))))
+    /// The proxy of a remote process for messages of type `M`.
+    pub(in crate::cluster) fn typed_proxy<M: Serialize + Send + 'static>(
+        self: &Arc<Self>,
+        of: &purlin_term::Pid,
+    ) -> Option<Pid<M>> {
+        self.proxy_of((of.node.as_str().parse().ok()?, Named::Pid(of.clone())))
     }
 
     /// The proxy, for terms, of a remote registered name.
@@ -33,33 +35,20 @@ impl Core {
         name: Atom,
         node: &NodeName,
     ) -> Option<Pid<Term>> {
-        self.term_proxy(node.clone(), Named::Name(name))
+        self.proxy_of((node.clone(), Named::Name(name)))
     }
 
-    /// The proxy of a remote process for messages of type `M`, which become terms by `serde`.
-    pub(in crate::cluster) fn serde_proxy<M: Serialize + Send + 'static>(
+    fn proxy_of<M: Serialize + Send + 'static>(
         self: &Arc<Self>,
-        of: &purlin_term::Pid,
+        key: (NodeName, Named),
     ) -> Option<Pid<M>> {
-        let node = of.node.as_str().parse().ok()?;
-        self.typed_proxy(node, Named::Pid(of.clone()), || Arc::new(written::<M>))
-    }
-
-    /// The proxy of a remote process for messages of type `M`, which `encode` converts to terms.
-    pub(in crate::cluster) fn typed_proxy<M: Send + 'static>(
-        self: &Arc<Self>,
-        node: NodeName,
-        to: Named,
-        encode: impl FnOnce() -> Encode<M>,
-    ) -> Option<Pid<M>> {
-        let key = (node, to);
         let state = self.state();
         if let Some(known) = state.proxies.find(&key, TypeId::of::<M>()) {
             return known.pid().ok();
         }
         let own = Arc::default();
         let (node, to) = key.clone();
-        let remote = Remote::new(Arc::clone(self), node, to, encode(), Arc::clone(&own));
+        let remote = Remote::<M>::new(Arc::clone(self), node, to, Arc::clone(&own));
         let proxy = match self.ids.node.spawn_proxy(PROXY_MAILBOX, remote) {
             Ok(proxy) => proxy,
             Err(error) => {
@@ -72,12 +61,13 @@ impl Core {
         Some(proxy)
     }
 
-    /// Adds an existing proxy for a remote process that had none.
-    pub(in crate::cluster) fn add_proxy(&self, of: (NodeName, Named), proxy: LocalProcess) {
-        self.list(self.state(), of, proxy);
-    }
-
-    fn list(&self, mut state: MutexGuard<'_, State>, of: (NodeName, Named), listed: LocalProcess) {
+    /// Adds a proxy to the registry.
+    pub(in crate::cluster) fn list(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        of: (NodeName, Named),
+        listed: LocalProcess,
+    ) {
         let mut unused = state.proxies.add(of, listed);
         if state.left {
             unused.extend(state.proxies.take());
@@ -85,22 +75,15 @@ impl Core {
         drop(state);
         self.end(unused);
     }
-    /// The remote processes that the given local proxies stand for.
-    pub(in crate::cluster) fn stand_for(
-        &self,
-        some: &HashSet<ProcessId>,
-    ) -> Vec<(ProcessId, NodeName, Named)> {
-        self.state().proxies.remotes_of(some)
-    }
 }
 
 impl Cluster {
     /// Returns a remote process by its pid, with messages of type `M`. Returns `None` if the process limit is reached,
     /// or the node part of the pid is not a valid node name.
     ///
-    /// For a process of this node use [`Node::pid`].
+    /// For a process of this node use [`Node::pid`](purlin::Node::pid).
     pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
-        self.core().serde_proxy(of)
+        self.core().typed_proxy(of)
     }
 
     /// Returns a handle to a registered name on a remote node. Each message goes to the process that has the name when
@@ -111,21 +94,6 @@ impl Cluster {
         name: &str,
         on: &NodeName,
     ) -> Option<Pid<M>> {
-        let to = Named::Name(Atom::new(name).ok()?);
-        self.core().typed_proxy(on.clone(), to, || Arc::new(written::<M>))
+        self.core().proxy_of((on.clone(), Named::Name(Atom::new(name).ok()?)))
     }
-}
-
-/// Appends the encoding of a message to the buffer; returns a [`Term`] unchanged instead.
-fn written<M: Serialize + 'static>(
-    message: M,
-    bytes: &mut Vec<u8>,
-) -> Result<Option<Term>, String> {
-    let mut message = Some(message);
-    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
-        return Ok(term.take());
-    }
-    let Some(message) = message else { return Ok(None) };
-    purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
-    Ok(None)
 }

@@ -4,8 +4,10 @@
 //! monitors, do not: they are meaningless without the connection they were set up on. If connecting fails,
 //! messages are dropped, and links and monitors are answered with `noconnection`.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -15,6 +17,7 @@ use std::task::{Context, Poll};
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
 use purlin_term::Term;
+use serde::Serialize;
 use tracing::warn;
 
 use crate::cluster::connection::Connection;
@@ -25,11 +28,6 @@ use crate::protocol::control::{Control, Named};
 use crate::protocol::flags::Flags;
 use crate::protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
 use crate::protocol::name::NodeName;
-
-/// Appends the encoding of a message to the buffer, or returns the message if it is a term already. An error states why
-/// it cannot be encoded.
-pub(in crate::cluster) type Encode<M> =
-    Arc<dyn Fn(M, &mut Vec<u8>) -> Result<Option<Term>, String> + Send + Sync>;
 
 /// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
 const KEPT: usize = FRAGMENT_SIZE;
@@ -44,7 +42,6 @@ pub(in crate::cluster) struct Remote<M> {
     core: Arc<Core>,
     node: NodeName,
     to: Named,
-    encode: Encode<M>,
     /// Encoding of the current message.
     bytes: Vec<u8>,
     /// Control message of all messages, for connections with these flags.
@@ -61,6 +58,7 @@ pub(in crate::cluster) struct Remote<M> {
     /// Connection for the next message.
     connection: Option<Arc<Connection>>,
     wait: Option<Wait>,
+    messages: PhantomData<fn(M)>,
 }
 
 impl<M> Remote<M> {
@@ -68,24 +66,21 @@ impl<M> Remote<M> {
         core: Arc<Core>,
         node: NodeName,
         to: Named,
-        encode: Encode<M>,
         own: Arc<OnceLock<LocalProcess>>,
     ) -> Self {
-        let (from, line, connection, wait) = (None, None, None, None);
-        let (bytes, said) = (Vec::new(), None);
         Self {
             core,
             node,
             to,
-            encode,
-            bytes,
-            template: said,
+            bytes: Vec::new(),
+            template: None,
             own,
             over: false,
-            from,
-            ordering_key: line,
-            connection,
-            wait,
+            from: None,
+            ordering_key: None,
+            connection: None,
+            wait: None,
+            messages: PhantomData,
         }
     }
 
@@ -191,7 +186,7 @@ impl<M> Remote<M> {
     }
 }
 
-impl<M: Send + 'static> Transport<M> for Remote<M> {
+impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
     fn begin(&mut self, proxy: &LocalProcess) {
         let _ = self.own.set(proxy.clone());
         let own = || self.core.ids.pid(proxy.id());
@@ -223,7 +218,7 @@ impl<M: Send + 'static> Transport<M> for Remote<M> {
 
     fn message(&mut self, message: M) {
         let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
-        let (encode, bytes) = (&self.encode, &mut self.bytes);
+        let bytes = &mut self.bytes;
         bytes.clear();
         bytes.shrink_to(KEPT);
         // WHY caught: a panic would end the proxy, and linked processes would not be notified.
@@ -266,4 +261,15 @@ impl<M: Send + 'static> Transport<M> for Remote<M> {
             self.answer_for_lost(from, signal);
         }
     }
+}
+
+/// Appends the encoding of a message to the buffer; returns a [`Term`] unchanged instead.
+fn encode<M: Serialize + 'static>(message: M, bytes: &mut Vec<u8>) -> Result<Option<Term>, String> {
+    let mut message = Some(message);
+    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
+        return Ok(term.take());
+    }
+    let Some(message) = message else { return Ok(None) };
+    purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
+    Ok(None)
 }

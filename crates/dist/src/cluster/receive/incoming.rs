@@ -24,7 +24,7 @@ use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
 use crate::cluster::spawn::serve::spawn_for;
-use crate::protocol::control::{Control, Named, Spawn, To};
+use crate::protocol::control::{Control, Named, To};
 use crate::protocol::frame::{Broken, Recipient, Unread};
 use crate::protocol::handshake::Established;
 use crate::protocol::link::{Link, Receive};
@@ -173,7 +173,13 @@ impl Incoming {
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
-            Control::Spawn(spawn) => self.spawn(&spawn, payload),
+            Control::Spawn(spawn) => {
+                let arguments = match payload {
+                    Some(Term::List(arguments)) => arguments,
+                    _ => Vec::new(),
+                };
+                spawn_for(&self.core, &self.connection, &spawn, arguments);
+            }
         }
     }
 
@@ -338,14 +344,5 @@ impl Incoming {
                 self.connection.send_control(None, control, payload);
             }
         }
-    }
-
-    /// A remote process requests a spawn. The payload is the list of arguments.
-    fn spawn(&self, spawn: &Spawn, payload: Option<Term>) {
-        let arguments = match payload {
-            Some(Term::List(arguments)) => arguments,
-            _ => Vec::new(),
-        };
-        spawn_for(&self.core, &self.connection, spawn, arguments);
     }
 }

@@ -51,7 +51,7 @@ pub(in crate::cluster) fn answered(
                 core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
             }
             drop(ledger);
-            core.add_proxy((connection.node.clone(), Named::Pid(pid.clone())), proxy);
+            core.list(core.state(), (connection.node.clone(), Named::Pid(pid.clone())), proxy);
             // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
             Ok(())
@@ -85,8 +85,7 @@ impl PendingSpawn {
             let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
             let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
-            let encode = Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term)));
-            let mut remote = Remote::new(core, node, to, encode, Arc::clone(&self.own));
+            let mut remote = Remote::new(core, node, to, Arc::clone(&self.own));
             remote.begin(own);
             self.remote = Some(remote);
         }

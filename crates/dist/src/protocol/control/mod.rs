@@ -282,18 +282,12 @@ impl Control {
     #[must_use]
     pub fn speaks_of(&self) -> Option<&Pid> {
         match self {
-            Self::Link { from, .. }
-            | Self::Unlink { from, .. }
-            | Self::UnlinkId { from, .. }
-            | Self::UnlinkIdAck { from, .. }
-            | Self::Exit { from, .. }
-            | Self::Exit2 { from, .. }
-            | Self::Monitor { from, .. }
-            | Self::Demonitor { from, .. }
-            | Self::Down { from: Named::Pid(from), .. }
-            | Self::Spawned { result: Ok(from), .. } => Some(from),
-            Self::Spawn(spawn) => Some(&spawn.from),
-            _ => None,
+            Self::SendSender { .. }
+            | Self::RegSend { .. }
+            | Self::AliasSend { .. }
+            | Self::Altact { .. }
+            | Self::GroupLeader { .. } => None,
+            _ => self.sender(),
         }
     }
 
