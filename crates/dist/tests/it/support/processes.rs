@@ -9,6 +9,14 @@ use tokio::sync::oneshot;
 
 use crate::support::{Beam, COOKIE, Epmd, in_time};
 
+/// Starts an epmd, the BEAM node `beam` and the purlin node `ours`.
+pub(crate) async fn beam_and_ours() -> (Epmd, Beam, Cluster) {
+    let epmd = Epmd::start();
+    let beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    (epmd, beam, cluster)
+}
+
 /// Joins a purlin node.
 pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
