@@ -44,7 +44,9 @@ const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "mem
 const MAX_MESSAGES: usize = 100;
 
 pub(super) fn export(offer: &Offer<'_>) {
-    offer.at_once("erlang", "processes", 0, |core, _| Ok(Term::list(pids(core))));
+    offer.at_once("erlang", "processes", 0, |core, _| {
+        Ok(Term::list(all(core).into_iter().map(|process| core.ids.pid(process.id).into())))
+    });
     offer.process("erlang", "process_info", 1, async |core, _, arguments| {
         let items: Vec<Term> = ITEMS.map(Term::atom).to_vec();
         Ok(match process_info(&core, &arguments[0], &items).await? {
@@ -159,10 +161,6 @@ pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
     let mut all = core.ids.node.processes();
     all.retain(|process| !process.is_system);
     all
-}
-
-fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
-    all(core).into_iter().map(|process| core.ids.pid(process.id).into())
 }
 
 /// The requested items of a process; `undefined` if it has ended.

@@ -13,7 +13,7 @@ pub(super) const SERVER: &str = "global_name_server";
 
 /// Handle to the processes of `global`, and their table of names.
 #[derive(Debug)]
-pub(in crate::cluster) struct Global {
+pub(crate) struct Global {
     pub(super) server: Pid<Mail>,
     pub(super) locker: Pid<ClientMail<Job>>,
     pub(super) names: Arc<Names>,
@@ -71,7 +71,7 @@ impl Names {
 
 impl Global {
     /// Ends the processes when the node leaves.
-    pub(in crate::cluster) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.server.exit(ExitReason::Kill);
         self.locker.exit(ExitReason::Kill);
     }

@@ -69,11 +69,8 @@ impl From<Down> for Mail {
     }
 }
 
-/// The members on another node, as announced by its scope.
-#[derive(Default)]
-struct Scope {
-    groups: HashMap<Name, Vec<purlin_term::Pid>>,
-}
+/// The members on another node by group, as announced by its scope.
+type Scope = HashMap<Name, Vec<purlin_term::Pid>>;
 
 pub(super) struct Sharer {
     me: Process<Mail>,
@@ -193,7 +190,7 @@ impl Sharer {
         let there = self.core.proxy(peer)?;
         let was_known = self.scopes.contains_key(peer);
         if !was_known {
-            self.scopes.insert(peer.clone(), Scope::default());
+            self.scopes.insert(peer.clone(), Scope::new());
             self.monitors.insert(self.me.monitor(&there), peer.clone());
         }
         Some((there, was_known))
@@ -217,12 +214,12 @@ impl Sharer {
         if self.know(peer).is_none() {
             return Ok(());
         }
-        let mut before = self.scopes.insert(peer.clone(), Scope::default()).unwrap_or_default();
+        let mut before = self.scopes.insert(peer.clone(), Scope::new()).unwrap_or_default();
         for entry in groups {
             let Some([group, pids]) = entry.as_tuple() else { continue };
             let group = name_of(group);
             for pid in listed(pids) {
-                let known = before.groups.get_mut(&group).into_iter().find_map(|known| {
+                let known = before.get_mut(&group).into_iter().find_map(|known| {
                     let place = known.iter().position(|known| *known == pid)?;
                     Some(known.swap_remove(place))
                 });
@@ -237,7 +234,7 @@ impl Sharer {
 
     fn note(&mut self, peer: &purlin_term::Pid, group: &Name, pid: purlin_term::Pid) {
         if let Some(scope) = self.scopes.get_mut(peer) {
-            scope.groups.entry(group.clone()).or_default().push(pid);
+            scope.entry(group.clone()).or_default().push(pid);
         }
     }
 
@@ -262,17 +259,17 @@ impl Sharer {
         pid: &purlin_term::Pid,
     ) -> Result<(), Over> {
         let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
-        let Some(known) = scope.groups.get_mut(group) else { return Ok(()) };
+        let Some(known) = scope.get_mut(group) else { return Ok(()) };
         let Some(place) = known.iter().position(|known| known == pid) else { return Ok(()) };
         known.swap_remove(place);
         if known.is_empty() {
-            scope.groups.remove(group);
+            scope.remove(group);
         }
         self.leave_here(group, pid).await
     }
 
     async fn leave_all(&mut self, scope: Scope) -> Result<(), Over> {
-        for (group, pids) in scope.groups {
+        for (group, pids) in scope {
             for pid in pids {
                 self.leave_here(&group, &pid).await?;
             }

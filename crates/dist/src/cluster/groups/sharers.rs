@@ -9,7 +9,7 @@ use purlin::{ExitReason, Node};
 
 /// The sharers of a node, by the names of their scopes.
 #[derive(Debug, Default)]
-pub(in crate::cluster) struct Sharers {
+pub(crate) struct Sharers {
     all: Mutex<HashMap<Box<str>, LocalProcess>>,
     /// Set with the first sharer: until then, lookups of a name skip the table.
     some: AtomicBool,
@@ -22,7 +22,7 @@ impl Sharers {
     }
 
     /// The sharer of a scope.
-    pub(in crate::cluster) fn find(&self, scope: &str) -> Option<LocalProcess> {
+    pub(crate) fn find(&self, scope: &str) -> Option<LocalProcess> {
         // ORDER: acquire, partner of the release below; messages sent before the release are not for the sharer.
         if !self.some.load(Ordering::Acquire) {
             return None;
@@ -42,7 +42,7 @@ impl Sharers {
     }
 
     /// Ends all sharers when the node leaves.
-    pub(in crate::cluster) fn end(&self, node: &Node) {
+    pub(crate) fn end(&self, node: &Node) {
         for (_, sharer) in self.all().drain() {
             node.exit(sharer.id(), ExitReason::Kill);
         }

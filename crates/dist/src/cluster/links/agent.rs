@@ -17,7 +17,7 @@ struct Agent(Weak<Connection>, Weak<Core>);
 
 impl Connection {
     /// Spawns the agent. Without one, [`Connection::linked`] closes the link.
-    pub(in crate::cluster) fn start_agent(self: &Arc<Self>, core: &Arc<Core>) {
+    pub(crate) fn start_agent(self: &Arc<Self>, core: &Arc<Core>) {
         let agent = Agent(Arc::downgrade(self), Arc::downgrade(core));
         if let Ok(agent) = core.ids.node.spawn_agent(agent) {
             let _ = self.agent.set(agent);

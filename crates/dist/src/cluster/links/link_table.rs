@@ -14,16 +14,16 @@ use crate::protocol::control::Named;
 
 /// A monitor of a local process, held by a remote one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cluster) struct RemoteMonitor {
-    pub(in crate::cluster) watcher: Pid,
-    pub(in crate::cluster) reference: Reference,
+pub(crate) struct RemoteMonitor {
+    pub(crate) watcher: Pid,
+    pub(crate) reference: Reference,
     /// The monitored process or name, as the remote node gave it.
-    pub(in crate::cluster) watched: Named,
+    pub(crate) watched: Named,
 }
 
 /// Links and monitors over a connection.
 #[derive(Debug, Default)]
-pub(in crate::cluster) struct LinkTable {
+pub(crate) struct LinkTable {
     /// The connection is lost; nothing more is recorded.
     lost: bool,
     links: HashMap<(ProcessId, Pid), Relation>,
@@ -49,19 +49,19 @@ struct Relation {
 }
 
 /// Signals to deliver to a local process, each with the proxy that sends it.
-pub(in crate::cluster) type Deliveries = Vec<(LocalProcess, RemoteSignal)>;
+pub(crate) type Deliveries = Vec<(LocalProcess, RemoteSignal)>;
 
 /// Signals to deliver to local processes when the connection is lost.
 #[derive(Default)]
-pub(in crate::cluster) struct LostRelations {
-    pub(in crate::cluster) links: Vec<(ProcessId, LocalProcess, RemoteSignal)>,
-    pub(in crate::cluster) ours: Vec<(ProcessId, MonitorRef)>,
-    pub(in crate::cluster) theirs: Vec<(ProcessId, MonitorRef)>,
+pub(crate) struct LostRelations {
+    pub(crate) links: Vec<(ProcessId, LocalProcess, RemoteSignal)>,
+    pub(crate) ours: Vec<(ProcessId, MonitorRef)>,
+    pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
 /// Outcome of an unlink.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::cluster) enum Unlinked {
+pub(crate) enum Unlinked {
     /// Send it to the peer.
     Say,
     /// There is no link any more; acknowledge immediately.
@@ -87,7 +87,7 @@ impl LinkTable {
 
     /// The local process links to the remote one by a proxy. Returns whether the peer must be notified; `None` if the
     /// connection is lost.
-    pub(in crate::cluster) fn link(
+    pub(crate) fn link(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
@@ -106,12 +106,7 @@ impl LinkTable {
 
     /// The remote process links to the local one. Returns whether the local process must be notified: `false` if it is
     /// linked already, or if its own unlink is in transit, which the peer will process.
-    pub(in crate::cluster) fn linked(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        name: LocalProcess,
-    ) -> bool {
+    pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
         let note = |bond: &mut Relation| {
             let is_new = bond.names.is_empty() && bond.unlinking.is_empty();
             if is_new {
@@ -125,7 +120,7 @@ impl LinkTable {
 
     /// The local process unlinks by a proxy. Returns the outcome, and the signals to deliver to it on behalf of the
     /// other proxies it is linked to. `None` if the connection is lost.
-    pub(in crate::cluster) fn unlink(
+    pub(crate) fn unlink(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
@@ -146,12 +141,7 @@ impl LinkTable {
     }
 
     /// The remote process has acknowledged an unlink. Returns the signals for the local process.
-    pub(in crate::cluster) fn acknowledged(
-        &mut self,
-        ours: ProcessId,
-        theirs: &Pid,
-        id: u64,
-    ) -> Deliveries {
+    pub(crate) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Deliveries {
         self.with_relation(ours, theirs, |bond| {
             let place = bond.unlinking.iter().position(|(number, _)| *number == id);
             let name = place.map(|place| bond.unlinking.swap_remove(place).1);
@@ -161,7 +151,7 @@ impl LinkTable {
 
     /// The remote process unlinks. Returns the signals for the local process; `None` if there is no link, in which case
     /// the local process need not take part.
-    pub(in crate::cluster) fn unlinked(
+    pub(crate) fn unlinked(
         &mut self,
         ours: ProcessId,
         theirs: &Pid,
@@ -180,51 +170,39 @@ impl LinkTable {
     }
 
     /// The local process has processed that unlink.
-    pub(in crate::cluster) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
+    pub(crate) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
         self.with_relation(ours, theirs, |bond| {
             bond.unlinked = bond.unlinked.filter(|number| *number != id)
         });
     }
 
     /// One of the two has ended or does not exist. Returns the proxies by which they were linked.
-    pub(in crate::cluster) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
+    pub(crate) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
         self.with_relation(ours, theirs, |bond| std::mem::take(&mut bond.names))
     }
 
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
-    pub(in crate::cluster) fn watch(
-        &mut self,
-        monitor: MonitorRef,
-        by: ProcessId,
-        of: Named,
-    ) -> Option<()> {
+    pub(crate) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) -> Option<()> {
         (!self.lost).then(|| drop(self.ours.insert(monitor, (by, of))))
     }
 
     /// Removes a local monitor that was cancelled or fires. Returns the watcher and the watched process.
-    pub(in crate::cluster) fn unwatch(
-        &mut self,
-        monitor: MonitorRef,
-    ) -> Option<(ProcessId, Named)> {
+    pub(crate) fn unwatch(&mut self, monitor: MonitorRef) -> Option<(ProcessId, Named)> {
         self.ours.remove(&monitor)
     }
 
     /// A local process requests a spawn. Returns `None` if the connection is lost.
-    pub(in crate::cluster) fn asks(
-        &mut self,
-        request: MonitorRef,
-        asked: PendingRequest,
-    ) -> Option<()> {
+    pub(crate) fn asks(&mut self, request: MonitorRef, asked: PendingRequest) -> Option<()> {
         (!self.lost).then(|| drop(self.asked.insert(request, asked)))
     }
 
     /// Removes a spawn request, which is answered once.
-    pub(in crate::cluster) fn answered(&mut self, request: MonitorRef) -> Option<PendingRequest> {
+    pub(crate) fn answered(&mut self, request: MonitorRef) -> Option<PendingRequest> {
         self.asked.remove(&request)
     }
 
     /// A remote process monitors a local one. Returns `false` for a duplicate or if the connection is lost.
-    pub(in crate::cluster) fn watched(
+    pub(crate) fn watched(
         &mut self,
         monitor: MonitorRef,
         of: ProcessId,
@@ -240,7 +218,7 @@ impl LinkTable {
     }
 
     /// The remote process cancels its monitor. Returns our number for it, the monitored process, and the monitor.
-    pub(in crate::cluster) fn unwatched(
+    pub(crate) fn unwatched(
         &mut self,
         watcher: &Pid,
         reference: &Reference,
@@ -251,14 +229,14 @@ impl LinkTable {
     }
 
     /// Removes a remote monitor that fires.
-    pub(in crate::cluster) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
+    pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
         let (_, theirs) = self.theirs.remove(&monitor)?;
         self.by_reference.remove(&(theirs.watcher.clone(), theirs.reference.clone()));
         Some(theirs)
     }
 
     /// Marks the connection as lost. Returns all signals to deliver, once.
-    pub(in crate::cluster) fn lose(&mut self) -> LostRelations {
+    pub(crate) fn lose(&mut self) -> LostRelations {
         let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
         let mut lost = LostRelations::default();
         for ((ours, _), bond) in all.links {

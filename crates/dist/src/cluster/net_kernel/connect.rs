@@ -18,7 +18,7 @@ use crate::protocol::stream::Stream;
 
 impl Core {
     /// Returns the connection to a node; connects first if necessary.
-    pub(in crate::cluster) async fn connect(
+    pub(crate) async fn connect(
         self: &Arc<Self>,
         node: &NodeName,
     ) -> Result<Arc<Connection>, Arc<NoConnection>> {
@@ -85,11 +85,12 @@ impl Core {
     }
 
     /// Accepts connections until the future is dropped.
-    pub(in crate::cluster) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
+    pub(crate) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
         let core = Arc::clone(&self);
         let decide = move |caller: &Caller| match &caller.called {
             Called::Name(name) => {
-                (core.state().connection_table.called(name), core.reach.cookie_of(name))
+                let verdict = core.state().connection_table.called(name);
+                (verdict, core.reach.cookie_of(name))
             }
             Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
         };

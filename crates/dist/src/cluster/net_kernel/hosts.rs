@@ -19,22 +19,19 @@ const MOST_ADDRESSES: usize = 8;
 
 /// Addresses of the epmds of all hosts.
 #[derive(Clone, Debug)]
-pub(in crate::cluster) struct Hosts {
-    pub(in crate::cluster) us: NodeName,
+pub(crate) struct Hosts {
+    pub(crate) us: NodeName,
     /// Epmd of this node's host.
-    pub(in crate::cluster) own: SocketAddr,
+    pub(crate) own: SocketAddr,
     /// Configured epmd addresses of other hosts.
-    pub(in crate::cluster) told: HashMap<String, SocketAddr>,
+    pub(crate) told: HashMap<String, SocketAddr>,
 }
 
 impl Hosts {
     /// Connects to a node over TCP.
     ///
     /// *Cancellation*: nothing remains.
-    pub(in crate::cluster) async fn dial(
-        &self,
-        node: &NodeName,
-    ) -> Result<TcpStream, NoConnection> {
+    pub(crate) async fn dial(&self, node: &NodeName) -> Result<TcpStream, NoConnection> {
         if self.us.is_long() != node.is_long() {
             return Err(NoConnection::OtherForm(node.clone()));
         }

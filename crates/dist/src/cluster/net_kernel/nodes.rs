@@ -31,17 +31,14 @@ type NodeSubscriber = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 
 /// Subscribers of node changes.
 #[derive(Default)]
-pub(in crate::cluster) struct Nodes(RwLock<Vec<NodeSubscriber>>);
+pub(crate) struct Nodes(RwLock<Vec<NodeSubscriber>>);
 
 impl Nodes {
-    pub(in crate::cluster) fn add(
-        &self,
-        told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static,
-    ) {
+    pub(crate) fn add(&self, told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(told));
     }
 
-    pub(in crate::cluster) fn tell(&self, node: &NodeName, change: NodeChange) {
+    pub(crate) fn tell(&self, node: &NodeName, change: NodeChange) {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         for told in all {
             // WHY caught: user code runs in one of our tasks.

@@ -13,17 +13,17 @@ use crate::protocol::stream::Stream;
 use crate::protocol::tls::Tls;
 
 #[derive(Debug)]
-pub(in crate::cluster) struct Reach {
-    pub(in crate::cluster) hosts: Hosts,
-    pub(in crate::cluster) cookie: Cookie,
+pub(crate) struct Reach {
+    pub(crate) hosts: Hosts,
+    pub(crate) cookie: Cookie,
     /// Cookies of nodes that do not use the default one.
-    pub(in crate::cluster) cookies: HashMap<NodeName, Cookie>,
-    pub(in crate::cluster) tls: Option<Tls>,
+    pub(crate) cookies: HashMap<NodeName, Cookie>,
+    pub(crate) tls: Option<Tls>,
 }
 
 impl Reach {
     /// Looks up a node, connects, and performs the handshake.
-    pub(in crate::cluster) async fn call(
+    pub(crate) async fn call(
         &self,
         local: &LocalNode,
         node: NodeName,
@@ -43,7 +43,7 @@ impl Reach {
     }
 
     /// The cookie of a node.
-    pub(in crate::cluster) fn cookie_of(&self, node: &NodeName) -> Cookie {
+    pub(crate) fn cookie_of(&self, node: &NodeName) -> Cookie {
         self.cookies.get(node).unwrap_or(&self.cookie).clone()
     }
 }

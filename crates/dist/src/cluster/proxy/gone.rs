@@ -14,7 +14,7 @@ use crate::cluster::core::Core;
 /// immediately if it cannot be monitored.
 ///
 /// COST: one process that monitors it, until the channel is dropped.
-pub(in crate::cluster) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
+pub(crate) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
     let (mut told, lives) = channel();
     let Some(whom) = core.proxy(whom) else { return lives };
     let watches = async move |mut me: Process<Down>| {

@@ -17,12 +17,12 @@ use crate::protocol::name::NodeName;
 
 impl Core {
     /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.
-    pub(in crate::cluster) fn proxy(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
+    pub(crate) fn proxy(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         self.typed_proxy(of)
     }
 
     /// The proxy of a remote process for messages of type `M`.
-    pub(in crate::cluster) fn typed_proxy<M: Serialize + Send + 'static>(
+    pub(crate) fn typed_proxy<M: Serialize + Send + 'static>(
         self: &Arc<Self>,
         of: &purlin_term::Pid,
     ) -> Option<Pid<M>> {
@@ -30,11 +30,7 @@ impl Core {
     }
 
     /// The proxy, for terms, of a remote registered name.
-    pub(in crate::cluster) fn named(
-        self: &Arc<Self>,
-        name: Atom,
-        node: &NodeName,
-    ) -> Option<Pid<Term>> {
+    pub(crate) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
         self.proxy_of((node.clone(), Named::Name(name)))
     }
 
@@ -62,7 +58,7 @@ impl Core {
     }
 
     /// Adds a proxy to the registry.
-    pub(in crate::cluster) fn list(
+    pub(crate) fn list(
         &self,
         mut state: MutexGuard<'_, State>,
         of: (NodeName, Named),

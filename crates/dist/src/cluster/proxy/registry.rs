@@ -24,7 +24,7 @@ const OWN_REFERENCES: u32 = 3;
 const SWEEP_THRESHOLD: usize = 1024;
 
 /// The proxies of a cluster.
-pub(in crate::cluster) struct Proxies {
+pub(crate) struct Proxies {
     /// By remote process: at most one for each message type without a request to end.
     all: HashMap<(NodeName, Named), Vec<Listed>>,
     count: usize,
@@ -38,16 +38,12 @@ struct Listed {
 }
 
 impl Proxies {
-    pub(in crate::cluster) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { all: HashMap::new(), count: 0, sweep_at: SWEEP_THRESHOLD }
     }
 
     /// The proxy for a process and message type.
-    pub(in crate::cluster) fn find(
-        &self,
-        of: &(NodeName, Named),
-        message: TypeId,
-    ) -> Option<LocalProcess> {
+    pub(crate) fn find(&self, of: &(NodeName, Named), message: TypeId) -> Option<LocalProcess> {
         let all = self.all.get(of)?;
         let found = all.iter().find(|known| {
             let proxy = &known.proxy;
@@ -57,13 +53,13 @@ impl Proxies {
     }
 
     /// All proxies of a process that have not ended.
-    pub(in crate::cluster) fn of(&self, process: &(NodeName, Named)) -> Vec<LocalProcess> {
+    pub(crate) fn of(&self, process: &(NodeName, Named)) -> Vec<LocalProcess> {
         let all = self.all.get(process).into_iter().flatten().map(|known| &known.proxy);
         all.filter(|proxy| !proxy.has_ended()).cloned().collect()
     }
 
     /// The remote processes of the given proxies. COST: a scan of all proxies.
-    pub(in crate::cluster) fn remotes_of(
+    pub(crate) fn remotes_of(
         &self,
         some: &HashSet<ProcessId>,
     ) -> Vec<(ProcessId, NodeName, Named)> {
@@ -77,11 +73,7 @@ impl Proxies {
 
     /// Adds a proxy. Returns the proxies that must be requested to end.
     #[must_use]
-    pub(in crate::cluster) fn add(
-        &mut self,
-        of: (NodeName, Named),
-        proxy: LocalProcess,
-    ) -> Vec<LocalProcess> {
+    pub(crate) fn add(&mut self, of: (NodeName, Named), proxy: LocalProcess) -> Vec<LocalProcess> {
         self.all.entry(of).or_default().push(Listed { proxy, is_to_end: false });
         self.count += 1;
         let mut unused = Vec::new();
@@ -105,7 +97,7 @@ impl Proxies {
     }
 
     /// Removes and returns all proxies.
-    pub(in crate::cluster) fn take(&mut self) -> Vec<LocalProcess> {
+    pub(crate) fn take(&mut self) -> Vec<LocalProcess> {
         self.count = 0;
         self.all.drain().flat_map(|(_, all)| all).map(|known| known.proxy).collect()
     }

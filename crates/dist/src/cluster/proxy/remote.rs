@@ -33,12 +33,12 @@ use crate::protocol::name::NodeName;
 const KEPT: usize = FRAGMENT_SIZE;
 
 /// Capacity of a proxy's mailbox, used while its connection has no capacity.
-pub(in crate::cluster) const PROXY_MAILBOX: usize = 1024;
+pub(crate) const PROXY_MAILBOX: usize = 1024;
 
 /// Waits for a connection, or for capacity on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
 
-pub(in crate::cluster) struct Remote<M> {
+pub(crate) struct Remote<M> {
     core: Arc<Core>,
     node: NodeName,
     to: Named,
@@ -62,7 +62,7 @@ pub(in crate::cluster) struct Remote<M> {
 }
 
 impl<M> Remote<M> {
-    pub(in crate::cluster) fn new(
+    pub(crate) fn new(
         core: Arc<Core>,
         node: NodeName,
         to: Named,

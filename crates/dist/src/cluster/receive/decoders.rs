@@ -12,9 +12,9 @@ use purlin_term::{Term, ValueError};
 use crate::protocol::frame::{NoValue, Unread};
 
 /// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
-pub(in crate::cluster) struct Target {
-    pub(in crate::cluster) process: LocalProcess,
-    pub(in crate::cluster) alias: Option<u64>,
+pub(crate) struct Target {
+    pub(crate) process: LocalProcess,
+    pub(crate) alias: Option<u64>,
 }
 
 impl From<LocalProcess> for Target {
@@ -25,7 +25,7 @@ impl From<LocalProcess> for Target {
 
 impl Target {
     /// Sends the recipient a message.
-    pub(in crate::cluster) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
+    pub(crate) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
         match self.alias {
             Some(number) => self.process.alias(number)?.send(message),
             None => self.process.pid()?.send(message),
@@ -35,23 +35,11 @@ impl Target {
 }
 
 /// Decodes a payload and sends the message to its recipient. Returns an error if it cannot be decoded.
-pub(in crate::cluster) type Decode =
-    Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
-
-/// A [`Decode`] from a function that takes a term.
-pub(in crate::cluster) fn of_terms<F>(decode: F) -> Decode
-where
-    F: Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
-{
-    Arc::new(move |to, message| {
-        let term = message.term().map_err(NoValue::Broken)?;
-        decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
-    })
-}
+type Decode = Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
 
 /// The decoders of a cluster, by message type.
 #[derive(Default)]
-pub(in crate::cluster) struct Decoders {
+pub(crate) struct Decoders {
     all: RwLock<HashMap<TypeId, Decode>>,
     /// Version of `all`: the number of registrations.
     told: AtomicU64,
@@ -59,10 +47,10 @@ pub(in crate::cluster) struct Decoders {
 
 /// The decoder a connection used last. Most messages have the type of the previous one.
 #[derive(Default)]
-pub(in crate::cluster) struct LastUsed(Option<(u64, TypeId, Decode)>);
+pub(crate) struct LastUsed(Option<(u64, TypeId, Decode)>);
 
 impl Decoders {
-    pub(in crate::cluster) fn add(&self, kind: TypeId, decode: Decode) {
+    pub(crate) fn add(&self, kind: TypeId, decode: Decode) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(kind, decode);
         // ORDER: release, partner of the acquire below; under the lock, so that the version covers the entry just
@@ -70,12 +58,20 @@ impl Decoders {
         self.told.fetch_add(1, Ordering::Release);
     }
 
-    /// The decoder for a message type. COST: two comparisons if it is the one used last.
-    pub(in crate::cluster) fn find<'l>(
+    /// Adds a decoder that takes a term, for messages of type `M`.
+    pub(crate) fn add_of_terms<M: 'static>(
         &self,
-        kind: TypeId,
-        last: &'l mut LastUsed,
-    ) -> Option<&'l Decode> {
+        decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        let decode = move |to: Target, message: Unread<'_>| {
+            let term = message.term().map_err(NoValue::Broken)?;
+            decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+        };
+        self.add(TypeId::of::<M>(), Arc::new(decode));
+    }
+
+    /// The decoder for a message type. COST: two comparisons if it is the one used last.
+    pub(crate) fn find<'l>(&self, kind: TypeId, last: &'l mut LastUsed) -> Option<&'l Decode> {
         let told = self.told.load(Ordering::Acquire);
         let is_last = |(when, of, _): &(u64, TypeId, _)| *when == told && *of == kind;
         if !last.0.as_ref().is_some_and(is_last) {

@@ -12,23 +12,23 @@ use tracing::warn;
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::receive::decoders::{LastUsed, Target, of_terms};
+use crate::cluster::receive::decoders::{LastUsed, Target};
 use crate::protocol::frame::{Broken, NoValue, Unread};
 
 impl Core {
     /// Registers a decoder from terms to messages of type `M`.
-    pub(in crate::cluster) fn decodes<M, F>(&self, read: F)
+    pub(crate) fn decodes<M, F>(&self, read: F)
     where
         M: Send + 'static,
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
-        let decode =
-            move |to: Target, term| to.send::<M>(read(term)?).map_err(|error| error.to_string());
-        self.decoders.add(TypeId::of::<M>(), of_terms(decode));
+        self.decoders.add_of_terms::<M>(move |to, term| {
+            to.send::<M>(read(term)?).map_err(|error| error.to_string())
+        });
     }
 
     /// Sends a term to a local process, as a message of its type.
-    pub(in crate::cluster) fn tell(&self, process: LocalProcess, term: Term) {
+    pub(crate) fn tell(&self, process: LocalProcess, term: Term) {
         if let Ok(bytes) = term.encode() {
             // The encoding is well-formed.
             let _ = self.receive(process.into(), Unread::whole(&bytes), &mut LastUsed::default());
@@ -37,7 +37,7 @@ impl Core {
 
     /// Delivers a payload to a local process, as a message of its type. A payload that cannot be decoded is counted,
     /// and the first one is logged. A payload that is not a well-formed term is an error, which ends the connection.
-    pub(in crate::cluster) fn receive(
+    pub(crate) fn receive(
         &self,
         to: Target,
         message: Unread<'_>,

@@ -41,7 +41,7 @@ struct Incoming {
 }
 
 /// Starts the link of a connection, with an [`Incoming`] as its receiver.
-pub(in crate::cluster) fn start_link(
+pub(crate) fn start_link(
     core: &Arc<Core>,
     connection: &Arc<Connection>,
     stream: Stream,
@@ -256,19 +256,15 @@ impl Incoming {
             return;
         };
         let Some(ours) = self.core.ids.ours(to) else {
-            return self.no_such(theirs, to);
+            // Also for a process of an earlier incarnation of this node.
+            let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+            let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
+            return self.connection.send_control(None, control, payload);
         };
         let mut ledger = self.connection.link_table();
         if ledger.linked(ours, theirs, name.clone()) {
             self.core.ids.node.deliver(&name, ours, RemoteSignal::Link);
         }
-    }
-
-    /// Answers a link to an ended or unknown process, or one of an earlier incarnation of this node, with `noproc`.
-    fn no_such(&self, theirs: &Pid, to: &Pid) {
-        let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
-        let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
-        self.connection.send_control(None, control, payload);
     }
 
     /// A remote process unlinks. If the local process is linked, its proxy acknowledges once the local process has

@@ -100,7 +100,7 @@ impl Cluster {
 
 impl Core {
     /// Registers the decoder for messages to calling processes.
-    pub(in crate::cluster) fn calls(&self) {
+    pub(crate) fn calls(&self) {
         self.decodes(|term| Ok(Answer::Term(term)));
     }
 
@@ -122,7 +122,7 @@ impl Core {
     }
 
     /// See [`Cluster::rpc`].
-    pub(in crate::cluster) async fn rpc(
+    pub(crate) async fn rpc(
         self: &Arc<Self>,
         on: &NodeName,
         module: &str,

@@ -17,17 +17,16 @@ use crate::cluster::reason::TermReason;
 use crate::protocol::control::Spawn;
 
 /// Pseudo-module whose functions exist in every module.
-pub(in crate::cluster) const ANY: &str = "_";
+pub(crate) const ANY: &str = "_";
 
 /// Result of an exported function: a value, or the reason of an `error`.
 pub type Outcome = Result<Term, Term>;
 
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-pub(in crate::cluster) type Function =
-    Arc<dyn Fn(Process<Term>, Vec<Term>) -> Running + Send + Sync>;
+pub(crate) type Function = Arc<dyn Fn(Process<Term>, Vec<Term>) -> Running + Send + Sync>;
 
 /// A requested function with its arguments.
-pub(in crate::cluster) struct Job {
+pub(crate) struct Job {
     function: Option<Function>,
     /// Tag of the answer if the exit reason of the process is the answer, as for `erpc`.
     result: Option<Term>,
@@ -37,11 +36,7 @@ pub(in crate::cluster) struct Job {
 
 impl Job {
     /// Decodes a spawn request, whether the function exists or not.
-    pub(in crate::cluster) fn of(
-        exports: &Exports,
-        spawn: &Spawn,
-        mut arguments: Vec<Term>,
-    ) -> Self {
+    pub(crate) fn of(exports: &Exports, spawn: &Spawn, mut arguments: Vec<Term>) -> Self {
         let (module, name) = (spawn.module.as_str(), spawn.function.as_str());
         let (result, call) = match (module, name, &mut arguments[..]) {
             ("erpc", "execute_call", [result, module, name, Term::List(arguments)]) => {
@@ -67,7 +62,7 @@ impl Job {
     }
 
     /// Runs the function and returns the exit reason of its process.
-    pub(in crate::cluster) async fn run(self, me: Process<Term>) -> ExitReason {
+    pub(crate) async fn run(self, me: Process<Term>) -> ExitReason {
         let (module, name, arguments) = self.call;
         let (outcome, stack) = match self.function {
             Some(function) => (function(me, arguments).await, Term::NIL),
@@ -85,22 +80,17 @@ impl Job {
 }
 
 /// The stack trace of an undefined function.
-pub(in crate::cluster) fn not_there(module: Term, name: Term, arguments: Vec<Term>) -> Term {
+pub(crate) fn not_there(module: Term, name: Term, arguments: Vec<Term>) -> Term {
     Term::list([Term::tuple([module, name, Term::List(arguments), Term::NIL])])
 }
 
 /// The exported functions of a node.
 #[derive(Default)]
-pub(in crate::cluster) struct Exports(RwLock<HashMap<(Atom, Atom, usize), Function>>);
+pub(crate) struct Exports(RwLock<HashMap<(Atom, Atom, usize), Function>>);
 
 impl Exports {
-    pub(in crate::cluster) fn insert<F, Fut>(
-        &self,
-        module: Atom,
-        name: Atom,
-        arity: usize,
-        function: F,
-    ) where
+    pub(crate) fn insert<F, Fut>(&self, module: Atom, name: Atom, arity: usize, function: F)
+    where
         F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
     {
@@ -110,19 +100,14 @@ impl Exports {
     }
 
     /// Looks up a function; functions of [`ANY`] are found in every module.
-    pub(in crate::cluster) fn find(
-        &self,
-        module: &Atom,
-        name: &Atom,
-        arity: usize,
-    ) -> Option<Function> {
+    pub(crate) fn find(&self, module: &Atom, name: &Atom, arity: usize) -> Option<Function> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let found = |module: &Atom| all.get(&(module.clone(), name.clone(), arity)).cloned();
         found(module).or_else(|| found(&Atom::from_static(ANY)))
     }
 
     /// The modules with at least one exported function.
-    pub(in crate::cluster) fn modules(&self) -> BTreeSet<Atom> {
+    pub(crate) fn modules(&self) -> BTreeSet<Atom> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let modules = all.keys().map(|(module, ..)| module.clone());
         modules.filter(|module| *module != *ANY).collect()

@@ -34,7 +34,7 @@ impl TryFrom<Term> for GenCall {
 
 impl GenCall {
     /// Decodes `{Mark, {From, Tag}, Request}`; returns any other term as the error.
-    pub(in crate::cluster) fn marked(mark: &str, mut term: Term) -> Result<Self, Term> {
+    pub(crate) fn marked(mark: &str, mut term: Term) -> Result<Self, Term> {
         if let Term::Tuple(parts) = &mut term
             && let [is, Term::Tuple(from), request] = &mut parts[..]
             && is.is_atom(mark)
@@ -47,7 +47,7 @@ impl GenCall {
     }
 
     /// Encodes the call.
-    pub(in crate::cluster) fn into_term(self) -> Term {
+    pub(crate) fn into_term(self) -> Term {
         let from = Term::tuple([Term::from(self.from), self.tag]);
         Term::tuple([Term::atom("$gen_call"), from, self.request])
     }

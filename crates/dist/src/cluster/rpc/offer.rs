@@ -10,11 +10,11 @@ use crate::cluster::core::Core;
 use crate::cluster::rpc::export::Outcome;
 
 /// Registers built-in functions.
-pub(in crate::cluster) struct Offer<'a>(pub(in crate::cluster) &'a Arc<Core>);
+pub(crate) struct Offer<'a>(pub(in crate::cluster) &'a Arc<Core>);
 
 impl Offer<'_> {
     /// Exports a synchronous function. It receives exactly `arity` arguments.
-    pub(in crate::cluster) fn at_once<F>(
+    pub(crate) fn at_once<F>(
         &self,
         module: &'static str,
         name: &'static str,
@@ -29,7 +29,7 @@ impl Offer<'_> {
     }
 
     /// Exports an asynchronous function, or one that needs a process.
-    pub(in crate::cluster) fn process<F, Fut>(
+    pub(crate) fn process<F, Fut>(
         &self,
         module: &'static str,
         name: &'static str,
@@ -53,17 +53,17 @@ impl Offer<'_> {
 }
 
 /// The `badarg` error.
-pub(in crate::cluster) fn badarg<T>() -> Result<T, Term> {
+pub(crate) fn badarg<T>() -> Result<T, Term> {
     Err(Term::atom("badarg"))
 }
 
 /// `{Name, Value}`.
-pub(in crate::cluster) fn pair(name: &'static str, value: impl Into<Term>) -> Term {
+pub(crate) fn pair(name: &'static str, value: impl Into<Term>) -> Term {
     Term::tuple([Term::atom(name), value.into()])
 }
 
 /// An atom of a text, cut to the maximum length.
-pub(in crate::cluster) fn atom(text: &str) -> Term {
+pub(crate) fn atom(text: &str) -> Term {
     let short: String = text.chars().take(255).collect();
     Atom::new(&short).map_or(Term::NIL, Term::Atom)
 }

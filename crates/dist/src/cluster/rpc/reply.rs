@@ -51,7 +51,7 @@ impl GenCall {
 
 impl Core {
     /// Answers a call from a local process, or from a remote one whose node is connected.
-    pub(in crate::cluster) fn reply(&self, call: GenCall, answer: Term) {
+    pub(crate) fn reply(&self, call: GenCall, answer: Term) {
         if let Some(ours) = self.ids.ours(&call.from) {
             if let Some(ours) = self.ids.node.local_process(ours) {
                 self.tell(ours, Term::tuple([call.tag, answer]));

@@ -18,7 +18,7 @@ use crate::protocol::control::Control;
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
 /// here and blocks no other call. Other requests are not answered.
-pub(in crate::cluster) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: GenCall) {
+pub(crate) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: GenCall) {
     let Term::Tuple(parts) = &mut call.request else { return };
     let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
     else {
@@ -54,7 +54,7 @@ pub(in crate::cluster) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, 
 }
 
 /// Answers `{Pid, features_request}`, which every BEAM node sends to a published node.
-pub(in crate::cluster) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
+pub(crate) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
     if let Some([Term::Pid(asks), request]) = what.as_tuple()
         && request.is_atom("features_request")
     {

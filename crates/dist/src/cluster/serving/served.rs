@@ -4,7 +4,7 @@ use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use purlin::ExitReason;
 use purlin::remote::LocalProcess;
@@ -18,7 +18,7 @@ use super::sys;
 use super::system::System;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::receive::decoders::{Decode, Target, of_terms};
+use crate::cluster::receive::decoders::Target;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// Decodes a term; an error states why it cannot be decoded.
@@ -140,14 +140,7 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// The decoder for messages to such servers.
-    fn decode(self, core: Weak<Core>) -> Decode {
-        of_terms(move |to, term| {
-            let core = core.upgrade().ok_or("the node has left the cluster")?;
-            self.take(&core, to, term)
-        })
-    }
-
+    /// Decodes a term and sends it to a server.
     fn take(&self, core: &Arc<Core>, to: Target, term: Term) -> Result<(), String> {
         let Some(term) = sys::take(core, &to.process, term) else { return Ok(()) };
         let mail: Mail<S> = match GenCall::try_from(term) {
@@ -175,10 +168,13 @@ impl Cluster {
     /// Lets remote processes use all local servers of type `S`: with `gen_server:call` and `cast`, with plain messages,
     /// and with `sys`; see [`Served`].
     pub fn serves<S: Server>(&self, served: Served<S>) {
-        let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
-        core.systems.insert(mail, Arc::new(Shows(Arc::clone(&served.state))));
-        let decode = served.decode(Arc::downgrade(core));
-        core.decoders.add(mail, decode);
+        let (core, own) = (self.core(), Arc::downgrade(self.core()));
+        let shows = Arc::new(Shows(Arc::clone(&served.state)));
+        core.systems.insert(TypeId::of::<Mail<S>>(), shows);
+        core.decoders.add_of_terms::<Mail<S>>(move |to, term| {
+            let core = own.upgrade().ok_or("the node has left the cluster")?;
+            served.take(&core, to, term)
+        });
     }
 }
 

@@ -13,14 +13,14 @@ use crate::cluster::reason;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// The parent of a process, unless that is a system process, which is not shown.
-pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
+pub(crate) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
     let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.is_system);
     info.parent.filter(|parent| !serves(*parent))
 }
 
 /// The answer to `sys:get_status` of a process, without a state if its type is not registered. Returns `None` if the
 /// process has ended, or returns no state.
-pub(in crate::cluster) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
+pub(crate) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
     let (system, id) = (core.systems.of(&process), process.id());
     let info = core.ids.node.process_info(id)?;
     let parent = core.ids.told(parent(core, &info));

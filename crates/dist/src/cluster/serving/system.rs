@@ -14,7 +14,7 @@ use purlin_term::Term;
 type State = Pin<Box<dyn Future<Output = Option<Term>> + Send>>;
 
 /// Functions for `sys` of processes of one type.
-pub(in crate::cluster) trait System: Send + Sync {
+pub(crate) trait System: Send + Sync {
     /// Name of the OTP behaviour.
     fn behaviour(&self) -> &'static str;
 
@@ -27,15 +27,15 @@ pub(in crate::cluster) trait System: Send + Sync {
 
 /// Functions for `sys`, by message type of the process.
 #[derive(Default)]
-pub(in crate::cluster) struct Systems(RwLock<HashMap<TypeId, Arc<dyn System>>>);
+pub(crate) struct Systems(RwLock<HashMap<TypeId, Arc<dyn System>>>);
 
 impl Systems {
-    pub(in crate::cluster) fn insert(&self, message: TypeId, system: Arc<dyn System>) {
+    pub(crate) fn insert(&self, message: TypeId, system: Arc<dyn System>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(message, system);
     }
 
     /// The functions for a process whose type is registered.
-    pub(in crate::cluster) fn of(&self, process: &LocalProcess) -> Option<Arc<dyn System>> {
+    pub(crate) fn of(&self, process: &LocalProcess) -> Option<Arc<dyn System>> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(&process.message_type()).cloned()
     }

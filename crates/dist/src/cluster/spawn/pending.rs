@@ -54,7 +54,7 @@ impl std::error::Error for NotSpawned {
 
 /// A pending spawn request. Dropping it tells the requester that the connection is lost.
 #[derive(Debug)]
-pub(in crate::cluster) struct PendingRequest {
+pub(crate) struct PendingRequest {
     /// The local process to link to it, or that monitors it.
     pub(super) by: Option<ProcessId>,
     pub(super) proxy: LocalProcess,

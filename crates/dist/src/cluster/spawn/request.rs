@@ -29,7 +29,7 @@ use crate::protocol::name::NodeName;
 const USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Handles the answer to a spawn request.
-pub(in crate::cluster) fn answered(
+pub(crate) fn answered(
     core: &Core,
     connection: &Connection,
     request: &Reference,

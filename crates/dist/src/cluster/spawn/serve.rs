@@ -14,7 +14,7 @@ use crate::protocol::control::{Control, Named, Spawn};
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
 /// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.
-pub(in crate::cluster) fn spawn_for(
+pub(crate) fn spawn_for(
     core: &Arc<Core>,
     connection: &Arc<Connection>,
     spawn: &Spawn,

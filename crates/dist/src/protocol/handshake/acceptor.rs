@@ -5,7 +5,7 @@ use crate::protocol::flags::Flags;
 use crate::protocol::handshake::message::{
     Challenge, Hello, LOWER, Status, read_complement, read_reply, write_ack,
 };
-use crate::protocol::handshake::refused::Refused;
+use crate::protocol::handshake::refused::{Refused, check};
 use crate::protocol::handshake::step::{Called, Caller, Established, LocalNode, Step, Verdict};
 use crate::protocol::name::{NodeName, is_part};
 
@@ -162,11 +162,4 @@ impl Acceptor {
 fn refuse(word: &[u8], why: Refused, out: &mut Vec<u8>) -> Refused {
     Status::Word(word).write(out);
     why
-}
-
-fn check(theirs: Flags) -> Result<(), Refused> {
-    match Flags::REQUIRED.without(theirs) {
-        Flags::NONE => Ok(()),
-        missing => Err(Refused::Missing(missing)),
-    }
 }

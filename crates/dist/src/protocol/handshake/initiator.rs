@@ -3,7 +3,7 @@
 use crate::protocol::cookie::Cookie;
 use crate::protocol::flags::Flags;
 use crate::protocol::handshake::message::{Challenge, Hello, Status, read_ack, write_reply};
-use crate::protocol::handshake::refused::Refused;
+use crate::protocol::handshake::refused::{Refused, check};
 use crate::protocol::handshake::step::{Established, LocalNode, Step};
 use crate::protocol::name::NodeName;
 
@@ -139,10 +139,7 @@ impl Initiator {
             return Err(Refused::Stranger { called: self.peer.clone(), answered });
         }
         let theirs = flags.expanded();
-        let missing = Flags::REQUIRED.without(theirs);
-        if missing != Flags::NONE {
-            return Err(Refused::Missing(missing));
-        }
+        check(theirs)?;
         write_reply(self.challenge, self.cookie.digest(challenge), out);
         self.awaits = Awaits::Digest { creation, flags: theirs & self.flags };
         Ok(Step::More)

@@ -77,3 +77,11 @@ impl fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+/// Returns an error if the peer lacks required flags.
+pub(super) fn check(theirs: Flags) -> Result<(), Refused> {
+    match Flags::REQUIRED.without(theirs) {
+        Flags::NONE => Ok(()),
+        missing => Err(Refused::Missing(missing)),
+    }
+}
