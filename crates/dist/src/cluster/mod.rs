@@ -1,6 +1,6 @@
 //! A purlin node in an Erlang cluster.
 //!
-//! A [`Cluster`] gives a [`Node`] a name, a registration with epmd and connections to other nodes. Local
+//! A [`Cluster`] gives a [`Node`](purlin::Node) a name, a registration with epmd and connections to other nodes. Local
 //! processes send to, link to and monitor remote processes like local ones. To other nodes it is an
 //! ordinary node: they can ping it, send to its processes by pid and by name, link to and monitor them,
 //! and call its servers and its exported functions.
@@ -26,7 +26,7 @@
 //! # Remote processes
 //!
 //! A remote process is represented by a *proxy* ([`purlin::remote`]): a local process-table entry
-//! with a [`Pid`]. Links, monitors and exit signals go through it; an [`purlin::Exit`] or a
+//! with a [`Pid`](purlin::Pid). Links, monitors and exit signals go through it; an [`purlin::Exit`] or a
 //! [`purlin::Down`] names it. A signal without a connection establishes one, as in Erlang. If no
 //! connection can be established, messages are dropped, and links and monitors fire `noconnection`.
 //! Messages of one local process through one proxy arrive in order; between two proxies no order is
@@ -34,12 +34,12 @@
 //! its last `Pid` is dropped.
 //!
 //! When the last [`Cluster`] is dropped, the node leaves the cluster and all proxies end. When the node
-//! stops ([`Node::stop`]), its connections end; remote processes receive `noconnection`, and no exit
+//! stops ([`Node::stop`](purlin::Node::stop)), its connections end; remote processes receive `noconnection`, and no exit
 //! signals.
 //!
 //! # Messages
 //!
-//! Messages are terms. A process of type [`Term`] receives any. For another type the cluster needs a
+//! Messages are terms. A process of type [`Term`](purlin_term::Term) receives any. For another type the cluster needs a
 //! decoder, registered once ([`Cluster::receives`]), by `serde` or a function. A message that cannot be
 //! decoded is dropped and counted ([`Cluster::undecoded`]); the first one is logged. A bounded mailbox
 //! never blocks a connection: with [`purlin::Overflow::Wait`] it accepts remote messages beyond its
