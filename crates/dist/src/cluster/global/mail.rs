@@ -1,15 +1,17 @@
 //! Message types of the processes of `global`.
 
-use purlin::Down;
+use purlin::{Down, Message};
 use purlin_term::Term;
 use tokio::sync::oneshot;
 
 use crate::protocol::name::NodeName;
 
 /// Message type of the server.
-#[derive(Debug)]
+#[derive(Debug, Message)]
 pub(super) enum Mail {
+    #[from]
     Term(Term),
+    #[from]
     Down(Down),
     Up(NodeName),
     Gone(NodeName),
@@ -30,30 +32,13 @@ pub(super) enum Mail {
     },
 }
 
-impl From<Term> for Mail {
-    fn from(term: Term) -> Self {
-        Self::Term(term)
-    }
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
 /// Message type of a local process that calls servers; `J` is the type of its local messages.
-#[derive(Debug)]
+#[derive(Debug, Message)]
 pub(super) enum ClientMail<J> {
     Term(Term),
+    #[from]
     Down(Down),
     Job(J),
-}
-
-impl<J> From<Down> for ClientMail<J> {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Message from the server to the locker.

@@ -2,7 +2,7 @@
 //!
 //! Each node stores its own members and announces them to the others. A *sharer* process connects the other nodes with
 //! a local scope of [`purlin::pg`] (`sharer.rs`). To the other nodes it is the scope: messages to the scope's name go
-//! to the sharer, which the table of `sharers.rs` finds.
+//! to the sharer, which is in a table of the node (`sharers.rs`).
 
 mod sharer;
 pub(super) mod sharers;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, LookupError, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin::{Down, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
@@ -50,23 +50,14 @@ impl std::error::Error for NotShared {}
 pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
 
 /// Message type of a sharer.
+#[derive(Message)]
 pub(super) enum Mail {
     Term(Term),
+    #[from]
     Event(Event),
+    #[from]
     Down(Down),
     Up(NodeName),
-}
-
-impl From<Event> for Mail {
-    fn from(event: Event) -> Self {
-        Self::Event(event)
-    }
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// The members on another node by group, as announced by its scope.

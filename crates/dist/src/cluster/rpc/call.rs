@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Down, ExitReason, Pid, Process, receive};
+use purlin::{Down, ExitReason, Message, Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
@@ -13,15 +13,11 @@ use crate::cluster::rpc::gen_call::GenCall;
 use crate::protocol::name::NodeName;
 
 /// Message type of the process that makes a call.
+#[derive(Message)]
 enum Answer {
     Term(Term),
+    #[from]
     Down(Down),
-}
-
-impl From<Down> for Answer {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// The reason why a call to a remote process returned no answer.

@@ -101,11 +101,6 @@ impl Names {
         self.known.insert(node.alive.clone(), node);
         Some(self.creation)
     }
-
-    /// Removes a registration.
-    fn forget(&mut self, alive: &str) {
-        self.known.remove(alive);
-    }
 }
 
 type Shared = Arc<Mutex<Names>>;
@@ -176,7 +171,7 @@ struct Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        lock(&self.names).forget(&self.alive);
+        lock(&self.names).known.remove(&self.alive);
     }
 }
 
@@ -227,7 +222,7 @@ mod tests {
         let mut names = Names::new(u32::MAX - 1);
         let first = names.keep(node("a"));
         assert_eq!((first, names.keep(node("a"))), (Some(u32::MAX), None));
-        names.forget("a");
+        names.known.remove("a");
         assert_eq!(names.keep(node("a")), Some(FIRST_CREATION));
     }
 }

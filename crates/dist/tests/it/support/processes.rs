@@ -1,7 +1,7 @@
 //! Test support: local processes in a cluster.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
+use purlin::{Down, Exit, Message, Node, Process, SpawnOptions, receive};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Builder, Cluster, GenCall};
 use purlin_term::{Pid, Term};
@@ -61,23 +61,13 @@ pub(crate) fn idler(cluster: &Cluster) -> purlin::Pid<Term> {
 }
 
 /// Messages to a test process.
-#[derive(Debug)]
+#[derive(Debug, Message)]
 pub(crate) enum Told {
     Term(Term),
+    #[from]
     Exit(Exit),
+    #[from]
     Down(Down),
-}
-
-impl From<Exit> for Told {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
-}
-
-impl From<Down> for Told {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Starts a process with that name on our node, which traps exits. Get its result with [`found`].
