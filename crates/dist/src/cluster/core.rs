@@ -84,14 +84,10 @@ impl Core {
         answers_within: Duration,
         start_link: StartLink,
     ) -> Arc<Self> {
-        let state = State {
-            connection_table: ConnectionTable::new(ids.name.clone()),
-            connections: HashMap::new(),
-            calls: HashMap::new(),
-            proxies: Proxies::new(),
-            left: false,
-            watches: HashMap::new(),
-        };
+        let connection_table = ConnectionTable::new(ids.name.clone());
+        let (connections, calls, watches) = Default::default();
+        let (proxies, left) = (Proxies::new(), false);
+        let state = State { connection_table, connections, calls, proxies, left, watches };
         let (decoders, systems, exports, undecoded) = Default::default();
         let (nodes, sharers, global) = Default::default();
         Arc::new(Self {

@@ -116,12 +116,7 @@ impl Cluster {
 
     /// Closes the connection to a node. Returns whether there was one. Links and monitors over it fire `noconnection`.
     pub fn disconnect(&self, node: &NodeName) -> bool {
-        let connection = self.core().connection(node);
-        connection
-            .as_ref()
-            .and_then(|connection| connection.link())
-            .inspect(|link| link.close())
-            .is_some()
+        self.core().connection(node).inspect(|connection| connection.close()).is_some()
     }
 
     /// Calls `told` once when the connection to the node ends; immediately if it is not connected. Erlang's

@@ -81,11 +81,8 @@ fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
         }
     }
     let is_meant = |node: &NodeName| {
-        let connection = core.connection(node);
-        match connection.is_some_and(|connection| connection.flags().has(Flags::PUBLISHED)) {
-            true => visible,
-            false => hidden,
-        }
+        let is_visible = core.connection(node).is_some_and(|it| it.flags().has(Flags::PUBLISHED));
+        if is_visible { visible } else { hidden }
     };
     let others = core.connected().into_iter().filter(is_meant);
     let all = this.then(|| core.ids.name.clone()).into_iter().chain(others);

@@ -155,22 +155,16 @@ struct PendingProxy {
 
 impl PendingProxy {
     fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
-        let (born, birth) = oneshot::channel();
+        let (sender, born) = oneshot::channel();
         let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
         let ids = Arc::clone(&core.ids);
-        let transport = PendingSpawn {
-            core,
-            node,
-            born: birth,
-            own: Arc::clone(&own),
-            remote: None,
-            monitored,
-        };
+        let proxy =
+            PendingSpawn { core, node, born, own: Arc::clone(&own), remote: None, monitored };
         let pid =
-            ids.node.spawn_proxy(PROXY_MAILBOX, transport).map_err(|_| NotSpawned::SystemLimit)?;
+            ids.node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
         // The proxy may have started already.
         let _ = own.set(LocalProcess::from(&pid));
-        Ok(Self { pid, born })
+        Ok(Self { pid, born: sender })
     }
 
     /// Sends the spawn request with the given reference, and waits for the answer.

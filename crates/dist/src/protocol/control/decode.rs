@@ -79,9 +79,10 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
             f.skip()?;
             Control::Send { to: f.pid()?, token: f.token(with_token)? }
         }
-        3 | 13 => {
+        3 | 13 | 24 | 25 => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            Control::Exit { from, to, token, reason: Some(f.any()?) }
+            let reason = if number < 24 { Some(f.any()?) } else { None };
+            Control::Exit { from, to, token, reason }
         }
         4 => Control::Unlink { from: f.pid()?, to: f.pid()? },
         6 | 16 => {
@@ -90,9 +91,10 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
             Control::RegSend { from, to: f.atom()?, token: f.token(with_token)? }
         }
         7 => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
-        8 | 18 => {
+        8 | 18 | 26 | 27 => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            Control::Exit2 { from, to, token, reason: Some(f.any()?) }
+            let reason = if number < 24 { Some(f.any()?) } else { None };
+            Control::Exit2 { from, to, token, reason }
         }
         19 => Control::Monitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
         20 => Control::Demonitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
@@ -103,14 +105,6 @@ fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
         }
         22 | 23 => {
             Control::SendSender { from: f.pid()?, to: f.pid()?, token: f.token(with_token)? }
-        }
-        24 | 25 => {
-            let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            Control::Exit { from, to, token, reason: None }
-        }
-        26 | 27 => {
-            let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            Control::Exit2 { from, to, token, reason: None }
         }
         29 | 30 => f.spawn(with_token)?,
         31 | 32 => f.spawned(with_token)?,

@@ -42,14 +42,13 @@ mod limits;
 mod outgoing;
 mod payload;
 
+pub use super::broken::Broken;
 pub use control_template::{ControlTemplate, OutgoingControl};
 pub use incoming::Incoming;
 pub use incoming_frame::{IncomingFrame, Recipient};
 pub use limits::{FRAGMENT_SIZE, Limits, take_frame};
 pub use outgoing::{Outgoing, Size, Unsendable};
 pub use payload::{NoValue, Payload, Signal, Unread};
-
-pub use super::broken::Broken;
 
 #[cfg(test)]
 mod tests;
