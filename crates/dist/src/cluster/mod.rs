@@ -34,8 +34,8 @@
 //! its last `Pid` is dropped.
 //!
 //! When the last [`Cluster`] is dropped, the node leaves the cluster and all proxies end. When the node
-//! stops ([`Node::stop`](purlin::Node::stop)), its connections end; remote processes receive `noconnection`, and no exit
-//! signals.
+//! stops ([`Node::stop`](purlin::Node::stop)), its connections end; remote processes receive
+//! `noconnection`, and no exit signals.
 //!
 //! # Messages
 //!

@@ -1,7 +1,7 @@
 //! Incoming control messages of a connection: delivers messages and signals to local processes, and answers requests.
 //!
-//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`](crate::protocol::link::Link)); `link`, `unlink`
-//! and `link_table` are about Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a
+//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`]); `link`, `unlink` and `link_table`
+//! are about Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a
 //! remote one. A remote process is represented towards local ones by its *proxy*, a local process; the link table calls
 //! it `name`.
 //!
