@@ -50,32 +50,18 @@
 //! proven knowledge of the cookie.
 
 pub mod cluster;
-pub mod connect;
-mod connection_table;
-pub mod control;
-mod cookie;
-mod cursor;
-pub mod epmd;
-mod flags;
-pub mod frame;
-pub mod handshake;
-mod hosts;
-pub mod link;
-mod listener;
-mod name;
-mod stream;
-#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
-mod tls;
+mod protocol;
 
-pub use connection_table::{ConnectionTable, Up};
-pub use cookie::Cookie;
-pub use flags::Flags;
-pub use link::Link;
-pub use listener::{Accepted, Listener};
-pub use name::{BadName, NodeName};
-pub use stream::{Duplex, Halves, Stream};
+pub use cluster::net_kernel::{ConnectionTable, Up};
+pub use protocol::cookie::Cookie;
+pub use protocol::flags::Flags;
+pub use protocol::link::Link;
+pub use protocol::listener::{Accepted, Listener};
+pub use protocol::name::{BadName, NodeName};
+pub use protocol::stream::{Duplex, Halves, Stream};
+pub use protocol::{connect, control, epmd, frame, handshake, link};
 #[cfg(feature = "tls")]
-pub use {purlin_tls::PemError, tls::Tls};
+pub use {protocol::tls::Tls, purlin_tls::PemError};
 
 /// Runs the examples of the guide as tests.
 #[cfg(doctest)]

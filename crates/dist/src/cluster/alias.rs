@@ -9,9 +9,9 @@ use std::sync::Arc;
 use purlin::Alias;
 use purlin_term::{Reference, Term};
 
-use super::Cluster;
-use crate::connect::NoConnection;
-use crate::control::Control;
+use crate::cluster::handle::Cluster;
+use crate::protocol::connect::NoConnection;
+use crate::protocol::control::Control;
 
 impl Cluster {
     /// Returns the reference of an alias of a local process, for use in terms sent to other nodes. Messages sent to it

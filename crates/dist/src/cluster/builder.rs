@@ -9,21 +9,24 @@ use std::time::Duration;
 
 use purlin::Node;
 use tokio::net::TcpListener;
-use tokio::runtime::Handle;
 
-use super::core::Core;
-use super::global::Global;
-use super::ids::Ids;
-use super::reach::Reach;
-use super::{Cluster, Inner, Logs, builtin, serving};
-use crate::cookie::Cookie;
-use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
-use crate::flags::Flags;
-use crate::handshake::LocalNode;
-use crate::hosts::Hosts;
-use crate::link::Settings;
-use crate::listener::Listener;
-use crate::name::NodeName;
+use crate::cluster::builtin;
+use crate::cluster::core::Core;
+use crate::cluster::global::handle::Global;
+use crate::cluster::handle::Cluster;
+use crate::cluster::ids::Ids;
+use crate::cluster::logs::Logs;
+use crate::cluster::net_kernel::hosts::Hosts;
+use crate::cluster::net_kernel::reach::Reach;
+use crate::cluster::receive::incoming::start_link;
+use crate::cluster::serving::supervisor::supervisors;
+use crate::protocol::cookie::Cookie;
+use crate::protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
+use crate::protocol::flags::Flags;
+use crate::protocol::handshake::LocalNode;
+use crate::protocol::link::Settings;
+use crate::protocol::listener::Listener;
+use crate::protocol::name::NodeName;
 
 /// Default of [`Builder::observable_within`].
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
@@ -43,7 +46,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(name: NodeName) -> Self {
+    fn new(name: NodeName) -> Self {
         let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
@@ -96,7 +99,7 @@ impl Builder {
 
     /// Uses TLS for all connections. BEAM nodes must run with `-proto_dist inet_tls`.
     #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: crate::tls::Tls) -> Self {
+    pub fn tls(mut self, tls: crate::protocol::tls::Tls) -> Self {
         self.reach.tls = Some(tls);
         self
     }
@@ -161,10 +164,9 @@ impl Builder {
         let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
         let local = LocalNode { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
-        let runtime = Handle::current();
-        let core = Core::new(ids, local, reach, settings, answers_within, runtime.clone());
+        let core = Core::new(ids, local, reach, settings, answers_within, start_link);
         core.calls();
-        serving::supervisors(&core);
+        supervisors(&core);
         if observable {
             builtin::export(&core);
         }
@@ -176,10 +178,16 @@ impl Builder {
         if let Some(logs) = logs {
             logs.export(&core);
         }
-        let answering =
-            socket.map(|socket| runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle());
-        let inner = Inner { core, answering, _registration: registration };
-        Ok(Cluster { inner: Arc::new(inner) })
+        let answer = |socket| core.runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle();
+        let answering = socket.map(answer);
+        Ok(Cluster::new(core, answering, registration))
+    }
+}
+
+impl Cluster {
+    /// Returns the configuration of a node with that name.
+    pub fn builder(name: NodeName) -> Builder {
+        Builder::new(name)
     }
 }
 

@@ -1,26 +1,21 @@
-//! One connection of the cluster: its link, its link and monitor table, and the agent that monitors local processes for
-//! remote ones.
+//! One connection of the cluster: its link, and its table of links and monitors.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use purlin::remote::{LocalProcess, RemoteSignal, Transport};
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_term::Term;
 use tracing::debug;
 
-use super::core::Core;
-use super::ids::Ids;
-use super::link_table::{LinkTable, RemoteMonitor};
-use super::reason;
-use crate::control::Control;
-use crate::flags::Flags;
-use crate::frame::{OutgoingControl, Payload};
-use crate::link::Link;
-use crate::name::NodeName;
+use crate::cluster::ids::Ids;
+use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::protocol::control::Control;
+use crate::protocol::flags::Flags;
+use crate::protocol::frame::{OutgoingControl, Payload};
+use crate::protocol::link::Link;
+use crate::protocol::name::NodeName;
 
 /// A connection, established or lost.
 #[derive(Debug)]
@@ -33,21 +28,16 @@ pub(super) struct Connection {
     /// Links and monitors of this connection have been notified of the loss.
     lost: AtomicBool,
     /// Monitors local processes on behalf of remote ones; the connection ends with it.
-    agent: OnceLock<LocalProcess>,
+    pub(super) agent: OnceLock<LocalProcess>,
     /// The remote process that prints for local processes.
     pub(super) user: OnceLock<purlin_term::Pid>,
 }
 
 impl Connection {
-    /// Creates a connection whose link is set later.
-    pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
-        let (link, ledger, lost, agent, user) = Default::default();
-        let this = Arc::new(Self { node, number, link, link_table: ledger, lost, agent, user });
-        let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
-        if let Ok(agent) = core.ids.node.spawn_agent(agent) {
-            let _ = this.agent.set(agent);
-        }
-        this
+    /// Creates a connection whose link and agent are set later.
+    pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
+        let (link, link_table, lost, agent, user) = Default::default();
+        Arc::new(Self { node, number, link, link_table, lost, agent, user })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -150,46 +140,6 @@ impl Connection {
             node.exit(agent.id(), ExitReason::Normal);
         }
         !was_lost
-    }
-}
-
-/// Monitors local processes on behalf of remote ones.
-struct Agent(Weak<Connection>, Weak<Core>);
-
-/// Runs when the node stops before the connection is lost: the remote processes receive `noconnection`.
-impl Drop for Agent {
-    fn drop(&mut self) {
-        if let Some(connection) = self.0.upgrade() {
-            connection.close();
-        }
-    }
-}
-
-impl Transport<Infallible> for Agent {
-    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
-        if self.0.upgrade().is_none_or(|connection| connection.is_lost()) {
-            Poll::Ready(ExitReason::Normal)
-        } else {
-            Poll::Pending
-        }
-    }
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
-    }
-
-    fn message(&mut self, never: Infallible) {
-        match never {}
-    }
-
-    fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
-        let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
-        let RemoteSignal::Down(monitor, why) = signal else { return };
-        let Some(theirs) = connection.link_table().fires(monitor) else { return };
-        let RemoteMonitor { watcher, reference, watched } = theirs;
-        let (flags, why) = (connection.flags(), reason::to_term(&why));
-        let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.send_after_pending(&connection, &watcher, None, down);
     }
 }
 

@@ -6,7 +6,7 @@ use purlin::remote::MonitorRefs;
 use purlin::{MonitorRef, Node, ProcessId};
 use purlin_term::{Atom, Pid, PidParts, Reference, Term};
 
-use crate::name::NodeName;
+use crate::protocol::name::NodeName;
 
 /// Number of bits in the first word of a reference.
 const FIRST: u32 = 18;

@@ -19,9 +19,10 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-use super::builtin::gone;
-use super::core::Core;
-use super::export::Outcome;
+use crate::cluster::core::Core;
+use crate::cluster::proxy::gone::gone;
+use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::offer::Offer;
 
 /// The BEAM process that receives events of other nodes.
 const TAKES: &str = "logger_proxy";
@@ -88,15 +89,9 @@ impl Logs {
 
     /// Exports the function to subscribe.
     pub(super) fn export(&self, core: &Arc<Core>) {
-        let (own, logs) = (Arc::downgrade(core), self.clone());
-        let (module, name) = (Atom::from_static("purlin"), Atom::from_static("log_to"));
-        core.exports.insert(module, name, 2, move |_, arguments| {
-            let (core, logs) = (own.upgrade(), logs.clone());
-            async move {
-                let core = core.ok_or_else(|| Term::atom("noconnection"))?;
-                logs.tell(&core, &arguments)
-            }
-        });
+        let logs = self.clone();
+        let log_to = move |core: &Arc<Core>, arguments: &[Term]| logs.tell(core, arguments);
+        Offer(core).at_once("purlin", "log_to", 2, log_to);
     }
 
     /// `purlin:log_to(GroupLeader, Level)`: sends events of at least this severity to the node of that process.

@@ -37,25 +37,32 @@ impl fmt::Display for TermReason {
 
 impl std::error::Error for TermReason {}
 
+/// The reasons that are atoms.
+const ATOMS: [(&str, ExitReason); 8] = [
+    ("normal", ExitReason::Normal),
+    ("shutdown", ExitReason::Shutdown),
+    ("kill", ExitReason::Kill),
+    ("killed", ExitReason::Killed),
+    ("noproc", ExitReason::NoProcess),
+    ("noconnection", ExitReason::NoConnection),
+    ("timeout", ExitReason::Timeout),
+    ("system_limit", ExitReason::SystemLimit),
+];
+
 /// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
-        ExitReason::Normal => Term::atom("normal"),
-        ExitReason::Shutdown => Term::atom("shutdown"),
         ExitReason::ShutdownWith(why) => Term::tuple([Term::atom("shutdown"), told(why)]),
-        ExitReason::Kill => Term::atom("kill"),
-        ExitReason::Killed => Term::atom("killed"),
-        ExitReason::NoProcess => Term::atom("noproc"),
-        ExitReason::NoConnection => Term::atom("noconnection"),
-        ExitReason::Timeout => Term::atom("timeout"),
-        ExitReason::SystemLimit => Term::atom("system_limit"),
         ExitReason::Error(why) => told(why),
         ExitReason::Panic(panic) => Term::tuple([
             Term::atom("panic"),
             Term::from(panic.message.as_str()),
             Term::from(panic.place.as_str()),
         ]),
-        other => Term::from(other.to_string().as_str()),
+        other => match ATOMS.iter().find(|(_, reason)| reason == other) {
+            Some((name, _)) => Term::atom(name),
+            None => Term::from(other.to_string().as_str()),
+        },
     }
 }
 
@@ -69,18 +76,8 @@ fn told(why: &Cause) -> Term {
 
 /// Converts a term to an exit reason.
 pub(super) fn from_term(term: Term) -> ExitReason {
-    if let Some(atom) = term.as_atom() {
-        match atom.as_str() {
-            "normal" => return ExitReason::Normal,
-            "shutdown" => return ExitReason::Shutdown,
-            "kill" => return ExitReason::Kill,
-            "killed" => return ExitReason::Killed,
-            "noproc" => return ExitReason::NoProcess,
-            "noconnection" => return ExitReason::NoConnection,
-            "timeout" => return ExitReason::Timeout,
-            "system_limit" => return ExitReason::SystemLimit,
-            _ => {}
-        }
+    if let Some((_, reason)) = ATOMS.into_iter().find(|(name, _)| term.is_atom(name)) {
+        return reason;
     }
     match term.as_tuple() {
         Some([tag, why]) if tag.is_atom("shutdown") => {

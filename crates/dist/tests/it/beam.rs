@@ -1,7 +1,7 @@
 //! Interoperation with a BEAM node: both directions of connecting, and the usual requests and
 //! replies.
 
-use crate::support::{Beam, Connected, Epmd, Ours};
+use crate::support::{Connected, Ours, ours_and_beam};
 use purlin_dist::control::{Control, Named};
 use purlin_dist::frame::Signal;
 use purlin_term::{Atom, Term};
@@ -16,9 +16,7 @@ async fn answer_ping(ours: &Ours, connected: &mut Connected) {
 
 #[tokio::test]
 async fn a_beam_pings_us_and_gets_pong() {
-    let epmd = Epmd::start();
-    let mut ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, mut ours, mut beam) = ours_and_beam().await;
     beam.tell("net_adm:ping('ours@127.0.0.1')").await;
     let mut connected = ours.called().await;
     assert_eq!(connected.link.peer(), &beam.name);
@@ -29,9 +27,7 @@ async fn a_beam_pings_us_and_gets_pong() {
 
 #[tokio::test]
 async fn we_connect_to_a_beam_and_it_pings_us_over_that_connection() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
     beam.tell("net_adm:ping('ours@127.0.0.1')").await;
     answer_ping(&ours, &mut connected).await;
@@ -40,9 +36,7 @@ async fn we_connect_to_a_beam_and_it_pings_us_over_that_connection() {
 
 #[tokio::test]
 async fn messages_arrive_by_name_and_by_pid_both_ways() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
     beam.eval("register(here, self())").await;
@@ -69,9 +63,7 @@ async fn messages_arrive_by_name_and_by_pid_both_ways() {
 
 #[tokio::test]
 async fn a_gen_server_call_is_answered_and_one_to_an_unknown_name_ends_with_noproc() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
     beam.tell("gen_server:call({server, 'ours@127.0.0.1'}, {add, 1, 2}, infinity)").await;
@@ -96,9 +88,7 @@ async fn a_gen_server_call_is_answered_and_one_to_an_unknown_name_ends_with_nopr
 
 #[tokio::test]
 async fn an_rpc_is_a_spawn_request_whose_value_is_the_exit_reason() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
     beam.tell("rpc:call('ours@127.0.0.1', rust, double, [21])").await;
@@ -136,9 +126,7 @@ async fn an_rpc_is_a_spawn_request_whose_value_is_the_exit_reason() {
 
 #[tokio::test]
 async fn links_break_in_both_directions_and_unlink_is_acknowledged() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
     let flags = connected.link.flags();
 
@@ -184,9 +172,7 @@ async fn links_break_in_both_directions_and_unlink_is_acknowledged() {
 
 #[tokio::test]
 async fn a_large_message_arrives_complete_in_both_directions() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
     beam.eval("register(here, self())").await;

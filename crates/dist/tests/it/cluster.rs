@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::processes::{Told, down, exit, found, join, pid, start, term};
+use crate::processes::{Told, beam_and_ours, down, exit, found, join, pid, start, term};
 use crate::support::{Beam, Epmd, HANG, until};
 use purlin::{ExitReason, Monitored, Process, receive};
 use purlin_dist::cluster::{CallError, GenCall, TermReason};
@@ -21,9 +21,7 @@ fn parse(text: &str) -> Term {
 
 #[tokio::test]
 async fn a_beam_pings_us_and_exchanges_messages_by_name_and_by_pid() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
     assert_eq!(cluster.nodes(), [beam.name.clone()]);
@@ -48,9 +46,7 @@ async fn a_beam_pings_us_and_exchanges_messages_by_name_and_by_pid() {
 
 #[tokio::test]
 async fn a_beam_calls_our_server_and_gets_noproc_if_there_is_none() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let answers = cluster.clone();
     let counter = cluster.node().spawn(async move |mut me: Process<Term>| {
         let mut count = 0;
@@ -78,9 +74,7 @@ async fn a_beam_calls_our_server_and_gets_noproc_if_there_is_none() {
 // L1, L2, L6
 #[tokio::test]
 async fn links_between_nodes_can_be_set_up_by_either_side() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     // The remote process links to the local one, which ends.
     let _waits: oneshot::Receiver<()> = start(&cluster, "waits", async |mut me, _| {
         let reason = term(&mut me).await;
@@ -117,9 +111,7 @@ async fn links_between_nodes_can_be_set_up_by_either_side() {
 // L5: the other node acknowledges the unlink.
 #[tokio::test]
 async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let unlinks = start(&cluster, "unlinks", async |mut me, cluster| {
         me.trap_exit(true);
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -156,9 +148,7 @@ async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {
 // D1, D2, D5
 #[tokio::test]
 async fn monitors_fire_across_nodes_by_pid_and_by_name() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let shell = beam.name.clone();
     let watches = start(&cluster, "watches", async move |mut me, cluster| {
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -204,9 +194,7 @@ async fn monitors_fire_across_nodes_by_pid_and_by_name() {
 // L4
 #[tokio::test]
 async fn exit_signals_are_sent_in_both_directions() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let kills = start(&cluster, "kills", async |mut me, cluster| {
         me.trap_exit(true);
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -229,9 +217,7 @@ async fn exit_signals_are_sent_in_both_directions() {
 
 #[tokio::test]
 async fn a_beam_calls_our_functions_by_rpc_and_erpc() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let sum = async |arguments: Vec<Term>| match &arguments[..] {
         [Term::Integer(a), Term::Integer(b)] => Ok(Term::from(a + b)),
         _ => Err(Term::atom("badarg")),
@@ -252,9 +238,7 @@ async fn a_beam_calls_our_functions_by_rpc_and_erpc() {
 
 #[tokio::test]
 async fn we_call_servers_and_functions_of_a_beam() {
-    let epmd = Epmd::start();
-    let beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, beam, cluster) = beam_and_ours().await;
     let node = cluster.rpc(&beam.name, "erlang", "node", vec![], HANG).await;
     assert_eq!(node, Ok(parse("'beam@127.0.0.1'")));
     let badrpc = cluster.rpc(&beam.name, "erlang", "hd", vec![Term::NIL], HANG).await;
@@ -305,9 +289,7 @@ async fn our_functions_are_called_through_rex_by_our_nodes_and_by_a_beam() {
 
 #[tokio::test]
 async fn a_killed_node_is_detected_and_a_restarted_one_is_a_new_node() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (epmd, mut beam, cluster) = beam_and_ours().await;
     let name = beam.name.clone();
     let watches = start(&cluster, "watches", async move |mut me, cluster| {
         me.trap_exit(true);
@@ -347,9 +329,7 @@ async fn a_killed_node_is_detected_and_a_restarted_one_is_a_new_node() {
 
 #[tokio::test]
 async fn a_beam_detects_that_our_node_has_left() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let waits = cluster.node().spawn(async |mut me: Process<Term>| {
         me.receive().await;
     });

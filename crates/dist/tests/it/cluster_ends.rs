@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::processes::{Told, exit, found, join, pid, start, term};
-use crate::support::{Beam, Connected, Epmd, HANG, Ours, until};
+use crate::processes::{Told, beam_and_ours, exit, found, join, pid, start, term};
+use crate::support::{Connected, Epmd, HANG, Ours, until};
 use purlin::{ExitReason, Pid as Address, Process, receive};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{CallError, Cluster, GenCall};
@@ -35,9 +35,7 @@ async fn sends(peer: &Connected, to: &Pid, what: Term) {
 // E1: when a node stops, processes on other nodes learn only that the node is gone.
 #[tokio::test]
 async fn stopping_our_node_does_not_affect_processes_on_other_nodes() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let _links = start(&cluster, "links", async |mut me, cluster| {
         me.trap_exit(false);
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -68,9 +66,7 @@ async fn stopping_our_node_does_not_affect_processes_on_other_nodes() {
 
 #[tokio::test]
 async fn proxies_end_with_the_cluster_and_no_new_connection_is_made() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let node = cluster.node().clone();
     let theirs: Address<Term> = cluster.named("main", &beam.name).expect("there is room");
     beam.eval("register(main, self())").await;
@@ -93,9 +89,7 @@ async fn thousands_of_short_lived_callers_leave_no_proxies() {
     // Unused proxies are collected when there are 1,024 more than at the last collection, or twice as many as were in
     // use then. At most 200 callers exist at any moment, so at most 2,248 proxies remain.
     const MOST: usize = 2_500;
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let counts = start(&cluster, "counts", async |mut me, cluster| {
         let (mut exits, mut answered) = (0, 0);
         while exits < CALLERS {
@@ -128,9 +122,7 @@ async fn thousands_of_short_lived_callers_leave_no_proxies() {
 
 #[tokio::test]
 async fn calls_leave_no_processes() {
-    let epmd = Epmd::start();
-    let beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, beam, cluster) = beam_and_ours().await;
     for _ in 0..500 {
         let called = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
         assert_eq!(called, Err(CallError::Ended(ExitReason::NoProcess)));
@@ -141,9 +133,7 @@ async fn calls_leave_no_processes() {
 
 #[tokio::test]
 async fn a_panicking_user_function_does_not_affect_the_connection() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     cluster.receives_by::<u8, _>(|term| panic!("what is {term}?"));
     let careless = cluster.node().spawn(async |mut me: Process<u8>| {
         me.receive().await;
@@ -167,9 +157,7 @@ async fn a_panicking_user_function_does_not_affect_the_connection() {
 // M2: messages sent by a process before its end arrive before its exit or down signal, whatever their routes.
 #[tokio::test]
 async fn messages_of_a_process_arrive_before_its_end() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let _spawns = start(&cluster, "spawns", async |mut me, cluster| {
         loop {
             let theirs = pid(&mut me).await;
@@ -200,9 +188,7 @@ async fn messages_of_a_process_arrive_before_its_end() {
 // M2: the same for a reply.
 #[tokio::test]
 async fn messages_of_a_server_to_its_caller_arrive_before_the_reply() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let _serves = start(&cluster, "serves", async |mut me, cluster| {
         loop {
             let call = GenCall::try_from(term(&mut me).await).expect("a call");
@@ -226,9 +212,7 @@ async fn a_message_whose_serialization_panics_is_dropped_and_the_next_one_arrive
             serializer.serialize_u8(7)
         }
     }
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let main = cluster.named::<Slips>("main", &beam.name).expect("there is room");
     beam.eval("register(main, self())").await;
     main.send(Slips(true));
@@ -267,9 +251,7 @@ async fn an_unlink_without_acknowledgement_does_not_void_the_next_link() {
 // L1, L2: one link to the process, whichever proxy it is made through; its end is reported once per proxy.
 #[tokio::test]
 async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let links = start(&cluster, "links", async |mut me, cluster| {
         for round in 0..2 {
             let theirs = pid(&mut me).await;
@@ -306,9 +288,7 @@ async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
 // D1, L2: whenever the connection is lost, every link and monitor fires.
 #[tokio::test]
 async fn repeatedly_lost_connections_leave_no_link_or_monitor_unanswered() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     beam.eval("register(main, self())").await;
     let watches = start(&cluster, "watches", async |mut me, cluster| {
         let theirs = pid(&mut me).await;

@@ -1,6 +1,6 @@
 //! Process groups shared with BEAMs: `pg` there, `purlin::pg` here.
 
-use crate::processes::{beam_until, found, idler, join, join_published};
+use crate::processes::{beam_and_ours, beam_until, found, idler, join, join_published};
 use crate::support::{Beam, Epmd, until};
 use purlin::pg::Groups;
 use purlin::{ExitReason, Pid, Process};
@@ -46,9 +46,7 @@ fn members(groups: &Groups, group: &str) -> usize {
 
 #[tokio::test]
 async fn processes_of_ours_and_of_a_beam_join_one_group() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     beam.eval("{ok, _} = pg:start_link(), register(main, self()), pg:join(clerks, self())").await;
     let groups = scope(&cluster, "pg").await;
     let early = idler(&cluster);

@@ -1,6 +1,6 @@
 //! Guarantees of a cluster: ordering, bounded mailboxes, and reconnection.
 
-use crate::processes::{Told, found, join, pid, start, term};
+use crate::processes::{Told, beam_and_ours, found, pid, start, term};
 use crate::support::{Beam, COOKIE, Epmd};
 use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions};
 use purlin_dist::cluster::Cluster;
@@ -14,9 +14,7 @@ const ECHO: &str = "spawn(fun() -> process_flag(trap_exit, true),
 // connection.
 #[tokio::test]
 async fn a_process_notified_of_noconnection_can_link_again_over_a_new_connection() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let name = beam.name.clone();
     let links = start(&cluster, "links", async move |mut me, cluster| {
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -43,9 +41,7 @@ async fn a_process_notified_of_noconnection_can_link_again_over_a_new_connection
 #[tokio::test]
 async fn messages_from_another_node_by_name_and_by_pid_are_in_order() {
     const COUNT: i64 = 20_000;
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let counts = start(&cluster, "counts", async |mut me, cluster| {
         let from = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
         from.send(cluster.term_of(me.id()).into());
@@ -103,9 +99,7 @@ async fn concurrent_senders_to_one_remote_process_each_keep_their_order() {
 // B1: a sender on another node is not a process of this node and is not suspended; neither is any other process.
 #[tokio::test]
 async fn a_full_mailbox_suspends_no_process_on_another_node() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let node = cluster.node();
     let full = |name: &'static str, overflow| {
         let options = SpawnOptions::new().name(name).bound(2, overflow);

@@ -1,7 +1,7 @@
 //! Reaching a BEAM from our node: processes spawned there, and aliases in both directions.
 
 use crate::processes;
-use crate::processes::{Told, down, exit, found, join, start, term};
+use crate::processes::{Told, beam_and_ours, down, exit, found, join, start, term};
 use crate::support::{Beam, Epmd, Ours, welcome};
 use purlin::{ExitReason, Monitored, receive};
 use purlin_dist::cluster::{NotSpawned, TermReason};
@@ -31,9 +31,7 @@ async fn module(beam: &mut Beam, function: &str) {
 
 #[tokio::test]
 async fn our_processes_spawn_a_process_on_a_beam_and_send_to_it() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     module(&mut beam, "f(To) -> receive M -> To ! {self(), node(), group_leader(), M} end.").await;
     let there = beam.name.clone();
     let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
@@ -59,9 +57,7 @@ async fn our_processes_spawn_a_process_on_a_beam_and_send_to_it() {
 #[tokio::test]
 async fn a_process_spawned_remotely_with_a_monitor_is_never_missed() {
     const TIMES: usize = 300;
-    let epmd = Epmd::start();
-    let beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, beam, cluster) = beam_and_ours().await;
     let there = beam.name.clone();
     let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
         for round in 0..TIMES {
@@ -91,9 +87,7 @@ async fn a_process_spawned_remotely_with_a_monitor_is_never_missed() {
 // L1, L2, L8
 #[tokio::test]
 async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     beam.eval("register(main, self())").await;
     module(
         &mut beam,
@@ -124,9 +118,7 @@ async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
 
 #[tokio::test]
 async fn a_failed_remote_spawn_returns_its_reason() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (epmd, mut beam, cluster) = beam_and_ours().await;
     let other = join(&epmd, "other").await;
     let old = Flags::OFFERED.without(Flags::SPAWN);
     let old = Ours::start_with(epmd.ask(), "old", old, welcome).await;
@@ -194,9 +186,7 @@ async fn a_spawn_request_ends_when_the_connection_is_lost() {
 // L9
 #[tokio::test]
 async fn a_beam_sends_to_an_alias_of_ours_while_it_is_active() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     beam.eval("register(main, self())").await;
     let there = beam.name.clone();
     let gives = start(&cluster, "gives", async move |mut me, cluster| {
@@ -226,9 +216,7 @@ async fn a_beam_sends_to_an_alias_of_ours_while_it_is_active() {
 
 #[tokio::test]
 async fn we_send_to_an_alias_of_a_beam_and_reply_to_its_calls_by_alias() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let sends = start(&cluster, "sends", async |mut me, cluster| {
         let Term::Reference(alias) = term(&mut me).await else { panic!("no alias") };
         for number in 0..3 {

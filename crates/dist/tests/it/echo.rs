@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::support::{Beam, Epmd, Ours};
+use crate::support::ours_and_beam;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -49,9 +49,7 @@ fn term() -> impl Strategy<Value = Term> {
 #[tokio::test]
 async fn a_beam_echoes_terms_with_all_their_atoms_in_order() {
     const COUNT: usize = 120;
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
     beam.eval("Echo = fun Echo() -> receive {P, T} -> P ! T, Echo() end end").await;
     beam.eval("[register(N, spawn(Echo)) || N <- [echo_0, echo_1, echo_2]]").await;

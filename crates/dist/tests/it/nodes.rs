@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::log::Log;
-use crate::support::{Beam, Epmd, Ours, cookie, until_async, welcome};
+use crate::support::{Beam, Epmd, Ours, cookie, ours_and_beam, until_async, welcome};
 use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
 use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
@@ -16,9 +16,7 @@ use purlin_term::{Atom, Term};
 #[tokio::test]
 async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
     let log = Log::new();
-    let epmd = Epmd::start();
-    let mut ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, mut ours, mut beam) = ours_and_beam().await;
     beam.eval("erlang:set_cookie('ours@127.0.0.1', wrong)").await;
     beam.tell("net_adm:ping('ours@127.0.0.1')").await;
     tokio::select! {
@@ -96,9 +94,7 @@ async fn a_node_that_is_not_allowed_is_told_so() {
 
 #[tokio::test]
 async fn a_beam_that_considers_us_connected_accepts_us_when_we_deny_it() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let mut beam = Beam::start(&epmd, "beam").await;
+    let (_epmd, ours, mut beam) = ours_and_beam().await;
     let first = ours.call(&beam.name).await;
     assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
     // The same node reconnects and declares the first connection dead, which ends it.
@@ -144,9 +140,7 @@ async fn a_beam_assigns_a_name_to_a_nameless_node_and_so_do_we() {
 
 #[tokio::test]
 async fn a_node_restarted_under_its_name_is_a_different_node() {
-    let epmd = Epmd::start();
-    let ours = Ours::start(&epmd, "ours").await;
-    let beam = Beam::start(&epmd, "beam").await;
+    let (epmd, ours, beam) = ours_and_beam().await;
     let first = ours.call(&beam.name).await;
     beam.kill().await;
     assert!(matches!(first.link.ended().await, Ended::ByPeer | Ended::Io(_)));

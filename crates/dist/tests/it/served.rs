@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::processes::{found, join, start, term};
+use crate::processes::{beam_and_ours, found, join, start, term};
 use crate::support::{Beam, Epmd};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
@@ -113,9 +113,7 @@ async fn tickets(cluster: &Cluster, name: &str) {
 
 #[tokio::test]
 async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     tickets(&cluster, "tickets").await;
     beam.eval("S = {tickets, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q, infinity) end")
         .await;
@@ -152,9 +150,7 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
 
 #[tokio::test]
 async fn sys_inspects_and_stops_our_server() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     tickets(&cluster, "tickets").await;
     beam.eval("S = {tickets, 'ours@127.0.0.1'}").await;
     assert_eq!(beam.eval("sys:get_state(S, infinity)").await, "<<\"Tickets { left: 10 }\">>");
@@ -199,9 +195,7 @@ async fn idle(mut me: Process<()>) {
 // G2
 #[tokio::test]
 async fn a_beam_inspects_our_supervisor_and_its_children() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let under = SupervisorSpec::one_for_one().child(ChildSpec::worker("deep", idle));
     let tree = SupervisorSpec::one_for_one()
         .name("top")

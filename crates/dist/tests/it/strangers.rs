@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::log::Log;
 use crate::pair::frame;
-use crate::processes::{echoes, found, join, start, term};
+use crate::processes::{beam_and_ours, echoes, found, join, start, term};
 use crate::support::{Beam, COOKIE, Epmd, cookie};
 use purlin::Node;
 use purlin_dist::cluster::Cluster;
@@ -82,9 +82,7 @@ fn bytes_for_echo(payload: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn garbage_from_unauthenticated_clients_costs_one_line_each() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (epmd, mut beam, cluster) = beam_and_ours().await;
     echoes(&cluster);
     for (bytes, line) in [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], "a frame of 18245 bytes; a handshake needs at most"),
@@ -106,9 +104,7 @@ async fn garbage_from_unauthenticated_clients_costs_one_line_each() {
 
 #[tokio::test]
 async fn a_faulty_node_is_disconnected_with_one_line_and_no_other_node_is() {
-    let epmd = Epmd::start();
-    let mut beam = Beam::start(&epmd, "beam").await;
-    let cluster = join(&epmd, "ours").await;
+    let (epmd, mut beam, cluster) = beam_and_ours().await;
     echoes(&cluster);
     let mut deep = vec![131];
     for _ in 0..1_000_000 {

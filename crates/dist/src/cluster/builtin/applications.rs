@@ -7,9 +7,10 @@ use std::time::Duration;
 use purlin::{Name, Process, ProcessId};
 use purlin_term::{Pid, Term};
 
-use super::gone::gone;
-use super::{Offer, atom, badarg, machine, pair, processes};
+use super::{machine, processes};
 use crate::cluster::core::Core;
+use crate::cluster::proxy::gone::gone;
+use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
 
 /// Interval between two checks for changes.
 const UPDATE_INTERVAL: Duration = Duration::from_secs(2);

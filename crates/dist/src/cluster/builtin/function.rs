@@ -9,7 +9,7 @@ use purlin::ProcessInfo;
 use purlin::supervisor::SupervisorMail;
 use purlin_term::Term;
 
-use super::atom;
+use crate::cluster::rpc::offer::atom;
 
 const SERVER: &str = "purlin::server::mail::Mail<";
 

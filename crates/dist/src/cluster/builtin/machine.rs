@@ -9,11 +9,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use purlin::{ProcessInfo, ProcessState};
 use purlin_term::{Atom, Term};
 
-use super::{Offer, badarg, host, pair, processes};
+use super::{host, processes};
 use crate::cluster::core::Core;
-use crate::cluster::export::Outcome;
-use crate::flags::Flags;
-use crate::name::NodeName;
+use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
+use crate::protocol::flags::Flags;
+use crate::protocol::name::NodeName;
 
 /// OTP release whose distribution protocol this node speaks, for tools that check the release.
 const RELEASE: &str = "25";
@@ -80,15 +81,12 @@ fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
         }
     }
     let is_meant = |node: &NodeName| {
-        let connection = core.connection(node);
-        match connection.is_some_and(|connection| connection.flags().has(Flags::PUBLISHED)) {
-            true => visible,
-            false => hidden,
-        }
+        let is_visible = core.connection(node).is_some_and(|it| it.flags().has(Flags::PUBLISHED));
+        if is_visible { visible } else { hidden }
     };
     let others = core.connected().into_iter().filter(is_meant);
     let all = this.then(|| core.ids.name.clone()).into_iter().chain(others);
-    Ok(Term::list(all.map(|node| super::atom(node.as_str()))))
+    Ok(Term::list(all.map(|node| atom(node.as_str()))))
 }
 
 fn since_1970() -> Duration {

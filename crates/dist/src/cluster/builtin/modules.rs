@@ -2,9 +2,9 @@
 
 use purlin_term::{Atom, Term};
 
-use super::{Offer, badarg};
 use crate::cluster::core::Core;
-use crate::cluster::export::ANY;
+use crate::cluster::rpc::export::ANY;
+use crate::cluster::rpc::offer::{Offer, badarg};
 
 pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("code", "which", 1, |core, arguments| {

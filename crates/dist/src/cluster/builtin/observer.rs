@@ -6,10 +6,11 @@ use std::time::Duration;
 use purlin::{Process, ProcessId, ProcessInfo};
 use purlin_term::Term;
 
-use super::gone::gone;
-use super::{Offer, atom, badarg, function, host, machine, pair, processes};
+use super::{function, host, machine, processes};
 use crate::cluster::core::Core;
-use crate::cluster::export::Outcome;
+use crate::cluster::proxy::gone::gone;
+use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
 
 /// Number of processes described per turn, and per message of `procs_info`.
 const BATCH: usize = 1000;

@@ -9,11 +9,14 @@ use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
 use purlin_term::{Atom, Term};
 use tokio::time::timeout;
 
-use super::{Offer, atom, badarg, function, pair};
+use super::function;
 use crate::cluster::core::Core;
-use crate::cluster::export::Outcome;
-use crate::cluster::{reason, serving};
-use crate::control::Named;
+use crate::cluster::reason;
+use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
+use crate::cluster::serving::supervisor::{count_children, which_children};
+use crate::cluster::serving::sys::{parent, status};
+use crate::protocol::control::Named;
 
 /// Items of `process_info/1`, as on the BEAM.
 const ITEMS: [&str; 17] = [
@@ -41,17 +44,14 @@ const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "mem
 const MAX_MESSAGES: usize = 100;
 
 pub(super) fn export(offer: &Offer<'_>) {
-    offer.at_once("erlang", "processes", 0, |core, _| Ok(Term::list(pids(core))));
+    offer.at_once("erlang", "processes", 0, |core, _| {
+        Ok(Term::list(all(core).into_iter().map(|process| core.ids.pid(process.id).into())))
+    });
     offer.process("erlang", "process_info", 1, async |core, _, arguments| {
         let items: Vec<Term> = ITEMS.map(Term::atom).to_vec();
-        let told = process_info(&core, &arguments[0], &items).await?;
-        Ok(match told {
-            Term::List(told) => Term::list(told.into_iter().filter(|item| {
-                // Like the BEAM, omits the name of a process that is not registered.
-                item.as_tuple().is_none_or(|item| {
-                    !(item[0].is_atom("registered_name") && item[1] == Term::NIL)
-                })
-            })),
+        Ok(match process_info(&core, &arguments[0], &items).await? {
+            // Like the BEAM, omits the name of a process that is not registered.
+            Term::List(told) => Term::list(told.into_iter().filter(|item| !is_no_name(item))),
             undefined => undefined,
         })
     });
@@ -60,18 +60,11 @@ pub(super) fn export(offer: &Offer<'_>) {
         item => {
             let told = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
             Ok(match told {
-                // `process_info(Pid, registered_name)` is `[]` for a process without a name.
-                Term::List(told) if item.is_atom("registered_name") => {
-                    match told.into_iter().next() {
-                        Some(named)
-                            if named.as_tuple().is_some_and(|named| named[1] != Term::NIL) =>
-                        {
-                            named
-                        }
-                        _ => Term::NIL,
-                    }
-                }
-                Term::List(told) => told.into_iter().next().unwrap_or(Term::atom("undefined")),
+                Term::List(told) => match told.into_iter().next() {
+                    // `process_info(Pid, registered_name)` is `[]` for a process without a name.
+                    Some(item) if is_no_name(&item) => Term::NIL,
+                    item => item.unwrap_or(Term::atom("undefined")),
+                },
                 undefined => undefined,
             })
         }
@@ -113,17 +106,22 @@ pub(super) fn export(offer: &Offer<'_>) {
         });
         offer.process("sys", "get_status", arity, async |core, _, arguments| {
             let process = server(&core, &arguments[0])?;
-            in_time(&core, serving::status(&core, process)).await
+            in_time(&core, status(&core, process)).await
         });
     }
     offer.process("supervisor", "which_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(&core, serving::which_children(&core.ids, &supervisor)).await
+        in_time(&core, which_children(&core.ids, &supervisor)).await
     });
     offer.process("supervisor", "count_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(&core, serving::count_children(&supervisor)).await
+        in_time(&core, count_children(&supervisor)).await
     });
+}
+
+/// Whether this is the item `registered_name` of a process without a name.
+fn is_no_name(item: &Term) -> bool {
+    item.as_tuple().is_some_and(|item| item[0].is_atom("registered_name") && item[1] == Term::NIL)
 }
 
 /// Waits for a process's answer, up to the configured timeout.
@@ -163,16 +161,6 @@ pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
     let mut all = core.ids.node.processes();
     all.retain(|process| !process.is_system);
     all
-}
-
-fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
-    all(core).into_iter().map(|process| core.ids.pid(process.id).into())
-}
-
-/// The parent of a process, unless that is a system process, which is not shown.
-pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
-    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.is_system);
-    info.parent.filter(|parent| !serves(*parent))
 }
 
 /// The requested items of a process; `undefined` if it has ended.
@@ -298,7 +286,7 @@ fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> 
     let serves =
         |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.is_system);
     let some: HashSet<ProcessId> = all.filter(serves).collect();
-    let found = if some.is_empty() { Vec::new() } else { core.stand_for(&some) };
+    let found = if some.is_empty() { Vec::new() } else { core.state().proxies.remotes_of(&some) };
     let told = found.into_iter().map(|(id, node, named)| match named {
         Named::Pid(pid) => (id, pid.into()),
         Named::Name(name) => {

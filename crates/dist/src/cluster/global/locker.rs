@@ -9,42 +9,11 @@ use std::time::Duration;
 use purlin::{Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
-use super::messages::{ClientMail, ask, atom, cast};
-use super::server::Mail;
+use super::handle::SERVER;
+use super::mail::{ClientMail, Job, Mail, Them};
+use super::messages::{ask, atom, cast};
 use crate::cluster::core::Core;
-use crate::name::NodeName;
-
-/// Message from the server to the locker.
-#[derive(Debug)]
-pub(super) enum Job {
-    /// A node to synchronize with.
-    Them(Them),
-    /// The peer's locker has acquired the lock, or has failed to.
-    LockSet {
-        node: NodeName,
-        mine: i64,
-        set: bool,
-    },
-    /// The attempt with a node has ended; messages to send before the lock is released.
-    Cancel {
-        node: NodeName,
-        mine: i64,
-        then: Vec<(NodeName, Term)>,
-    },
-    /// Nodes that are now synchronized with ours.
-    Known(Vec<NodeName>),
-    Unknown(NodeName),
-}
-
-/// A node to synchronize with.
-#[derive(Clone, Debug)]
-pub(super) struct Them {
-    pub(super) node: NodeName,
-    pub(super) locker: purlin_term::Pid,
-    /// Our tag for this attempt, and the peer's tag.
-    pub(super) mine: i64,
-    pub(super) his: Term,
-}
+use crate::protocol::name::NodeName;
 
 /// A process that calls the servers of all nodes.
 pub(super) struct Asker<J> {
@@ -55,22 +24,21 @@ pub(super) struct Asker<J> {
 }
 
 impl<J: Send + 'static> Asker<J> {
-    fn us(&self) -> &NodeName {
-        &self.core.ids.name
-    }
-
     /// Calls the server of a node. Returns `None` if the node is disconnected.
     pub(super) async fn ask(&mut self, node: &NodeName, request: Term) -> Option<Term> {
         let (me, core) = (&mut self.me, &self.core);
         if *node == core.ids.name {
             return ask(me, core, &self.server, request).await;
         }
-        let server = core.named(Atom::from_static(super::SERVER), node)?;
+        let server = core.named(Atom::from_static(SERVER), node)?;
         ask(me, core, &server, request).await
     }
 
-    /// Requests a lock on all given nodes; on failure releases those acquired. Skips disconnected nodes.
-    async fn set(&mut self, id: &Term, nodes: &[NodeName]) -> bool {
+    /// Requests a lock on all given nodes, the greatest first; on failure releases those acquired. Skips disconnected
+    /// nodes.
+    pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
+        nodes.sort_unstable_by(|a, b| b.cmp(a));
+        nodes.dedup();
         for (place, node) in nodes.iter().enumerate() {
             let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
@@ -85,13 +53,6 @@ impl<J: Send + 'static> Asker<J> {
         for node in nodes {
             self.ask(node, Term::tuple([Term::atom("del_lock"), id.clone()])).await;
         }
-    }
-
-    /// Requests a lock on the given nodes, the greatest first.
-    pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
-        nodes.sort_unstable_by(|a, b| b.cmp(a));
-        nodes.dedup();
-        self.set(id, nodes).await
     }
 
     /// Releases the lock, on the greatest node last.
@@ -169,7 +130,7 @@ impl Locker {
     async fn join(&mut self, them: Them) {
         let id = self.lock_id(&them);
         let mut nodes = self.known.clone();
-        nodes.push(self.asker.us().clone());
+        nodes.push(self.asker.core.ids.name.clone());
         let set = self.asker.lock(&id, &mut nodes).await;
         self.tell(&them, set);
         if set {
@@ -187,7 +148,7 @@ impl Locker {
         let them = self.them[chance() as usize % self.them.len()].clone();
         let id = self.lock_id(&them);
         let mut nodes = self.known.clone();
-        nodes.extend([self.asker.us().clone(), them.node.clone()]);
+        nodes.extend([self.asker.core.ids.name.clone(), them.node.clone()]);
         if !self.asker.lock(&id, &mut nodes).await {
             return;
         }

@@ -10,8 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use purlin_term::Term;
 use tracing::warn;
 
-use super::locker::chance;
-use crate::name::NodeName;
+use crate::protocol::name::NodeName;
 
 /// Maximum number of remembered reports.
 const MAX_LOSSES: usize = 4096;
@@ -27,8 +26,8 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    pub(super) fn new(creation: u32) -> Self {
-        let life = i64::from(chance() >> 2) << 32 | i64::from(creation);
+    /// `life` identifies this incarnation of the node.
+    pub(super) fn new(life: i64) -> Self {
         let (known, order, removed) = Default::default();
         Self { life, number: 0, known, order, removed }
     }

@@ -2,27 +2,14 @@
 
 use std::sync::Arc;
 
-use purlin::{Down, Pid, Process, receive};
+use purlin::{Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
-use super::SERVER;
+use super::handle::SERVER;
+use super::mail::ClientMail;
 use crate::cluster::core::Core;
-use crate::cluster::gen_call::GenCall;
-use crate::name::NodeName;
-
-/// Message type of a local process that calls servers; `J` is the type of its local messages.
-#[derive(Debug)]
-pub(super) enum ClientMail<J> {
-    Term(Term),
-    Down(Down),
-    Job(J),
-}
-
-impl<J> From<Down> for ClientMail<J> {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
+use crate::cluster::rpc::gen_call::GenCall;
+use crate::protocol::name::NodeName;
 
 /// A node's name as a term.
 pub(super) fn atom(node: &NodeName) -> Term {

@@ -14,88 +14,36 @@
 //! | `locker.rs` | locks on all nodes, and the merge of two partitions |
 //! | `locks.rs`, `lost.rs` | locks held here; reports of lost connections; pure |
 //! | `resolve.rs` | resolution of name conflicts |
-//! | `messages.rs` | messages between servers |
+//! | `messages.rs`, `mail.rs` | messages between servers; message types |
+//! | `handle.rs` | handle to the processes, and the table of names |
 
+pub(super) mod handle;
 mod locker;
 mod locks;
 mod lost;
+mod mail;
 mod messages;
 mod name_sync;
 mod resolve;
 mod server;
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{ExitReason, MonitorRef, Pid, Process, ProcessId, SpawnOptions};
-use purlin_term::{Atom, Term};
+use purlin::{Pid, Process, ProcessId, SpawnOptions};
+use purlin_term::Term;
 use serde::Serialize;
 
-use self::locker::{Asker, Job, Locker, chance};
-use self::messages::ClientMail;
-use self::server::{Mail, Server};
-use super::core::Core;
-use super::nodes::NodeChange;
-use super::{Cluster, written};
-use crate::control::Named;
-use crate::name::NodeName;
-
-/// Registered name of the server.
-const SERVER: &str = "global_name_server";
-
-/// Handle to the processes of `global`, and their table of names.
-#[derive(Debug)]
-pub(super) struct Global {
-    server: Pid<Mail>,
-    locker: Pid<ClientMail<Job>>,
-    names: Arc<Names>,
-}
-
-/// Global names and their processes.
-#[derive(Debug, Default)]
-struct Names(RwLock<HashMap<Term, Entry>>);
-
-#[derive(Debug)]
-struct Entry {
-    pid: purlin_term::Pid,
-    method: Term,
-    monitor: MonitorRef,
-}
-
-impl Names {
-    /// The process with a name, and the method that resolves conflicts over it.
-    fn find(&self, name: &Term) -> Option<(purlin_term::Pid, Term)> {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(name).map(|entry| (entry.pid.clone(), entry.method.clone()))
-    }
-
-    fn of(&self, pid: &purlin_term::Pid) -> Option<Term> {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.iter().find(|(_, entry)| entry.pid == *pid).map(|(name, _)| name.clone())
-    }
-
-    /// All names, in the format of the protocol.
-    fn list(&self) -> Term {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let entry = |(name, entry): (&Term, &Entry)| {
-            Term::tuple([name.clone(), Term::from(entry.pid.clone()), entry.method.clone()])
-        };
-        Term::list(all.iter().map(entry))
-    }
-
-    fn insert(&self, name: Term, pid: purlin_term::Pid, method: Term, monitor: MonitorRef) {
-        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(name, Entry { pid, method, monitor });
-    }
-
-    /// Removes a name. Returns the monitor of its process.
-    fn delete(&self, name: &Term) -> Option<MonitorRef> {
-        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.remove(name).map(|entry| entry.monitor)
-    }
-}
+use self::handle::{Global, Names, SERVER};
+use self::locker::{Asker, Locker, chance};
+use self::mail::{ClientMail, Job, Mail};
+use self::server::Server;
+use crate::cluster::core::Core;
+use crate::cluster::handle::Cluster;
+use crate::cluster::net_kernel::nodes::NodeChange;
+use crate::cluster::rpc::offer::Offer;
+use crate::protocol::name::NodeName;
 
 impl Global {
     /// Starts the processes. Returns `None` if the process limit is reached, or the name of the server is taken.
@@ -120,19 +68,7 @@ impl Global {
         });
         let server = server.ok()?;
         let _ = give.send(server.clone());
-        let inside = Arc::downgrade(core);
-        core.exports.insert(
-            Atom::from_static("global"),
-            Atom::from_static("resolve_it"),
-            4,
-            move |_, arguments| {
-                let core = inside.upgrade();
-                let gone = || Err(Term::atom("noproc"));
-                std::future::ready(
-                    core.map_or_else(gone, |core| resolve::resolve_it(&core, &arguments)),
-                )
-            },
-        );
+        Offer(core).at_once("global", "resolve_it", 4, resolve::resolve_it);
         let tells = server.clone();
         core.nodes.add(move |node, change| {
             match change {
@@ -143,12 +79,6 @@ impl Global {
             tells.is_alive()
         });
         Some(Self { server, locker, names })
-    }
-
-    /// Ends the processes when the node leaves.
-    pub(super) fn end(&self) {
-        self.server.exit(ExitReason::Kill);
-        self.locker.exit(ExitReason::Kill);
     }
 }
 
@@ -215,10 +145,7 @@ impl Cluster {
         let (pid, _) = core.global.get()?.names.find(name)?;
         match core.ids.ours(&pid) {
             Some(ours) => core.ids.node.local_process(ours)?.pid().ok(),
-            None => {
-                let node = pid.node.as_str().parse().ok()?;
-                core.typed_proxy(node, Named::Pid(pid), || Arc::new(written::<M>))
-            }
+            None => core.typed_proxy(&pid),
         }
     }
 

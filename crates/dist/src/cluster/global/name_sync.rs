@@ -4,25 +4,11 @@ use std::sync::Arc;
 
 use purlin_term::Term;
 
-use super::locker::{Job, Them};
-use super::messages::{ClientMail, atom, cast, node, send_if_connected};
+use super::mail::{ClientMail, Job, Mail, Them};
+use super::messages::{atom, cast, node, send_if_connected};
 use super::resolve;
-use super::server::{Mail, Server, VERSION};
-use crate::name::NodeName;
-
-/// State of the synchronization with one node.
-#[derive(Debug, Default)]
-pub(super) struct NameSync {
-    pub(super) mine: i64,
-    pub(super) his: Option<Term>,
-    pub(super) lock: Option<Term>,
-    /// The peer's names, if they arrived before our locker was done.
-    pub(super) names: Option<Vec<Term>>,
-    /// Changes to apply here, once resolved.
-    pub(super) here: Option<Vec<Term>>,
-    /// The peer's changes to apply here, and the nodes synchronized with it.
-    pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
-}
+use super::server::{NameSync, Server, VERSION};
+use crate::protocol::name::NodeName;
 
 impl Server {
     pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut NameSync> {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use purlin::{ExitReason, Process};
 use purlin_term::{Atom, Export, Pid, Term};
 
-use super::Names;
-use super::locker::Job;
-use super::messages::{ClientMail, ask};
+use super::handle::Names;
+use super::mail::{ClientMail, Job};
+use super::messages::ask;
 use crate::cluster::core::Core;
-use crate::cluster::export::Outcome;
+use crate::cluster::rpc::export::Outcome;
 
 /// A name with different processes on both sides: the peer's, and ours.
 pub(super) struct Conflict {

@@ -16,62 +16,41 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use purlin::{Down, MonitorRef, Pid, Process};
+use purlin::{MonitorRef, Pid, Process};
 use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
-use super::locker::Job;
+use super::handle::Names;
+use super::locker::chance;
+use super::locks::Locks;
 use super::lost::Lost;
-use super::messages::{ClientMail, atom, node, send_if_connected};
-use super::name_sync::NameSync;
-use super::{Names, locks::Locks};
+use super::mail::{ClientMail, Job, Mail};
+use super::messages::{atom, node, send_if_connected};
 use crate::cluster::core::Core;
-use crate::cluster::gen_call::GenCall;
-use crate::name::NodeName;
+use crate::cluster::rpc::gen_call::GenCall;
+use crate::protocol::name::NodeName;
 
 /// Protocol version.
 pub(super) const VERSION: i64 = 8;
-
-/// Message type of the server.
-#[derive(Debug)]
-pub(super) enum Mail {
-    Term(Term),
-    Down(Down),
-    Up(NodeName),
-    Gone(NodeName),
-    /// Answered when no synchronization is in progress.
-    Sync(oneshot::Sender<()>),
-    /// The locker has locked both partitions.
-    LockIsSet {
-        node: NodeName,
-        mine: i64,
-        lock: Term,
-    },
-    /// Conflicts are resolved: changes to apply here, and on the peer.
-    Resolved {
-        node: NodeName,
-        mine: i64,
-        here: Vec<Term>,
-        there: Vec<Term>,
-    },
-}
-
-impl From<Term> for Mail {
-    fn from(term: Term) -> Self {
-        Self::Term(term)
-    }
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
 
 /// Purpose of a monitor: the process of a name, or the holder of a lock.
 enum Watched {
     Name(Term),
     Holder,
+}
+
+/// State of the synchronization with one node.
+#[derive(Debug, Default)]
+pub(super) struct NameSync {
+    pub(super) mine: i64,
+    pub(super) his: Option<Term>,
+    pub(super) lock: Option<Term>,
+    /// The peer's names, if they arrived before our locker was done.
+    pub(super) names: Option<Vec<Term>>,
+    /// Changes to apply here, once resolved.
+    pub(super) here: Option<Vec<Term>>,
+    /// The peer's changes to apply here, and the nodes synchronized with it.
+    pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
 }
 
 pub(super) struct Server {
@@ -97,22 +76,10 @@ impl Server {
         locker: Pid<ClientMail<Job>>,
         names: Arc<Names>,
     ) -> Self {
-        let lost = Lost::new(core.ids.creation);
-        let (locks, meetings, known, watched) = Default::default();
-        let (tags, waiting) = (0, Vec::new());
-        Self {
-            core,
-            me,
-            locker,
-            names,
-            locks,
-            syncs: meetings,
-            known,
-            watched,
-            lost,
-            tags,
-            waiting,
-        }
+        let life = i64::from(chance() >> 2) << 32 | i64::from(core.ids.creation);
+        let (locks, syncs, known, watched) = Default::default();
+        let (lost, tags, waiting) = (Lost::new(life), 0, Vec::new());
+        Self { core, me, locker, names, locks, syncs, known, watched, lost, tags, waiting }
     }
 
     pub(super) async fn run(mut self) {

@@ -2,90 +2,22 @@
 //!
 //! Each node stores its own members and announces them to the others. A *sharer* process connects the other nodes with
 //! a local scope of [`purlin::pg`] (`sharer.rs`). To the other nodes it is the scope: messages to the scope's name go
-//! to the sharer, which [`Sharers`] finds.
+//! to the sharer, which is in a table of the node (`sharers.rs`).
 
 mod sharer;
+pub(super) mod sharers;
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use purlin::Process;
 use purlin::remote::LocalProcess;
-use purlin::{ExitReason, LookupError, Process};
 use purlin_term::Atom;
 use serde::Serialize;
 
 use self::sharer::{Mail, MakeProxy, Sharer};
-use super::core::Core;
-use super::{Cluster, written};
-use crate::control::Named;
+use crate::cluster::handle::Cluster;
 
-/// The sharers of a node, by the names of their scopes.
-#[derive(Debug, Default)]
-pub(super) struct Sharers {
-    all: Mutex<HashMap<Box<str>, LocalProcess>>,
-    /// Set with the first sharer: until then, lookups of a name skip the table.
-    some: AtomicBool,
-}
-
-impl Sharers {
-    fn all(&self) -> MutexGuard<'_, HashMap<Box<str>, LocalProcess>> {
-        // No code under the lock panics.
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The sharer of a scope.
-    pub(super) fn find(&self, scope: &str) -> Option<LocalProcess> {
-        // ORDER: acquire, partner of the release below; messages sent before the release are not for the sharer.
-        if !self.some.load(Ordering::Acquire) {
-            return None;
-        }
-        self.all().get(scope).filter(|sharer| !sharer.has_ended()).cloned()
-    }
-
-    /// Adds a sharer. Returns `false` if the scope has one already.
-    fn add(&self, scope: &str, sharer: LocalProcess) -> bool {
-        let mut all = self.all();
-        let is_new = all.get(scope).is_none_or(LocalProcess::has_ended);
-        if is_new {
-            all.insert(scope.into(), sharer);
-            self.some.store(true, Ordering::Release);
-        }
-        is_new
-    }
-
-    /// Ends all sharers when the node leaves.
-    pub(super) fn end(&self, core: &Core) {
-        for (_, sharer) in self.all().drain() {
-            core.ids.node.exit(sharer.id(), ExitReason::Kill);
-        }
-    }
-}
-
-/// The reason why a scope is not shared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NotShared {
-    /// The node has no scope of that name.
-    NoScope(LookupError),
-    /// The scope is shared already.
-    Shared,
-    /// The scope has ended, its name is too long for an atom, or the process limit is reached.
-    NotMade,
-}
-
-impl fmt::Display for NotShared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoScope(error) => error.fmt(f),
-            Self::Shared => f.write_str("the groups of that scope are shared already"),
-            Self::NotMade => f.write_str("there is no process that would share the groups"),
-        }
-    }
-}
-
-impl std::error::Error for NotShared {}
+pub use self::sharer::NotShared;
 
 impl Cluster {
     /// Shares the groups of a local scope of [`purlin::pg`] with the scopes of the same name on all nodes that are
@@ -128,12 +60,8 @@ impl Cluster {
         let scope = Atom::new(scope).map_err(|_| NotShared::NotMade)?;
         let core = Arc::clone(self.core());
         core.decodes(|term| Ok(Mail::Term(term)));
-        let proxy: MakeProxy = |core, of| {
-            let node = of.node.as_str().parse().ok()?;
-            let encode = || Arc::new(written::<M>) as _;
-            let pid = core.typed_proxy::<M>(node, Named::Pid(of.clone()), encode)?;
-            Some(LocalProcess::from(&pid))
-        };
+        let proxy: MakeProxy =
+            |core, of| core.typed_proxy::<M>(of).map(|pid| LocalProcess::from(&pid));
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
         let shares = async move |me: Process<Mail>| {

@@ -10,46 +10,58 @@
 //! When a node disconnects or its scope ends, its members leave.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin::{Down, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 
-use super::NotShared;
 use crate::cluster::core::Core;
-use crate::cluster::nodes::NodeChange;
-use crate::name::NodeName;
+use crate::cluster::net_kernel::nodes::NodeChange;
+use crate::protocol::name::NodeName;
+
+/// The reason why a scope is not shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotShared {
+    /// The node has no scope of that name.
+    NoScope(LookupError),
+    /// The scope is shared already.
+    Shared,
+    /// The scope has ended, its name is too long for an atom, or the process limit is reached.
+    NotMade,
+}
+
+impl fmt::Display for NotShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoScope(error) => error.fmt(f),
+            Self::Shared => f.write_str("the groups of that scope are shared already"),
+            Self::NotMade => f.write_str("there is no process that would share the groups"),
+        }
+    }
+}
+
+impl std::error::Error for NotShared {}
 
 /// Returns the proxy of a member.
 pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
 
 /// Message type of a sharer.
+#[derive(Message)]
 pub(super) enum Mail {
     Term(Term),
+    #[from]
     Event(Event),
+    #[from]
     Down(Down),
     Up(NodeName),
 }
 
-impl From<Event> for Mail {
-    fn from(event: Event) -> Self {
-        Self::Event(event)
-    }
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-/// The members on another node, as announced by its scope.
-#[derive(Default)]
-struct Scope {
-    groups: HashMap<Name, Vec<purlin_term::Pid>>,
-}
+/// The members on another node by group, as announced by its scope.
+type Scope = HashMap<Name, Vec<purlin_term::Pid>>;
 
 pub(super) struct Sharer {
     me: Process<Mail>,
@@ -169,7 +181,7 @@ impl Sharer {
         let there = self.core.proxy(peer)?;
         let was_known = self.scopes.contains_key(peer);
         if !was_known {
-            self.scopes.insert(peer.clone(), Scope::default());
+            self.scopes.insert(peer.clone(), Scope::new());
             self.monitors.insert(self.me.monitor(&there), peer.clone());
         }
         Some((there, was_known))
@@ -193,12 +205,12 @@ impl Sharer {
         if self.know(peer).is_none() {
             return Ok(());
         }
-        let mut before = self.scopes.insert(peer.clone(), Scope::default()).unwrap_or_default();
+        let mut before = self.scopes.insert(peer.clone(), Scope::new()).unwrap_or_default();
         for entry in groups {
             let Some([group, pids]) = entry.as_tuple() else { continue };
             let group = name_of(group);
             for pid in listed(pids) {
-                let known = before.groups.get_mut(&group).into_iter().find_map(|known| {
+                let known = before.get_mut(&group).into_iter().find_map(|known| {
                     let place = known.iter().position(|known| *known == pid)?;
                     Some(known.swap_remove(place))
                 });
@@ -213,7 +225,7 @@ impl Sharer {
 
     fn note(&mut self, peer: &purlin_term::Pid, group: &Name, pid: purlin_term::Pid) {
         if let Some(scope) = self.scopes.get_mut(peer) {
-            scope.groups.entry(group.clone()).or_default().push(pid);
+            scope.entry(group.clone()).or_default().push(pid);
         }
     }
 
@@ -238,17 +250,17 @@ impl Sharer {
         pid: &purlin_term::Pid,
     ) -> Result<(), Over> {
         let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
-        let Some(known) = scope.groups.get_mut(group) else { return Ok(()) };
+        let Some(known) = scope.get_mut(group) else { return Ok(()) };
         let Some(place) = known.iter().position(|known| known == pid) else { return Ok(()) };
         known.swap_remove(place);
         if known.is_empty() {
-            scope.groups.remove(group);
+            scope.remove(group);
         }
         self.leave_here(group, pid).await
     }
 
     async fn leave_all(&mut self, scope: Scope) -> Result<(), Over> {
-        for (group, pids) in scope.groups {
+        for (group, pids) in scope {
             for pid in pids {
                 self.leave_here(&group, &pid).await?;
             }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tracing::warn;
 
 use crate::cluster::core::Core;
-use crate::cluster::gen_call::GenCall;
+use crate::cluster::rpc::gen_call::GenCall;
 
 /// A remote process that has called a local server and waits for the answer.
 #[derive(Debug)]

@@ -8,16 +8,15 @@
 //! | `served.rs` | decoders of a server type |
 //! | `caller.rs` | the remote caller |
 //! | `version.rs` | version of the calling `sys` |
-//! | `system.rs` | requests of `sys` to any server |
+//! | `system.rs`, `sys.rs` | functions for `sys`; its requests to any server |
 //! | `supervisor.rs` | requests to a supervisor |
 
 mod caller;
 mod served;
-mod supervisor;
-mod system;
+pub(super) mod supervisor;
+pub(super) mod sys;
+pub(super) mod system;
 mod version;
 
 pub use caller::Caller;
 pub use served::Served;
-pub(super) use supervisor::{count_children, supervisors, which_children};
-pub(super) use system::{Systems, status};

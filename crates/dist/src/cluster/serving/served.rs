@@ -1,10 +1,10 @@
 //! Registration of a server type: how remote requests are decoded.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use purlin::ExitReason;
 use purlin::remote::LocalProcess;
@@ -14,11 +14,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::caller::Caller;
-use super::system::{self, System};
+use super::sys;
+use super::system::System;
 use crate::cluster::core::Core;
-use crate::cluster::decoders::{Decode, of_terms};
-use crate::cluster::deliver::Target;
-use crate::cluster::gen_call::GenCall;
+use crate::cluster::handle::Cluster;
+use crate::cluster::receive::decoders::Target;
+use crate::cluster::rpc::gen_call::GenCall;
 
 /// Decodes a term; an error states why it cannot be decoded.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
@@ -28,7 +29,7 @@ type ReadCall<T> =
 /// Converts a server's state to a term.
 type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 
-/// How remote processes use servers of type `S`, for [`Cluster::serves`](crate::cluster::Cluster::serves).
+/// How remote processes use servers of type `S`, for [`Cluster::serves`].
 ///
 /// Each kind of request is a type that `serde` decodes, and a function that converts it to the type the server uses
 /// within the node. These functions should be short. Requests that are not registered are refused: a call exits
@@ -139,27 +140,9 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// The functions for `sys`.
-    pub(in crate::cluster) fn system(&self) -> Arc<dyn System> {
-        Arc::new(Shows(Arc::clone(&self.state)))
-    }
-
-    /// The decoder for messages to such servers.
-    pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
-        of_terms(move |to, term| {
-            let core = core.upgrade().ok_or("the node has left the cluster")?;
-            self.take(&core, to, term)
-        })
-    }
-
+    /// Decodes a term and sends it to a server.
     fn take(&self, core: &Arc<Core>, to: Target, term: Term) -> Result<(), String> {
-        let term = match GenCall::marked("system", term) {
-            Ok(asked) => {
-                system::asked(core, to.process, asked);
-                return Ok(());
-            }
-            Err(term) => term,
-        };
+        let Some(term) = sys::take(core, &to.process, term) else { return Ok(()) };
         let mail: Mail<S> = match GenCall::try_from(term) {
             Ok(call) => {
                 let (caller, question) = Caller::new(core, call);
@@ -178,6 +161,20 @@ impl<S: Server> Served<S> {
             },
         };
         to.send(mail).map_err(|error| error.to_string())
+    }
+}
+
+impl Cluster {
+    /// Lets remote processes use all local servers of type `S`: with `gen_server:call` and `cast`, with plain messages,
+    /// and with `sys`; see [`Served`].
+    pub fn serves<S: Server>(&self, served: Served<S>) {
+        let (core, own) = (self.core(), Arc::downgrade(self.core()));
+        let shows = Arc::new(Shows(Arc::clone(&served.state)));
+        core.systems.insert(TypeId::of::<Mail<S>>(), shows);
+        core.decoders.add_of_terms::<Mail<S>>(move |to, term| {
+            let core = own.upgrade().ok_or("the node has left the cluster")?;
+            served.take(&core, to, term)
+        });
     }
 }
 

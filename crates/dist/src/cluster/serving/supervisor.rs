@@ -14,28 +14,21 @@ use purlin::supervisor::{
 use purlin_term::{Atom, Term};
 
 use super::caller::Caller;
-use super::system::{self, System};
+use super::sys;
+use super::system::System;
 use crate::cluster::core::Core;
-use crate::cluster::decoders::of_terms;
-use crate::cluster::deliver::Target;
-use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
+use crate::cluster::rpc::gen_call::GenCall;
 
 /// Registers supervisors with the cluster.
-pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
-    let mail = TypeId::of::<SupervisorMail>();
-    core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
+pub(crate) fn supervisors(core: &Arc<Core>) {
+    let functions = Arc::new(Supervisors(Arc::clone(&core.ids)));
+    core.systems.insert(TypeId::of::<SupervisorMail>(), functions);
     let own = Arc::downgrade(core);
-    let decode = move |to: Target, term: Term| {
+    core.decoders.add_of_terms::<SupervisorMail>(move |to, term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
-        let term = match GenCall::marked("system", term) {
-            Ok(asked) => {
-                system::asked(&core, to.process, asked);
-                return Ok(());
-            }
-            Err(term) => term,
-        };
+        let Some(term) = sys::take(&core, &to.process, term) else { return Ok(()) };
         let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
@@ -47,21 +40,17 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
             }
         }));
         Ok(())
-    };
-    core.decoders.add(mail, of_terms(decode));
+    });
 }
 
 /// The children of a supervisor in the format of `supervisor:which_children/1`: the last one first.
-pub(in crate::cluster) async fn which_children(
-    ids: &Ids,
-    supervisor: &SupervisorRef,
-) -> Option<Term> {
+pub(crate) async fn which_children(ids: &Ids, supervisor: &SupervisorRef) -> Option<Term> {
     let children = supervisor.which_children().await.ok()?;
     Some(Term::list(children.iter().rev().map(|child| told(ids, child))))
 }
 
 /// The number of children in the format of `supervisor:count_children/1`.
-pub(in crate::cluster) async fn count_children(supervisor: &SupervisorRef) -> Option<Term> {
+pub(crate) async fn count_children(supervisor: &SupervisorRef) -> Option<Term> {
     let ChildCounts { specs, active, supervisors, workers, .. } =
         supervisor.count_children().await.ok()?;
     let counts = [("specs", specs), ("active", active), ("supervisors", supervisors)];

@@ -14,13 +14,13 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(2);
 /// Whether `sys:get_state` on the caller's node expects `{ok, State}`. A node that does not answer is assumed to be an
 /// old one.
 pub(super) async fn wraps_states(core: &Arc<Core>, asker: &Pid) -> bool {
-    let version = stdlib_of(core, asker.node.as_str()).await;
-    version.is_some_and(|version| is_at_least_5_1(&version))
+    stdlib_of(core, asker).await.is_some_and(|version| is_at_least_5_1(&version))
 }
 
 /// The version of `stdlib` on a node.
-async fn stdlib_of(core: &Arc<Core>, node: &str) -> Option<String> {
-    let (node, arguments) = (node.parse().ok()?, ["stdlib", "vsn"].map(Term::atom).to_vec());
+async fn stdlib_of(core: &Arc<Core>, asker: &Pid) -> Option<String> {
+    let (node, arguments) =
+        (asker.node.as_str().parse().ok()?, ["stdlib", "vsn"].map(Term::atom).to_vec());
     let answer =
         core.rpc(&node, "application", "get_key", arguments, VERSION_TIMEOUT).await.ok()?;
     let [ok, version] = answer.as_tuple()? else { return None };

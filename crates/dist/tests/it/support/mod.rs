@@ -234,6 +234,14 @@ pub(crate) struct Ours {
     _registration: Registration,
 }
 
+/// Starts an epmd, a purlin node without processes, `ours`, and the BEAM node `beam`.
+pub(crate) async fn ours_and_beam() -> (Epmd, Ours, Beam) {
+    let epmd = Epmd::start();
+    let ours = Ours::start(&epmd, "ours").await;
+    let beam = Beam::start(&epmd, "beam").await;
+    (epmd, ours, beam)
+}
+
 /// A connection of such a node.
 pub(crate) struct Connected {
     pub(crate) link: Link,

@@ -1,13 +1,21 @@
 //! Test support: local processes in a cluster.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
+use purlin::{Down, Exit, Message, Node, Process, SpawnOptions, receive};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Builder, Cluster, GenCall};
 use purlin_term::{Pid, Term};
 use tokio::sync::oneshot;
 
 use crate::support::{Beam, COOKIE, Epmd, in_time};
+
+/// Starts an epmd, the BEAM node `beam` and the purlin node `ours`.
+pub(crate) async fn beam_and_ours() -> (Epmd, Beam, Cluster) {
+    let epmd = Epmd::start();
+    let beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    (epmd, beam, cluster)
+}
 
 /// Joins a purlin node.
 pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
@@ -53,23 +61,13 @@ pub(crate) fn idler(cluster: &Cluster) -> purlin::Pid<Term> {
 }
 
 /// Messages to a test process.
-#[derive(Debug)]
+#[derive(Debug, Message)]
 pub(crate) enum Told {
     Term(Term),
+    #[from]
     Exit(Exit),
+    #[from]
     Down(Down),
-}
-
-impl From<Exit> for Told {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
-}
-
-impl From<Down> for Told {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Starts a process with that name on our node, which traps exits. Get its result with [`found`].

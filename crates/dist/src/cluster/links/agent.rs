@@ -1,0 +1,63 @@
+//! Agent of a connection: monitors local processes on behalf of remote ones.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use purlin::remote::{RemoteSignal, Transport};
+use purlin::{ExitReason, ProcessId};
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::Core;
+use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::reason;
+use crate::protocol::control::Control;
+
+struct Agent(Weak<Connection>, Weak<Core>);
+
+impl Connection {
+    /// Spawns the agent. Without one, [`Connection::linked`] closes the link.
+    pub(crate) fn start_agent(self: &Arc<Self>, core: &Arc<Core>) {
+        let agent = Agent(Arc::downgrade(self), Arc::downgrade(core));
+        if let Ok(agent) = core.ids.node.spawn_agent(agent) {
+            let _ = self.agent.set(agent);
+        }
+    }
+}
+
+/// Runs when the node stops before the connection is lost: the remote processes receive `noconnection`.
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.upgrade() {
+            connection.close();
+        }
+    }
+}
+
+impl Transport<Infallible> for Agent {
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        if self.0.upgrade().is_none_or(|connection| connection.is_lost()) {
+            Poll::Ready(ExitReason::Normal)
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn message(&mut self, never: Infallible) {
+        match never {}
+    }
+
+    fn signal(&mut self, _: Option<ProcessId>, signal: RemoteSignal) {
+        let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
+        let RemoteSignal::Down(monitor, why) = signal else { return };
+        let Some(theirs) = connection.link_table().fires(monitor) else { return };
+        let RemoteMonitor { watcher, reference, watched } = theirs;
+        let (flags, why) = (connection.flags(), reason::to_term(&why));
+        let down = Control::down(flags, watched, watcher.clone(), reference, why);
+        core.send_after_pending(&connection, &watcher, None, down);
+    }
+}

@@ -1,0 +1,353 @@
+//! Table of links and monitors over one connection. Pure.
+//!
+//! Each end stores its own links and monitors. This table stores what must be signalled to local
+//! processes when the connection is lost, and the local number of each remote monitor.
+
+use std::collections::HashMap;
+
+use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin::{ExitReason, MonitorRef, ProcessId};
+use purlin_term::{Pid, Reference};
+
+use crate::cluster::spawn::pending::PendingRequest;
+use crate::protocol::control::Named;
+
+/// A monitor of a local process, held by a remote one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RemoteMonitor {
+    pub(crate) watcher: Pid,
+    pub(crate) reference: Reference,
+    /// The monitored process or name, as the remote node gave it.
+    pub(crate) watched: Named,
+}
+
+/// Links and monitors over a connection.
+#[derive(Debug, Default)]
+pub(crate) struct LinkTable {
+    /// The connection is lost; nothing more is recorded.
+    lost: bool,
+    links: HashMap<(ProcessId, Pid), Relation>,
+    /// Monitors held by local processes.
+    ours: HashMap<MonitorRef, (ProcessId, Named)>,
+    theirs: HashMap<MonitorRef, (ProcessId, RemoteMonitor)>,
+    by_reference: HashMap<(Pid, Reference), MonitorRef>,
+    /// Outgoing spawn requests.
+    asked: HashMap<MonitorRef, PendingRequest>,
+}
+
+/// State of the link between a local and a remote process.
+#[derive(Debug, Default)]
+struct Relation {
+    /// The proxies that the local process is linked to; if empty, there is no link. WHY several: one remote process may
+    /// have several proxies. They share one link on the wire, and an unlink from either side removes all of them.
+    names: Vec<LocalProcess>,
+    /// Unlinks of the local process that are not yet acknowledged.
+    unlinking: Vec<(u64, LocalProcess)>,
+    /// An unlink of the remote process that the local one has not yet processed. Until then, a link by the local
+    /// process is ignored.
+    unlinked: Option<u64>,
+}
+
+/// Signals to deliver to a local process, each with the proxy that sends it.
+pub(crate) type Deliveries = Vec<(LocalProcess, RemoteSignal)>;
+
+/// Signals to deliver to local processes when the connection is lost.
+#[derive(Default)]
+pub(crate) struct LostRelations {
+    pub(crate) links: Vec<(ProcessId, LocalProcess, RemoteSignal)>,
+    pub(crate) ours: Vec<(ProcessId, MonitorRef)>,
+    pub(crate) theirs: Vec<(ProcessId, MonitorRef)>,
+}
+
+/// Outcome of an unlink.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unlinked {
+    /// Send it to the peer.
+    Say,
+    /// There is no link any more; acknowledge immediately.
+    Acknowledge,
+}
+
+impl LinkTable {
+    /// Applies `act` to the link state of a pair, and removes the entry if it is then empty.
+    fn with_relation<R>(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        act: impl FnOnce(&mut Relation) -> R,
+    ) -> R {
+        let key = (ours, theirs.clone());
+        let mut bond = self.links.remove(&key).unwrap_or_default();
+        let result = act(&mut bond);
+        if !(bond.names.is_empty() && bond.unlinking.is_empty() && bond.unlinked.is_none()) {
+            self.links.insert(key, bond);
+        }
+        result
+    }
+
+    /// The local process links to the remote one by a proxy. Returns whether the peer must be notified; `None` if the
+    /// connection is lost.
+    pub(crate) fn link(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        name: LocalProcess,
+    ) -> Option<bool> {
+        let note = |bond: &mut Relation| {
+            let is_void = bond.names.is_empty() && bond.unlinked.is_some();
+            let is_first = bond.names.is_empty() && !is_void;
+            if !is_void && bond.names.iter().all(|known| known.id() != name.id()) {
+                bond.names.push(name);
+            }
+            is_first
+        };
+        (!self.lost).then(|| self.with_relation(ours, theirs, note))
+    }
+
+    /// The remote process links to the local one. Returns whether the local process must be notified: `false` if it is
+    /// linked already, or if its own unlink is in transit, which the peer will process.
+    pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
+        let note = |bond: &mut Relation| {
+            let is_new = bond.names.is_empty() && bond.unlinking.is_empty();
+            if is_new {
+                bond.names.push(name);
+                bond.unlinked = None;
+            }
+            is_new
+        };
+        !self.lost && self.with_relation(ours, theirs, note)
+    }
+
+    /// The local process unlinks by a proxy. Returns the outcome, and the signals to deliver to it on behalf of the
+    /// other proxies it is linked to. `None` if the connection is lost.
+    pub(crate) fn unlink(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        id: u64,
+        name: LocalProcess,
+    ) -> Option<(Unlinked, Deliveries)> {
+        let note = |bond: &mut Relation| {
+            let names = std::mem::take(&mut bond.names);
+            if names.is_empty() {
+                return (Unlinked::Acknowledge, Deliveries::new());
+            }
+            let others = names.into_iter().filter(|other| other.id() != name.id());
+            let told = others.map(|other| (other, RemoteSignal::Unlink(0))).collect();
+            bond.unlinking.push((id, name));
+            (Unlinked::Say, told)
+        };
+        (!self.lost).then(|| self.with_relation(ours, theirs, note))
+    }
+
+    /// The remote process has acknowledged an unlink. Returns the signals for the local process.
+    pub(crate) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Deliveries {
+        self.with_relation(ours, theirs, |bond| {
+            let place = bond.unlinking.iter().position(|(number, _)| *number == id);
+            let name = place.map(|place| bond.unlinking.swap_remove(place).1);
+            name.map(|name| (name, RemoteSignal::UnlinkAck(id))).into_iter().collect()
+        })
+    }
+
+    /// The remote process unlinks. Returns the signals for the local process; `None` if there is no link, in which case
+    /// the local process need not take part.
+    pub(crate) fn unlinked(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        id: u64,
+    ) -> Option<Deliveries> {
+        self.with_relation(ours, theirs, |bond| {
+            let names = std::mem::take(&mut bond.names);
+            bond.unlinked = (!names.is_empty() && id != 0).then_some(id).or(bond.unlinked);
+            // One acknowledgement is enough; id zero asks for none.
+            let ids = std::iter::once(id).chain(std::iter::repeat(0));
+            let signals = names.into_iter().zip(ids);
+            let told: Deliveries =
+                signals.map(|(name, id)| (name, RemoteSignal::Unlink(id))).collect();
+            (!told.is_empty()).then_some(told)
+        })
+    }
+
+    /// The local process has processed that unlink.
+    pub(crate) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
+        self.with_relation(ours, theirs, |bond| {
+            bond.unlinked = bond.unlinked.filter(|number| *number != id)
+        });
+    }
+
+    /// One of the two has ended or does not exist. Returns the proxies by which they were linked.
+    pub(crate) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
+        self.with_relation(ours, theirs, |bond| std::mem::take(&mut bond.names))
+    }
+
+    /// A local process monitors a remote one. Returns `None` if the connection is lost.
+    pub(crate) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) -> Option<()> {
+        (!self.lost).then(|| drop(self.ours.insert(monitor, (by, of))))
+    }
+
+    /// Removes a local monitor that was cancelled or fires. Returns the watcher and the watched process.
+    pub(crate) fn unwatch(&mut self, monitor: MonitorRef) -> Option<(ProcessId, Named)> {
+        self.ours.remove(&monitor)
+    }
+
+    /// A local process requests a spawn. Returns `None` if the connection is lost.
+    pub(crate) fn asks(&mut self, request: MonitorRef, asked: PendingRequest) -> Option<()> {
+        (!self.lost).then(|| drop(self.asked.insert(request, asked)))
+    }
+
+    /// Removes a spawn request, which is answered once.
+    pub(crate) fn answered(&mut self, request: MonitorRef) -> Option<PendingRequest> {
+        self.asked.remove(&request)
+    }
+
+    /// A remote process monitors a local one. Returns `false` for a duplicate or if the connection is lost.
+    pub(crate) fn watched(
+        &mut self,
+        monitor: MonitorRef,
+        of: ProcessId,
+        theirs: RemoteMonitor,
+    ) -> bool {
+        let key = (theirs.watcher.clone(), theirs.reference.clone());
+        if self.lost || self.by_reference.contains_key(&key) {
+            return false;
+        }
+        self.by_reference.insert(key, monitor);
+        self.theirs.insert(monitor, (of, theirs));
+        true
+    }
+
+    /// The remote process cancels its monitor. Returns our number for it, the monitored process, and the monitor.
+    pub(crate) fn unwatched(
+        &mut self,
+        watcher: &Pid,
+        reference: &Reference,
+    ) -> Option<(MonitorRef, ProcessId, RemoteMonitor)> {
+        let monitor = self.by_reference.remove(&(watcher.clone(), reference.clone()))?;
+        let (of, theirs) = self.theirs.remove(&monitor)?;
+        Some((monitor, of, theirs))
+    }
+
+    /// Removes a remote monitor that fires.
+    pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
+        let (_, theirs) = self.theirs.remove(&monitor)?;
+        self.by_reference.remove(&(theirs.watcher.clone(), theirs.reference.clone()));
+        Some(theirs)
+    }
+
+    /// Marks the connection as lost. Returns all signals to deliver, once.
+    pub(crate) fn lose(&mut self) -> LostRelations {
+        let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
+        let mut lost = LostRelations::default();
+        for ((ours, _), bond) in all.links {
+            let links = bond.names.into_iter();
+            let exit = || RemoteSignal::LinkExit(ExitReason::NoConnection);
+            lost.links.extend(links.map(|name| (ours, name, exit())));
+            // The peer can no longer acknowledge these unlinks.
+            let unlinks = bond.unlinking.into_iter();
+            lost.links.extend(unlinks.map(|(id, name)| (ours, name, RemoteSignal::UnlinkAck(id))));
+        }
+        lost.ours.extend(all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)));
+        lost.theirs.extend(all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)));
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin_term::Atom;
+
+    use super::*;
+
+    fn theirs(n: u32) -> RemoteMonitor {
+        let node = Atom::from_static("b@h");
+        let watcher = Pid { node: node.clone(), id: n, serial: 0, creation: 1 };
+        let reference = Reference::new(node, 1, &[n, 0, 0]).expect("three words");
+        RemoteMonitor { watcher, reference, watched: Named::Name(Atom::from_static("shop")) }
+    }
+
+    fn local(n: u32) -> ProcessId {
+        ProcessId::from_parts(n, 0, 7).expect("a slot")
+    }
+
+    // D1: it fires at most once, cancelled or not.
+    #[test]
+    fn remote_monitor_fires_at_most_once_and_not_after_demonitor() {
+        let mut ledger = LinkTable::default();
+        let [first, second] = [1, 2].map(MonitorRef::from_number);
+        assert!(ledger.watched(first, local(1), theirs(1)));
+        assert!(ledger.watched(second, local(1), theirs(2)));
+        assert!(!ledger.watched(MonitorRef::from_number(3), local(1), theirs(2)), "said twice");
+        let RemoteMonitor { watcher, reference, .. } = theirs(1);
+        assert_eq!(ledger.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
+        assert_eq!(ledger.unwatched(&watcher, &reference), None);
+        assert_eq!(ledger.fires(first), None);
+        assert_eq!(ledger.fires(second), Some(theirs(2)));
+        assert_eq!(ledger.fires(second), None);
+    }
+
+    fn name(node: &purlin::Node) -> LocalProcess {
+        LocalProcess::from(&node.spawn(async |_: purlin::Process<()>| ()))
+    }
+
+    #[test]
+    fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
+        let mut ledger = LinkTable::default();
+        let node = purlin::Node::builder().workers(1).build().expect("a node");
+        let ([first, second, third], peer) = ([(); 3].map(|()| name(&node)), theirs(1).watcher);
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(true));
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(false));
+        assert_eq!(ledger.link(local(1), &peer, second), Some(false), "it is linked");
+        assert_eq!(ledger.link(local(2), &peer, third.clone()), Some(true));
+        assert!(ledger.unlink(local(2), &peer, 9, third).is_some());
+        assert!(ledger.watch(MonitorRef::from_number(1), local(1), theirs(1).watched).is_some());
+        assert!(ledger.watched(MonitorRef::from_number(2), local(2), theirs(2)));
+        let lost = ledger.lose();
+        let exits = lost.links.iter().filter(|(ours, ..)| *ours == local(1)).count();
+        assert_eq!(exits, 2, "both names");
+        let is_ack = |(.., signal): &(_, _, _)| *signal == RemoteSignal::UnlinkAck(9);
+        assert_eq!((lost.links.len(), lost.links.iter().filter(|l| is_ack(l)).count()), (3, 1));
+        assert_eq!(lost.ours, [(local(1), MonitorRef::from_number(1))]);
+        assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), None);
+        assert!(!ledger.linked(local(1), &peer, first.clone()));
+        assert!(ledger.unlink(local(1), &peer, 10, first).is_none());
+        assert!(ledger.watch(MonitorRef::from_number(3), local(1), theirs(1).watched).is_none());
+        assert!(!ledger.watched(MonitorRef::from_number(4), local(2), theirs(2)));
+        let again = ledger.lose();
+        assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
+    }
+
+    // L5: a link that crosses our unlink is void, as both ends determine.
+    #[test]
+    fn crossing_links_and_unlinks_leave_both_ends_consistent() {
+        let mut ledger = LinkTable::default();
+        let node = purlin::Node::builder().workers(1).build().expect("a node");
+        let ([first, second], peer) = ([(); 2].map(|()| name(&node)), theirs(1).watcher);
+        let ours = local(1);
+        // The remote process links while our unlink is in transit.
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        let unlinked = ledger.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
+        assert_eq!(unlinked, Some(Unlinked::Say));
+        assert!(!ledger.linked(ours, &peer, second.clone()));
+        assert_eq!(ledger.acknowledged(ours, &peer, 1).len(), 1);
+        assert!(ledger.linked(ours, &peer, second.clone()), "and now it counts");
+        // The local process links before it has processed the remote unlink.
+        assert_eq!(ledger.unlinked(ours, &peer, 5).map(|told| told.len()), Some(1));
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(false));
+        assert!(ledger.ended(ours, &peer).is_empty());
+        ledger.acknowledges(ours, &peer, 5);
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        // Both unlink simultaneously.
+        assert!(ledger.unlinked(ours, &peer, 6).is_some());
+        let (unlinked, told) = ledger.unlink(ours, &peer, 2, first.clone()).expect("it is up");
+        assert!(unlinked == Unlinked::Acknowledge && told.is_empty());
+        ledger.acknowledges(ours, &peer, 6);
+        assert!(ledger.links.is_empty(), "nothing is kept");
+        // One link for several proxies.
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        assert_eq!(ledger.link(ours, &peer, second), Some(false));
+        let (_, told) = ledger.unlink(ours, &peer, 3, first).expect("it is up");
+        assert_eq!(told.len(), 1);
+    }
+}

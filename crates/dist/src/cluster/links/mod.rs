@@ -1,0 +1,4 @@
+//! Links and monitors between local and remote processes.
+
+pub(super) mod agent;
+pub(super) mod link_table;

@@ -1,0 +1,182 @@
+//! Connections: how they are established, replaced and lost.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tracing::warn;
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::{Core, NodeDown};
+use crate::cluster::net_kernel::nodes::NodeChange;
+use crate::protocol::connect::NoConnection;
+use crate::protocol::flags::Flags;
+use crate::protocol::handshake::{Called, Caller, Established, Verdict};
+use crate::protocol::link::Link;
+use crate::protocol::listener::{Accepted, Listener};
+use crate::protocol::name::NodeName;
+use crate::protocol::stream::Stream;
+
+impl Core {
+    /// Returns the connection to a node; connects first if necessary.
+    pub(crate) async fn connect(
+        self: &Arc<Self>,
+        node: &NodeName,
+    ) -> Result<Arc<Connection>, Arc<NoConnection>> {
+        let mut refused = None;
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if let Some(connection) = self.connection(node) {
+                return Ok(connection);
+            }
+            if self.state().left {
+                return Err(Arc::new(NoConnection::Left));
+            }
+            // The peer's call won over ours, and has failed.
+            if let Some(refused) = refused {
+                return Err(refused);
+            }
+            if *node == self.ids.name {
+                return Err(Arc::new(NoConnection::Unknown(node.clone())));
+            }
+            if self.state().connection_table.call(node) {
+                // WHY a task: this future may be dropped, and the call must still run to its end.
+                match self.runtime.spawn(Arc::clone(self).call(node.clone())).await {
+                    Ok(Ok(connection)) => return Ok(connection),
+                    Ok(Err(error)) if matches!(*error, NoConnection::Refused(_)) => {
+                        refused = Some(error)
+                    }
+                    Ok(Err(error)) => return Err(error),
+                    // The peer's call won.
+                    Err(_) => {}
+                }
+                if refused.is_some() && !self.state().connection_table.is_answering(node) {
+                    continue;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    async fn call(self: Arc<Self>, node: NodeName) -> Result<Arc<Connection>, Arc<NoConnection>> {
+        let (core, peer) = (Arc::clone(&self), node.clone());
+        let calling = self.runtime.spawn(async move {
+            let is_dead = || core.state().connection_table.is_dead(&peer);
+            core.reach.call(&core.local, peer.clone(), is_dead).await
+        });
+        self.state().calls.insert(node.clone(), calling.abort_handle());
+        let called = calling.await;
+        self.state().calls.remove(&node);
+        let result = match called {
+            Ok(Ok((stream, established))) => Ok(self.up(stream, established, true)),
+            Ok(Err(error)) => Err(Arc::new(error)),
+            // Cancelled in favour of the peer's call.
+            Err(_) => match self.connection(&node) {
+                Some(connection) => Ok(connection),
+                None => Err(Arc::new(NoConnection::Slow)),
+            },
+        };
+        if result.is_err() {
+            self.state().connection_table.call_failed(&node);
+        }
+        self.changed.notify_waiters();
+        result
+    }
+
+    /// Accepts connections until the future is dropped.
+    pub(crate) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
+        let core = Arc::clone(&self);
+        let decide = move |caller: &Caller| match &caller.called {
+            Called::Name(name) => {
+                let verdict = core.state().connection_table.called(name);
+                (verdict, core.reach.cookie_of(name))
+            }
+            Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
+        };
+        let listener = Listener::new(socket, self.local.clone(), decide);
+        let mut listener = listener.over(self.reach.tls.clone());
+        loop {
+            match listener.next().await {
+                Accepted::Up(stream, established) => drop(self.up(stream, established, false)),
+                Accepted::Failed(node) => {
+                    self.state().connection_table.answer_failed(&node);
+                    self.changed.notify_waiters();
+                }
+            }
+        }
+    }
+
+    fn up(
+        self: &Arc<Self>,
+        stream: Stream,
+        established: Established,
+        our_call: bool,
+    ) -> Arc<Connection> {
+        let node = established.peer.clone();
+        let (connection, before, told) = {
+            let mut state = self.state();
+            let up = state.connection_table.up(&node, our_call);
+            if up.give_up_call
+                && let Some(call) = state.calls.get(&node)
+            {
+                call.abort();
+            }
+            // WHY under this lock: another connection may be coming up, and must find this one.
+            let connection = Connection::new(node.clone(), up.connection);
+            connection.start_agent(self);
+            let before = state.connections.insert(node.clone(), Arc::clone(&connection));
+            let told = before.as_ref().and_then(|_| state.watches.remove(&node));
+            (connection, before, told)
+        };
+        // WHY before the link: signals of the new connection come after the end of the old one.
+        if let Some(before) = before {
+            before.close();
+            self.lose(&before);
+            notify_node_down(told, &node);
+        }
+        let link = (self.start_link)(self, &connection, stream, established);
+        // WHY before it is linked: no message of the peer is processed before that.
+        let visible = link.flags().has(Flags::PUBLISHED);
+        self.nodes.tell(&node, NodeChange::Up { visible });
+        connection.linked(link.clone());
+        if self.state().left {
+            connection.close();
+        }
+        self.changed.notify_waiters();
+        self.runtime.spawn(Arc::clone(self).watch(link, Arc::clone(&connection)));
+        connection
+    }
+
+    async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
+        link.ended().await;
+        // WHY first: signals of the next connection come after the end of this one.
+        self.lose(&connection);
+        let told = {
+            let mut state = self.state();
+            let is_gone = state.connection_table.down(&connection.node, connection.number);
+            is_gone.then(|| state.connections.remove(&connection.node));
+            if is_gone { state.watches.remove(&connection.node) } else { None }
+        };
+        self.changed.notify_waiters();
+        notify_node_down(told, &connection.node);
+    }
+
+    /// Notifies links and monitors of a lost connection, and subscribers of node changes.
+    fn lose(&self, connection: &Connection) {
+        if connection.lose(&self.ids.node) {
+            let visible = connection.flags().has(Flags::PUBLISHED);
+            self.nodes.tell(&connection.node, NodeChange::Down { visible });
+        }
+    }
+}
+
+/// Calls the callbacks for a lost node.
+fn notify_node_down(told: Option<Vec<NodeDown>>, node: &NodeName) {
+    for told in told.into_iter().flatten() {
+        // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
+        if catch_unwind(AssertUnwindSafe(|| told(node))).is_err() {
+            warn!(%node, "a function that is called when a node is gone has panicked");
+        }
+    }
+}

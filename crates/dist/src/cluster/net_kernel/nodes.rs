@@ -1,0 +1,82 @@
+//! Notification of node changes.
+//!
+//! A node's `Up` is reported before any of its messages is processed, and its `Down` after all links and monitors over
+//! the connection have fired. State recorded between the two therefore belongs to one connection.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tracing::warn;
+
+use crate::protocol::name::NodeName;
+
+/// A change of a node's connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeChange {
+    /// The node is connected.
+    Up {
+        /// Whether both nodes are published: then Erlang's `nodes()` lists it, otherwise `nodes(hidden)`.
+        visible: bool,
+    },
+    /// The node is disconnected.
+    Down {
+        /// As in the `Up` before.
+        visible: bool,
+    },
+}
+
+/// Subscriber. Returns `false` to unsubscribe.
+type NodeSubscriber = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
+
+/// Subscribers of node changes.
+#[derive(Default)]
+pub(crate) struct Nodes(RwLock<Vec<NodeSubscriber>>);
+
+impl Nodes {
+    pub(crate) fn add(&self, told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(told));
+    }
+
+    pub(crate) fn tell(&self, node: &NodeName, change: NodeChange) {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for told in all {
+            // WHY caught: user code runs in one of our tasks.
+            let goes_on =
+                catch_unwind(AssertUnwindSafe(|| told(node, change))).unwrap_or_else(|_| {
+                    warn!(%node, "a function that is called when nodes come and go has panicked");
+                    true
+                });
+            if !goes_on {
+                let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+                all.retain(|other| !Arc::ptr_eq(other, &told));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn subscriber_is_removed_when_it_returns_false_and_kept_when_it_panics() {
+        let (nodes, node) = (Nodes::default(), "a@h".parse().expect("a name"));
+        let (tell, told) = mpsc::channel();
+        for wants in [false, true] {
+            let tell = tell.clone();
+            nodes.add(move |_, _| {
+                tell.send(wants).expect("it is there");
+                wants
+            });
+        }
+        nodes.add(|_, _| panic!("it is the user's"));
+        for _ in 0..2 {
+            nodes.tell(&node, NodeChange::Up { visible: true });
+        }
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(nodes.0.read().expect("nobody panics under the lock").len(), 2);
+    }
+}

@@ -1,0 +1,95 @@
+//! Lookup of proxies: one for each remote process and message type, created at the first use.
+
+use std::any::TypeId;
+use std::sync::{Arc, MutexGuard};
+
+use purlin::Pid;
+use purlin::remote::LocalProcess;
+use purlin_term::{Atom, Term};
+use serde::Serialize;
+use tracing::warn;
+
+use crate::cluster::core::{Core, State};
+use crate::cluster::handle::Cluster;
+use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
+use crate::protocol::control::Named;
+use crate::protocol::name::NodeName;
+
+impl Core {
+    /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.
+    pub(crate) fn proxy(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
+        self.typed_proxy(of)
+    }
+
+    /// The proxy of a remote process for messages of type `M`.
+    pub(crate) fn typed_proxy<M: Serialize + Send + 'static>(
+        self: &Arc<Self>,
+        of: &purlin_term::Pid,
+    ) -> Option<Pid<M>> {
+        self.proxy_of((of.node.as_str().parse().ok()?, Named::Pid(of.clone())))
+    }
+
+    /// The proxy, for terms, of a remote registered name.
+    pub(crate) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
+        self.proxy_of((node.clone(), Named::Name(name)))
+    }
+
+    fn proxy_of<M: Serialize + Send + 'static>(
+        self: &Arc<Self>,
+        key: (NodeName, Named),
+    ) -> Option<Pid<M>> {
+        let state = self.state();
+        if let Some(known) = state.proxies.find(&key, TypeId::of::<M>()) {
+            return known.pid().ok();
+        }
+        let own = Arc::default();
+        let (node, to) = key.clone();
+        let remote = Remote::<M>::new(Arc::clone(self), node, to, Arc::clone(&own));
+        let proxy = match self.ids.node.spawn_proxy(PROXY_MAILBOX, remote) {
+            Ok(proxy) => proxy,
+            Err(error) => {
+                warn!("no proxy for a remote process: {error}");
+                return None;
+            }
+        };
+        let listed = own.get_or_init(|| LocalProcess::from(&proxy)).clone();
+        self.list(state, key, listed);
+        Some(proxy)
+    }
+
+    /// Adds a proxy to the registry.
+    pub(crate) fn list(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        of: (NodeName, Named),
+        listed: LocalProcess,
+    ) {
+        let mut unused = state.proxies.add(of, listed);
+        if state.left {
+            unused.extend(state.proxies.take());
+        }
+        drop(state);
+        self.end(unused);
+    }
+}
+
+impl Cluster {
+    /// Returns a remote process by its pid, with messages of type `M`. Returns `None` if the process limit is reached,
+    /// or the node part of the pid is not a valid node name.
+    ///
+    /// For a process of this node use [`Node::pid`](purlin::Node::pid).
+    pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
+        self.core().typed_proxy(of)
+    }
+
+    /// Returns a handle to a registered name on a remote node. Each message goes to the process that has the name when
+    /// the message arrives; without one it is dropped. A monitor watches the process that has the name when the monitor
+    /// arrives (D5). Returns `None` as [`Cluster::pid`] does, and if the name is not a valid atom.
+    pub fn named<M: Serialize + Send + 'static>(
+        &self,
+        name: &str,
+        on: &NodeName,
+    ) -> Option<Pid<M>> {
+        self.core().proxy_of((on.clone(), Named::Name(Atom::new(name).ok()?)))
+    }
+}

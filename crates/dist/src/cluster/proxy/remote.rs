@@ -1,0 +1,275 @@
+//! Transport of a proxy: encodes signals and messages for a remote process and writes them to the link.
+//!
+//! A signal without a connection establishes one, as in Erlang. Acknowledgements, and the ends of links and
+//! monitors, do not: they are meaningless without the connection they were set up on. If connecting fails,
+//! messages are dropped, and links and monitors are answered with `noconnection`.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::take;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use purlin::remote::{LocalProcess, RemoteSignal, Transport};
+use purlin::{ExitReason, ProcessId};
+use purlin_term::Term;
+use serde::Serialize;
+use tracing::warn;
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::Core;
+use crate::cluster::links::link_table::Unlinked;
+use crate::cluster::reason;
+use crate::protocol::control::{Control, Named};
+use crate::protocol::flags::Flags;
+use crate::protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
+use crate::protocol::name::NodeName;
+
+/// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
+const KEPT: usize = FRAGMENT_SIZE;
+
+/// Capacity of a proxy's mailbox, used while its connection has no capacity.
+pub(crate) const PROXY_MAILBOX: usize = 1024;
+
+/// Waits for a connection, or for capacity on it.
+type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
+
+pub(crate) struct Remote<M> {
+    core: Arc<Core>,
+    node: NodeName,
+    to: Named,
+    /// Encoding of the current message.
+    bytes: Vec<u8>,
+    /// Control message of all messages, for connections with these flags.
+    template: Option<(Flags, ControlTemplate)>,
+    /// The proxy itself; set when it starts. WHY shared: the registry counts the references to a proxy, and this is one
+    /// of them.
+    own: Arc<OnceLock<LocalProcess>>,
+    /// The proxy is no longer referenced and must end.
+    over: bool,
+    /// External pid of the proxy, the sender of its messages.
+    from: Option<purlin_term::Pid>,
+    /// Ordering key: everything sent to one process is in order, whichever local process sends it.
+    ordering_key: Option<purlin_term::Pid>,
+    /// Connection for the next message.
+    connection: Option<Arc<Connection>>,
+    wait: Option<Wait>,
+    messages: PhantomData<fn(M)>,
+}
+
+impl<M> Remote<M> {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        node: NodeName,
+        to: Named,
+        own: Arc<OnceLock<LocalProcess>>,
+    ) -> Self {
+        Self {
+            core,
+            node,
+            to,
+            bytes: Vec::new(),
+            template: None,
+            own,
+            over: false,
+            from: None,
+            ordering_key: None,
+            connection: None,
+            wait: None,
+            messages: PhantomData,
+        }
+    }
+
+    /// The connection, if it has capacity now.
+    fn open(&self) -> Option<&Arc<Connection>> {
+        let connection = self.connection.as_ref()?;
+        connection.link()?.has_capacity(self.ordering_key.as_ref()).then_some(connection)
+    }
+
+    fn begin_to_wait(&self) -> Wait {
+        let (core, node, line) =
+            (Arc::clone(&self.core), self.node.clone(), self.ordering_key.clone());
+        let connected = self.connection.clone();
+        Box::pin(async move {
+            let connection = match connected {
+                Some(connection) if !connection.is_lost() => connection,
+                // Links and monitors are answered with `noconnection`, which needs no further detail.
+                _ => core.connect(&node).await.ok()?,
+            };
+            connection.link()?.wait_for_capacity(line.as_ref()).await;
+            Some(connection)
+        })
+    }
+
+    /// Sends a signal of a local process. Returns `None` if the remote side will not answer it.
+    fn send_signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) -> Option<()> {
+        let connection = Arc::clone(self.connection.as_ref()?);
+        let (ids, own) = (Arc::clone(&self.core.ids), self.own.get()?.clone());
+        let sender = ids.pid(from.unwrap_or(own.id()));
+        let flags = connection.flags();
+        let pid = match &self.to {
+            Named::Pid(pid) => Some(pid.clone()),
+            // A name receives messages and monitors only.
+            Named::Name(_) => None,
+        };
+        let (control, payload) = match signal {
+            RemoteSignal::Monitor(monitor) => {
+                connection.link_table().watch(monitor, from?, self.to.clone())?;
+                let (to, reference) = (self.to.clone(), ids.reference(monitor));
+                (Control::Monitor { from: sender, to, reference }, None)
+            }
+            RemoteSignal::Demonitor(monitor) => {
+                let Some((by, to)) = connection.link_table().unwatch(monitor) else {
+                    return Some(());
+                };
+                let reference = ids.reference(monitor);
+                (Control::Demonitor { from: ids.pid(by), to, reference }, None)
+            }
+            RemoteSignal::Link => {
+                let to = pid?;
+                if !connection.link_table().link(from?, &to, own)? {
+                    return Some(());
+                }
+                (Control::Link { from: sender, to }, None)
+            }
+            RemoteSignal::Unlink(id) => {
+                let (from, to) = (from?, pid?);
+                let mut ledger = connection.link_table();
+                let (unlinked, others) = ledger.unlink(from, &to, id, own)?;
+                for (name, signal) in others {
+                    ids.node.deliver(&name, from, signal);
+                }
+                drop(ledger);
+                if unlinked == Unlinked::Acknowledge {
+                    return None;
+                }
+                (Control::UnlinkId { id, from: sender, to }, None)
+            }
+            // Id zero answers an unlink of the old protocol, which is not acknowledged.
+            RemoteSignal::UnlinkAck(0) => return Some(()),
+            RemoteSignal::UnlinkAck(id) => {
+                let to = pid?;
+                connection.link_table().acknowledges(from?, &to, id);
+                (Control::UnlinkIdAck { id, from: sender, to }, None)
+            }
+            RemoteSignal::LinkExit(why) => {
+                let to = pid?;
+                if !connection.link_table().ended(from?, &to).is_empty() {
+                    let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
+                    self.core.send_after_pending(&connection, &to, Some(own.id()), exit);
+                }
+                return Some(());
+            }
+            RemoteSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
+            // Monitors by remote processes are handled by the agent of the connection; a `Down` here is a request to
+            // end.
+            RemoteSignal::Down(..) => return Some(()),
+        };
+        connection.send_control(self.ordering_key.clone(), control, payload);
+        Some(())
+    }
+
+    /// Answers a signal that the remote side will not answer.
+    fn answer_for_lost(&self, from: Option<ProcessId>, signal: RemoteSignal) {
+        let (Some(own), Some(from)) = (self.own.get(), from) else { return };
+        let answer = match signal {
+            RemoteSignal::Link => RemoteSignal::LinkExit(ExitReason::NoConnection),
+            RemoteSignal::Monitor(monitor) => RemoteSignal::Down(monitor, ExitReason::NoConnection),
+            RemoteSignal::Unlink(id) => RemoteSignal::UnlinkAck(id),
+            _ => return,
+        };
+        self.core.ids.node.deliver(own, from, answer);
+    }
+}
+
+impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
+    fn begin(&mut self, proxy: &LocalProcess) {
+        let _ = self.own.set(proxy.clone());
+        let own = || self.core.ids.pid(proxy.id());
+        self.ordering_key = Some(match &self.to {
+            Named::Pid(pid) => pid.clone(),
+            Named::Name(_) => own(),
+        });
+        self.from = Some(own());
+    }
+
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        if self.over { Poll::Ready(ExitReason::Normal) } else { Poll::Pending }
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(connection) = self.open()
+            && !connection.is_lost()
+        {
+            return Poll::Ready(());
+        }
+        let wait = match &mut self.wait {
+            Some(wait) => wait,
+            None => self.wait.insert(self.begin_to_wait()),
+        };
+        let Poll::Ready(connection) = wait.as_mut().poll(cx) else { return Poll::Pending };
+        (self.wait, self.connection) = (None, connection);
+        Poll::Ready(())
+    }
+
+    fn message(&mut self, message: M) {
+        let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
+        let bytes = &mut self.bytes;
+        bytes.clear();
+        bytes.shrink_to(KEPT);
+        // WHY caught: a panic would end the proxy, and linked processes would not be notified.
+        let encoded = catch_unwind(AssertUnwindSafe(|| encode(message, bytes)));
+        let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
+        {
+            Ok(Some(term)) => Payload::Term(term),
+            // The link stores a large message.
+            Ok(None) if bytes.len() > KEPT => Payload::Bytes(Cow::Owned(take(bytes))),
+            Ok(None) => Payload::Bytes(Cow::Borrowed(bytes)),
+            Err(error) => {
+                let kind = std::any::type_name::<M>();
+                return warn!("a message of type {kind} is no term and was dropped: {error}");
+            }
+        };
+        let flags = connection.flags();
+        let control = match &mut self.template {
+            Some((known, control)) if *known == flags => control,
+            said => {
+                let from = from.clone();
+                let control = match self.to.clone() {
+                    Named::Pid(to) => Control::to_pid(flags, from, to),
+                    Named::Name(to) => Control::RegSend { from, to, token: None },
+                };
+                &mut said.insert((flags, ControlTemplate::new(control))).1
+            }
+        };
+        connection.put(self.ordering_key.as_ref(), control, Some(payload));
+    }
+
+    fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
+        if self.connection.as_ref().is_none_or(|connection| connection.is_lost()) {
+            self.connection = self.core.connection(&self.node);
+        }
+        if let RemoteSignal::Down(_, why) = signal {
+            // Sent by the core. Either its reason is dropped after all earlier messages, for `Core::send_after_pending`, or the
+            // proxy is unreferenced.
+            self.over |= why == ExitReason::Normal;
+        } else if self.send_signal(from, signal.clone()).is_none() {
+            self.answer_for_lost(from, signal);
+        }
+    }
+}
+
+/// Appends the encoding of a message to the buffer; returns a [`Term`] unchanged instead.
+fn encode<M: Serialize + 'static>(message: M, bytes: &mut Vec<u8>) -> Result<Option<Term>, String> {
+    let mut message = Some(message);
+    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
+        return Ok(term.take());
+    }
+    let Some(message) = message else { return Ok(None) };
+    purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
+    Ok(None)
+}

@@ -1,0 +1,83 @@
+//! Decoders: from incoming payloads to typed messages.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use purlin::LookupError;
+use purlin::remote::LocalProcess;
+use purlin_term::{Term, ValueError};
+
+use crate::protocol::frame::{NoValue, Unread};
+
+/// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
+pub(crate) struct Target {
+    pub(crate) process: LocalProcess,
+    pub(crate) alias: Option<u64>,
+}
+
+impl From<LocalProcess> for Target {
+    fn from(process: LocalProcess) -> Self {
+        Self { process, alias: None }
+    }
+}
+
+impl Target {
+    /// Sends the recipient a message.
+    pub(crate) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
+        match self.alias {
+            Some(number) => self.process.alias(number)?.send(message),
+            None => self.process.pid()?.send(message),
+        }
+        Ok(())
+    }
+}
+
+/// Decodes a payload and sends the message to its recipient. Returns an error if it cannot be decoded.
+type Decode = Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
+
+/// The decoders of a cluster, by message type.
+#[derive(Default)]
+pub(crate) struct Decoders {
+    all: RwLock<HashMap<TypeId, Decode>>,
+    /// Version of `all`: the number of registrations.
+    told: AtomicU64,
+}
+
+/// The decoder a connection used last. Most messages have the type of the previous one.
+#[derive(Default)]
+pub(crate) struct LastUsed(Option<(u64, TypeId, Decode)>);
+
+impl Decoders {
+    pub(crate) fn add(&self, kind: TypeId, decode: Decode) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(kind, decode);
+        // ORDER: release, partner of the acquire below; under the lock, so that the version covers the entry just
+        // added.
+        self.told.fetch_add(1, Ordering::Release);
+    }
+
+    /// Adds a decoder that takes a term, for messages of type `M`.
+    pub(crate) fn add_of_terms<M: 'static>(
+        &self,
+        decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        let decode = move |to: Target, message: Unread<'_>| {
+            let term = message.term().map_err(NoValue::Broken)?;
+            decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+        };
+        self.add(TypeId::of::<M>(), Arc::new(decode));
+    }
+
+    /// The decoder for a message type. COST: two comparisons if it is the one used last.
+    pub(crate) fn find<'l>(&self, kind: TypeId, last: &'l mut LastUsed) -> Option<&'l Decode> {
+        let told = self.told.load(Ordering::Acquire);
+        let is_last = |(when, of, _): &(u64, TypeId, _)| *when == told && *of == kind;
+        if !last.0.as_ref().is_some_and(is_last) {
+            let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+            last.0 = all.get(&kind).map(|decode| (told, kind, Arc::clone(decode)));
+        }
+        last.0.as_ref().map(|(_, _, decode)| decode)
+    }
+}

@@ -1,0 +1,344 @@
+//! Incoming control messages of a connection: delivers messages and signals to local processes, and answers requests.
+//!
+//! *Link* has two meanings here. `connection.link()` is the transport ([`Link`]); `link`, `unlink` and `link_table`
+//! are about Erlang's links between processes. In arguments, `ours` is a local process and `theirs` a
+//! remote one. A remote process is represented towards local ones by its *proxy*, a local process; the link table calls
+//! it `name`.
+//!
+//! The transport's reader task calls [`Receive`] for one control message at a time, in the order received, and reads
+//! nothing meanwhile. So these functions do not wait, except for the connection's transport to be set.
+
+use std::sync::Arc;
+
+use purlin::ProcessId;
+use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin_term::{Atom, Pid, Reference, Term};
+use tracing::debug;
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::Core;
+use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
+use crate::cluster::reason;
+use crate::cluster::receive::decoders::{LastUsed, Target};
+use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::rex;
+use crate::cluster::spawn::request::answered;
+use crate::cluster::spawn::serve::spawn_for;
+use crate::protocol::control::{Control, Named, To};
+use crate::protocol::frame::{Broken, Recipient, Unread};
+use crate::protocol::handshake::Established;
+use crate::protocol::link::{Link, Receive};
+use crate::protocol::stream::Stream;
+
+/// Receiver of one connection's control messages.
+struct Incoming {
+    core: Arc<Core>,
+    connection: Arc<Connection>,
+    /// Decoder of the last message.
+    last: LastUsed,
+    /// Recipient of the last message, for [`Recipient::Same`].
+    last_to: LastTo,
+}
+
+/// Starts the link of a connection, with an [`Incoming`] as its receiver.
+pub(crate) fn start_link(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    stream: Stream,
+    established: Established,
+) -> Link {
+    let incoming = Incoming {
+        core: Arc::clone(core),
+        connection: Arc::clone(connection),
+        last: LastUsed::default(),
+        last_to: LastTo::default(),
+    };
+    let _entered = core.runtime.enter();
+    // WHY on the node's workers: a message is received where it was read and a frame is written where it was sent,
+    // without waking another thread.
+    let serve = |task| {
+        // The node is stopping, which closes the link.
+        let _ = core.ids.node.spawn_system(task);
+    };
+    Link::start_on(stream.halves(), established, core.settings, incoming, serve)
+}
+
+/// Recipient of the last message to a pid or a name.
+#[derive(Default)]
+enum LastTo {
+    /// No message yet, or a pid of no live local process.
+    #[default]
+    Other,
+    /// A local process. COST: its memory is retained, even after it has ended, until the next message to another one.
+    Process(LocalProcess),
+    /// A registered name, looked up for each message.
+    Name(String),
+}
+
+impl Receive for Incoming {
+    async fn signal(
+        &mut self,
+        control: Control,
+        payload: Option<Unread<'_>>,
+    ) -> Result<(), Broken> {
+        // The transport starts its reader task shortly before `Connection::linked` sets it. Answers need it.
+        while self.connection.link().is_none() {
+            tokio::task::yield_now().await;
+        }
+        match (&control, payload) {
+            (Control::Send { to, .. } | Control::SendSender { to, .. }, Some(message)) => {
+                self.message_to(to, message)
+            }
+            (Control::RegSend { from, to, .. }, Some(message)) => {
+                self.message_by_name(from, to, message)
+            }
+            (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
+                To::Pid(to) => self.message_to(to, message),
+                To::Name(to) => self.message_by_name(from, to, message),
+                To::Alias(to) => self.message_by_alias(to, message),
+            },
+            (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
+            (_, payload) => {
+                self.take(control, payload.map(Unread::term).transpose()?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Delivers a message to a pid or name, without decoding the control message. Returns `None` to leave the message
+    /// to `signal`.
+    fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+        let ids = &self.core.ids;
+        match to {
+            Recipient::Pid(to) => {
+                let ours = ids.ours_of(&to).and_then(|ours| ids.node.local_process(ours));
+                self.last_to = ours.map_or(LastTo::Other, LastTo::Process);
+            }
+            Recipient::Name(name) => self.last_to = LastTo::Name(name.into_owned()),
+            Recipient::Same => {}
+        }
+        let process = match &self.last_to {
+            LastTo::Process(process) => process.clone(),
+            // For a name without a process: `signal` handles `net_kernel` and `rex`.
+            LastTo::Name(name) => self.core.local_name(name)?,
+            LastTo::Other => return None,
+        };
+        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set.
+        self.connection.link()?;
+        Some(self.core.receive(process.into(), message, &mut self.last))
+    }
+}
+
+impl Incoming {
+    /// Handles a control message that is not a message to a process.
+    fn take(&self, control: Control, payload: Option<Term>) {
+        match control {
+            // Messages. They always have a payload, so `signal` has handled them.
+            Control::Send { .. }
+            | Control::SendSender { .. }
+            | Control::RegSend { .. }
+            | Control::AliasSend { .. }
+            | Control::Altact { exit: false, .. } => {}
+            Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
+                self.exit2(&from, &to, payload);
+            }
+            // Exit signals to a name or alias, and changes of the group leader, are ignored.
+            Control::Altact { .. } | Control::GroupLeader { .. } => {}
+            Control::Spawned { request, linked, monitored, result, .. } => {
+                let (core, connection) = (&self.core, &self.connection);
+                answered(core, connection, &request, linked, monitored, result);
+            }
+            Control::Link { from, to } => self.link(&from, &to),
+            Control::Unlink { from, to } => self.unlink(&from, &to, 0),
+            Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
+            Control::UnlinkIdAck { id, from, to } => self.acknowledged(&from, &to, id),
+            Control::Exit { from, to, reason, .. } => self.exit(&from, &to, reason.or(payload)),
+            Control::Exit2 { from, to, reason, .. } => self.exit2(&from, &to, reason.or(payload)),
+            Control::Monitor { from, to, reference } => {
+                self.watched(RemoteMonitor { watcher: from, reference, watched: to });
+            }
+            Control::Demonitor { from, reference, .. } => {
+                let unwatched = self.connection.link_table().unwatched(&from, &reference);
+                if let Some((monitor, ours, _)) = unwatched {
+                    let signal = RemoteSignal::Demonitor(monitor);
+                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                }
+            }
+            Control::Down { reference, reason, .. } => {
+                let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
+                let watching = self.connection.link_table().unwatch(monitor);
+                if let Some((ours, _)) = watching {
+                    let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
+                    let signal = RemoteSignal::Down(monitor, why);
+                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                }
+            }
+            Control::Spawn(spawn) => {
+                let arguments = match payload {
+                    Some(Term::List(arguments)) => arguments,
+                    _ => Vec::new(),
+                };
+                spawn_for(&self.core, &self.connection, &spawn, arguments);
+            }
+        }
+    }
+
+    fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), Broken> {
+        let ours = self.core.ids.ours(to);
+        let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
+        self.receive(process, message)
+    }
+
+    /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
+    fn message_by_name(
+        &mut self,
+        from: &Pid,
+        to: &Atom,
+        message: Unread<'_>,
+    ) -> Result<(), Broken> {
+        let process = self.core.local_name(to.as_str());
+        if process.is_some() {
+            return self.receive(process, message);
+        }
+        if *to == "net_kernel" {
+            self.ask_net_kernel(from, message.term()?);
+        } else if *to == "rex" {
+            match GenCall::try_from(message.term()?) {
+                Ok(call) => rex::asked(&self.core, &self.connection, call),
+                Err(other) => rex::told(&self.core, &self.connection, &other),
+            }
+        }
+        Ok(())
+    }
+
+    /// L9: delivers a message to an alias. The process that owns it drops the message if the alias is revoked.
+    fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
+        let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
+            let process = self.core.ids.node.local_process(ours)?;
+            Some(Target { process, alias: Some(number) })
+        });
+        match found {
+            Some(to) => self.core.receive(to, message, &mut self.last),
+            None => {
+                debug!(?to, "nothing of ours has that alias");
+                Ok(())
+            }
+        }
+    }
+
+    /// M4: a message without a recipient is dropped without being decoded.
+    fn receive(
+        &mut self,
+        process: Option<LocalProcess>,
+        message: Unread<'_>,
+    ) -> Result<(), Broken> {
+        process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
+    }
+
+    /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`. Ignores any other request,
+    /// and a call whose answer would go to another node than the sender's.
+    fn ask_net_kernel(&self, from: &Pid, message: Term) {
+        let Ok(call) = GenCall::try_from(message) else { return };
+        let asks = |request: &Term| {
+            request
+                .as_tuple()
+                .is_some_and(|parts| parts.first().is_some_and(|tag| tag.is_atom("is_auth")))
+        };
+        if call.from.node == from.node && asks(&call.request) {
+            call.answer(&self.core, &self.connection, Term::atom("yes"));
+        }
+    }
+
+    /// A remote process links to a local one. If no proxy can be created for it, as the process limit is reached, the
+    /// request is dropped.
+    fn link(&self, theirs: &Pid, to: &Pid) {
+        let Some(name) = self.core.proxy(theirs).map(|pid| LocalProcess::from(&pid)) else {
+            return;
+        };
+        let Some(ours) = self.core.ids.ours(to) else {
+            // Also for a process of an earlier incarnation of this node.
+            let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+            let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
+            return self.connection.send_control(None, control, payload);
+        };
+        let mut ledger = self.connection.link_table();
+        if ledger.linked(ours, theirs, name.clone()) {
+            self.core.ids.node.deliver(&name, ours, RemoteSignal::Link);
+        }
+    }
+
+    /// A remote process unlinks. If the local process is linked, its proxy acknowledges once the local process has
+    /// handled the unlink.
+    fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
+        let ours = self.core.ids.ours(to);
+        let mut ledger = self.connection.link_table();
+        match ours.and_then(|ours| Some((ours, ledger.unlinked(ours, theirs, id)?))) {
+            Some((ours, told)) => self.deliver_all(ours, told),
+            // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
+            None if id != 0 => {
+                let (from, to) = (to.clone(), theirs.clone());
+                self.connection.send_control(None, Control::UnlinkIdAck { id, from, to }, None);
+            }
+            None => {}
+        }
+    }
+
+    /// A remote process has acknowledged an unlink of a local one.
+    fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
+        let Some(ours) = self.core.ids.ours(to) else { return };
+        let mut ledger = self.connection.link_table();
+        let told = ledger.acknowledged(ours, theirs, id);
+        self.deliver_all(ours, told);
+    }
+
+    /// A remote process that is linked to a local one has ended.
+    fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
+        let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
+        let why = reason::from_term(why);
+        let mut ledger = self.connection.link_table();
+        // If the local process has unlinked and the unlink is in transit, the table has no link: nothing is delivered.
+        let names = ledger.ended(ours, theirs).into_iter();
+        let told = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
+        self.deliver_all(ours, told);
+    }
+
+    /// Delivers signals to a local process, each from its proxy. The caller holds the lock of the link table
+    /// (INVARIANT of [`Connection::link_table`]).
+    fn deliver_all(&self, ours: ProcessId, told: Deliveries) {
+        for (name, signal) in told {
+            self.core.ids.node.deliver(&name, ours, signal);
+        }
+    }
+
+    /// A remote process sends an exit signal, by `exit/2`.
+    fn exit2(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
+        let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
+        if let Some(proxy) = self.core.proxy(theirs) {
+            let signal = RemoteSignal::Exit(reason::from_term(why));
+            self.core.ids.node.deliver(&LocalProcess::from(&proxy), ours, signal);
+        }
+    }
+
+    /// A remote process monitors a local process or name. Answers `noproc` if it does not exist.
+    fn watched(&self, theirs: RemoteMonitor) {
+        let ours: Option<ProcessId> = match &theirs.watched {
+            Named::Pid(pid) => self.core.ids.ours(pid),
+            Named::Name(name) => match self.core.ids.node.local_name(name.as_str()) {
+                Some(process) => Some(process.id()),
+                // This node answers for these names without a process. Such a monitor fires only when the connection is
+                // lost, which the peer notices itself.
+                None if *name == "net_kernel" || *name == "rex" => return,
+                None => None,
+            },
+        };
+        match ours {
+            Some(ours) => self.connection.watched(&self.core.ids, ours, theirs),
+            None => {
+                let RemoteMonitor { watcher, reference, watched } = theirs;
+                let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+                let (control, payload) = Control::down(flags, watched, watcher, reference, why);
+                self.connection.send_control(None, control, payload);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Incoming signals and messages: from a connection to local processes.
+
+pub(super) mod decoders;
+pub(super) mod deliver;
+pub(super) mod incoming;

@@ -1,0 +1,159 @@
+//! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Down, ExitReason, Message, Pid, Process, receive};
+use purlin_term::{Atom, Term};
+
+use crate::cluster::core::Core;
+use crate::cluster::handle::Cluster;
+use crate::cluster::rpc::gen_call::GenCall;
+use crate::protocol::name::NodeName;
+
+/// Message type of the process that makes a call.
+#[derive(Message)]
+enum Answer {
+    Term(Term),
+    #[from]
+    Down(Down),
+}
+
+/// The reason why a call to a remote process returned no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallError {
+    /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`).
+    Ended(ExitReason),
+    /// No answer arrived within the timeout.
+    Timeout(Duration),
+    /// `{badrpc, Reason}`: the function does not exist, or failed.
+    BadRpc(Term),
+    /// The calling process could not be spawned, or the name is not a valid atom.
+    NotMade,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
+            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
+            Self::BadRpc(why) => write!(f, "{{badrpc,{why}}}"),
+            Self::NotMade => f.write_str("system_limit: no process could be made for the call"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+impl Cluster {
+    /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
+    /// and waits for the answer.
+    ///
+    /// *Cancellation*: dropping the future abandons the call; a late answer is dropped.
+    ///
+    /// # Errors
+    /// [`CallError`]: the reason why there is no answer.
+    pub async fn call(
+        &self,
+        name: &str,
+        on: &NodeName,
+        request: Term,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        let server = self.named::<Term>(name, on).ok_or(CallError::NotMade)?;
+        self.call_pid(server, request, timeout).await
+    }
+
+    /// Like [`Cluster::call`], with the pid of the server.
+    ///
+    /// # Errors
+    /// As [`Cluster::call`].
+    pub async fn call_pid(
+        &self,
+        server: Pid<Term>,
+        request: Term,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        self.core().call_pid(server, request, timeout).await
+    }
+
+    /// Calls a function on a BEAM node, or an exported function on a purlin node, as `rpc:call` does.
+    ///
+    /// # Errors
+    /// [`CallError`]: `BadRpc` if the function does not exist or has failed.
+    pub async fn rpc(
+        &self,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        self.core().rpc(on, module, function, arguments, timeout).await
+    }
+}
+
+impl Core {
+    /// Registers the decoder for messages to calling processes.
+    pub(crate) fn calls(&self) {
+        self.decodes(|term| Ok(Answer::Term(term)));
+    }
+
+    /// See [`Cluster::call_pid`].
+    async fn call_pid(
+        self: &Arc<Self>,
+        server: Pid<Term>,
+        request: Term,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        let (told, answer) = tokio::sync::oneshot::channel();
+        let core = Arc::clone(self);
+        let asks = async move |me: Process<Answer>| {
+            // The caller may have been cancelled.
+            let _ = told.send(ask(me, &core, server, request, timeout).await);
+        };
+        self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
+        answer.await.unwrap_or(Err(CallError::NotMade))
+    }
+
+    /// See [`Cluster::rpc`].
+    pub(crate) async fn rpc(
+        self: &Arc<Self>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        let atom = |text| Atom::new(text).map(Term::Atom).map_err(|_| CallError::NotMade);
+        let (arguments, leader) = (Term::List(arguments), Term::atom("user"));
+        let call = [Term::atom("call"), atom(module)?, atom(function)?, arguments, leader];
+        let rex = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
+        let value = self.call_pid(rex, Term::tuple(call), timeout).await?;
+        match value.as_tuple() {
+            Some([tag, why]) if tag.is_atom("badrpc") => Err(CallError::BadRpc(why.clone())),
+            _ => Ok(value),
+        }
+    }
+}
+
+async fn ask(
+    mut me: Process<Answer>,
+    core: &Core,
+    server: Pid<Term>,
+    request: Term,
+    timeout: Duration,
+) -> Result<Term, CallError> {
+    let monitor = me.monitor(&server);
+    let tag = Term::from(core.ids.reference(monitor));
+    let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
+    server.send(call.into_term());
+    receive!(me, {
+        Answer::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
+            Ok(parts.into_iter().nth(1).unwrap_or(Term::NIL))
+        },
+        Answer::Down(down) if down.monitor == monitor => Err(CallError::Ended(down.reason)),
+        after timeout => Err(CallError::Timeout(timeout)),
+    })
+}

@@ -1,0 +1,115 @@
+//! Exported functions: functions of this node that remote nodes may call, by module, name and arity.
+//!
+//! `rpc` and `erpc` send a spawn request for a function of `erpc`, which applies the actual function. `spawn` requests
+//! the actual function itself. In both cases a local process is spawned that runs the function.
+
+use std::collections::{BTreeSet, HashMap};
+use std::future::Future;
+use std::mem::take;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use purlin::remote::Answer;
+use purlin::{Cause, ExitReason, Process};
+use purlin_term::{Atom, Term};
+
+use crate::cluster::reason::TermReason;
+use crate::protocol::control::Spawn;
+
+/// Pseudo-module whose functions exist in every module.
+pub(crate) const ANY: &str = "_";
+
+/// Result of an exported function: a value, or the reason of an `error`.
+pub type Outcome = Result<Term, Term>;
+
+type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub(crate) type Function = Arc<dyn Fn(Process<Term>, Vec<Term>) -> Running + Send + Sync>;
+
+/// A requested function with its arguments.
+pub(crate) struct Job {
+    function: Option<Function>,
+    /// Tag of the answer if the exit reason of the process is the answer, as for `erpc`.
+    result: Option<Term>,
+    /// Module, name and arguments.
+    call: (Term, Term, Vec<Term>),
+}
+
+impl Job {
+    /// Decodes a spawn request, whether the function exists or not.
+    pub(crate) fn of(exports: &Exports, spawn: &Spawn, mut arguments: Vec<Term>) -> Self {
+        let (module, name) = (spawn.module.as_str(), spawn.function.as_str());
+        let (result, call) = match (module, name, &mut arguments[..]) {
+            ("erpc", "execute_call", [result, module, name, Term::List(arguments)]) => {
+                (Some(result.clone()), (module.clone(), name.clone(), take(arguments)))
+            }
+            ("erpc", "execute_cast", [module, name, Term::List(arguments)])
+            | ("proc_lib", "init_p", [_, _, module, name, Term::List(arguments)]) => {
+                (None, (module.clone(), name.clone(), take(arguments)))
+            }
+            _ => {
+                let [module, name] =
+                    [&spawn.module, &spawn.function].map(|it| Term::Atom(it.clone()));
+                (None, (module, name, arguments))
+            }
+        };
+        let function = match &call {
+            (Term::Atom(module), Term::Atom(name), arguments) => {
+                exports.find(module, name, arguments.len())
+            }
+            _ => None,
+        };
+        Self { function, result, call }
+    }
+
+    /// Runs the function and returns the exit reason of its process.
+    pub(crate) async fn run(self, me: Process<Term>) -> ExitReason {
+        let (module, name, arguments) = self.call;
+        let (outcome, stack) = match self.function {
+            Some(function) => (function(me, arguments).await, Term::NIL),
+            None => (Err(Term::atom("undef")), not_there(module, name, arguments)),
+        };
+        let answer = match (self.result, outcome) {
+            (Some(result), Ok(value)) => [result, Term::atom("return"), value].to_vec(),
+            (Some(result), Err(why)) => [result, Term::atom("error"), why, stack].to_vec(),
+            // As in Erlang, the value is discarded.
+            (None, Ok(_)) => return ExitReason::Normal,
+            (None, Err(why)) => return ExitReason::error(TermReason(Term::tuple([why, stack]))),
+        };
+        ExitReason::error(Answer(Cause::new(TermReason(Term::tuple(answer)))))
+    }
+}
+
+/// The stack trace of an undefined function.
+pub(crate) fn not_there(module: Term, name: Term, arguments: Vec<Term>) -> Term {
+    Term::list([Term::tuple([module, name, Term::List(arguments), Term::NIL])])
+}
+
+/// The exported functions of a node.
+#[derive(Default)]
+pub(crate) struct Exports(RwLock<HashMap<(Atom, Atom, usize), Function>>);
+
+impl Exports {
+    pub(crate) fn insert<F, Fut>(&self, module: Atom, name: Atom, arity: usize, function: F)
+    where
+        F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        let function: Function = Arc::new(move |me, arguments| Box::pin(function(me, arguments)));
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert((module, name, arity), function);
+    }
+
+    /// Looks up a function; functions of [`ANY`] are found in every module.
+    pub(crate) fn find(&self, module: &Atom, name: &Atom, arity: usize) -> Option<Function> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let found = |module: &Atom| all.get(&(module.clone(), name.clone(), arity)).cloned();
+        found(module).or_else(|| found(&Atom::from_static(ANY)))
+    }
+
+    /// The modules with at least one exported function.
+    pub(crate) fn modules(&self) -> BTreeSet<Atom> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let modules = all.keys().map(|(module, ..)| module.clone());
+        modules.filter(|module| *module != *ANY).collect()
+    }
+}

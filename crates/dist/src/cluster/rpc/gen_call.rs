@@ -1,0 +1,54 @@
+//! `gen_server:call` on the wire: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
+
+use purlin_term::{Pid, Term};
+
+/// A call from a remote process.
+///
+/// ```
+/// use purlin_dist::cluster::GenCall;
+/// use purlin_term::Term;
+///
+/// let call: Term = "{'$gen_call', {self, tag}, left}".parse()?;
+/// let no_pid = GenCall::try_from(call).unwrap_err();
+/// assert_eq!(no_pid.to_string(), "{'$gen_call',{self,tag},left}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenCall {
+    /// The caller.
+    pub from: Pid,
+    /// The tag that the answer carries.
+    pub tag: Term,
+    /// The request.
+    pub request: Term,
+}
+
+impl TryFrom<Term> for GenCall {
+    /// The term, if it is not a call.
+    type Error = Term;
+
+    fn try_from(term: Term) -> Result<Self, Term> {
+        Self::marked("$gen_call", term)
+    }
+}
+
+impl GenCall {
+    /// Decodes `{Mark, {From, Tag}, Request}`; returns any other term as the error.
+    pub(crate) fn marked(mark: &str, mut term: Term) -> Result<Self, Term> {
+        if let Term::Tuple(parts) = &mut term
+            && let [is, Term::Tuple(from), request] = &mut parts[..]
+            && is.is_atom(mark)
+            && let [Term::Pid(from), tag] = &mut from[..]
+        {
+            let [tag, request] = [tag, request].map(|part| std::mem::replace(part, Term::NIL));
+            return Ok(Self { from: (**from).clone(), tag, request });
+        }
+        Err(term)
+    }
+
+    /// Encodes the call.
+    pub(crate) fn into_term(self) -> Term {
+        let from = Term::tuple([Term::from(self.from), self.tag]);
+        Term::tuple([Term::atom("$gen_call"), from, self.request])
+    }
+}

@@ -1,0 +1,8 @@
+//! Calls between nodes: `gen_server:call`, and `rpc:call` and `erpc:call` of exported functions.
+
+pub(super) mod call;
+pub(super) mod export;
+pub(super) mod gen_call;
+pub(super) mod offer;
+pub(super) mod reply;
+pub(super) mod rex;

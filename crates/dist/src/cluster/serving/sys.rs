@@ -1,0 +1,88 @@
+//! Requests of `sys` to any server: `{system, {From, Tag}, Request}`.
+
+use std::sync::Arc;
+
+use purlin::remote::LocalProcess;
+use purlin::{ProcessId, ProcessInfo};
+use purlin_term::Term;
+
+use super::caller::Caller;
+use super::version;
+use crate::cluster::core::Core;
+use crate::cluster::reason;
+use crate::cluster::rpc::gen_call::GenCall;
+
+/// The parent of a process, unless that is a system process, which is not shown.
+pub(crate) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
+    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.is_system);
+    info.parent.filter(|parent| !serves(*parent))
+}
+
+/// The answer to `sys:get_status` of a process, without a state if its type is not registered. Returns `None` if the
+/// process has ended, or returns no state.
+pub(crate) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
+    let (system, id) = (core.systems.of(&process), process.id());
+    let info = core.ids.node.process_info(id)?;
+    let parent = core.ids.told(parent(core, &info));
+    let (running, messages) = (Term::atom("running"), Term::string(info.message_type));
+    let (module, shown) = match system {
+        Some(system) => {
+            let state = system.state(process).await?;
+            let header = Term::tuple([Term::atom("header"), Term::string(info.function)]);
+            let first = data([("Status", running.clone()), ("Parent", parent.clone())]);
+            let second = data([("State", state), ("Messages", messages)]);
+            (system.behaviour(), Term::list([header, first, second]))
+        }
+        None => ("purlin", messages),
+    };
+    Some(Term::tuple([
+        Term::atom("status"),
+        core.ids.pid(id).into(),
+        Term::tuple([Term::atom("module"), Term::atom(module)]),
+        Term::list([Term::NIL, running, parent, Term::NIL, shown]),
+    ]))
+}
+
+fn data(parts: [(&str, Term); 2]) -> Term {
+    let parts = parts.map(|(name, value)| Term::tuple([Term::string(name), value]));
+    Term::tuple([Term::atom("data"), Term::list(parts)])
+}
+
+/// Answers a request of `sys` to a process; returns any other term. WHY a task: the server returns its state only
+/// between two messages.
+pub(super) fn take(core: &Arc<Core>, process: &LocalProcess, term: Term) -> Option<Term> {
+    let asked = match GenCall::marked("system", term) {
+        Ok(asked) => asked,
+        Err(term) => return Some(term),
+    };
+    let ((caller, request), own) = (Caller::new(core, asked), Arc::downgrade(core));
+    let process = process.clone();
+    drop(core.runtime.spawn(async move {
+        let Some(core) = own.upgrade() else { return };
+        let Some(system) = core.systems.of(&process) else { return };
+        match request.as_tuple() {
+            Some([what, why]) if what.is_atom("terminate") => {
+                caller.answer(Term::atom("ok"));
+                system.stop(process, reason::from_term(why.clone()));
+            }
+            _ if request.is_atom("get_state") => {
+                if let Some(state) = system.state(process).await {
+                    let wraps = version::wraps_states(&core, caller.pid()).await;
+                    let ok = || Term::atom("ok");
+                    caller.answer(if wraps { Term::tuple([ok(), state]) } else { state });
+                }
+            }
+            _ if request.is_atom("get_status") => {
+                if let Some(status) = status(&core, process).await {
+                    caller.answer(status);
+                }
+            }
+            // As OTP does.
+            _ => {
+                let unknown = Term::tuple([Term::atom("unknown_system_msg"), request]);
+                caller.answer(Term::tuple([Term::atom("error"), unknown]));
+            }
+        }
+    }));
+    None
+}

@@ -1,0 +1,332 @@
+//! Outgoing spawn requests: the request, its answer, and the proxy that exists before the process does.
+//!
+//! A process spawned with a link or a monitor is linked or monitored by the remote node from its start. The reader
+//! task therefore records both when it reads the answer, before it reads any signal of the new process, including its
+//! exit. The requesting process must know the monitor by then. So the proxy is created and monitored before the
+//! process exists, and does not send this one monitor on the wire: its reference is that of the request.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use purlin::remote::{LocalProcess, RemoteSignal, Transport};
+use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin_term::{Atom, Reference, Term};
+use tokio::sync::oneshot;
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::Core;
+use crate::cluster::handle::Cluster;
+use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
+use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
+use crate::protocol::control::{Control, Named, Spawn};
+use crate::protocol::flags::Flags;
+use crate::protocol::name::NodeName;
+
+/// Timeout for the lookup of `user` on the remote node.
+const USER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Handles the answer to a spawn request.
+pub(crate) fn answered(
+    core: &Core,
+    connection: &Connection,
+    request: &Reference,
+    linked: bool,
+    monitored: bool,
+    result: Result<purlin_term::Pid, Atom>,
+) {
+    let Some(request) = core.ids.monitor_of(request) else { return };
+    let mut ledger = connection.link_table();
+    let Some(PendingRequest { by, proxy, born, told }) = ledger.answered(request) else { return };
+    let answer = match result {
+        Ok(pid) => {
+            if let (true, Some(by)) = (monitored, by) {
+                ledger.watch(request, by, Named::Pid(pid.clone()));
+            }
+            if let (true, Some(by)) = (linked, by)
+                && ledger.linked(by, &pid, proxy.clone())
+            {
+                core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
+            }
+            drop(ledger);
+            core.list(core.state(), (connection.node.clone(), Named::Pid(pid.clone())), proxy);
+            // The proxy ends before this only if the node leaves.
+            let _ = born.send(pid);
+            Ok(())
+        }
+        Err(why) => Err(match why.as_str() {
+            "notsup" => NotSpawned::NotSupported,
+            "badarg" => NotSpawned::BadArgument,
+            "system_limit" => NotSpawned::SystemLimit,
+            _ => NotSpawned::Refused(why),
+        }),
+    };
+    // The requester may have been cancelled.
+    let _ = told.send(answer);
+}
+
+/// Transport of a proxy whose process does not exist yet.
+struct PendingSpawn {
+    core: Arc<Core>,
+    node: NodeName,
+    born: oneshot::Receiver<purlin_term::Pid>,
+    own: Arc<OnceLock<LocalProcess>>,
+    remote: Option<Remote<Term>>,
+    /// The first monitor is that of the request, which the remote node knows.
+    monitored: bool,
+}
+
+impl PendingSpawn {
+    fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
+        // After a failed spawn this is polled again until the proxy ends.
+        if self.remote.is_none() && !self.born.is_terminated() {
+            let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
+            let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
+            let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
+            let mut remote = Remote::new(core, node, to, Arc::clone(&self.own));
+            remote.begin(own);
+            self.remote = Some(remote);
+        }
+        Poll::Ready(self.remote.as_mut())
+    }
+}
+
+impl Transport<Term> for PendingSpawn {
+    fn begin(&mut self, proxy: &LocalProcess) {
+        // The creator may have set it already.
+        let _ = self.own.set(proxy.clone());
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason> {
+        match self.poll_remote(cx) {
+            Poll::Ready(Some(remote)) => remote.poll_end(cx),
+            Poll::Ready(None) => Poll::Ready(ExitReason::NoProcess),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.poll_remote(cx) {
+            Poll::Ready(Some(remote)) => remote.poll_ready(cx),
+            // The proxy is about to end.
+            Poll::Ready(None) => Poll::Ready(()),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn message(&mut self, message: Term) {
+        if let Some(remote) = &mut self.remote {
+            remote.message(message);
+        }
+    }
+
+    fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {
+        if self.monitored && matches!(signal, RemoteSignal::Monitor(_)) {
+            self.monitored = false;
+        } else if let Some(remote) = &mut self.remote {
+            remote.signal(from, signal);
+        }
+    }
+}
+
+/// The function to run on the remote node.
+struct Function {
+    module: Atom,
+    name: Atom,
+    arguments: Vec<Term>,
+    arity: u8,
+}
+
+impl Function {
+    fn new(module: &str, name: &str, arguments: Vec<Term>) -> Result<Self, NotSpawned> {
+        let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
+        let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
+        Ok(Self { module: atom(module)?, name: atom(name)?, arguments, arity })
+    }
+}
+
+/// The proxy of the process, and the channel that tells it the pid.
+struct PendingProxy {
+    pid: Pid<Term>,
+    born: oneshot::Sender<purlin_term::Pid>,
+}
+
+impl PendingProxy {
+    fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
+        let (sender, born) = oneshot::channel();
+        let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
+        let ids = Arc::clone(&core.ids);
+        let proxy =
+            PendingSpawn { core, node, born, own: Arc::clone(&own), remote: None, monitored };
+        let pid =
+            ids.node.spawn_proxy(PROXY_MAILBOX, proxy).map_err(|_| NotSpawned::SystemLimit)?;
+        // The proxy may have started already.
+        let _ = own.set(LocalProcess::from(&pid));
+        Ok(Self { pid, born: sender })
+    }
+
+    /// Sends the spawn request with the given reference, and waits for the answer.
+    async fn ask(
+        self,
+        cluster: &Cluster,
+        on: &NodeName,
+        function: Function,
+        request: MonitorRef,
+        by: Option<(ProcessId, &'static str)>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let core = cluster.core();
+        let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
+        if !connection.flags().has(Flags::SPAWN) {
+            return Err(NotSpawned::NotSupported);
+        }
+        let ids = &core.ids;
+        let (by, option) = by.unzip();
+        let from = by.map_or_else(|| ids.pid_of_node(), |by| ids.pid(by));
+        let group_leader = user(cluster, &connection).await;
+        let Function { module, name, arguments, arity } = function;
+        let spawn = Spawn {
+            request: ids.reference(request),
+            from: from.clone(),
+            group_leader,
+            module,
+            function: name,
+            arity,
+            options: option.map(Term::atom).into_iter().collect(),
+            token: None,
+        };
+        let (told, answer) = oneshot::channel();
+        let proxy = LocalProcess::from(&self.pid);
+        let asked = PendingRequest { by, proxy, born: self.born, told };
+        connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
+        connection.link_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
+        let control = Control::Spawn(Box::new(spawn));
+        connection.send_control(Some(from), control, Some(Term::List(arguments)));
+        answer.await.unwrap_or(Err(NotSpawned::Lost))?;
+        Ok(self.pid)
+    }
+}
+
+/// The remote `user` process, which becomes the group leader. A local group leader would have to print for the process.
+async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
+    if let Some(known) = connection.user.get() {
+        return known.clone();
+    }
+    let name = vec![Term::atom("user")];
+    let user = match cluster.rpc(&connection.node, "erlang", "whereis", name, USER_TIMEOUT).await {
+        Ok(Term::Pid(user)) => *user,
+        // A purlin node has no `user`; processes there do not print.
+        _ => cluster.core().ids.pid_of_node(),
+    };
+    connection.user.get_or_init(|| user).clone()
+}
+
+impl Cluster {
+    /// Spawns a process on another node, as Erlang's `spawn(Node, Module, Function, Arguments)` does. Its output goes
+    /// to `user` of that node. If the function does not exist, the process exits there with `undef`.
+    ///
+    /// ```no_run
+    /// # use purlin_dist::cluster::{Cluster, NotSpawned};
+    /// # use purlin_dist::NodeName;
+    /// # use purlin_term::Term;
+    /// # async fn example(cluster: &Cluster, beam: &NodeName) -> Result<(), NotSpawned> {
+    /// let pattern = Term::list("hello~n".chars().map(|c| Term::from(c as u32)));
+    /// let printer = cluster.spawn(beam, "io", "format", vec![pattern]).await?;
+    /// println!("{} prints", printer.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// *Cancellation*: dropping the future does not withdraw a request that has been sent.
+    ///
+    /// # Errors
+    /// [`NotSpawned`]: the reason.
+    ///
+    /// COST: one round trip. The first spawn on a connection takes one more, to look up `user`.
+    pub async fn spawn(
+        &self,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let request = self.core().ids.monitor();
+        PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, None).await
+    }
+
+    /// Spawns a process on another node, linked to the caller from its start, as `spawn_link` does. Cancellation and
+    /// cost are those of [`Cluster::spawn`].
+    ///
+    /// # Errors
+    /// [`NotSpawned`]; then there is no link.
+    pub async fn spawn_link<M: Send + 'static>(
+        &self,
+        me: &Process<M>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let request = self.core().ids.monitor();
+        let by = Some((me.id(), "link"));
+        PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, by).await
+    }
+
+    /// Spawns a process on another node, monitored by the caller from its start, as `spawn_monitor` does. The cost is
+    /// that of [`Cluster::spawn`].
+    ///
+    /// *Cancellation*: dropping the future withdraws neither the request nor the monitor: a [`Down`] will arrive.
+    ///
+    /// # Errors
+    /// [`NotSpawned`]; then no [`Down`] arrives.
+    ///
+    /// # Panics
+    /// Panics if called outside the turn of the calling process, as receiving does.
+    pub async fn spawn_monitor<M: From<Down> + Send + 'static>(
+        &self,
+        me: &Process<M>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<(Pid<Term>, MonitorRef), NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let unborn = PendingProxy::new(self.core(), on, true)?;
+        let monitor = me.monitor(&unborn.pid);
+        let by = Some((me.id(), "monitor"));
+        let asked = unborn.ask(self, on, function, monitor, by).await;
+        if asked.is_err() {
+            me.demonitor_flush(monitor);
+        }
+        Ok((asked?, monitor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use purlin::Node;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn proxy_of_a_failed_spawn_may_be_polled_again() {
+        let node: NodeName = "a@h".parse().expect("a name");
+        let builder = Cluster::builder(node.clone()).only_calls();
+        let cluster = builder.start(&Node::builder().build().expect("a node")).await;
+        let core = Arc::clone(cluster.expect("it starts").core());
+        let (born, birth) = oneshot::channel();
+        let own = Arc::default();
+        let mut to_be =
+            PendingSpawn { core, node, born: birth, own, remote: None, monitored: true };
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(to_be.poll_end(&mut cx).is_pending() && to_be.poll_ready(&mut cx).is_pending());
+        drop(born);
+        assert!(to_be.poll_ready(&mut cx).is_ready() && to_be.poll_ready(&mut cx).is_ready());
+        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoProcess));
+    }
+}

@@ -1,0 +1,77 @@
+//! Incoming spawn requests: each spawns a process that runs an exported function.
+
+use std::sync::Arc;
+
+use purlin::Process;
+use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin_term::{Atom, Term};
+
+use crate::cluster::connection::Connection;
+use crate::cluster::core::Core;
+use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::rpc::export::Job;
+use crate::protocol::control::{Control, Named, Spawn};
+
+/// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
+/// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.
+pub(crate) fn spawn_for(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    spawn: &Spawn,
+    arguments: Vec<Term>,
+) {
+    let (linked, monitored) = (asks(spawn, "link"), asks(spawn, "monitor"));
+    let answer = |result: Result<purlin_term::Pid, Atom>| {
+        let is_there = result.is_ok();
+        let control = Control::Spawned {
+            request: spawn.request.clone(),
+            to: spawn.from.clone(),
+            linked: linked && is_there,
+            monitored: monitored && is_there,
+            result,
+            token: None,
+        };
+        connection.send_control(Some(spawn.from.clone()), control, None);
+    };
+    let parent = if linked { core.proxy(&spawn.from) } else { None };
+    if linked && parent.is_none() {
+        return answer(Err(Atom::from_static("system_limit")));
+    }
+    let job = Job::of(&core.exports, spawn, arguments);
+    // The process starts after the answer is sent, so that its exit cannot be sent before.
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let runs = async move |me: Process<Term>| match begun.await {
+        Ok(()) => {
+            // WHY: the link and the monitor are in the inbox, and a process handles its inbox at the start of a turn.
+            purlin::yield_now().await;
+            job.run(me).await
+        }
+        Err(_) => purlin::ExitReason::Normal,
+    };
+    let Ok(process) = core.ids.node.try_spawn(runs) else {
+        return answer(Err(Atom::from_static("system_limit")));
+    };
+    let (ours, pid) = (process.id(), core.ids.pid(process.id()));
+    answer(Ok(pid.clone()));
+    if let Some(parent) = parent {
+        let parent = LocalProcess::from(&parent);
+        let mut ledger = connection.link_table();
+        if ledger.linked(ours, &spawn.from, parent.clone()) {
+            core.ids.node.deliver(&parent, ours, RemoteSignal::Link);
+        }
+    }
+    if monitored {
+        let (watcher, reference) = (spawn.from.clone(), spawn.request.clone());
+        let theirs = RemoteMonitor { watcher, reference, watched: Named::Pid(pid) };
+        connection.watched(&core.ids, ours, theirs);
+    }
+    let _ = begin.send(());
+}
+
+/// Whether an option is present, alone or as `{Name, Value}`.
+fn asks(spawn: &Spawn, what: &str) -> bool {
+    spawn.options.iter().any(|option| match option.as_tuple() {
+        Some([name, _]) => name.is_atom(what),
+        _ => option.is_atom(what),
+    })
+}
