@@ -1,10 +1,10 @@
-//! Protocol errors that end a connection.
+//! Protocol errors: of the framing, which end a connection, and of one message, which is dropped.
 
 use std::fmt;
 
 use purlin_term::{DecodeError, Pid};
 
-/// A protocol error. The connection must be closed: the bytes after it have no known start or meaning.
+/// An error in the framing. The connection must be closed: the bytes after it have no known start or meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// A frame of this length, longer than the limit.
@@ -21,28 +21,6 @@ pub enum Broken {
     Sequence(u64),
     /// More incomplete messages than the limit.
     TooManySequences,
-    /// More bytes of incomplete messages than the limit.
-    TooMuch,
-    /// A term that is invalid or exceeds the limits.
-    Term(DecodeError),
-    /// An invalid control message.
-    Control(Malformed),
-    /// Unexpected bytes after the control message or the payload.
-    Trailing,
-    /// A signal on behalf of a process of another node.
-    NotItsOwn(Pid),
-}
-
-impl From<DecodeError> for Broken {
-    fn from(error: DecodeError) -> Self {
-        Self::Term(error)
-    }
-}
-
-impl From<Malformed> for Broken {
-    fn from(error: Malformed) -> Self {
-        Self::Control(error)
-    }
 }
 
 impl fmt::Display for Broken {
@@ -59,19 +37,58 @@ impl fmt::Display for Broken {
             Self::TooManySequences => {
                 f.write_str("more messages under way in fragments than allowed")
             }
-            Self::TooMuch => f.write_str("more bytes under way in fragments than allowed"),
+        }
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// An error in one message, or a message that exceeds a limit. It is dropped and the connection stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidMessage {
+    /// A frame without a header whose control message has no version byte.
+    Version,
+    /// The fragments exceed the limit together with those of the other incomplete messages.
+    TooLarge,
+    /// A term that is invalid or exceeds the limits.
+    Term(DecodeError),
+    /// An invalid or unknown control message.
+    Control(Malformed),
+    /// Unexpected bytes after the control message or the payload.
+    Trailing,
+    /// A signal on behalf of a process of another node.
+    NotItsOwn(Pid),
+}
+
+impl From<DecodeError> for InvalidMessage {
+    fn from(error: DecodeError) -> Self {
+        Self::Term(error)
+    }
+}
+
+impl From<Malformed> for InvalidMessage {
+    fn from(error: Malformed) -> Self {
+        Self::Control(error)
+    }
+}
+
+impl fmt::Display for InvalidMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version => f.write_str("a control message without a version byte"),
+            Self::TooLarge => f.write_str("more bytes in fragments than allowed"),
             Self::Term(error) => error.fmt(f),
             Self::Control(error) => error.fmt(f),
-            Self::Trailing => f.write_str("bytes behind a message"),
+            Self::Trailing => f.write_str("bytes after the message"),
             Self::NotItsOwn(Pid { node, id, serial, .. }) => {
                 let node = node.as_str().escape_debug();
-                write!(f, "it speaks of the process {id}.{serial} of {node}, which is not its own")
+                write!(f, "a signal on behalf of process {id}.{serial} of {node}, another node")
             }
         }
     }
 }
 
-impl std::error::Error for Broken {
+impl std::error::Error for InvalidMessage {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Term(error) => Some(error),
@@ -80,6 +97,38 @@ impl std::error::Error for Broken {
         }
     }
 }
+
+/// Error of reading a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// The connection must be closed.
+    Broken(Broken),
+    /// The message is dropped; the following frames are not affected.
+    Message(InvalidMessage),
+}
+
+impl From<Broken> for ReadError {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl From<InvalidMessage> for ReadError {
+    fn from(invalid: InvalidMessage) -> Self {
+        Self::Message(invalid)
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(broken) => broken.fmt(f),
+            Self::Message(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 /// Error for a term that is not a valid control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

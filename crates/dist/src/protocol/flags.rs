@@ -17,6 +17,7 @@
 //!   anyway.
 //! - `SPAWN`: without it `rpc:call` returns `notsup`. Every spawn request is therefore answered.
 //! - `ALIAS` and `ALTACT_SIG`: both carry messages to aliases.
+//! - `NATIVE_RECORDS`: nodes of OTP 29 send native records whether it is offered or not.
 //!
 //! Not offered: the two atom caches of releases before R13, and `NAME_ME`, which is not a
 //! capability but a request for a dynamic node name. Unknown bits are never offered and never kept.
@@ -104,6 +105,8 @@ flags! {
     ALIAS = 35;
     /// Priority signals, also to an alias, by the `ALTACT_SIG_SEND` control message of OTP 28.
     ALTACT_SIG = 37;
+    /// Native records of OTP 29.
+    NATIVE_RECORDS = 38;
 }
 
 impl Flags {
@@ -143,7 +146,8 @@ impl Flags {
             | Self::FRAGMENTS.0
             | Self::SPAWN.0
             | Self::ALIAS.0
-            | Self::ALTACT_SIG.0,
+            | Self::ALTACT_SIG.0
+            | Self::NATIVE_RECORDS.0,
     );
 
     /// The flags of a handshake. Unknown bits remain until the intersection with [`Flags::OFFERED`].
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_bits_are_those_of_otps_header() {
-        // The values in `dist.hrl` of OTP 25; the last one is from OTP 28.
+        // The values in `dist.hrl` of OTP 25; the last two are from OTP 28 and 29.
         for (flag, bits) in [
             (Flags::PUBLISHED, 0x1),
             (Flags::EXTENDED_REFERENCES, 0x4),
@@ -256,6 +260,7 @@ mod tests {
             (Flags::V4_NC, 0x4_0000_0000),
             (Flags::ALIAS, 0x8_0000_0000),
             (Flags::ALTACT_SIG, 0x20_0000_0000),
+            (Flags::NATIVE_RECORDS, 0x40_0000_0000),
         ] {
             assert_eq!(flag.bits(), bits, "{flag}");
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use purlin_dist::Flags;
 use purlin_dist::control::Control;
-use purlin_dist::frame::{Broken, Signal, Unread, Unsendable};
+use purlin_dist::frame::{InvalidMessage, Signal, Unread, Unsendable};
 use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
@@ -163,7 +163,11 @@ async fn a_link_whose_peer_does_not_read_is_closed_within_the_tick_time() {
 async fn a_panicking_receiver_ends_its_link() {
     struct Panics;
     impl Receive for Panics {
-        async fn signal(&mut self, _: Control, _: Option<Unread<'_>>) -> Result<(), Broken> {
+        async fn signal(
+            &mut self,
+            _: Control,
+            _: Option<Unread<'_>>,
+        ) -> Result<(), InvalidMessage> {
             panic!("on purpose")
         }
     }

@@ -14,6 +14,7 @@ mod echo;
 mod epmd;
 mod example;
 mod hosts;
+mod limits;
 mod link;
 #[path = "support/log.rs"]
 mod log;

@@ -1,4 +1,5 @@
-//! Unauthenticated and broken peers: each costs one log line and its connection, and nothing else.
+//! Unauthenticated and broken peers: each costs one log line and its connection, and nothing else. An invalid message
+//! costs itself alone.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -222,56 +223,65 @@ fn passed_through(payload: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes(), control, payload].concat()
 }
 
-#[tokio::test]
-async fn an_oversized_or_malformed_term_ends_the_connection() {
+#[tokio::test(start_paused = true)]
+async fn an_oversized_or_malformed_message_is_dropped_alone() {
     let mut deep = vec![131];
     for _ in 0..1_000_000 {
         deep.extend_from_slice(&[108, 0, 0, 0, 1]);
     }
     let bomb = [&[131, 80][..], &u32::MAX.to_be_bytes(), b"\x78\x9c\x03\0"].concat();
     let huge = [&[131, 109][..], &u32::MAX.to_be_bytes(), b"some"].concat();
-    for (payload, reason) in [
-        (deep, Reason::Depth),
-        (bomb, Reason::Memory),
-        (huge, Reason::Ended),
-        (vec![131, 255], Reason::Tag(255)),
+    let not_its_own = Control::Link { from: pid("c@h", 5), to: pid("a@h", 1) };
+    let unknown = b"\0\0\0\x06\x70\x83\x68\x01\x61\x63".to_vec();
+    for (bytes, reason) in [
+        (passed_through(&deep), Reason::Depth.to_string()),
+        (passed_through(&bomb), Reason::Memory.to_string()),
+        (passed_through(&huge), Reason::Ended.to_string()),
+        (passed_through(&[131, 255]), Reason::Tag(255).to_string()),
+        (passed_through(&[131, 106, 106]), "bytes after the message".to_owned()),
+        (
+            frame(Signal { control: not_its_own, payload: None }, Flags::OFFERED),
+            "a signal on behalf of process 5.0 of c@h, another node".to_owned(),
+        ),
+        (unknown, "control message 99: unknown".to_owned()),
     ] {
         let log = Log::new();
-        let (link, _signals, mut there) = link(Settings::default());
-        // The link may end before everything is written.
-        let (ended, _) = tokio::join!(link.ended(), async {
-            let _ = there.write_all(&passed_through(&payload)).await;
-        });
-        let Ended::Broken(Broken::Term(error)) = ended else { panic!("{ended:?}") };
-        assert_eq!(error.reason, reason);
-        log.is_one_line_with("broke the protocol: no Erlang term: ");
+        let (link, mut signals, mut there) = link(Settings::default());
+        for number in 0..3 {
+            // The last one comes after the period in which one line is logged.
+            if number == 2 {
+                advance(Duration::from_secs(1)).await;
+            }
+            there.write_all(&bytes).await.expect("it reads");
+            let good = message(1, Term::from(number));
+            there.write_all(&frame(good, Flags::REQUIRED)).await.expect("it reads");
+            let next = signals.recv().await.expect("the link stays");
+            assert_eq!(next.payload, Some(Term::from(number)));
+        }
+        assert_eq!(link.traffic().dropped, 3);
+        // The end of the link before may be logged here too.
+        let mut lines = log.lines();
+        lines.retain(|line| line.contains("dropped an incoming message"));
+        let [first, last] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(first.contains(&reason) && first.contains("messages=1"), "{first}");
+        assert!(last.contains("messages=2"), "{last}");
     }
 }
 
 #[tokio::test]
-async fn a_node_that_uses_a_pid_of_another_node_is_disconnected() {
-    let log = Log::new();
-    let (link, _signals, mut there) = link(Settings::default());
-    let control = Control::Link { from: pid("c@h", 5), to: pid("a@h", 1) };
-    let bytes = frame(Signal { control, payload: None }, Flags::OFFERED);
-    there.write_all(&bytes).await.expect("it reads");
-    assert_eq!(link.ended().await, Ended::Broken(Broken::NotItsOwn(pid("c@h", 5))));
-    log.is_one_line_with("it speaks of the process 5.0 of c@h, which is not its own");
-}
-
-#[tokio::test]
-async fn fragments_beyond_the_limit_end_the_connection() {
+async fn a_message_of_more_fragments_than_allowed_is_dropped_alone() {
     let limits = Limits { fragments: 10_000, ..Limits::default() };
-    let (link, _signals, mut there) = link(Settings { limits, ..Settings::default() });
+    let (link, mut signals, mut there) = link(Settings { limits, ..Settings::default() });
     for left in (1..10u64).rev() {
         let kind = if left == 9 { 69 } else { 70 };
         let table: &[u8] = if left == 9 { b"\0" } else { b"" };
         let head = [&[131, kind][..], &7u64.to_be_bytes(), &left.to_be_bytes(), table].concat();
         let length = (head.len() as u32 + 2000).to_be_bytes();
         let bytes = [&length[..], &head, &[0; 2000]].concat();
-        if there.write_all(&bytes).await.is_err() {
-            break;
-        }
+        there.write_all(&bytes).await.expect("it reads");
     }
-    assert_eq!(link.ended().await, Ended::Broken(Broken::TooMuch));
+    let good = message(1, Term::from("good"));
+    there.write_all(&frame(good.clone(), Flags::REQUIRED)).await.expect("it reads");
+    assert_eq!(signals.recv().await, Some(good));
+    assert_eq!(link.traffic().dropped, 1);
 }

@@ -42,7 +42,7 @@ use purlin_raw::oneshot;
 pub use answer::Answer;
 
 use crate::node::erlang_types::Peer;
-use crate::signals::reference::batch;
+use crate::signals::reference::{Reference, batch};
 use crate::signals::signal::{Signal, answer_as_ended};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
@@ -82,6 +82,9 @@ pub trait Transport<M>: Send + 'static {
 pub enum RemoteSignal {
     /// Exit signal with this reason (L4).
     Exit(ExitReason),
+    /// Exit signal to the alias with this [`Alias::number`](crate::Alias::number); dropped if the process has removed
+    /// the alias.
+    AliasExit(u64, ExitReason),
     /// Exit signal of a link: the sender has ended (L2) or does not exist (L6).
     LinkExit(ExitReason),
     /// Link request (L1).
@@ -216,6 +219,9 @@ impl Node {
         let (sender, peer) = (from.id(), || from.0.clone());
         let signal = match signal {
             RemoteSignal::Exit(reason) => Signal::Exit { from: Some(sender), reason },
+            RemoteSignal::AliasExit(number, reason) => {
+                Signal::AliasExit { alias: Reference::from_number(number), from: sender, reason }
+            }
             RemoteSignal::LinkExit(reason) => Signal::LinkExit { from: sender, reason },
             RemoteSignal::Link => Signal::Link(peer()),
             RemoteSignal::Unlink(id) => Signal::Unlink { from: peer(), id },

@@ -244,6 +244,8 @@ fn pass<M>(transport: &mut impl Transport<M>, signal: Signal) {
         Signal::Down { reference, reason } => {
             (None, RemoteSignal::Down(MonitorRef::from_number(reference.number()), reason))
         }
+        // A proxy has no aliases.
+        Signal::AliasExit { .. } => return,
         answered => unreachable!("{answered:?} was answered when it was taken out"),
     };
     transport.signal(from, signal);

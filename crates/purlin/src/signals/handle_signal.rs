@@ -87,6 +87,13 @@ fn handle_other_signal<M: Send + 'static>(
             };
             handle_exit_signal(me, from, reason, by)
         }
+        Signal::AliasExit { alias, from, reason } => {
+            if with_local(me, |local| local.has_alias(alias)) {
+                return handle_exit_signal(me, Some(from), reason, Origin::Other);
+            }
+            contain(|| drop(reason));
+            SignalOutcome::Nothing
+        }
         Signal::WatchEnd(watch) => {
             with_local(me, |local| local.watch_end(watch));
             SignalOutcome::Nothing

@@ -171,6 +171,11 @@ impl LocalState {
         }
     }
 
+    /// Returns whether an alias is valid.
+    pub(crate) fn has_alias(&mut self, alias: Reference) -> bool {
+        self.seen_rare().is_some_and(|rare| rare.aliases.get_mut(alias).is_some())
+    }
+
     /// Returns whether the process is about to end.
     pub(crate) fn exiting(&self) -> bool {
         self.seen().is_some_and(|rare| rare.exit.is_some())

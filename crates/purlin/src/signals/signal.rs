@@ -19,6 +19,8 @@ use crate::{ExitReason, ProcessDetails, ProcessId};
 pub(crate) enum Signal {
     /// Request to end (L4); `from` is `None` if no process sent it.
     Exit { from: Option<ProcessId>, reason: ExitReason },
+    /// Request to end, sent to an alias (L4, L9).
+    AliasExit { alias: Reference, from: ProcessId, reason: ExitReason },
     /// A linked process has ended (L2).
     LinkExit { from: ProcessId, reason: ExitReason },
     /// Request to add a link (L1).

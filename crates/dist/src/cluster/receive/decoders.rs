@@ -64,7 +64,7 @@ impl Decoders {
         decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
     ) {
         let decode = move |to: Target, message: Unread<'_>| {
-            let term = message.term().map_err(NoValue::Broken)?;
+            let term = message.term().map_err(NoValue::Invalid)?;
             decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
         };
         self.add(TypeId::of::<M>(), Arc::new(decode));

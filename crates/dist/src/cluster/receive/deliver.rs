@@ -13,7 +13,7 @@ use tracing::warn;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::receive::decoders::{LastUsed, Target};
-use crate::protocol::frame::{Broken, NoValue, Unread};
+use crate::protocol::frame::{InvalidMessage, NoValue, Unread};
 
 impl Core {
     /// Registers a decoder from terms to messages of type `M`.
@@ -36,13 +36,13 @@ impl Core {
     }
 
     /// Delivers a payload to a local process, as a message of its type. A payload that cannot be decoded is counted,
-    /// and the first one is logged. A payload that is not a well-formed term is an error, which ends the connection.
+    /// and the first one is logged. A payload that is not a term within the limits is an error; the connection counts it.
     pub(crate) fn receive(
         &self,
         to: Target,
         message: Unread<'_>,
         last: &mut LastUsed,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), InvalidMessage> {
         let kind = to.process.message_type();
         if kind == TypeId::of::<Term>() {
             let term = message.term()?;
@@ -54,7 +54,7 @@ impl Core {
         let decoded = decode.map(|decode| catch_unwind(AssertUnwindSafe(|| decode(to, message))));
         let error = match decoded {
             Some(Ok(Ok(()))) => return Ok(()),
-            Some(Ok(Err(NoValue::Broken(broken)))) => return Err(broken),
+            Some(Ok(Err(NoValue::Invalid(invalid)))) => return Err(invalid),
             Some(Ok(Err(NoValue::Other(error)))) => error.to_string(),
             Some(Err(_)) => "the function that reads it has panicked".to_owned(),
             None => "the cluster was not told how to read its messages".to_owned(),

@@ -25,7 +25,7 @@ use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
 use crate::cluster::spawn::serve::spawn_for;
 use crate::protocol::control::{Control, Named, To};
-use crate::protocol::frame::{Broken, Recipient, Unread};
+use crate::protocol::frame::{InvalidMessage, Recipient, Unread};
 use crate::protocol::handshake::Established;
 use crate::protocol::link::{Link, Receive};
 use crate::protocol::stream::Stream;
@@ -80,7 +80,7 @@ impl Receive for Incoming {
         &mut self,
         control: Control,
         payload: Option<Unread<'_>>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), InvalidMessage> {
         // The transport starts its reader task shortly before `Connection::linked` sets it. Answers need it.
         while self.connection.link().is_none() {
             tokio::task::yield_now().await;
@@ -107,7 +107,11 @@ impl Receive for Incoming {
 
     /// Delivers a message to a pid or name, without decoding the control message. Returns `None` to leave the message
     /// to `signal`.
-    fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+    fn message(
+        &mut self,
+        to: Recipient<'_>,
+        message: Unread<'_>,
+    ) -> Option<Result<(), InvalidMessage>> {
         let ids = &self.core.ids;
         match to {
             Recipient::Pid(to) => {
@@ -139,11 +143,13 @@ impl Incoming {
             | Control::RegSend { .. }
             | Control::AliasSend { .. }
             | Control::Altact { exit: false, .. } => {}
-            Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
-                self.exit2(&from, &to, payload);
-            }
-            // Exit signals to a name or alias, and changes of the group leader, are ignored.
-            Control::Altact { .. } | Control::GroupLeader { .. } => {}
+            Control::Altact { exit: true, from, to, .. } => match to {
+                To::Pid(to) => self.exit2(&from, &to, payload),
+                To::Alias(to) => self.exit_by_alias(&from, &to, payload),
+                // No function of Erlang's sends an exit signal to a name.
+                To::Name(_) => {}
+            },
+            Control::GroupLeader { .. } => {}
             Control::Spawned { request, linked, monitored, result, .. } => {
                 let (core, connection) = (&self.core, &self.connection);
                 answered(core, connection, &request, linked, monitored, result);
@@ -183,7 +189,7 @@ impl Incoming {
         }
     }
 
-    fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), Broken> {
+    fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), InvalidMessage> {
         let ours = self.core.ids.ours(to);
         let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
         self.receive(process, message)
@@ -195,7 +201,7 @@ impl Incoming {
         from: &Pid,
         to: &Atom,
         message: Unread<'_>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), InvalidMessage> {
         let process = self.core.local_name(to.as_str());
         if process.is_some() {
             return self.receive(process, message);
@@ -212,7 +218,11 @@ impl Incoming {
     }
 
     /// L9: delivers a message to an alias. The process that owns it drops the message if the alias is revoked.
-    fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
+    fn message_by_alias(
+        &mut self,
+        to: &Reference,
+        message: Unread<'_>,
+    ) -> Result<(), InvalidMessage> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
             Some(Target { process, alias: Some(number) })
@@ -231,7 +241,7 @@ impl Incoming {
         &mut self,
         process: Option<LocalProcess>,
         message: Unread<'_>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), InvalidMessage> {
         process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
     }
 
@@ -315,6 +325,15 @@ impl Incoming {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         if let Some(proxy) = self.core.proxy(theirs) {
             let signal = RemoteSignal::Exit(reason::from_term(why));
+            self.core.ids.node.deliver(&LocalProcess::from(&proxy), ours, signal);
+        }
+    }
+
+    /// L9: a remote process sends an exit signal to an alias, by `exit/2` of OTP 28 and later.
+    fn exit_by_alias(&self, theirs: &Pid, to: &Reference, why: Option<Term>) {
+        let (Some((ours, number)), Some(why)) = (self.core.ids.alias_of(to), why) else { return };
+        if let Some(proxy) = self.core.proxy(theirs) {
+            let signal = RemoteSignal::AliasExit(number, reason::from_term(why));
             self.core.ids.node.deliver(&LocalProcess::from(&proxy), ours, signal);
         }
     }

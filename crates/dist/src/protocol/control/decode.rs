@@ -2,7 +2,7 @@
 
 use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
 
-use crate::protocol::broken::{Broken, Malformed};
+use crate::protocol::broken::{InvalidMessage, Malformed};
 use crate::protocol::control::{Control, Named, Spawn, To};
 
 /// Flags of `ALTACT_SIG_SEND`.
@@ -46,8 +46,8 @@ impl Control {
     /// COST: allocates only for trace tokens, reasons and spawn requests.
     ///
     /// # Errors
-    /// [`Broken::Term`] or [`Broken::Control`]: not a valid term, or not a control message.
-    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, Broken> {
+    /// [`InvalidMessage::Term`] or [`InvalidMessage::Control`]: not a valid term, or not a control message.
+    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, InvalidMessage> {
         let Token::Tuple(count) = decoder.reader().token()? else {
             return Err(Malformed { number: None, what: "not a tuple" }.into());
         };

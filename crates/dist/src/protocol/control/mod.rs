@@ -285,7 +285,7 @@ impl Control {
             Self::SendSender { .. }
             | Self::RegSend { .. }
             | Self::AliasSend { .. }
-            | Self::Altact { .. }
+            | Self::Altact { exit: false, .. }
             | Self::GroupLeader { .. } => None,
             _ => self.sender(),
         }

@@ -6,12 +6,12 @@ use std::collections::hash_map::Entry;
 use purlin_term::{Atom, AtomTable};
 use rustc_hash::FxBuildHasher;
 
-use crate::protocol::broken::Broken;
+use crate::protocol::broken::{Broken, InvalidMessage, ReadError};
 use crate::protocol::frame::limits::Limits;
 
 /// Incomplete messages by sequence id.
 ///
-/// INVARIANT: `held` is the sum of the lengths of all of them.
+/// INVARIANT: `held` is the sum of the sizes of all of them.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     open: HashMap<u64, Open, FxBuildHasher>,
@@ -22,15 +22,23 @@ pub(super) struct Fragments {
 struct Open {
     /// Fragment id expected next; the last fragment has id 1.
     next: u64,
-    atoms: Vec<Atom>,
-    bytes: Vec<u8>,
+    /// The fragments so far; `None` if the message was dropped because it exceeded the limit.
+    kept: Option<Whole>,
 }
 
-/// A reassembled message.
+/// A message, reassembled as far as it has arrived.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) atoms: Vec<Atom>,
     pub(super) bytes: Vec<u8>,
+}
+
+impl Whole {
+    /// Its size in bytes of memory.
+    fn size(&self) -> usize {
+        let atoms = self.atoms.iter().map(|atom| size_of::<Atom>() + atom.as_str().len());
+        self.bytes.len() + atoms.sum::<usize>()
+    }
 }
 
 impl Fragments {
@@ -42,16 +50,22 @@ impl Fragments {
         atoms: AtomTable<'_>,
         bytes: &[u8],
         limits: &Limits,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ReadError> {
         let room = self.open.len() < limits.sequences;
         let Entry::Vacant(place) = self.open.entry(sequence) else {
-            return Err(Broken::Sequence(sequence));
+            return Err(Broken::Sequence(sequence).into());
         };
         if !room {
-            return Err(Broken::TooManySequences);
+            return Err(Broken::TooManySequences.into());
         }
-        self.held = more(self.held, bytes, limits)?;
-        place.insert(Open { next: left - 1, atoms: atoms.to_vec(), bytes: bytes.to_vec() });
+        let whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec() };
+        let held = self.held + whole.size();
+        if held > limits.fragments {
+            place.insert(Open { next: left - 1, kept: None });
+            return Err(InvalidMessage::TooLarge.into());
+        }
+        self.held = held;
+        place.insert(Open { next: left - 1, kept: Some(whole) });
         Ok(())
     }
 
@@ -62,27 +76,29 @@ impl Fragments {
         left: u64,
         bytes: &[u8],
         limits: &Limits,
-    ) -> Result<Option<Whole>, Broken> {
+    ) -> Result<Option<Whole>, ReadError> {
         let Entry::Occupied(mut place) = self.open.entry(sequence) else {
-            return Err(Broken::Sequence(sequence));
+            return Err(Broken::Sequence(sequence).into());
         };
-        if place.get().next != left {
-            return Err(Broken::Sequence(sequence));
-        }
-        self.held = more(self.held, bytes, limits)?;
         let open = place.get_mut();
-        open.bytes.extend_from_slice(bytes);
-        open.next -= 1;
-        if open.next > 0 {
-            return Ok(None);
+        if open.next != left {
+            return Err(Broken::Sequence(sequence).into());
         }
-        let Open { atoms, bytes, .. } = place.remove();
-        self.held -= bytes.len();
-        Ok(Some(Whole { atoms, bytes }))
+        open.next -= 1;
+        let is_last = open.next == 0;
+        let mut exceeds = false;
+        if let Some(whole) = &mut open.kept {
+            exceeds = self.held + bytes.len() > limits.fragments;
+            if exceeds {
+                self.held -= whole.size();
+                open.kept = None;
+            } else {
+                self.held += bytes.len();
+                whole.bytes.extend_from_slice(bytes);
+            }
+        }
+        let whole = if is_last { place.remove().kept } else { None };
+        self.held -= whole.as_ref().map_or(0, Whole::size);
+        if exceeds { Err(InvalidMessage::TooLarge.into()) } else { Ok(whole) }
     }
-}
-
-fn more(held: usize, bytes: &[u8], limits: &Limits) -> Result<usize, Broken> {
-    let held = held + bytes.len();
-    if held > limits.fragments { Err(Broken::TooMuch) } else { Ok(held) }
 }

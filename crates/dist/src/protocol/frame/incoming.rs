@@ -2,7 +2,7 @@
 
 use purlin_term::AtomTable;
 
-use crate::protocol::broken::Broken;
+use crate::protocol::broken::{Broken, ReadError};
 use crate::protocol::frame::cache::ReceiveCache;
 use crate::protocol::frame::fragments::Fragments;
 use crate::protocol::frame::header::{self, Form};
@@ -46,8 +46,8 @@ impl Incoming {
     /// Decodes a frame without its length. Returns `None` for a tick, or for a fragment that is not the last.
     ///
     /// # Errors
-    /// See [`Broken`]; the connection must then be closed.
-    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<IncomingFrame<'a>>, Broken> {
+    /// [`ReadError::Broken`]: the connection must be closed. [`ReadError::Message`]: the message is dropped.
+    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<IncomingFrame<'a>>, ReadError> {
         let Self { limits, cache, listed, last, fragments } = self;
         let (begins, header) = (last.bytes.len(), last.header);
         if begins > 0 && frame.starts_with(&last.bytes) {
@@ -79,7 +79,7 @@ impl Incoming {
                 IncomingFrame::of_message(body, atoms, message, limits.term)
             }
             Form::First { left: 1, .. } => IncomingFrame::new(body, atoms, false, limits.term),
-            Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence)),
+            Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence).into()),
             Form::First { sequence, left } => {
                 fragments.begin(sequence, left, atoms, body, limits)?;
                 return Ok(None);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use purlin_term::{Atom, AtomTable, Decoder, Limits, PidParts, Reader};
 
-use crate::protocol::broken::Broken;
+use crate::protocol::broken::InvalidMessage;
 use crate::protocol::control::Control;
 use crate::protocol::frame::fragments::Whole;
 use crate::protocol::frame::header;
@@ -91,11 +91,11 @@ impl<'a> IncomingFrame<'a> {
     /// Decodes the control message, and returns the payload undecoded.
     ///
     /// # Errors
-    /// See [`Broken`]; the connection must then be closed.
-    pub fn signal(&self) -> Result<(Control, Option<Unread<'_>>), Broken> {
+    /// [`InvalidMessage`]; the following frames are not affected.
+    pub fn signal(&self) -> Result<(Control, Option<Unread<'_>>), InvalidMessage> {
         let bytes = match (self.versions, &*self.bytes) {
             (false, bytes) | (true, [header::VERSION, bytes @ ..]) => bytes,
-            (true, _) => return Err(Broken::Unknown),
+            (true, _) => return Err(InvalidMessage::Version),
         };
         let mut decoder = Decoder::with_atoms(bytes, self.atoms()).limits(self.limits);
         let control = Control::read(&mut decoder)?;
@@ -103,7 +103,7 @@ impl<'a> IncomingFrame<'a> {
         if control.has_payload() {
             return Ok((control, Some(self.payload(rest))));
         }
-        if rest.is_empty() { Ok((control, None)) } else { Err(Broken::Trailing) }
+        if rest.is_empty() { Ok((control, None)) } else { Err(InvalidMessage::Trailing) }
     }
 }
 

@@ -5,23 +5,25 @@ use crate::protocol::broken::Broken;
 /// Fragment size: the number of payload bytes in one fragment, as on the BEAM.
 pub const FRAGMENT_SIZE: usize = 64 << 10;
 
-/// Limits on memory that a peer can occupy.
+/// Limits on memory that a peer can occupy. The defaults let a term of 256 MiB on the wire arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a frame; 64 MiB. A peer with `FRAGMENTS` sends few frames above 64 KiB.
+    /// Bytes of a frame; 320 MiB. A longer one ends the connection. A peer with `FRAGMENTS` sends few frames above
+    /// 64 KiB.
     pub frame: usize,
-    /// Bytes of all incomplete fragmented messages together; 512 MiB.
+    /// Bytes of all incomplete fragmented messages together, with their atoms; 512 MiB. A message that exceeds it is
+    /// dropped.
     pub fragments: usize,
-    /// Number of incomplete fragmented messages; 1024.
+    /// Number of incomplete fragmented messages; 65,536. One more ends the connection.
     pub sequences: usize,
-    /// Limits for one term.
+    /// Limits for one term; by default 1 GiB of memory. A term that exceeds them is dropped with its message.
     pub term: purlin_term::Limits,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        let term = purlin_term::Limits::default();
-        Self { frame: 64 << 20, fragments: 512 << 20, sequences: 1024, term }
+        let term = purlin_term::Limits { memory: 1 << 30, ..purlin_term::Limits::default() };
+        Self { frame: 320 << 20, fragments: 512 << 20, sequences: 1 << 16, term }
     }
 }
 

@@ -29,8 +29,9 @@
 //!
 //! # Limits for the peer
 //!
-//! [`Limits`] bound a frame, a fragmented message, the number of incomplete messages, and each term.
-//! Memory is allocated only for bytes that have arrived.
+//! [`Limits`] bound a frame, the incomplete messages and their number, and each term. Memory is
+//! allocated only for bytes that have arrived. A message that is invalid or exceeds a limit is
+//! dropped ([`InvalidMessage`]); only an error in the framing ends the connection ([`Broken`]).
 
 mod cache;
 mod control_template;
@@ -42,7 +43,7 @@ mod limits;
 mod outgoing;
 mod payload;
 
-pub use super::broken::Broken;
+pub use super::broken::{Broken, InvalidMessage, ReadError};
 pub use control_template::{ControlTemplate, OutgoingControl};
 pub use incoming::Incoming;
 pub use incoming_frame::{IncomingFrame, Recipient};

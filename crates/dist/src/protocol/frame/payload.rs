@@ -6,7 +6,7 @@ use std::fmt;
 use purlin_term::{AtomTable, Decoder, Encoder, Limits, Reader, Term, ValueError};
 use serde::de::DeserializeOwned;
 
-use crate::protocol::broken::Broken;
+use crate::protocol::broken::InvalidMessage;
 use crate::protocol::control::Control;
 use crate::protocol::frame::header::VERSION;
 
@@ -97,11 +97,11 @@ impl<'a> Unread<'a> {
     /// Decodes the payload as a term.
     ///
     /// # Errors
-    /// [`Broken::Term`], [`Broken::Trailing`]: not a valid term. The connection must then be closed.
-    pub fn term(self) -> Result<Term, Broken> {
+    /// [`InvalidMessage::Term`], [`InvalidMessage::Trailing`]: not a valid term within the limits.
+    pub fn term(self) -> Result<Term, InvalidMessage> {
         let mut decoder = Decoder::with_atoms(self.bytes, self.atoms).limits(self.limits);
         let term = if self.version { decoder.decode() } else { decoder.decode_bare() }?;
-        if decoder.rest().is_empty() { Ok(term) } else { Err(Broken::Trailing) }
+        if decoder.rest().is_empty() { Ok(term) } else { Err(InvalidMessage::Trailing) }
     }
 
     /// Decodes the payload as a value.
@@ -122,18 +122,19 @@ impl<'a> Unread<'a> {
                 bytes
             }
             _ => {
-                let term = self.term().map_err(NoValue::Broken)?;
+                let term = self.term().map_err(NoValue::Invalid)?;
                 return purlin_term::from_term(&term).map_err(NoValue::Other);
             }
         };
         let mut reader = Reader::with_atoms(bytes, self.atoms);
         match purlin_term::from_reader(&mut reader) {
             Ok(value) if reader.rest().is_empty() => Ok(value),
-            Ok(_) => Err(NoValue::Broken(Broken::Trailing)),
+            Ok(_) => Err(NoValue::Invalid(InvalidMessage::Trailing)),
             // Only decoding all of it shows whether it is a valid term.
-            Err(why) => self
-                .term()
-                .map_or_else(|broken| Err(NoValue::Broken(broken)), |_| Err(NoValue::Other(why))),
+            Err(why) => self.term().map_or_else(
+                |invalid| Err(NoValue::Invalid(invalid)),
+                |_| Err(NoValue::Other(why)),
+            ),
         }
     }
 }
@@ -144,8 +145,8 @@ const COMPRESSED: u8 = 80;
 /// The reason why a payload is not a value of the requested type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// Not a valid term: the connection must be closed.
-    Broken(Broken),
+    /// Not a valid term within the limits.
+    Invalid(InvalidMessage),
     /// A valid term of another type.
     Other(ValueError),
 }
@@ -153,7 +154,7 @@ pub enum NoValue {
 impl fmt::Display for NoValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Broken(broken) => broken.fmt(f),
+            Self::Invalid(invalid) => invalid.fmt(f),
             Self::Other(error) => error.fmt(f),
         }
     }
@@ -162,7 +163,7 @@ impl fmt::Display for NoValue {
 impl std::error::Error for NoValue {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Broken(broken) => Some(broken),
+            Self::Invalid(invalid) => Some(invalid),
             Self::Other(error) => Some(error),
         }
     }

@@ -31,7 +31,7 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
 }
 
 /// Decodes a frame with its payload.
-fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
+fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, ReadError> {
     let Some(said) = incoming.take(frame)? else { return Ok(None) };
     let (control, payload) = said.signal()?;
     Ok(Some(Signal { control, payload: payload.map(Unread::term).transpose()? }))
@@ -175,7 +175,7 @@ fn fragments_out_of_order_are_a_protocol_error() {
     ] {
         let mut incoming = Incoming::new(Limits::default());
         let results: Vec<_> = frames.iter().map(|frame| take(&mut incoming, frame)).collect();
-        assert_eq!(results.last(), Some(&Err(Broken::Sequence(1))), "{frames:?}");
+        assert_eq!(results.last(), Some(&Err(Broken::Sequence(1).into())), "{frames:?}");
     }
 }
 
@@ -186,10 +186,15 @@ fn incomplete_messages_are_bounded_in_number_and_bytes() {
     for sequence in 0..3 {
         assert_eq!(take(&mut incoming, &first(sequence, 9)), Ok(None));
     }
-    assert_eq!(take(&mut incoming, &first(3, 9)), Err(Broken::TooManySequences));
+    assert_eq!(take(&mut incoming, &first(3, 9)), Err(Broken::TooManySequences.into()));
     assert_eq!(take(&mut incoming, &next(0, 8)), Ok(None));
     assert_eq!(take(&mut incoming, &next(0, 7)), Ok(None));
-    assert_eq!(take(&mut incoming, &next(1, 8)), Err(Broken::TooMuch));
+    assert_eq!(take(&mut incoming, &next(1, 8)), Err(InvalidMessage::TooLarge.into()));
+    // The other fragments of the dropped message are ignored, and its bytes no longer count.
+    for left in (1..8).rev() {
+        assert_eq!(take(&mut incoming, &next(1, left)), Ok(None));
+    }
+    assert_eq!(take(&mut incoming, &next(2, 8)), Ok(None));
 }
 
 #[test]
@@ -222,7 +227,7 @@ fn limits_for_terms_apply_to_values() {
         message.value::<Vec<Vec<u8>>>()
     };
     assert_eq!(value(80), Ok(vec![Vec::new(); 80]));
-    assert!(matches!(value(200), Err(NoValue::Broken(Broken::Term(_)))));
+    assert!(matches!(value(200), Err(NoValue::Invalid(InvalidMessage::Term(_)))));
 }
 
 #[test]
@@ -286,13 +291,16 @@ fn frame_length_of_four_gigabytes_is_refused_without_allocation() {
 fn trailing_bytes_are_a_protocol_error() {
     let mut incoming = Incoming::new(Limits::default());
     let frame = b"\x83\x44\0\x68\x03\x61\x01\x61\x01\x61\x01";
-    assert!(matches!(take(&mut incoming, frame), Err(Broken::Control(_))));
+    assert!(matches!(
+        take(&mut incoming, frame),
+        Err(ReadError::Message(InvalidMessage::Control(_)))
+    ));
     let mut outgoing = Outgoing::new(Flags::FRAGMENTS);
     let link = Control::Link { from: pid(1), to: pid(2) };
     assert_eq!(outgoing.put(&link, Some(&Payload::Term(Term::NIL))), Ok(Size::Small));
     let mut bytes = Vec::new();
     outgoing.swap(&mut bytes);
-    assert_eq!(take(&mut incoming, &bytes[4..]), Err(Broken::Trailing));
+    assert_eq!(take(&mut incoming, &bytes[4..]), Err(InvalidMessage::Trailing.into()));
 }
 
 fn payload() -> impl Strategy<Value = Term> {

@@ -74,6 +74,8 @@ pub struct Traffic {
     pub bytes_out: u64,
     /// Bytes queued for writing.
     pub waiting: usize,
+    /// Incoming messages that were dropped, because they were invalid or exceeded a limit.
+    pub dropped: u64,
 }
 
 /// The reader or writer of a link, which runs until the link ends.
@@ -200,8 +202,10 @@ impl Link {
     pub fn traffic(&self) -> Traffic {
         let state = self.0.lock();
         let (bytes_out, waiting) = (state.bytes_out, state.waiting());
-        // ORDER: relaxed: a counter.
-        Traffic { bytes_in: self.0.bytes_in.load(Ordering::Relaxed), bytes_out, waiting }
+        // ORDER: relaxed: counters.
+        let [bytes_in, dropped] =
+            [&self.0.bytes_in, &self.0.dropped].map(|counter| counter.load(Ordering::Relaxed));
+        Traffic { bytes_in, bytes_out, waiting, dropped }
     }
 
     /// Closes the link after all queued signals are written, or after half of the tick time if they cannot be. Later

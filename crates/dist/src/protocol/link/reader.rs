@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 
-use crate::protocol::broken::Broken;
+use crate::protocol::broken::{Broken, InvalidMessage, ReadError};
 use crate::protocol::control::Control;
 use crate::protocol::frame::{Incoming, Recipient, Signal, Unread, take_frame};
 use crate::protocol::link::ended::Ended;
@@ -27,16 +27,20 @@ pub trait Receive: Send + 'static {
     /// Handles a signal. The reader task reads nothing more until it returns.
     ///
     /// # Errors
-    /// The payload is invalid: the link ends.
+    /// The message is invalid: it has been dropped, and the link counts it.
     fn signal(
         &mut self,
         control: Control,
         payload: Option<Unread<'_>>,
-    ) -> impl Future<Output = Result<(), Broken>> + Send;
+    ) -> impl Future<Output = Result<(), InvalidMessage>> + Send;
 
     /// Handles a message without waiting. Called before [`Receive::signal`], which is called if this returns `None`.
     /// [`Recipient::Same`] is the recipient of the last call.
-    fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+    fn message(
+        &mut self,
+        to: Recipient<'_>,
+        message: Unread<'_>,
+    ) -> Option<Result<(), InvalidMessage>> {
         let _ = (to, message);
         None
     }
@@ -48,7 +52,7 @@ impl Receive for mpsc::Sender<Signal> {
         &mut self,
         control: Control,
         payload: Option<Unread<'_>>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), InvalidMessage> {
         let payload = payload.map(Unread::term).transpose()?;
         let _ = self.send(Signal { control, payload }).await;
         Ok(())
@@ -94,20 +98,10 @@ async fn take_all<R: Receive>(
 ) -> Result<(), Broken> {
     let (mut at, mut turn) = (0, TURN);
     while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
-        if let Some(said) = incoming.take(frame)? {
-            let message = said.message();
-            match message.and_then(|(to, message)| receive.message(to, message)) {
-                Some(taken) => taken?,
-                None => {
-                    let (control, payload) = said.signal()?;
-                    if let Some(pid) = control.speaks_of()
-                        && *pid.node.as_str() != *shared.peer.peer.as_str()
-                    {
-                        return Err(Broken::NotItsOwn(pid.clone()));
-                    }
-                    receive.signal(control, payload).await?;
-                }
-            }
+        match take_one(frame, incoming, shared, receive).await {
+            Ok(()) => {}
+            Err(ReadError::Message(invalid)) => shared.drop_message(&invalid),
+            Err(ReadError::Broken(broken)) => return Err(broken),
         }
         at += used;
         turn -= 1;
@@ -118,4 +112,25 @@ async fn take_all<R: Receive>(
     }
     buffer.advance(at);
     Ok(())
+}
+
+/// Decodes a frame and passes its message or signal on.
+async fn take_one<R: Receive>(
+    frame: &[u8],
+    incoming: &mut Incoming,
+    shared: &Shared,
+    receive: &mut R,
+) -> Result<(), ReadError> {
+    let Some(said) = incoming.take(frame)? else { return Ok(()) };
+    let message = said.message();
+    if let Some(taken) = message.and_then(|(to, message)| receive.message(to, message)) {
+        return Ok(taken?);
+    }
+    let (control, payload) = said.signal()?;
+    if let Some(pid) = control.speaks_of()
+        && *pid.node.as_str() != *shared.peer.peer.as_str()
+    {
+        return Err(InvalidMessage::NotItsOwn(pid.clone()).into());
+    }
+    Ok(receive.signal(control, payload).await?)
 }

@@ -213,6 +213,12 @@ impl Beam {
         self.line().await
     }
 
+    /// Returns whether the node is of this OTP release or a later one.
+    pub(crate) async fn has_release(&mut self, release: u32) -> bool {
+        let its = self.eval("list_to_integer(erlang:system_info(otp_release))").await;
+        its.parse::<u32>().expect("a number") >= release
+    }
+
     /// Kills the node, as a power failure would.
     pub(crate) async fn kill(mut self) {
         self.machine.kill().await.expect("it runs");

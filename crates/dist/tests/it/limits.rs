@@ -1,0 +1,129 @@
+//! What a BEAM sends costs at most its own message: unusual and oversized terms, and exit signals to aliases.
+
+use crate::processes::beam_and_ours;
+use crate::support::{Beam, in_time};
+use purlin::{ExitReason, Process};
+use purlin_dist::cluster::{Cluster, TermReason};
+use purlin_term::Term;
+use tokio::sync::{mpsc, oneshot};
+
+/// Registers a process `sink` that passes on the messages it receives.
+fn sink(cluster: &Cluster) -> mpsc::UnboundedReceiver<Term> {
+    let (received, messages) = mpsc::unbounded_channel();
+    let sink = cluster.node().spawn(
+        async move |mut me: Process<Term>| {
+            while received.send(me.receive().await).is_ok() {}
+        },
+    );
+    cluster.node().register("sink", &sink).expect("nobody has it");
+    messages
+}
+
+/// Links the evaluating process of the BEAM, which traps exits, to the sink.
+async fn link_to_sink(beam: &mut Beam) {
+    let sink = "Sink = erpc:call('ours@127.0.0.1', erlang, whereis, [sink]), is_pid(Sink)";
+    assert_eq!(beam.eval(sink).await, "true");
+    assert_eq!(beam.eval("link(Sink)").await, "true");
+}
+
+/// Sends an expression to the sink.
+async fn send(beam: &mut Beam, expression: &str) {
+    let sent = format!("catch element(1, {{ok, {{sink, 'ours@127.0.0.1'}} ! {expression}}})");
+    assert_eq!(beam.eval(&sent).await, "ok");
+}
+
+async fn next(messages: &mut mpsc::UnboundedReceiver<Term>) -> Term {
+    in_time("a message", messages.recv()).await.expect("the sink lives")
+}
+
+#[tokio::test]
+async fn terms_that_are_large_are_delivered() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let mut messages = sink(&cluster);
+    link_to_sink(&mut beam).await;
+    send(&mut beam, "lists:seq(1, 9000000)").await;
+    send(&mut beam, "binary:copy(<<7>>, 256 bsl 20)").await;
+    let list = next(&mut messages).await;
+    assert_eq!(list.as_list().map(<[Term]>::len), Some(9_000_000));
+    let binary = next(&mut messages).await;
+    assert_eq!(binary.as_binary().map(<[u8]>::len), Some(256 << 20));
+    assert_eq!(
+        beam.eval("receive {'EXIT', Sink, Why} -> Why after 0 -> linked end").await,
+        "linked"
+    );
+}
+
+#[tokio::test]
+async fn a_message_beyond_the_limits_is_dropped_and_the_links_stay() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let mut messages = sink(&cluster);
+    link_to_sink(&mut beam).await;
+    let deep = "lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 100000))";
+    send(&mut beam, deep).await;
+    send(&mut beam, "next").await;
+    assert_eq!(next(&mut messages).await, Term::atom("next"));
+    assert_eq!(
+        beam.eval("receive {'EXIT', Sink, Why} -> Why after 0 -> linked end").await,
+        "linked"
+    );
+    let dropped: u64 = cluster.traffic().iter().map(|(_, traffic)| traffic.dropped).sum();
+    assert_eq!(dropped, 1);
+}
+
+#[tokio::test]
+async fn native_records_of_otp_29_are_exchanged() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    if !beam.has_release(29).await {
+        return;
+    }
+    let mut messages = sink(&cluster);
+    let create = "Point = records:create(m, pt, [{x, 1}, {y, [2]}], #{is_exported => true})";
+    beam.eval(create).await;
+    send(&mut beam, "Point").await;
+    let point = next(&mut messages).await;
+    let record = point.as_record().expect("a native record");
+    assert_eq!((point.to_string().as_str(), record.exported), ("#m:pt{x = 1,y = [2]}", true));
+    send(&mut beam, "self()").await;
+    let evaluator = next(&mut messages).await;
+    let evaluator = cluster.pid::<Term>(evaluator.as_pid().expect("a pid")).expect("there is room");
+    evaluator.send(point);
+    assert_eq!(beam.eval("receive Back -> Back =:= Point end").await, "true");
+}
+
+// L9
+#[tokio::test]
+async fn an_exit_signal_to_an_alias_ends_its_process_unless_it_was_removed() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    if !beam.has_release(28).await {
+        return;
+    }
+    for is_removed in [true, false] {
+        let answers = cluster.clone();
+        let (tell, ended): (oneshot::Sender<ExitReason>, _) = oneshot::channel();
+        let process = cluster.node().spawn(async move |mut me: Process<Term>| {
+            let alias = me.alias();
+            let from = me.receive().await;
+            let from = answers.pid::<Term>(from.as_pid().expect("a pid")).expect("there is room");
+            from.send(answers.term_of_alias(&alias).into());
+            if is_removed {
+                me.unalias(&alias);
+            }
+            from.send(Term::atom("ready"));
+            me.receive().await;
+        });
+        let name = format!("owner_{is_removed}");
+        cluster.node().register(name.as_str(), &process).expect("nobody has it");
+        let watched = process.clone();
+        tokio::spawn(async move { tell.send(watched.ended().await) });
+        beam.eval(&format!("{{{name}, 'ours@127.0.0.1'}} ! self()")).await;
+        beam.eval("Alias = receive Ref when is_reference(Ref) -> Ref end, ok").await;
+        assert_eq!(beam.eval("receive ready -> exit(Alias, because), ok end").await, "ok");
+        // In order behind the exit signal.
+        beam.eval(&format!("{{{name}, 'ours@127.0.0.1'}} ! done")).await;
+        let reason = in_time("the end", ended).await.expect("an end");
+        match is_removed {
+            true => assert_eq!(reason, ExitReason::Normal),
+            false => assert_eq!(reason, ExitReason::error(TermReason(Term::atom("because")))),
+        }
+    }
+}
