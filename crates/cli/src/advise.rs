@@ -6,6 +6,8 @@ use clap::Args;
 use purlin_lab::advice::Design;
 use purlin_lab::commands::{AdviseOptions, Shape};
 
+use crate::values::rate;
+
 const HELP: &str = "\
 Examples:
   purlin lab advise --rate 10000 --size 100 --hops 3
@@ -63,13 +65,5 @@ impl From<Advise> for AdviseOptions {
             _ => Shape::Text,
         };
         Self { design: Design { rate, size, hops, spawns }, path, shape }
-    }
-}
-
-/// Parses a rate per second, including 0.
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1e12).contains(&number) => Ok(number),
-        _ => Err("give a number from 0 to 1e12".into()),
     }
 }

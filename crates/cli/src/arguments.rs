@@ -14,6 +14,7 @@ use crate::demo::Demo;
 use crate::export::Export;
 use crate::observe::Observe;
 use crate::time::Time;
+use crate::values::{count, percent, positive, seed};
 
 /// Erlang-style processes as a native runtime, and a lab that measures them
 #[derive(Debug, Parser)]
@@ -278,36 +279,4 @@ fn two_contenders(text: &str) -> Result<Two, String> {
     let two = two.filter(|(old, new)| !old.is_empty() && !new.is_empty() && old != new);
     two.map(|(old, new)| Two([old, new].map(str::to_owned)))
         .ok_or_else(|| "give two contenders of the run, such as old,new".into())
-}
-
-/// Parses a count from 1 to 1000000.
-pub(crate) fn count(text: &str) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
-        _ => Err("give a whole number from 1 to 1000000".into()),
-    }
-}
-
-/// Parses a seed. It has 53 bits, which every JSON parser preserves exactly.
-fn seed(text: &str) -> Result<u64, String> {
-    match text.parse::<u64>() {
-        Ok(number) if number < 1 << 53 => Ok(number),
-        _ => Err("give a whole number from 0 to 9007199254740991".into()),
-    }
-}
-
-/// Parses a positive number up to a million.
-pub(crate) fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
-        _ => Err("give a number above 0, at most 1000000".into()),
-    }
-}
-
-/// Parses a percentage, including 0.
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
-        _ => Err("give a percentage from 0 to 1000000".into()),
-    }
 }

@@ -11,9 +11,11 @@ mod demo;
 mod ending;
 mod export;
 mod observe;
+mod output;
 mod time;
+mod values;
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -24,6 +26,7 @@ use purlin_lab::error::Problem;
 use purlin_lab::interrupt::Interrupt;
 
 use arguments::{Arguments, Command, Lab};
+use output::print;
 
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
@@ -126,16 +129,5 @@ fn status(ended: Ended) -> u8 {
         Ended::Well => 0,
         Ended::WithLosses => 1,
         Ended::Interrupted => 130,
-    }
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-fn print(text: &str) -> Result<(), Problem> {
-    let mut out = io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::new(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
     }
 }

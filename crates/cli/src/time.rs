@@ -7,7 +7,7 @@ use clap::Args;
 use purlin_lab::commands::TimeOptions;
 use purlin_lab::timing::Limit;
 
-use crate::arguments::{count, positive};
+use crate::values::{count, count_or_zero, positive};
 
 /// Duration if neither a duration nor a count is given.
 const DEFAULT: Duration = Duration::from_secs(3);
@@ -44,7 +44,7 @@ pub(crate) struct Time {
     count: Option<u32>,
 
     /// Run this many times before the first timed run
-    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = warmup)]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = count_or_zero)]
     warmup: u32,
 
     /// Count runs with a nonzero exit status
@@ -75,10 +75,4 @@ impl From<Time> for TimeOptions {
             json: asked.json,
         }
     }
-}
-
-/// Parses a number of warm-up runs, including 0.
-fn warmup(text: &str) -> Result<u32, String> {
-    let wrong = || "give a whole number from 0 to 1000000".to_owned();
-    if text == "0" { Ok(0) } else { count(text).map_err(|_| wrong()) }
 }

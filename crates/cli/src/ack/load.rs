@@ -15,9 +15,10 @@ use purlin_lab::store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::MissedTickBehavior;
 
-use super::LevelName;
-use crate::arguments::{count, positive};
+use super::level::LevelName;
 use crate::ending::asked_to_end;
+use crate::output::{print, problem};
+use crate::values::{count, large_count, positive};
 
 /// Refresh interval of the live line.
 const TICK: Duration = Duration::from_millis(250);
@@ -75,7 +76,7 @@ pub(crate) struct Load {
     rounds: Option<u32>,
 
     /// Send this many messages per round and connection
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = many)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = large_count)]
     messages: Option<u64>,
 
     /// Set the payload size in bytes, without the 12-byte header [default: 5]
@@ -178,8 +179,8 @@ impl Load {
 
 /// Runs the command. Returns the exit status.
 pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
-    let plan = asked.plan().map_err(|error| Problem::new(error.to_string()))?;
-    plan.check().map_err(|bad| Problem::new(bad.to_string()))?;
+    let plan = asked.plan().map_err(problem)?;
+    plan.check().map_err(problem)?;
     if let Some(path) = &asked.json {
         store::probe(path)?;
     }
@@ -187,7 +188,7 @@ pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
         .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
     let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
-    crate::print(&summary.to_string())?;
+    print(&summary.to_string())?;
     if let Some(path) = &asked.json {
         store::write(path, &format!("{:#}\n", summary.to_json()))?;
     }
@@ -208,7 +209,7 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
         connected = Run::connect(plan) => connected,
         () = &mut end => return Ok(None),
     };
-    let mut run = connected.map_err(|error| Problem::new(error.to_string()))?;
+    let mut run = connected.map_err(problem)?;
     let mut line = Line::new(run.live());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -228,7 +229,7 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
             // WHY without results: no TLS connection was established, so nothing was sent.
             Some(Err(LoadError::Failed(failed))) if failed.is_insecure() => {
                 line.clear();
-                return Err(Problem::new(failed.to_string()));
+                return Err(problem(failed));
             }
             Some(Err(error)) => line.failed(&error),
             None => INTERRUPTED,
@@ -283,17 +284,9 @@ impl Line {
     }
 }
 
-/// Parses a number of messages.
-fn many(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(number) if number >= 1 => Ok(number),
-        _ => Err("give a whole number from 1".into()),
-    }
-}
-
 /// Parses a number of messages or `none`.
 fn window(text: &str) -> Result<Bound, String> {
-    match (text, many(text)) {
+    match (text, large_count(text)) {
         ("none", _) => Ok(Bound(None)),
         (_, Ok(number)) => Ok(Bound(Some(number))),
         _ => Err("give a whole number from 1, or none".into()),

@@ -12,10 +12,11 @@ use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, 
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
-use super::LevelName;
 use super::forward::{Forwarding, To, Way};
-use crate::arguments::{count, positive};
+use super::level::LevelName;
 use crate::ending::asked_to_end;
+use crate::output::{print, problem};
+use crate::values::{count, positive};
 
 const HELP: &str = "\
 Examples:
@@ -205,12 +206,12 @@ impl Serve {
 /// Runs the servers until the command is asked to end. Returns the exit status.
 pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
     let (places, handling) = (asked.places()?, asked.handling()?);
-    let tls = asked.tls().map_err(|error| Problem::new(error.to_string()))?;
+    let tls = asked.tls().map_err(problem)?;
     let mut builder = Node::builder();
     if let Some(workers) = asked.workers {
         builder = builder.workers(workers as usize);
     }
-    let node = builder.build().map_err(|error| Problem::new(error.to_string()))?;
+    let node = builder.build().map_err(problem)?;
     let on = node.clone();
     let served = node.block_on(async move |_: Process<()>| {
         let handling = handling.begin(&on, &asked.forwarding).await?;
@@ -239,8 +240,8 @@ async fn run(
             builder = builder.tls(tls.clone());
         }
         let started = handling.start(builder, node).await;
-        let server = started.map_err(|error| Problem::new(error.to_string()))?;
-        crate::print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
+        let server = started.map_err(problem)?;
+        print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
         servers.push((strategy, server));
     }
     end.await;
@@ -248,11 +249,11 @@ async fn run(
     let drained =
         servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
     for (strategy, drained) in drained.collect::<Vec<_>>() {
-        let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
-        crate::print(&told(strategy, &counts))?;
+        let counts = drained.await.map_err(problem)?;
+        print(&told(strategy, &counts))?;
     }
     if let Handling::Forward(way) = handling {
-        crate::print(&way.finish(asked.limits().drain).await?)?;
+        print(&way.finish(asked.limits().drain).await?)?;
     }
     Ok(())
 }
@@ -263,7 +264,7 @@ impl Asked {
             Self::Count => Handling::Count,
             Self::File(path) => {
                 let file = File::open(node, path);
-                Handling::File(file.map_err(|error| Problem::new(error.to_string()))?)
+                Handling::File(file.map_err(problem)?)
             }
             Self::Process => Handling::Process(spawn(taker)),
             Self::Forward(to) => Handling::Forward(forwarding.begin(&to, node).await?),

@@ -13,8 +13,9 @@ use purlin_dist::{NodeName, epmd};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Term};
 
-use super::{Joining, own_epmd, parse_address, problem};
-use crate::arguments::positive;
+use super::join::{Joining, own_epmd};
+use crate::output::{print, problem};
+use crate::values::{positive, socket_address};
 
 const HELP: &str = "\
 Examples:
@@ -56,7 +57,7 @@ pub(crate) struct Call {
     arguments: Arguments,
 
     /// Set the address of the epmd on the node's host [default: port 4369 there, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]
@@ -97,7 +98,7 @@ pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     });
     node.stop_blocking();
     match called? {
-        Ok(value) => crate::print(&format!("{value}\n")).map(|()| 0),
+        Ok(value) => print(&format!("{value}\n")).map(|()| 0),
         Err(why) => {
             eprintln!("purlin: {}", problem(why));
             Ok(1)

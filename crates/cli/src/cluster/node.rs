@@ -12,8 +12,11 @@ use purlin_lab::error::Problem;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-use super::{EPMD_PORT, Joining, offer, own_epmd, parse_address, problem};
+use super::join::{EPMD_PORT, Joining, own_epmd};
+use super::offer;
 use crate::ending::asked_to_end;
+use crate::output::{print, problem};
+use crate::values::socket_address;
 
 const HELP: &str = "\
 Examples:
@@ -59,7 +62,7 @@ pub(crate) struct Node {
 
     /// Listen for other nodes on this address [default: any port of the address in the name, or of
     /// all addresses]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     listen: Option<SocketAddr>,
 
     /// Be a visible node, which others connect to automatically and list in nodes(), and support
@@ -68,7 +71,7 @@ pub(crate) struct Node {
     published: bool,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 
     /// Set the log level on standard error
@@ -97,7 +100,7 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
         let epmd = epmd_at(epmd, own_epmd).await?;
         let cluster = builder.start(&on).await.map_err(problem)?;
         offer::everything(&cluster)?;
-        crate::print(&told)?;
+        print(&told)?;
         end.await;
         Ok(epmd)
     });
@@ -133,7 +136,7 @@ async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server
     }
     match Server::start(place).await {
         Ok(server) => {
-            crate::print(&format!(
+            print(&format!(
                 "no epmd at {address}: there is one now, at {place}, as long as this runs\n"
             ))?;
             Ok(Some(server))

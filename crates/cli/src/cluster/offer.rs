@@ -5,7 +5,7 @@ use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Pid, Term};
 
-use super::problem;
+use crate::output::problem;
 
 /// Module name of the exported functions.
 const MODULE: &str = "purlin";

@@ -30,6 +30,8 @@ use ask::Observer;
 use place::Place;
 use state::{Column, State};
 
+use crate::output::print;
+
 const HELP: &str = "\
 Examples:
   purlin observe 'http://127.0.0.1:4480/#token=...'
@@ -93,7 +95,7 @@ pub(crate) fn observe(asked: Observe) -> Result<u8, Problem> {
     let observer = Observer::at(place);
     let state = State::new(asked.sort, !asked.ascending, asked.filter);
     if asked.once || !stdout().is_terminal() {
-        crate::print(&once::table(&observer.ask(&state.wish(asked.rows.into()))?))?;
+        print(&once::table(&observer.ask(&state.wish(asked.rows.into()))?))?;
     } else {
         screen::follow(observer, state)?;
     }

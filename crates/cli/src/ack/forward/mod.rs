@@ -29,8 +29,9 @@ use purlin_lab::error::Problem;
 use self::gateway::{Gateway, Mail};
 pub(super) use self::handler::Forward;
 use self::under_way::AckAfter;
-use crate::arguments::{count, positive};
-use crate::cluster::{Secret, own_epmd, parse_address};
+use crate::cluster::{Secret, own_epmd};
+use crate::output::problem;
+use crate::values::{count, positive, socket_address};
 
 #[derive(Debug, Args)]
 pub(super) struct Forwarding {
@@ -70,7 +71,7 @@ pub(super) struct Forwarding {
     secret: Secret,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 }
 
@@ -112,16 +113,13 @@ impl Forwarding {
 
     /// Joins the cluster and starts the gateway.
     pub(super) async fn begin(&self, to: &To, node: &Node) -> Result<Way, Problem> {
-        let problem = |error: &dyn ToString| Problem::new(error.to_string());
         let (cookie, epmd) = (self.secret.cookie()?, self.epmd.map_or_else(own_epmd, Ok)?);
         let name = match &self.name {
             Some(name) => name.clone(),
-            None => {
-                format!("gateway@{}", to.node.host()).parse().map_err(|error| problem(&error))?
-            }
+            None => format!("gateway@{}", to.node.host()).parse().map_err(problem)?,
         };
         let builder = Cluster::builder(name).cookie(cookie).epmd(epmd);
-        let cluster = builder.start(node).await.map_err(|error| problem(&error))?;
+        let cluster = builder.start(node).await.map_err(problem)?;
         cluster.receives_by(|term| words::said(&term).map(Mail::Said));
         let process = cluster.named(&to.name, &to.node);
         let gateway = Gateway {
@@ -133,7 +131,7 @@ impl Forwarding {
             patience: self.patience.map_or(Duration::from_secs(60), Duration::from_secs_f64),
         };
         let gateway = node.spawn(move |me| gateway.run(me));
-        node.register("gateway", &gateway).map_err(|error| problem(&error))?;
+        node.register("gateway", &gateway).map_err(problem)?;
         Ok(Way { gateway, connections: Arc::default(), _cluster: cluster })
     }
 }
@@ -150,7 +148,7 @@ impl Way {
     pub(super) async fn finish(&self, within: Duration) -> Result<String, Problem> {
         let finish = |reply| Mail::Finish(reply, within);
         let told = self.gateway.call_timeout(finish, Duration::MAX).await;
-        let counts = told.map_err(|error| Problem::new(error.to_string()))?;
+        let counts = told.map_err(problem)?;
         let mut line = format!("forwarded: {} messages confirmed", counts.confirmed);
         for (number, what) in
             [(counts.again, "sent again"), (u64::from(counts.unconfirmed), "not confirmed")]

@@ -1,8 +1,4 @@
-//! `purlin node` and `purlin call`: what both, and the gateway, need to join an Erlang cluster.
-
-mod call;
-mod node;
-mod offer;
+//! Options for joining an Erlang cluster: the cookie, TLS and the local epmd.
 
 use std::env;
 use std::fs;
@@ -14,14 +10,14 @@ use purlin_dist::cluster::Builder;
 use purlin_dist::{Tls, epmd};
 use purlin_lab::error::Problem;
 
-pub(crate) use call::{Call, call};
-pub(crate) use node::{Node, node};
+use crate::output::problem;
 
 /// Cookie file in the user's home.
 const COOKIE_FILE: &str = ".erlang.cookie";
 /// Environment variable with the epmd port, also used by `erl`.
-const EPMD_PORT: &str = "ERL_EPMD_PORT";
+pub(super) const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
+/// Option with the cookie.
 #[derive(Debug, Args)]
 pub(crate) struct Secret {
     /// Set the secret shared by all nodes of the cluster [default: the contents of
@@ -30,14 +26,15 @@ pub(crate) struct Secret {
     cookie: Option<String>,
 }
 
+/// Options of a node: its cookie and TLS.
 #[derive(Debug, Args)]
-struct Joining {
+pub(super) struct Joining {
     #[command(flatten)]
-    secret: Secret,
+    pub(super) secret: Secret,
 
     /// Use TLS only, with this certificate chain, a PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
-    tls_cert: Option<PathBuf>,
+    pub(super) tls_cert: Option<PathBuf>,
 
     /// Use this PEM private key for the certificate
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
@@ -69,7 +66,7 @@ impl Secret {
 
 impl Joining {
     /// Applies the options shared by all commands that join a cluster.
-    fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
+    pub(super) fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
         builder = builder.cookie(self.secret.cookie()?);
         if let (Some(certificates), Some(key), Some(authorities)) =
             (&self.tls_cert, &self.tls_key, &self.tls_ca)
@@ -121,13 +118,4 @@ fn is_private(path: &Path) -> bool {
     {
         path.is_file()
     }
-}
-
-/// Parses an address and a port.
-pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
-}
-
-fn problem(error: impl ToString) -> Problem {
-    Problem::new(error.to_string())
 }

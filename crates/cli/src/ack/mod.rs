@@ -1,11 +1,11 @@
 //! `purlin ack`: acknowledged small messages over TCP.
 
 mod forward;
+mod level;
 mod load;
 mod serve;
 
 use clap::Subcommand;
-use purlin_ack::session::Level;
 use purlin_lab::error::Problem;
 
 #[derive(Debug, Subcommand)]
@@ -20,23 +20,5 @@ pub(crate) fn obey(command: Ack) -> Result<u8, Problem> {
     match command {
         Ack::Serve(asked) => serve::serve(asked),
         Ack::Load(asked) => load::load(&asked),
-    }
-}
-
-/// Command-line names of [`Level`].
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum LevelName {
-    Received,
-    Handled,
-    Durable,
-}
-
-impl From<LevelName> for Level {
-    fn from(name: LevelName) -> Self {
-        match name {
-            LevelName::Received => Self::Received,
-            LevelName::Handled => Self::Handled,
-            LevelName::Durable => Self::Durable,
-        }
     }
 }
