@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use super::atom::{begins_atom, goes_on, is_reserved};
-use super::parse::ParseError;
+use super::error::ParseError;
 use crate::{Atom, Float};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -98,10 +98,7 @@
 //! COST: bytes are written and read without an intermediate term, and values may borrow text and
 //! binaries from the bytes. [`to_term`] and [`from_term`] go through bytes.
 
-mod access;
-mod compound;
 mod de;
-mod enums;
 mod error;
 mod ser;
 mod terms;

@@ -2,24 +2,55 @@
 
 use std::slice::Iter;
 
-use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-use super::de::Deserializer;
-use super::error::ValueError;
+use super::deserializer::Deserializer;
 use crate::token::Token;
+use crate::value::error::ValueError;
 use crate::{Reader, tag};
 
+impl<'de> Deserializer<'_, 'de> {
+    /// Deserializes the elements of a list or a tuple, or the fields of a struct that follow each other.
+    pub(super) fn elements<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut elements = Elements { from: self, left: count, list };
+        let value = visitor.visit_seq(&mut elements)?;
+        elements.finish()?;
+        Ok(value)
+    }
+
+    /// Deserializes the pairs of a map or a property list.
+    pub(super) fn pairs<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+        of_struct: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
+        let value = visitor.visit_map(&mut pairs)?;
+        pairs.finish()?;
+        Ok(value)
+    }
+}
+
 /// Elements of a list or a tuple.
-pub(super) struct Elements<'r, 'de> {
-    pub(super) from: Deserializer<'r, 'de>,
-    pub(super) left: usize,
+struct Elements<'r, 'de> {
+    from: Deserializer<'r, 'de>,
+    left: usize,
     /// Whether a tail follows.
-    pub(super) list: bool,
+    list: bool,
 }
 
 impl Elements<'_, '_> {
     /// Checks that no elements are left.
-    pub(super) fn finish(mut self) -> Result<(), ValueError> {
+    fn finish(mut self) -> Result<(), ValueError> {
         if self.left > 0 {
             return Err(ValueError::mismatch(format!("{} elements too many", self.left)));
         }
@@ -90,18 +121,18 @@ impl<'de> SeqAccess<'de> for &mut Bytes<'de> {
 }
 
 /// Pairs of a map or a property list: a list of pairs and of atoms that stand for `true`.
-pub(super) struct Pairs<'r, 'de> {
-    pub(super) from: Deserializer<'r, 'de>,
-    pub(super) left: usize,
-    pub(super) list: bool,
+struct Pairs<'r, 'de> {
+    from: Deserializer<'r, 'de>,
+    left: usize,
+    list: bool,
     /// Whether to skip the key `__struct__` of Elixir.
-    pub(super) of_struct: bool,
+    of_struct: bool,
     /// Implied value of the last key, if it was a single atom.
-    pub(super) value: Option<bool>,
+    value: Option<bool>,
 }
 
 impl Pairs<'_, '_> {
-    pub(super) fn finish(mut self) -> Result<(), ValueError> {
+    fn finish(mut self) -> Result<(), ValueError> {
         if self.left > 0 {
             return Err(ValueError::mismatch(format!("{} pairs too many", self.left)));
         }

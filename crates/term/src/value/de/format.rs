@@ -1,96 +1,19 @@
-//! Deserializer of values from the external term format.
+//! `serde::Deserializer` for the external term format.
 
 use std::borrow::Cow;
 
-use serde::de::{self, DeserializeSeed, Unexpected, Visitor};
+use serde::de::{self, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::RAW;
-use super::access::{Bytes, Elements, Pairs};
+use super::access::Bytes;
+use super::deserializer::{Deserializer, unexpected};
 use super::enums::{Name, Tagged};
-use super::error::ValueError;
 use crate::token::Token;
-use crate::{Decoder, Encoder, Reader, Reason};
+use crate::value::RAW;
+use crate::value::error::ValueError;
+use crate::{Decoder, Encoder};
 
-/// Maximum nesting depth of values.
-const DEEPEST: usize = 128;
-
-/// Deserializer of the next term.
-pub(super) struct Deserializer<'r, 'de> {
-    pub(super) reader: &'r mut Reader<'de>,
-    depth: usize,
-}
-
-impl<'r, 'de> Deserializer<'r, 'de> {
-    pub(super) fn new(reader: &'r mut Reader<'de>) -> Self {
-        Self { reader, depth: DEEPEST }
-    }
-
-    /// Returns a deserializer for a part of the term.
-    pub(super) fn inner(&mut self) -> Deserializer<'_, 'de> {
-        Deserializer { reader: self.reader, depth: self.depth }
-    }
-
-    pub(super) fn read<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<T::Value, ValueError> {
-        seed.deserialize(self.inner())
-    }
-
-    pub(super) fn token(&mut self) -> Result<Token<'de>, ValueError> {
-        Ok(self.reader.token()?)
-    }
-
-    pub(super) fn peek(&self) -> Result<Token<'de>, ValueError> {
-        Ok(self.reader.clone().token()?)
-    }
-
-    /// Descends one level.
-    fn down(&mut self) -> Result<(), ValueError> {
-        self.depth = self
-            .depth
-            .checked_sub(1)
-            .ok_or_else(|| ValueError::wrong(self.reader.position(), Reason::Depth))?;
-        Ok(())
-    }
-
-    fn elements<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-        count: usize,
-        list: bool,
-    ) -> Result<V::Value, ValueError> {
-        self.down()?;
-        let mut elements = Elements { from: self, left: count, list };
-        let value = visitor.visit_seq(&mut elements)?;
-        elements.finish()?;
-        Ok(value)
-    }
-
-    fn pairs<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-        count: usize,
-        list: bool,
-        of_struct: bool,
-    ) -> Result<V::Value, ValueError> {
-        self.down()?;
-        let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
-        let value = visitor.visit_map(&mut pairs)?;
-        pairs.finish()?;
-        Ok(value)
-    }
-
-    /// Deserializes the fields of a struct that follow each other.
-    pub(super) fn fields<V: Visitor<'de>>(
-        self,
-        visitor: V,
-        count: usize,
-    ) -> Result<V::Value, ValueError> {
-        self.elements(visitor, count, false)
-    }
-
+impl<'de> Deserializer<'_, 'de> {
     fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ValueError> {
         match self.token()? {
             Token::Atom(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
@@ -124,27 +47,6 @@ impl<'r, 'de> Deserializer<'r, 'de> {
 fn character(value: i64) -> Result<char, ValueError> {
     let c = u32::try_from(value).ok().and_then(char::from_u32);
     c.ok_or_else(|| ValueError::mismatch(format!("{value} is no character")))
-}
-
-/// Returns an error with the actual and the expected type.
-pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) -> ValueError {
-    let there = match token {
-        Token::Integer(value) => Unexpected::Signed(*value),
-        Token::Float(value) => Unexpected::Float(value.get()),
-        Token::Atom(text) => Unexpected::Other(text),
-        Token::BigInteger(_) => Unexpected::Other("a big integer"),
-        Token::Binary(_) => Unexpected::Other("a binary"),
-        Token::BitString(..) => Unexpected::Other("a bit string"),
-        Token::Nil | Token::List(_) => Unexpected::Other("a list"),
-        Token::String(_) => Unexpected::Other("a string"),
-        Token::Tuple(_) => Unexpected::Other("a tuple"),
-        Token::Map(_) => Unexpected::Other("a map"),
-        Token::Pid(_) => Unexpected::Other("a process identifier"),
-        Token::Port(_) => Unexpected::Other("a port"),
-        Token::Reference(_) => Unexpected::Other("a reference"),
-        Token::Export(_) | Token::Fun(..) => Unexpected::Other("a fun"),
-    };
-    de::Error::invalid_type(there, visitor)
 }
 
 /// Returns whether an atom stands for an absent value.
@@ -349,9 +251,9 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             Token::Map(count) => self.pairs(visitor, count, false, !own),
             Token::List(count) => self.pairs(visitor, count, true, false),
             Token::Nil => self.pairs(visitor, 0, false, false),
-            Token::Tuple(count) if count == fields.len() => self.fields(visitor, count),
+            Token::Tuple(count) if count == fields.len() => self.elements(visitor, count, false),
             Token::Tuple(count) if count == fields.len() + 1 => match self.token()? {
-                Token::Atom(tag) if tag == name => self.fields(visitor, count - 1),
+                Token::Atom(tag) if tag == name => self.elements(visitor, count - 1, false),
                 other => Err(unexpected(&other, &visitor)),
             },
             other => Err(unexpected(&other, &visitor)),
