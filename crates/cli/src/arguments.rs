@@ -54,7 +54,7 @@ pub(crate) enum Lab {
     Run(Run),
     /// Write the report page from stored results, or from the output of OTP's benchmark
     Report(Report),
-    /// List the figures that changed beyond their noise between two runs
+    /// List the metrics that changed beyond their noise between two runs
     Compare(Compare),
     /// Estimate the share of a core that a design costs on each measured runtime
     Advise(Advise),
@@ -67,26 +67,26 @@ pub(crate) enum Lab {
 const RUN_HELP: &str = "\
 Examples:
   purlin lab run
-      everything, quickly, on every contender that can run here
+      every experiment on every contender that can run here, quick profile
   purlin lab run -e spawn-chain,ping-pong -c purlin,beam --json out.json
-      two experiments on two contenders, results also in out.json
+      two experiments on two contenders; results also in out.json
   purlin lab run -c purlin,'beam:+sbwt none'
-      with options for a runtime, after a colon
+      options for a runtime, after a colon
   purlin lab run -c tokio -c 'mine=python3 mine.py'
-      with a program of your own that speaks the contender protocol;
-      docs/lab/own-runtime.md has a whole one in twenty lines of Python
+      your own program that implements the contender protocol;
+      docs/lab/own-runtime.md has one in twenty lines of Python
   purlin lab run --resume lab-results/20261121T090000Z
-      goes on with a run that was interrupted or killed, on the same machine
+      resume a run that was interrupted or killed, on the same machine
 
 Exit status:
-  0  everything that was asked for gave results
-  1  a contender failed or samples are void; all other results are kept
-  2  what was asked cannot be done; one line says why and what to do
-  130  interrupted; what was sampled is kept, and --resume goes on with it
+  0    every experiment has results
+  1    a contender failed or samples are invalid; all other results are kept
+  2    invalid arguments, or the run is not possible on this machine
+  130  interrupted; the samples are kept, and --resume continues the run
 
 Environment:
-  PURLIN_CONTENDERS  the folder of the contenders written in Rust, such as
-                     contender-tokio, instead of that of this program";
+  PURLIN_CONTENDERS  folder of the contenders written in Rust, such as
+                     contender-tokio [default: the folder of this program]";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -143,15 +143,15 @@ pub(crate) struct Run {
 const REPORT_HELP: &str = "\
 Examples:
   purlin lab report lab-results/20261121T090000Z
-      the page of a run, beside its results
+      the page of a run, next to its results
   purlin lab report old/results.json new/results.json --html both.html
       two runs on one page
   purlin lab report lab-results/20261121T090000Z parallel_messages.txt
-      a run beside what OTP's parallel_messages_SUITE printed, in the same graphs
+      a run and the output of OTP's parallel_messages_SUITE, in the same graphs
 
 Exit status:
-  0  the page is drawn; its place is printed
-  2  a file cannot be read, holds no results, or the page cannot be written";
+  0  the page is written; its path is printed
+  2  a file cannot be read or has no results, or the page cannot be written";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
@@ -169,27 +169,27 @@ pub(crate) struct Report {
 const COMPARE_HELP: &str = "\
 Examples:
   purlin lab compare before.json after.json
-      the principal figures of two runs, files as `purlin lab run --json` writes them
+      the primary metrics of two runs, files as `purlin lab run --json` writes them
   purlin lab compare lab-results/20261121T090000Z lab-results/20261121T100000Z --all
-      every figure, of two folders of runs
+      every metric, of two folders of runs
   purlin lab compare main.json pull-request.json --fail-above 5 --markdown > comment.md
-      a table for a pull request, and status 1 if something got more than 5 % worse
+      a table for a pull request; status 1 if a primary metric got more than 5 % worse
   purlin lab run -c old=target/old/contender-purlin -c new=target/new/contender-purlin --json both.json
   purlin lab compare both.json -c old,new
-      two builds in one run, round by round: finds less of a change than two runs can
+      two builds in one run, round by round: detects smaller changes than two runs
 
 How to read it:
-  times worse   the new median against the old one with its 95 % interval; above 1 is
-                worse, whichever way the figure goes
-  slower, ...   the figure moved beyond its noise, by 2 % or more; of all changes told in
-                a table about one in twenty at most is chance
-  --fail-above  judges principal figures that are told slower or worse, by the whole
-                interval: with 5, its lower end must lie above 1.05
+  times worse   ratio of the new median to the old one with its 95 % interval; above 1 is
+                worse, whether a higher or a lower value is better
+  slower, ...   the metric changed beyond its noise, by 2 % or more; at most about one in
+                twenty of the changes in a table is due to chance
+  --fail-above  applies to primary metrics that are listed as slower or worse, and to the
+                whole interval: with 5, its lower end must lie above 1.05
 
 Exit status:
   0  compared
-  1  a principal figure got worse by more than --fail-above
-  2  a file cannot be read or is of another schema, or the runs have nothing in common";
+  1  a primary metric got worse by more than --fail-above
+  2  a file cannot be read or has another schema, or the runs have no metric in common";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
@@ -237,34 +237,34 @@ impl Run {
 }
 
 impl From<Run> for RunOptions {
-    fn from(asked: Run) -> Self {
+    fn from(options: Run) -> Self {
         Self {
-            experiments: asked.experiments.iter().map(|id| id.trim().to_owned()).collect(),
-            contenders: asked.contenders,
-            profile: match asked.profile {
+            experiments: options.experiments.iter().map(|id| id.trim().to_owned()).collect(),
+            contenders: options.contenders,
+            profile: match options.profile {
                 ProfileName::Quick => Profile::Quick,
                 ProfileName::Full => Profile::Full,
             },
-            seed: asked.seed,
-            dir: asked.dir,
-            json: asked.json,
-            samples: asked.samples.map(|count| count as usize),
-            sample_ms: asked.sample_ms,
-            limit: asked.limit.map(Duration::from_secs_f64),
-            fresh: asked.fresh,
+            seed: options.seed,
+            dir: options.dir,
+            json: options.json,
+            samples: options.samples.map(|count| count as usize),
+            sample_ms: options.sample_ms,
+            limit: options.limit.map(Duration::from_secs_f64),
+            fresh: options.fresh,
         }
     }
 }
 
 impl From<Report> for ReportOptions {
-    fn from(asked: Report) -> Self {
-        Self { paths: asked.paths, html: asked.html }
+    fn from(options: Report) -> Self {
+        Self { paths: options.paths, html: options.html }
     }
 }
 
 impl From<Compare> for CompareOptions {
-    fn from(asked: Compare) -> Self {
-        let Compare { old, new, contenders, fail_above, all, markdown } = asked;
+    fn from(options: Compare) -> Self {
+        let Compare { old, new, contenders, fail_above, all, markdown } = options;
         let with = match (new, contenders) {
             (_, Some(Two(names))) => With::Within(names),
             (new, None) => With::Run(new.unwrap_or_default()),

@@ -8,18 +8,18 @@ use purlin_lab::commands::{ExportOptions, Format};
 const HELP: &str = "\
 Examples:
   purlin lab export lab-results/20261121T090000Z --format csv -o samples.csv
-      every sample of a run, a row each
+      every sample of a run, one row each
   purlin lab export results.json --format markdown
-      a table of the principal figures, with intervals and ratios
+      a table of the primary metrics with intervals and ratios
   purlin lab export results.json --format otp
-      the figures of signals as OTP's parallel_messages_SUITE prints its own
+      the metrics of the experiment signals, in the format of OTP's parallel_messages_SUITE
   purlin lab export parallel_messages.txt -o results.json
-      OTP's text as results that this lab reads
+      OTP's text as results.json
 
 Exit status:
   0  written
-  2  a file cannot be read, holds no results or none that the form has a place for, or the
-     output cannot be written";
+  2  a file cannot be read or has no results for this format, or the output cannot be
+     written";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -45,13 +45,13 @@ enum FormatName {
 }
 
 impl From<Export> for ExportOptions {
-    fn from(asked: Export) -> Self {
-        let format = match asked.format {
+    fn from(options: Export) -> Self {
+        let format = match options.format {
             FormatName::Json => Format::Json,
             FormatName::Csv => Format::Csv,
             FormatName::Markdown => Format::Markdown,
             FormatName::Otp => Format::Otp,
         };
-        Self { path: asked.path, format, to: asked.output }
+        Self { path: options.path, format, to: options.output }
     }
 }

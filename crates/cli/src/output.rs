@@ -15,6 +15,14 @@ pub(crate) fn print(text: &str) -> Result<(), Problem> {
     }
 }
 
+/// Returns the line with the counters that are not 0.
+pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> String {
+    for (number, what) in counters.iter().filter(|(number, _)| *number > 0) {
+        line += &format!(", {number} {what}");
+    }
+    line + "\n"
+}
+
 /// Converts an error of another crate.
 pub(crate) fn problem(error: impl ToString) -> Problem {
     Problem::new(error.to_string())

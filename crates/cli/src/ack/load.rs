@@ -16,8 +16,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::MissedTickBehavior;
 
 use super::level::LevelName;
-use crate::ending::asked_to_end;
 use crate::output::{print, problem};
+use crate::shutdown::shutdown_signal;
 use crate::values::{count, large_count, positive};
 
 /// Refresh interval of the live line.
@@ -30,16 +30,16 @@ Examples:
   purlin ack load
       the preset of best, to port 8006 of this machine
   purlin ack load --strategy throttle
-      the load of 2015 for that server, to its port 8002
+      the preset of 2015 for that server, to its port 8002
   purlin ack load --strategy sync-ack host:9000 --connections 4 --rounds 10 --json out.json
-      four connections, to another place, the results also in out.json
+      four connections to another host; results also in out.json
   purlin ack load --session handled --size 100 --window 10000
-      with a session on each connection, of messages of 100 bytes, 10000 unanswered at most
+      a session on each connection, messages of 100 bytes, at most 10000 unanswered
   purlin ack load 10.0.0.7:8006 --tls-ca ca.pem --tls-name server.example
-      over TLS, to a server with a certificate for that name for which one in ca.pem vouches
+      over TLS, to a server with a certificate for that name signed by a CA in ca.pem
 
-Presets, rounds × messages of 5 bytes, messages in a write:
-  request-reply  100 × 10000, one after the other
+Presets: rounds × messages of 5 bytes, messages per write
+  request-reply  100 × 10000, one at a time
   throttle       20 × 100000, 1
   head-rest      20 × 200000, 50, TCP_NODELAY
   sync-ack       50 × 1000000, 50
@@ -47,17 +47,17 @@ Presets, rounds × messages of 5 bytes, messages in a write:
   best           20 × 10000000, 16384
 
 How to read it:
-  messages per second    by rounds, each from its first write to its last answer; the
-                         median, the slowest and the fastest
-  from write to answer   from when a write was begun to when the answer to a message in it
-                         was read; without --window it is how much the sockets hold
+  messages per second    of a round, from its first write to its last answer: median,
+                         slowest and fastest round
+  from write to answer   from the start of a write to the read of the answer to a message in
+                         it; without --window mostly the time in socket buffers
   Every answer is verified: each message is covered once, in order.
 
 Exit status:
-  0  all messages were sent and answered
-  1  a connection failed; what was found before is printed
-  2  what was asked cannot be done, or there is no TLS with this server; one line says why
-  130  interrupted; what was found is printed";
+  0    all messages were sent and answered
+  1    a connection failed; the results before are printed
+  2    invalid arguments, or no TLS connection to this server
+  130  interrupted; the results before are printed";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -157,7 +157,7 @@ impl Load {
             poll_interval: self
                 .poll
                 .map_or(preset.poll_interval, |millis| Duration::from_secs_f64(millis / 1e3)),
-            nodelay: self.nodelay.map_or(preset.nodelay, |asked| matches!(asked, YesNo::Yes)),
+            nodelay: self.nodelay.map_or(preset.nodelay, |options| matches!(options, YesNo::Yes)),
             level: self.session.map(Into::into),
             patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
             tls: self.tls()?,
@@ -178,10 +178,10 @@ impl Load {
 }
 
 /// Runs the command. Returns the exit status.
-pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
-    let plan = asked.plan().map_err(problem)?;
+pub(crate) fn load(options: &Load) -> Result<u8, Problem> {
+    let plan = options.plan().map_err(problem)?;
     plan.check().map_err(problem)?;
-    if let Some(path) = &asked.json {
+    if let Some(path) = &options.json {
         store::probe(path)?;
     }
     let runtime = runtime(plan.connections)
@@ -189,7 +189,7 @@ pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
     let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
     print(&summary.to_string())?;
-    if let Some(path) = &asked.json {
+    if let Some(path) = &options.json {
         store::write(path, &format!("{:#}\n", summary.to_json()))?;
     }
     Ok(status)
@@ -204,7 +204,7 @@ fn runtime(connections: u32) -> io::Result<Runtime> {
 /// Runs all rounds, or until a failure or interruption. Returns `None` if it was interrupted before connecting.
 async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
     let rounds = plan.rounds;
-    let mut end = pin!(asked_to_end()?);
+    let mut end = pin!(shutdown_signal()?);
     let connected = tokio::select! {
         connected = Run::connect(plan) => connected,
         () = &mut end => return Ok(None),

@@ -16,9 +16,9 @@ pub(crate) enum Ack {
     Load(load::Load),
 }
 
-pub(crate) fn obey(command: Ack) -> Result<u8, Problem> {
+pub(crate) fn ack(command: Ack) -> Result<u8, Problem> {
     match command {
-        Ack::Serve(asked) => serve::serve(asked),
-        Ack::Load(asked) => load::load(&asked),
+        Ack::Serve(options) => serve::serve(options),
+        Ack::Load(options) => load::load(&options),
     }
 }

@@ -1,4 +1,4 @@
-//! Options for joining an Erlang cluster: the cookie, TLS and the local epmd.
+//! Options for cluster an Erlang cluster: the cookie, TLS and the local epmd.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
 /// Option with the cookie.
 #[derive(Debug, Args)]
-pub(crate) struct Secret {
+pub(crate) struct CookieOption {
     /// Set the secret shared by all nodes of the cluster [default: the contents of
     /// ~/.erlang.cookie]
     #[arg(long, value_name = "COOKIE")]
@@ -28,9 +28,9 @@ pub(crate) struct Secret {
 
 /// Options of a node: its cookie and TLS.
 #[derive(Debug, Args)]
-pub(super) struct Joining {
+pub(super) struct ClusterOptions {
     #[command(flatten)]
-    pub(super) secret: Secret,
+    pub(super) secret: CookieOption,
 
     /// Use TLS only, with this certificate chain, a PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
@@ -45,7 +45,7 @@ pub(super) struct Joining {
     tls_ca: Option<PathBuf>,
 }
 
-impl Secret {
+impl CookieOption {
     /// Returns whether the cookie was given on the command line.
     pub(crate) fn is_given(&self) -> bool {
         self.cookie.is_some()
@@ -55,7 +55,7 @@ impl Secret {
         let cookie = match &self.cookie {
             // Erlang encodes characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
-            None => return of_home(),
+            None => return cookie_from_home(),
         };
         match cookie {
             Ok(cookie) if !cookie.is_empty() => Ok(cookie),
@@ -64,7 +64,7 @@ impl Secret {
     }
 }
 
-impl Joining {
+impl ClusterOptions {
     /// Applies the options shared by all commands that join a cluster.
     pub(super) fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
         builder = builder.cookie(self.secret.cookie()?);
@@ -88,9 +88,9 @@ pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
 }
 
 /// Reads the cookie from the user's home, as `erl` does.
-fn of_home() -> Result<Vec<u8>, Problem> {
+fn cookie_from_home() -> Result<Vec<u8>, Problem> {
     let none = |why: String| Problem::new(format!("no cookie: {why}; give one with --cookie"));
-    let home = env::home_dir().ok_or_else(|| none("there is no home to look in".into()))?;
+    let home = env::home_dir().ok_or_else(|| none("there is no home directory".into()))?;
     let path = home.join(COOKIE_FILE);
     let mut cookie =
         fs::read(&path).map_err(|error| none(format!("{}: {error}", path.display())))?;

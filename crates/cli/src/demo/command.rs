@@ -11,36 +11,36 @@ use purlin_lab::error::Problem;
 use purlin_observer::{Observed, Observer};
 
 use super::tree;
-use crate::ending::asked_to_end;
 use crate::output::{print, problem};
+use crate::shutdown::shutdown_signal;
 use crate::values::positive;
 
 const HELP: &str = "\
 Examples:
   purlin demo
-      until Ctrl-C; the address of its page is printed
+      runs until Ctrl-C and prints the address of its page
   purlin demo --for 60 --port 0
-      for a minute, with its page on any port that is free
+      runs for a minute, with its page on a free port
 
-It is one application on one node:
-  readings   an ack server on a free port of this machine, and a client that loads it gently
+The demo is one application on one node:
+  readings   an ack server on a free port of this machine, and a client with a moderate load
   pool       four workers under a supervisor; one of them crashes every few seconds
-  hog        computes for two seconds of every fifteen, without awaiting
-  quarrel    two processes that call each other at the same time, every half a minute
-  archive    does not look at its mailbox for a while, every half a minute
+  hog        computes without awaiting for 2 of every 15 seconds
+  quarrel    two processes that call each other at the same time, every 30 seconds
+  archive    stops receiving for 12 of every 32 seconds
 
 Exit status:
-  0  it was asked to end, or the time is over
-  2  it cannot be started, as when the port is taken; one line says why";
+  0  stopped by a signal, or the time is over
+  2  the demo cannot start, for example because the port is in use";
 
 /// Guide to the views, printed at the start.
 const VIEWS: &str = "\
-What to look at:
-  Overview     the load of each worker; a hog takes one for two seconds of every fifteen
-  Processes    sorted by mailbox: that of archive grows for twelve seconds of every 32
-  Supervision  a worker of the pool crashes every eight seconds, and another takes its place
-  Ack server   its load comes and goes
-  Warnings     the hog, the mailbox, and after thirty seconds billing and stock, which call
+Views:
+  Overview     the load of each worker; the hog occupies one for 2 of every 15 seconds
+  Processes    sorted by mailbox: that of archive grows for 12 of every 32 seconds
+  Supervision  a worker of the pool crashes every 8 seconds and is restarted
+  Ack server   its load varies
+  Warnings     the hog, the mailbox, and after 30 seconds billing and stock, which call
                each other at the same time
 ";
 
@@ -56,15 +56,15 @@ pub(crate) struct Demo {
     time: Option<f64>,
 }
 
-/// Runs the demo until it is asked to end or its time is over. Returns the exit status.
-pub(crate) fn demo(asked: &Demo) -> Result<u8, Problem> {
-    let page = SocketAddr::from((Ipv4Addr::LOCALHOST, asked.port));
+/// Runs the demo until SIGTERM, Ctrl-C or the end of its time. Returns the exit status.
+pub(crate) fn demo(options: &Demo) -> Result<u8, Problem> {
+    let page = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
     // WHY exit is allowed: the token is printed on this terminal only, and the demo is for trying
     // everything.
     let observer = Observer::at(page).allow_exit(true).silent();
     let node = Node::builder().name("demo").observer(observer.clone()).build();
-    let node = node.map_err(|error| unstarted(&error, asked.port))?;
-    let (on, time) = (node.clone(), asked.time.map(Duration::from_secs_f64));
+    let node = node.map_err(|error| unstarted(&error, options.port))?;
+    let (on, time) = (node.clone(), options.time.map(Duration::from_secs_f64));
     let ended = node.block_on(async move |_: Process<()>| live(&on, &observer, time).await);
     node.stop_blocking();
     ended.map(|()| 0)
@@ -74,21 +74,21 @@ pub(crate) fn demo(asked: &Demo) -> Result<u8, Problem> {
 fn unstarted(error: &BuildError, port: u16) -> Problem {
     match error {
         BuildError::Io(error) if error.kind() == io::ErrorKind::AddrInUse => Problem::new(format!(
-            "port {port} is taken: choose another for the page with --port, or 0 for any that is free"
+            "port {port} is in use: choose another for the page with --port, or 0 for a free one"
         )),
         error => problem(error),
     }
 }
 
 async fn live(node: &Node, observer: &Observer, time: Option<Duration>) -> Result<(), Problem> {
-    let end = asked_to_end()?;
+    let end = shutdown_signal()?;
     let (application, readings) = tree::application()?;
     observer.show_server("readings", &readings);
     let application = node.start_application(application).await.map_err(problem)?;
     let url = observer.url().unwrap_or_default();
     print(&format!(
-        "a small living system runs; see it at\n\n  {url}\n\n{VIEWS}or, in another terminal:\n  purlin observe \
-         '{url}'\nCtrl-C ends it\n"
+        "the demo runs; open\n\n  {url}\n\n{VIEWS}or, in another terminal:\n  purlin observe \
+         '{url}'\nCtrl-C stops it\n"
     ))?;
     tokio::select! {
         () = end => {}

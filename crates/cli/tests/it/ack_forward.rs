@@ -316,7 +316,7 @@ fn every_message_acknowledged_as_confirmed_was_written_although_the_beam_was_kil
     // Messages confirmed before the kill are acknowledged before the gateway detects it.
     until("the gateway misses the process", || {
         let errors = std::fs::read_to_string(place.errors()).expect("it is there");
-        errors.contains("sink@shop@127.0.0.1 is away")
+        errors.contains("sink@shop@127.0.0.1 is unavailable")
     });
     acks.drain();
     let written = place.written()[&1].len() as u64;
