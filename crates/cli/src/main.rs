@@ -78,37 +78,30 @@ fn one_line(message: &str) -> String {
 
 fn lab(command: Lab) -> Result<u8, Problem> {
     match command {
-        Lab::List => {
-            print(&commands::list(&Surroundings::from_environment()))?;
-            Ok(0)
-        }
+        Lab::List => print(&commands::list(&Surroundings::from_environment()))?,
         Lab::Report(options) => {
             let page = commands::report(&options.into())?;
             print(&format!("{}\n", page.display()))?;
-            Ok(0)
         }
         Lab::Export(options) => {
             if let Some(text) = commands::export(&options.into())? {
                 print(&text)?;
             }
-            Ok(0)
         }
         Lab::Compare(options) => {
             let comparison = commands::compare(&options.into())?;
             print(&comparison.text)?;
-            Ok(comparison.failure.map_or(0, |failure| {
+            if let Some(failure) = comparison.failure {
                 eprintln!("purlin: {failure}");
-                1
-            }))
+                return Ok(1);
+            }
         }
-        Lab::Advise(options) => {
-            print(&commands::advise(&options.into())?)?;
-            Ok(0)
-        }
+        Lab::Advise(options) => print(&commands::advise(&options.into())?)?,
         Lab::Time(options) => {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
-            commands::time(&options.into(), &interrupt, &mut io::stdout()).map(status)
+            let ended = commands::time(&options.into(), &interrupt, &mut io::stdout())?;
+            return Ok(status(ended));
         }
         Lab::Run(options) => {
             let interrupt = Interrupt::default();
@@ -119,9 +112,10 @@ fn lab(command: Lab) -> Result<u8, Problem> {
                 Some(resumed) => commands::resume(&resumed, &surroundings, &interrupt, out),
                 None => commands::run(&options.into(), &surroundings, &interrupt, out),
             };
-            ended.map(status)
+            return ended.map(status);
         }
     }
+    Ok(0)
 }
 
 fn status(ended: Ended) -> u8 {

@@ -34,7 +34,6 @@ pub type Reached = Vec<usize>;
 
 /// Returns every outcome that the clauses allow, or `None` if the search would visit more than
 /// `most_states` states.
-#[must_use]
 pub fn outcomes(
     program: &Program,
     runtime: Runtime,

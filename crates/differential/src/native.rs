@@ -90,7 +90,6 @@ impl Native {
 /// # Panics
 ///
 /// Panics if the operating system refuses a resource that the node needs.
-#[must_use]
 pub fn simulate(program: &Program, seed: u32) -> Outcome {
     let mut simulation = Simulation::new(seed.into());
     let mut run = Run::begin(simulation.node(), program, 0, seed);

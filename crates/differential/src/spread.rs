@@ -25,7 +25,8 @@ use self::machine::{Known, Machine};
 use self::report::{Difference, Report};
 use self::rest::Prober;
 use self::wire::Wire;
-use crate::campaign::Until;
+use crate::beam::cannot_be;
+use crate::campaign::{MOST_DIFFERENCES, Until};
 use crate::code;
 use crate::generate::generate_spread;
 use crate::language::{By, Program, Side, Who};
@@ -46,11 +47,8 @@ const MOST_STATES: usize = 50_000;
 const MOST_LOOKS: usize = 10_000_000;
 /// Number of tries per program while it is shrunk.
 const TRIES: u32 = 30;
-/// Number of differences after which the campaign stops.
-const MOST_DIFFERENCES: usize = 5;
 
 /// Returns the program with this number as text.
-#[must_use]
 pub fn show(seed: u64) -> String {
     generate_spread(seed).to_string()
 }
@@ -102,16 +100,9 @@ impl Spread {
         let mut report = Report::default();
         let mut seed = first;
         while report.differences.len() < MOST_DIFFERENCES {
-            let is_over = match until {
-                Until::Programs(count) => seed == first + count,
-                Until::Time(time) => began.elapsed() >= time,
-            };
-            if is_over {
-                break;
-            }
-            let program = generate_spread(seed);
-            self.judge(seed, &program, &mut report)?;
-            seed += 1;
+            let Some(next) = until.next(first, seed, 1, began) else { break };
+            self.judge(seed, &generate_spread(seed), &mut report)?;
+            seed = next;
         }
         report.took = began.elapsed();
         Ok(report)
@@ -179,7 +170,7 @@ impl Spread {
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
-        let ours = self.told(half.bases());
+        let ours = self.terms_of(half.bases());
         self.machine.go(&ours)?;
         half.begin();
         loop {
@@ -193,15 +184,14 @@ impl Spread {
         }
         half.finish();
         self.rest(program)?;
-        let ours = self.told(half.all());
+        let ours = self.terms_of(half.all());
         let (theirs, outcome) = self.machine.finish(&ours)?;
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
         let (ours, count) = (half.outcome(), program.scripts.len());
         half.kill();
-        let theirs = code::decode(&outcome, count)
-            .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))?;
+        let theirs = code::decode(&outcome, count).ok_or_else(|| cannot_be(program))?;
         let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
         let trace = |(who, (ours, theirs))| match program.side(who) {
             Side::Purlin => ours,
@@ -210,7 +200,7 @@ impl Spread {
         Ok(Outcome(both.map(trace).collect()))
     }
 
-    fn told(&self, ours: Vec<(u8, purlin::ProcessId)>) -> Known {
+    fn terms_of(&self, ours: Vec<(u8, purlin::ProcessId)>) -> Known {
         let pid = |(who, id)| (who, self.cluster.term_of(id).into());
         ours.into_iter().map(pid).collect()
     }

@@ -66,7 +66,7 @@ pub(super) fn lose(state: State, side: Side) -> Vec<State> {
     for (from, to) in ends(&states[0], false) {
         states = states.into_iter().flat_map(|state| arrived(state, from, to, number)).collect();
     }
-    states = states.into_iter().flat_map(|state| told(state, side, number)).collect();
+    states = states.into_iter().flat_map(|state| disconnect(state, side, number)).collect();
     for state in &mut states {
         state.crossing.lose(side);
     }
@@ -106,12 +106,12 @@ fn count(state: &State, from: Who, to: Who, number: u8) -> usize {
 }
 
 /// Adds `noconnection` for every link and monitor that crosses the connection.
-fn told(mut state: State, side: Side, number: u8) -> Vec<State> {
-    let mut tell: Vec<(Who, Who, Vec<Signal>)> = Vec::new();
-    let mut add = |from, to, signal| match tell.iter_mut().find(|(f, t, _)| (*f, *t) == (from, to))
+fn disconnect(mut state: State, side: Side, number: u8) -> Vec<State> {
+    let mut sent: Vec<(Who, Who, Vec<Signal>)> = Vec::new();
+    let mut add = |from, to, signal| match sent.iter_mut().find(|(f, t, _)| (*f, *t) == (from, to))
     {
         Some((.., signals)) => signals.push(signal),
-        None => tell.push((from, to, vec![signal])),
+        None => sent.push((from, to, vec![signal])),
     };
     for who in state.all().filter(|who| state.crossing.side(*who) == side).collect::<Vec<_>>() {
         for at in 0..state.get(who).links.len() {
@@ -145,7 +145,7 @@ fn told(mut state: State, side: Side, number: u8) -> Vec<State> {
         }
     }
     let mut states = vec![state];
-    for (from, to, signals) in tell {
+    for (from, to, signals) in sent {
         let all = orders(&signals);
         states = states
             .into_iter()

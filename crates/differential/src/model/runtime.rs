@@ -15,7 +15,6 @@ pub enum Runtime {
 
 impl Runtime {
     /// Returns whether the program has an operation whose outcomes may differ between the runtimes.
-    #[must_use]
     pub fn differ_on(program: &Program) -> bool {
         (0..).zip(&program.scripts).any(|(who, script)| {
             script.iter().any(|op| match op {

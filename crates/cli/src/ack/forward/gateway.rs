@@ -26,12 +26,14 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(400);
 type Answer = Reply<Result<(), Unhandled>>;
 
 /// Messages to the gateway.
+#[derive(purlin::Message)]
 pub(in crate::ack) enum Mail {
     /// A block of messages from a connection.
     Take { bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: Answer },
     /// A message of the target.
     Target(TargetMessage),
     /// The target has ended or does not exist.
+    #[from]
     Down(Down),
     /// Timer: check whether the target exists.
     Probe,
@@ -39,12 +41,6 @@ pub(in crate::ack) enum Mail {
     Finish(Reply<Counts>, Duration),
     /// Timer: the time of `Finish` is over.
     Over,
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Counters of the gateway.

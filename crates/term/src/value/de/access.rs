@@ -18,9 +18,9 @@ impl<'de> Deserializer<'_, 'de> {
         list: bool,
     ) -> Result<V::Value, ValueError> {
         self.down()?;
-        let mut elements = Elements { from: self, left: count, list };
+        let mut elements = Elements { from: self, left: count };
         let value = visitor.visit_seq(&mut elements)?;
-        elements.finish()?;
+        elements.from.finish(elements.left, list, "elements")?;
         Ok(value)
     }
 
@@ -35,8 +35,19 @@ impl<'de> Deserializer<'_, 'de> {
         self.down()?;
         let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
         let value = visitor.visit_map(&mut pairs)?;
-        pairs.finish()?;
+        pairs.from.finish(pairs.left, list, "pairs")?;
         Ok(value)
+    }
+
+    /// Checks that no parts are left, and that a list has no tail.
+    fn finish(mut self, left: usize, list: bool, parts: &str) -> Result<(), ValueError> {
+        if left > 0 {
+            return Err(ValueError::mismatch(format!("{left} {parts} too many")));
+        }
+        if list && self.token()? != Token::Nil {
+            return Err(ValueError::mismatch("a list with a tail"));
+        }
+        Ok(())
     }
 }
 
@@ -44,21 +55,6 @@ impl<'de> Deserializer<'_, 'de> {
 struct Elements<'r, 'de> {
     from: Deserializer<'r, 'de>,
     left: usize,
-    /// Whether a tail follows.
-    list: bool,
-}
-
-impl Elements<'_, '_> {
-    /// Checks that no elements are left.
-    fn finish(mut self) -> Result<(), ValueError> {
-        if self.left > 0 {
-            return Err(ValueError::mismatch(format!("{} elements too many", self.left)));
-        }
-        if self.list && self.from.token()? != Token::Nil {
-            return Err(ValueError::mismatch("a list with a tail"));
-        }
-        Ok(())
-    }
 }
 
 impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
@@ -129,18 +125,6 @@ struct Pairs<'r, 'de> {
     of_struct: bool,
     /// Implied value of the last key, if it was a single atom.
     value: Option<bool>,
-}
-
-impl Pairs<'_, '_> {
-    fn finish(mut self) -> Result<(), ValueError> {
-        if self.left > 0 {
-            return Err(ValueError::mismatch(format!("{} pairs too many", self.left)));
-        }
-        if self.list && self.from.token()? != Token::Nil {
-            return Err(ValueError::mismatch("a list with a tail"));
-        }
-        Ok(())
-    }
 }
 
 impl<'de> MapAccess<'de> for &mut Pairs<'_, 'de> {

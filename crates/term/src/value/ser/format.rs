@@ -47,6 +47,14 @@ fn chosen(name: &str, options: Options) -> Options {
     }
 }
 
+macro_rules! serialize_integers {
+    ($($name:ident: $type:ident)*) => {
+        $(fn $name(self, value: $type) -> Result<(), ValueError> {
+            self.serialize_i64(value.into())
+        })*
+    };
+}
+
 impl<'b> ser::Serializer for Serializer<'b> {
     type Ok = ();
     type Error = ValueError;
@@ -62,18 +70,6 @@ impl<'b> ser::Serializer for Serializer<'b> {
         self.atom(if value { "true" } else { "false" })
     }
 
-    fn serialize_i8(self, value: i8) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i16(self, value: i16) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i32(self, value: i32) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
     fn serialize_i64(self, value: i64) -> Result<(), ValueError> {
         put::put_small(self.bytes, value);
         Ok(())
@@ -81,18 +77,6 @@ impl<'b> ser::Serializer for Serializer<'b> {
 
     fn serialize_i128(self, value: i128) -> Result<(), ValueError> {
         self.big(value.into())
-    }
-
-    fn serialize_u8(self, value: u8) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_u16(self, value: u16) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_u32(self, value: u32) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
     }
 
     fn serialize_u64(self, value: u64) -> Result<(), ValueError> {
@@ -255,6 +239,9 @@ impl<'b> ser::Serializer for Serializer<'b> {
         put_atom(self.bytes, variant)?;
         Compound::new(self.bytes, self.options, form)
     }
+
+    serialize_integers! { serialize_i8: i8 serialize_i16: i16 serialize_i32: i32 }
+    serialize_integers! { serialize_u8: u8 serialize_u16: u16 serialize_u32: u32 }
 
     fn is_human_readable(&self) -> bool {
         false
