@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
@@ -14,7 +14,7 @@ use crate::demo::Demo;
 use crate::export::Export;
 use crate::observe::Observe;
 use crate::time::Time;
-use crate::values::{count, percent, positive, seed};
+use crate::values::{count, one_of, percent, positive, seed};
 
 /// Erlang-style processes as a native runtime, and a lab that measures them
 #[derive(Debug, Parser)]
@@ -101,8 +101,8 @@ pub(crate) struct Run {
     contenders: Vec<String>,
 
     /// Choose the thoroughness: about 100 ms per sample, or the published counts
-    #[arg(long, value_enum, default_value = "quick")]
-    profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", default_value = "quick", value_parser = one_of([("quick", Profile::Quick), ("full", Profile::Full)]))]
+    profile: Profile,
 
     /// Repeat the sample order of an earlier run
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
@@ -203,7 +203,7 @@ pub(crate) struct Compare {
 
     /// Compare two contenders of one run, round by round: drift affects both alike
     #[arg(short, long, value_name = "OLD,NEW", value_parser = two_contenders)]
-    contenders: Option<Two>,
+    contenders: Option<[String; 2]>,
 
     /// Exit with status 1 if a primary metric got worse by more than this, beyond its noise
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = percent)]
@@ -216,16 +216,6 @@ pub(crate) struct Compare {
     /// Print a Markdown table for a pull request
     #[arg(long)]
     markdown: bool,
-}
-
-/// Labels of two contenders.
-#[derive(Debug, Clone)]
-struct Two([String; 2]);
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProfileName {
-    Quick,
-    Full,
 }
 
 impl Run {
@@ -241,10 +231,7 @@ impl From<Run> for RunOptions {
         Self {
             experiments: options.experiments.iter().map(|id| id.trim().to_owned()).collect(),
             contenders: options.contenders,
-            profile: match options.profile {
-                ProfileName::Quick => Profile::Quick,
-                ProfileName::Full => Profile::Full,
-            },
+            profile: options.profile,
             seed: options.seed,
             dir: options.dir,
             json: options.json,
@@ -266,7 +253,7 @@ impl From<Compare> for CompareOptions {
     fn from(options: Compare) -> Self {
         let Compare { old, new, contenders, fail_above, all, markdown } = options;
         let with = match (new, contenders) {
-            (_, Some(Two(names))) => With::Within(names),
+            (_, Some(names)) => With::Within(names),
             (new, None) => With::Run(new.unwrap_or_default()),
         };
         Self { old, with, fail_above, all, markdown }
@@ -274,9 +261,9 @@ impl From<Compare> for CompareOptions {
 }
 
 /// Parses two labels separated by a comma.
-fn two_contenders(text: &str) -> Result<Two, String> {
+fn two_contenders(text: &str) -> Result<[String; 2], String> {
     let two = text.split_once(',');
     let two = two.filter(|(old, new)| !old.is_empty() && !new.is_empty() && old != new);
-    two.map(|(old, new)| Two([old, new].map(str::to_owned)))
+    two.map(|(old, new)| [old, new].map(str::to_owned))
         .ok_or_else(|| "give two contenders of the run, such as old,new".into())
 }

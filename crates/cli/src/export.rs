@@ -2,8 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use purlin_lab::commands::{ExportOptions, Format};
+
+use crate::values::one_of;
+
+/// Names of the output formats.
+const FORMATS: [(&str, Format); 4] = [
+    ("json", Format::Json),
+    ("csv", Format::Csv),
+    ("markdown", Format::Markdown),
+    ("otp", Format::Otp),
+];
 
 const HELP: &str = "\
 Examples:
@@ -28,30 +38,16 @@ pub(crate) struct Export {
     path: PathBuf,
 
     /// Choose the output format
-    #[arg(long, value_enum, default_value = "json")]
-    format: FormatName,
+    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = one_of(FORMATS))]
+    format: Format,
 
     /// Write to this file, overwriting it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatName {
-    Json,
-    Csv,
-    Markdown,
-    Otp,
-}
-
 impl From<Export> for ExportOptions {
     fn from(options: Export) -> Self {
-        let format = match options.format {
-            FormatName::Json => Format::Json,
-            FormatName::Csv => Format::Csv,
-            FormatName::Markdown => Format::Markdown,
-            FormatName::Otp => Format::Otp,
-        };
-        Self { path: options.path, format, to: options.output }
+        Self { path: options.path, format: options.format, to: options.output }
     }
 }

@@ -4,6 +4,23 @@ use std::net::SocketAddr;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use purlin_ack::session::Level;
+
+/// Names of the ack levels.
+pub(crate) const LEVELS: [(&str, Level); 3] =
+    [("received", Level::Received), ("handled", Level::Handled), ("durable", Level::Durable)];
+
+/// Parses one of these names; the help lists them.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    names: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names.map(|(name, _)| name)).try_map(move |given| {
+        let known = names.iter().find(|(name, _)| given == *name);
+        known.map(|(_, value)| *value).ok_or("unknown name")
+    })
+}
+
 /// Parses a count from 1 to 1000000.
 pub(crate) fn count(text: &str) -> Result<u32, String> {
     within(text, 1..=1_000_000, "give a whole number from 1 to 1000000")

@@ -13,7 +13,7 @@ use crate::model::Runtime;
 use crate::native::{Native, simulate, simulate_tree};
 use crate::outcome::Outcome;
 use crate::report::{Difference, Place, Report};
-use crate::shrink::shrink;
+use crate::shrink::{shrink, shrink_refused};
 use crate::tree::{self, Event, Tree};
 
 /// Number of programs that run concurrently.
@@ -162,9 +162,9 @@ impl Campaign {
             };
             let verdict = legal.judge(&seen);
             if verdict == Verdict::Refused {
-                let (program, seen) = self
-                    .explain(program, seed as u32, place)?
-                    .unwrap_or_else(|| (program.clone(), seen));
+                let mut run = |program: &Program| self.refused(program, seed as u32, place);
+                let (program, seen) =
+                    shrink_refused(program, &mut run)?.unwrap_or_else(|| (program.clone(), seen));
                 report.differences.push(Difference {
                     seed,
                     place,
@@ -177,33 +177,6 @@ impl Campaign {
         }
         report.count(program, beams.count(), &verdicts);
         Ok(())
-    }
-
-    /// Returns the smallest program that still differs and its outcome, if this program differs
-    /// again.
-    fn explain(
-        &mut self,
-        program: &Program,
-        chance: u32,
-        place: Place,
-    ) -> io::Result<Option<(Program, Outcome)>> {
-        let mut trouble = None;
-        let mut found = None;
-        let mut fails = |program: &Program| match self.refused(program, chance, place) {
-            Ok(Some(seen)) => {
-                found = Some((program.clone(), seen));
-                true
-            }
-            Ok(None) => false,
-            Err(error) => {
-                trouble = Some(error);
-                false
-            }
-        };
-        if fails(program) {
-            let _ = shrink(program.clone(), &mut fails);
-        }
-        trouble.map_or(Ok(found), Err)
     }
 
     /// Runs a program several times on one runtime and returns the first refused outcome, if any.

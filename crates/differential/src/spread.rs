@@ -33,7 +33,7 @@ use crate::language::{By, Program, Side, Who};
 use crate::model::{Runtime as Rules, TooMany, allows};
 use crate::native::{Abroad, Half};
 use crate::outcome::Outcome;
-use crate::shrink::shrink;
+use crate::shrink::shrink_refused;
 
 const COOKIE: &str = "differential";
 const OURS: &str = "purlin";
@@ -113,9 +113,10 @@ impl Spread {
         match allows(program, Rules::Both, &seen, MOST_STATES) {
             Ok(Some(reached)) => report.count(program, &reached, &seen),
             Ok(None) => {
-                let (small, again) = self.explain(program, seed as u32)?;
-                let found = again.unwrap_or(seen);
-                let (program, seen) = (small.to_string(), found.to_string());
+                let mut run = |program: &Program| self.refused(program, seed as u32);
+                let (program, seen) =
+                    shrink_refused(program, &mut run)?.unwrap_or_else(|| (program.clone(), seen));
+                let (program, seen) = (program.to_string(), seen.to_string());
                 report.differences.push(Difference { seed, program, seen });
             }
             Err(TooMany) => report.exclude(),
@@ -123,34 +124,15 @@ impl Spread {
         Ok(())
     }
 
-    /// Returns the smallest program that still differs, and its outcome if the program differs again.
-    fn explain(
-        &mut self,
-        program: &Program,
-        chance: u32,
-    ) -> io::Result<(Program, Option<Outcome>)> {
-        let mut trouble = None;
-        let mut found = None;
-        let mut fails = |program: &Program| {
-            for more in 0..TRIES {
-                match self.see(program, chance.wrapping_add(more)) {
-                    Ok(seen) => {
-                        if allows(program, Rules::Both, &seen, MOST_STATES) == Ok(None) {
-                            found = Some(seen);
-                            return true;
-                        }
-                    }
-                    Err(error) => {
-                        trouble = Some(error);
-                        return false;
-                    }
-                }
+    /// Runs a program several times and returns the first refused outcome, if any.
+    fn refused(&mut self, program: &Program, chance: u32) -> io::Result<Option<Outcome>> {
+        for more in 0..TRIES {
+            let seen = self.see(program, chance.wrapping_add(more))?;
+            if allows(program, Rules::Both, &seen, MOST_STATES) == Ok(None) {
+                return Ok(Some(seen));
             }
-            false
-        };
-        let small =
-            if fails(program) { shrink(program.clone(), &mut fails) } else { program.clone() };
-        trouble.map_or(Ok((small, found)), Err)
+        }
+        Ok(None)
     }
 
     /// Runs a program once.

@@ -1,24 +1,23 @@
 //! `purlin ack load`: arguments and implementation.
 
-use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use purlin_ack::client::{PemError, Tls};
 use purlin_ack::load::{Live, Load as Run, LoadError, Plan, short};
+use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 use purlin_lab::store;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::time::MissedTickBehavior;
 
-use super::level::LevelName;
 use crate::output::{print, problem};
 use crate::shutdown::shutdown_signal;
-use crate::values::{count, large_count, positive};
+use crate::values::{LEVELS, count, large_count, one_of, positive};
 
 /// Refresh interval of the live line.
 const TICK: Duration = Duration::from_millis(250);
@@ -96,16 +95,16 @@ pub(crate) struct Load {
     poll: Option<f64>,
 
     /// Set TCP_NODELAY [default: no, except for head-rest]
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
-    nodelay: Option<YesNo>,
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true, value_parser = one_of([("yes", true), ("no", false)]))]
+    nodelay: Option<bool>,
 
     /// Open this many connections, each on a dedicated thread [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
 
     /// Open a session with this ack level on each connection; only with best
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    session: Option<LevelName>,
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(LEVELS))]
+    session: Option<Level>,
 
     /// Give up if the server does not respond for this many seconds [default: 10]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
@@ -132,12 +131,6 @@ pub(crate) struct Load {
     json: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum YesNo {
-    Yes,
-    No,
-}
-
 /// A limit, or `None` for no limit.
 #[derive(Debug, Clone, Copy)]
 struct Bound(Option<u64>);
@@ -157,8 +150,8 @@ impl Load {
             poll_interval: self
                 .poll
                 .map_or(preset.poll_interval, |millis| Duration::from_secs_f64(millis / 1e3)),
-            nodelay: self.nodelay.map_or(preset.nodelay, |options| matches!(options, YesNo::Yes)),
-            level: self.session.map(Into::into),
+            nodelay: self.nodelay.unwrap_or(preset.nodelay),
+            level: self.session,
             patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
             tls: self.tls()?,
         })
@@ -184,8 +177,11 @@ pub(crate) fn load(options: &Load) -> Result<u8, Problem> {
     if let Some(path) = &options.json {
         store::probe(path)?;
     }
-    let runtime = runtime(plan.connections)
-        .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+    // One blocking thread per connection, and one for name resolution.
+    let threads = plan.connections as usize + 1;
+    let runtime = Builder::new_current_thread().max_blocking_threads(threads).enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
     let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
     print(&summary.to_string())?;
@@ -193,12 +189,6 @@ pub(crate) fn load(options: &Load) -> Result<u8, Problem> {
         store::write(path, &format!("{:#}\n", summary.to_json()))?;
     }
     Ok(status)
-}
-
-/// Builds a runtime with a blocking thread per connection and one for name resolution.
-fn runtime(connections: u32) -> io::Result<Runtime> {
-    let threads = connections as usize + 1;
-    Builder::new_current_thread().max_blocking_threads(threads).enable_all().build()
 }
 
 /// Runs all rounds, or until a failure or interruption. Returns `None` if it was interrupted before connecting.
@@ -228,17 +218,14 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
             Some(Ok(_)) => continue,
             // WHY without results: no TLS connection was established, so nothing was sent.
             Some(Err(LoadError::Failed(failed))) if failed.is_insecure() => {
-                line.clear();
                 return Err(problem(failed));
             }
             Some(Err(error)) => line.failed(&error),
             None => INTERRUPTED,
         };
-        line.clear();
         return Ok(Some((run, status)));
     }
     let status = run.finish().await.map_or_else(|error| line.failed(&error), |()| 0);
-    line.clear();
     Ok(Some((run, status)))
 }
 
@@ -272,15 +259,17 @@ impl Line {
         self.bar.tick();
     }
 
-    fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
-
     /// Prints the error. Returns the exit status.
     fn failed(&self, error: &LoadError) -> u8 {
-        self.clear();
+        self.bar.finish_and_clear();
         eprintln!("purlin: {error}");
         1
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -1,7 +1,6 @@
 //! `purlin ack`: acknowledged small messages over TCP.
 
 mod forward;
-mod level;
 mod load;
 mod serve;
 

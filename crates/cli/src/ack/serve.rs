@@ -9,14 +9,14 @@ use clap::Args;
 use purlin::{Node, Pid, Process, spawn};
 use purlin_ack::handler::{Count, File, HandedBatch, ToProcess};
 use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
+use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
 use super::forward::{Forwarding, GatewayRef, Target};
-use super::level::LevelName;
 use crate::output::{print, problem, with_counters};
 use crate::shutdown::shutdown_signal;
-use crate::values::{count, positive};
+use crate::values::{LEVELS, count, one_of, positive};
 
 const HELP: &str = "\
 Examples:
@@ -66,8 +66,8 @@ pub(crate) struct Serve {
 
     /// Set the ack level of best for clients without a session; the other strategies always use
     /// received
-    #[arg(long, value_enum, value_name = "LEVEL", default_value = "handled")]
-    level: LevelName,
+    #[arg(long, value_name = "LEVEL", default_value = "handled", value_parser = one_of(LEVELS))]
+    level: Level,
 
     /// Limit concurrent connections per server; further clients wait [default: 16384]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
@@ -235,7 +235,7 @@ async fn run(
     for (strategy, address) in addresses {
         let mut builder = Server::builder(address)
             .strategy(strategy)
-            .level(options.level.into())
+            .level(options.level)
             .limits(options.limits())
             .acceptors(options.acceptors as usize);
         if let Some(tls) = &tls {

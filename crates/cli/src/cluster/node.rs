@@ -39,8 +39,7 @@ It offers:
                       its request
   purlin:echo/1       function that returns its argument
   purlin:processes/0  function that returns the node's processes, each as a map
-  purlin:log_to/2     sends the log to the logger of another node:
-                      log_to(group_leader(), info)
+  purlin:log_to/2     function that logs to another node: log_to(group_leader(), info)
 and the functions that observer and etop call:
   erl -name me@127.0.0.1 -s observer                     then Nodes, Connect Node
   etop -node a@127.0.0.1 -setcookie secret -tracing off

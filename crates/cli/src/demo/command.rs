@@ -90,18 +90,16 @@ async fn live(node: &Node, observer: &Observer, time: Option<Duration>) -> Resul
         "the demo runs; open\n\n  {url}\n\n{VIEWS}or, in another terminal:\n  purlin observe \
          '{url}'\nCtrl-C stops it\n"
     ))?;
+    let over = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => pending().await,
+        }
+    };
     tokio::select! {
         () = end => {}
-        () = over(time) => {}
+        () = over => {}
     }
     application.stop().await;
     Ok(())
-}
-
-/// Completes when the time is over; never completes without one.
-async fn over(time: Option<Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
-        None => pending().await,
-    }
 }

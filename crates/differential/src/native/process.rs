@@ -71,7 +71,7 @@ impl Player {
             Op::Send(to, tag) => self.world.peer(self.who, to).send(self.who, tag),
             Op::SendName(name, tag) if self.world.is_far(name) => {
                 self.see(Seen::SentByName(true));
-                self.world.named(name).send(self.who, tag);
+                self.world.abroad().named(name).send(self.who, tag);
             }
             Op::SendName(name, tag) => {
                 let to = whereis::<Msg>(&self.world.name(name));
@@ -88,7 +88,7 @@ impl Player {
                 self.monitors(slot, monitor);
             }
             Op::MonitorName(name, slot) if self.world.is_far(name) => {
-                let monitor = self.world.named(name).monitor(&self.me);
+                let monitor = self.world.abroad().named(name).monitor(&self.me);
                 self.monitors(slot, monitor);
             }
             Op::MonitorName(name, slot) => {
@@ -128,7 +128,7 @@ impl Player {
                 }
             }
             Op::Park => self.rest().await,
-            Op::Cut(by) => self.world.cut(by),
+            Op::Cut(by) => self.world.abroad().cut(by),
         }
     }
 

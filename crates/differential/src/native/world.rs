@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::abroad::{self, Abroad, Peer};
 use super::message::{Msg, Raw};
 use super::reasons::reason;
-use crate::language::{By, MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
+use crate::language::{MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
 #[derive(Default)]
@@ -85,15 +85,6 @@ impl World {
             Some(abroad) => abroad,
             None => unreachable!("a program that is not spread goes nowhere"),
         }
-    }
-
-    /// Returns the address of a name of the other node.
-    pub(super) fn named(&self, name: Name) -> Peer {
-        self.abroad().named(name)
-    }
-
-    pub(super) fn cut(&self, by: By) {
-        self.abroad().cut(by);
     }
 
     /// Returns the address of a process on either node, as used by the process `of`.

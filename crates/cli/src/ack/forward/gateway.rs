@@ -120,6 +120,10 @@ impl Gateway {
             }
         }
     }
+
+    fn unavailable(&self) -> Unhandled {
+        Unhandled::Failed(ExitReason::shutdown_with(format!("{} is unavailable", self.name)))
+    }
 }
 
 impl State {
@@ -127,7 +131,7 @@ impl State {
         match mail {
             Mail::Take { bytes, order, source, reply } => {
                 if self.is_given_up() {
-                    return reply.send(Err(self.gateway.gone()));
+                    return reply.send(Err(self.gateway.unavailable()));
                 }
                 self.in_flight.give_up_unwanted(Reply::is_wanted);
                 self.in_flight.take(bytes, order, source, reply);
@@ -178,7 +182,7 @@ impl State {
         }
         if self.is_given_up() {
             for reply in self.in_flight.give_up() {
-                reply.send(Err(self.gateway.gone()));
+                reply.send(Err(self.gateway.unavailable()));
             }
         }
     }
@@ -226,11 +230,5 @@ impl State {
         if let Some(reply) = self.finish.take() {
             reply.send(Counts { unconfirmed: self.in_flight.unconfirmed(), ..self.counts });
         }
-    }
-}
-
-impl Gateway {
-    fn gone(&self) -> Unhandled {
-        Unhandled::Failed(ExitReason::shutdown_with(format!("{} is unavailable", self.name)))
     }
 }
