@@ -9,8 +9,8 @@ use super::access::Bytes;
 use super::deserializer::{Deserializer, unexpected};
 use super::enums::{Name, Tagged};
 use crate::token::Token;
-use crate::value::RAW;
 use crate::value::error::ValueError;
+use crate::value::with::RAW;
 use crate::{Decoder, Encoder};
 
 impl<'de> Deserializer<'_, 'de> {
@@ -62,6 +62,14 @@ macro_rules! deserialize_integers {
                 Some(value) => visitor.visit_i64(value.into()),
                 None => self.deserialize_any(visitor),
             }
+        })*
+    };
+}
+
+macro_rules! deserialize_strings {
+    ($($name:ident)*) => {
+        $(fn $name<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+            self.string(visitor)
         })*
     };
 }
@@ -119,21 +127,6 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             }
             _ => self.string(visitor),
         }
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
-        self.string(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
-        self.string(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-    ) -> Result<V::Value, ValueError> {
-        self.string(visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
@@ -305,6 +298,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         false
     }
 
+    deserialize_strings! { deserialize_str deserialize_string deserialize_identifier }
     deserialize_integers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 }
     deserialize_integers! { deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde::ser;
 
 use super::serializer::{Serializer, put_atom};
-use crate::value::Options;
 use crate::value::error::ValueError;
+use crate::value::options::Options;
 use crate::{put, tag};
 
 /// Placeholder for a count.

@@ -6,8 +6,8 @@ use serde::ser;
 use super::compound::{Compound, Elements, Form, Pairs};
 use super::serializer::{Serializer, put_atom};
 use crate::value::error::ValueError;
-use crate::value::with::names;
-use crate::value::{Absent, Options, RAW, Strings, Structs};
+use crate::value::options::{Absent, Options, Strings, Structs};
+use crate::value::with::{RAW, names};
 use crate::{put, tag};
 
 impl<'b> Serializer<'b> {

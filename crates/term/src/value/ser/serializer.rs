@@ -1,7 +1,7 @@
 //! Serializer of one value: the output and the options.
 
 use crate::value::error::ValueError;
-use crate::value::{Absent, Options};
+use crate::value::options::Options;
 use crate::{Atom, put};
 
 /// Serializer that appends one value to the bytes.
@@ -26,15 +26,4 @@ pub(super) fn put_atom(bytes: &mut Vec<u8>, text: &str) -> Result<(), ValueError
     }
     put::put_atom(bytes, text);
     Ok(())
-}
-
-impl Absent {
-    pub(super) fn atom(self) -> &'static Atom {
-        static UNDEFINED: Atom = Atom::UNDEFINED;
-        static NIL: Atom = Atom::NIL;
-        match self {
-            Self::Undefined => &UNDEFINED,
-            Self::Nil => &NIL,
-        }
-    }
 }
