@@ -410,7 +410,7 @@ fn invalid_forwarding_arguments_are_refused_in_one_line() {
 }
 
 #[test]
-fn connections_are_closed_after_the_patience_if_the_process_stays_away() {
+fn connections_are_closed_after_the_patience_if_the_process_stays_unavailable() {
     let place = Place::new();
     let (gateway, address) = place.gateway(&["--patience", "0.1"]);
     let mut stream = TcpStream::connect(&address).unwrap();

@@ -93,22 +93,17 @@ struct State {
 
 impl Gateway {
     pub(super) async fn run(self, mut me: Process<Mail>) {
-        let own = self.cluster.term_of(me.id());
-        let in_flight = InFlight::new(self.after, self.credit);
-        let (monitor, probe, last, unavailable_since, finish) = Default::default();
-        let counts = Counts::default();
-        let (gateway, target) = (self, TargetState::Probed);
         let mut state = State {
-            gateway,
-            own,
-            in_flight,
-            target,
-            monitor,
-            probe,
-            last,
-            unavailable_since,
-            counts,
-            finish,
+            own: self.cluster.term_of(me.id()),
+            in_flight: InFlight::new(self.after, self.credit),
+            gateway: self,
+            target: TargetState::Probed,
+            monitor: None,
+            last: 0,
+            probe: None,
+            unavailable_since: None,
+            counts: Counts::default(),
+            finish: None,
         };
         state.probe(&mut me);
         loop {
