@@ -6,21 +6,23 @@ use clap::Args;
 use purlin_lab::advice::Design;
 use purlin_lab::commands::{AdviseOptions, Shape};
 
+use crate::values::rate;
+
 const HELP: &str = "\
 Examples:
   purlin lab advise --rate 10000 --size 100 --hops 3
-      ten thousand messages a second, of a hundred elements each, through three sends
+      10000 messages per second of 100 elements each, sent three times each
   purlin lab advise --rate 10000 --spawns 500 --markdown lab-results/20261121T090000Z
-      with five hundred processes a second, by a run of yours, as a table for a document
+      with 500 spawned processes per second, from your own run, as a Markdown table
 
 How to read it:
-  Rate, hops and size are multiplied by what the fits of a run say that a message and an
-  element cost; the share of a core comes with its 95 % interval. In bulk is what it could
-  be if messages came in a stream. What the model leaves out is printed below.
+  Rate, hops and size are multiplied by the cost of a message and of an element, which are
+  fitted to a run; the share of a core has a 95 % interval. In bulk is the share if
+  messages arrive in a stream. Costs that the model omits are printed below.
 
 Exit status:
-  0  answered
-  2  there is no run, or it does not tell what a message costs";
+  0  the estimate is printed
+  2  there is no run, or it does not contain the cost of a message";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -55,21 +57,13 @@ pub(crate) struct Advise {
 }
 
 impl From<Advise> for AdviseOptions {
-    fn from(asked: Advise) -> Self {
-        let Advise { rate, size, hops, spawns, json, markdown, path } = asked;
+    fn from(options: Advise) -> Self {
+        let Advise { rate, size, hops, spawns, json, markdown, path } = options;
         let shape = match (json, markdown) {
             (true, _) => Shape::Json,
             (_, true) => Shape::Markdown,
             _ => Shape::Text,
         };
         Self { design: Design { rate, size, hops, spawns }, path, shape }
-    }
-}
-
-/// Parses a rate per second, including 0.
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1e12).contains(&number) => Ok(number),
-        _ => Err("give a number from 0 to 1e12".into()),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
@@ -14,6 +14,7 @@ use crate::demo::Demo;
 use crate::export::Export;
 use crate::observe::Observe;
 use crate::time::Time;
+use crate::values::{count, one_of, percent, positive, seed};
 
 /// Erlang-style processes as a native runtime, and a lab that measures them
 #[derive(Debug, Parser)]
@@ -53,7 +54,7 @@ pub(crate) enum Lab {
     Run(Run),
     /// Write the report page from stored results, or from the output of OTP's benchmark
     Report(Report),
-    /// List the figures that changed beyond their noise between two runs
+    /// List the metrics that changed beyond their noise between two runs
     Compare(Compare),
     /// Estimate the share of a core that a design costs on each measured runtime
     Advise(Advise),
@@ -66,26 +67,26 @@ pub(crate) enum Lab {
 const RUN_HELP: &str = "\
 Examples:
   purlin lab run
-      everything, quickly, on every contender that can run here
+      every experiment on every contender that can run here, quick profile
   purlin lab run -e spawn-chain,ping-pong -c purlin,beam --json out.json
-      two experiments on two contenders, results also in out.json
+      two experiments on two contenders; results also in out.json
   purlin lab run -c purlin,'beam:+sbwt none'
-      with options for a runtime, after a colon
+      options for a runtime, after a colon
   purlin lab run -c tokio -c 'mine=python3 mine.py'
-      with a program of your own that speaks the contender protocol;
-      docs/lab/own-runtime.md has a whole one in twenty lines of Python
+      your own program that implements the contender protocol;
+      docs/lab/own-runtime.md has one in twenty lines of Python
   purlin lab run --resume lab-results/20261121T090000Z
-      goes on with a run that was interrupted or killed, on the same machine
+      resume a run that was interrupted or killed, on the same machine
 
 Exit status:
-  0  everything that was asked for gave results
-  1  a contender failed or samples are void; all other results are kept
-  2  what was asked cannot be done; one line says why and what to do
-  130  interrupted; what was sampled is kept, and --resume goes on with it
+  0    every experiment has results
+  1    a contender failed or samples are invalid; all other results are kept
+  2    invalid arguments, or the run is not possible on this machine
+  130  interrupted; the samples are kept, and --resume continues the run
 
 Environment:
-  PURLIN_CONTENDERS  the folder of the contenders written in Rust, such as
-                     contender-tokio, instead of that of this program";
+  PURLIN_CONTENDERS  folder of the contenders written in Rust, such as
+                     contender-tokio [default: the folder of this program]";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -100,8 +101,8 @@ pub(crate) struct Run {
     contenders: Vec<String>,
 
     /// Choose the thoroughness: about 100 ms per sample, or the published counts
-    #[arg(long, value_enum, default_value = "quick")]
-    profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", default_value = "quick", value_parser = one_of([("quick", Profile::Quick), ("full", Profile::Full)]))]
+    profile: Profile,
 
     /// Repeat the sample order of an earlier run
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
@@ -142,15 +143,15 @@ pub(crate) struct Run {
 const REPORT_HELP: &str = "\
 Examples:
   purlin lab report lab-results/20261121T090000Z
-      the page of a run, beside its results
+      the page of a run, next to its results
   purlin lab report old/results.json new/results.json --html both.html
       two runs on one page
   purlin lab report lab-results/20261121T090000Z parallel_messages.txt
-      a run beside what OTP's parallel_messages_SUITE printed, in the same graphs
+      a run and the output of OTP's parallel_messages_SUITE, in the same graphs
 
 Exit status:
-  0  the page is drawn; its place is printed
-  2  a file cannot be read, holds no results, or the page cannot be written";
+  0  the page is written; its path is printed
+  2  a file cannot be read or has no results, or the page cannot be written";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
@@ -168,27 +169,27 @@ pub(crate) struct Report {
 const COMPARE_HELP: &str = "\
 Examples:
   purlin lab compare before.json after.json
-      the principal figures of two runs, files as `purlin lab run --json` writes them
+      the primary metrics of two runs, files as `purlin lab run --json` writes them
   purlin lab compare lab-results/20261121T090000Z lab-results/20261121T100000Z --all
-      every figure, of two folders of runs
+      every metric, of two folders of runs
   purlin lab compare main.json pull-request.json --fail-above 5 --markdown > comment.md
-      a table for a pull request, and status 1 if something got more than 5 % worse
+      a table for a pull request; status 1 if a primary metric got more than 5 % worse
   purlin lab run -c old=target/old/contender-purlin -c new=target/new/contender-purlin --json both.json
   purlin lab compare both.json -c old,new
-      two builds in one run, round by round: finds less of a change than two runs can
+      two builds in one run, round by round: detects smaller changes than two runs
 
 How to read it:
-  times worse   the new median against the old one with its 95 % interval; above 1 is
-                worse, whichever way the figure goes
-  slower, ...   the figure moved beyond its noise, by 2 % or more; of all changes told in
-                a table about one in twenty at most is chance
-  --fail-above  judges principal figures that are told slower or worse, by the whole
-                interval: with 5, its lower end must lie above 1.05
+  times worse   ratio of the new median to the old one with its 95 % interval; above 1 is
+                worse, whether a higher or a lower value is better
+  slower, ...   the metric changed beyond its noise, by 2 % or more; at most about one in
+                twenty of the changes in a table is due to chance
+  --fail-above  applies to primary metrics that are listed as slower or worse, and to the
+                whole interval: with 5, its lower end must lie above 1.05
 
 Exit status:
   0  compared
-  1  a principal figure got worse by more than --fail-above
-  2  a file cannot be read or is of another schema, or the runs have nothing in common";
+  1  a primary metric got worse by more than --fail-above
+  2  a file cannot be read or has another schema, or the runs have no metric in common";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
@@ -202,7 +203,7 @@ pub(crate) struct Compare {
 
     /// Compare two contenders of one run, round by round: drift affects both alike
     #[arg(short, long, value_name = "OLD,NEW", value_parser = two_contenders)]
-    contenders: Option<Two>,
+    contenders: Option<[String; 2]>,
 
     /// Exit with status 1 if a primary metric got worse by more than this, beyond its noise
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = percent)]
@@ -217,16 +218,6 @@ pub(crate) struct Compare {
     markdown: bool,
 }
 
-/// Labels of two contenders.
-#[derive(Debug, Clone)]
-struct Two([String; 2]);
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProfileName {
-    Quick,
-    Full,
-}
-
 impl Run {
     /// Returns the options of the run to resume, if `--resume` is given.
     pub(crate) fn resumed(&self) -> Option<ResumeOptions> {
@@ -236,36 +227,33 @@ impl Run {
 }
 
 impl From<Run> for RunOptions {
-    fn from(asked: Run) -> Self {
+    fn from(options: Run) -> Self {
         Self {
-            experiments: asked.experiments.iter().map(|id| id.trim().to_owned()).collect(),
-            contenders: asked.contenders,
-            profile: match asked.profile {
-                ProfileName::Quick => Profile::Quick,
-                ProfileName::Full => Profile::Full,
-            },
-            seed: asked.seed,
-            dir: asked.dir,
-            json: asked.json,
-            samples: asked.samples.map(|count| count as usize),
-            sample_ms: asked.sample_ms,
-            limit: asked.limit.map(Duration::from_secs_f64),
-            fresh: asked.fresh,
+            experiments: options.experiments.iter().map(|id| id.trim().to_owned()).collect(),
+            contenders: options.contenders,
+            profile: options.profile,
+            seed: options.seed,
+            dir: options.dir,
+            json: options.json,
+            samples: options.samples.map(|count| count as usize),
+            sample_ms: options.sample_ms,
+            limit: options.limit.map(Duration::from_secs_f64),
+            fresh: options.fresh,
         }
     }
 }
 
 impl From<Report> for ReportOptions {
-    fn from(asked: Report) -> Self {
-        Self { paths: asked.paths, html: asked.html }
+    fn from(options: Report) -> Self {
+        Self { paths: options.paths, html: options.html }
     }
 }
 
 impl From<Compare> for CompareOptions {
-    fn from(asked: Compare) -> Self {
-        let Compare { old, new, contenders, fail_above, all, markdown } = asked;
+    fn from(options: Compare) -> Self {
+        let Compare { old, new, contenders, fail_above, all, markdown } = options;
         let with = match (new, contenders) {
-            (_, Some(Two(names))) => With::Within(names),
+            (_, Some(names)) => With::Within(names),
             (new, None) => With::Run(new.unwrap_or_default()),
         };
         Self { old, with, fail_above, all, markdown }
@@ -273,41 +261,9 @@ impl From<Compare> for CompareOptions {
 }
 
 /// Parses two labels separated by a comma.
-fn two_contenders(text: &str) -> Result<Two, String> {
+fn two_contenders(text: &str) -> Result<[String; 2], String> {
     let two = text.split_once(',');
     let two = two.filter(|(old, new)| !old.is_empty() && !new.is_empty() && old != new);
-    two.map(|(old, new)| Two([old, new].map(str::to_owned)))
+    two.map(|(old, new)| [old, new].map(str::to_owned))
         .ok_or_else(|| "give two contenders of the run, such as old,new".into())
-}
-
-/// Parses a count from 1 to 1000000.
-pub(crate) fn count(text: &str) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
-        _ => Err("give a whole number from 1 to 1000000".into()),
-    }
-}
-
-/// Parses a seed. It has 53 bits, which every JSON parser preserves exactly.
-fn seed(text: &str) -> Result<u64, String> {
-    match text.parse::<u64>() {
-        Ok(number) if number < 1 << 53 => Ok(number),
-        _ => Err("give a whole number from 0 to 9007199254740991".into()),
-    }
-}
-
-/// Parses a positive number up to a million.
-pub(crate) fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
-        _ => Err("give a number above 0, at most 1000000".into()),
-    }
-}
-
-/// Parses a percentage, including 0.
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
-        _ => Err("give a percentage from 0 to 1000000".into()),
-    }
 }

@@ -8,12 +8,14 @@ mod advise;
 mod arguments;
 mod cluster;
 mod demo;
-mod ending;
 mod export;
 mod observe;
+mod output;
+mod shutdown;
 mod time;
+mod values;
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -24,21 +26,22 @@ use purlin_lab::error::Problem;
 use purlin_lab::interrupt::Interrupt;
 
 use arguments::{Arguments, Command, Lab};
+use output::print;
 
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
         Ok(Arguments { command }) => command,
-        Err(error) => return unparsed(&error),
+        Err(error) => return usage_error(&error),
     };
-    let obeyed = match command {
-        Command::Lab { command } => obey(command),
-        Command::Ack { command } => ack::obey(command),
-        Command::Node(asked) => cluster::node(&asked),
-        Command::Call(asked) => cluster::call(&asked),
-        Command::Demo(asked) => demo::demo(&asked),
-        Command::Observe(asked) => observe::observe(asked),
+    let result = match command {
+        Command::Lab { command } => lab(command),
+        Command::Ack { command } => ack::ack(command),
+        Command::Node(options) => cluster::node(&options),
+        Command::Call(options) => cluster::call(&options),
+        Command::Demo(options) => demo::demo(&options),
+        Command::Observe(options) => observe::observe(options),
     };
-    match obeyed {
+    match result {
         Ok(status) => ExitCode::from(status),
         Err(problem) => {
             eprintln!("purlin: {problem}");
@@ -48,11 +51,11 @@ fn main() -> ExitCode {
 }
 
 /// Prints the requested help, or an argument error in one line.
-fn unparsed(error: &clap::Error) -> ExitCode {
+fn usage_error(error: &clap::Error) -> ExitCode {
     let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && error.kind() != help {
-        let told = Problem::new(one_line(&error.to_string()));
-        eprintln!("purlin: {told}; try --help");
+        let problem = Problem::new(one_line(&error.to_string()));
+        eprintln!("purlin: {problem}; try --help");
     } else {
         // WHY the result is ignored: a closed pipe is no reason to panic.
         let _ = error.print();
@@ -61,64 +64,58 @@ fn unparsed(error: &clap::Error) -> ExitCode {
 }
 
 /// Returns the parser's message in one line, without usage and hints.
-fn one_line(said: &str) -> String {
-    let said = said.strip_prefix("error: ").unwrap_or(said);
-    let lines = said.lines().map(str::trim);
-    let told =
+fn one_line(message: &str) -> String {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let lines = message.lines().map(str::trim);
+    let lines =
         lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    told.filter(|line| !line.is_empty()).fold(String::new(), |text, line| match text.as_str() {
+    lines.filter(|line| !line.is_empty()).fold(String::new(), |text, line| match text.as_str() {
         "" => line.to_owned(),
         begun if begun.ends_with(':') => format!("{begun} {line}"),
         begun => format!("{begun}; {line}"),
     })
 }
 
-fn obey(command: Lab) -> Result<u8, Problem> {
+fn lab(command: Lab) -> Result<u8, Problem> {
     match command {
-        Lab::List => {
-            print(&commands::list(&Surroundings::from_environment()))?;
-            Ok(0)
-        }
-        Lab::Report(asked) => {
-            let page = commands::report(&asked.into())?;
+        Lab::List => print(&commands::list(&Surroundings::from_environment()))?,
+        Lab::Report(options) => {
+            let page = commands::report(&options.into())?;
             print(&format!("{}\n", page.display()))?;
-            Ok(0)
         }
-        Lab::Export(asked) => {
-            if let Some(text) = commands::export(&asked.into())? {
+        Lab::Export(options) => {
+            if let Some(text) = commands::export(&options.into())? {
                 print(&text)?;
             }
-            Ok(0)
         }
-        Lab::Compare(asked) => {
-            let told = commands::compare(&asked.into())?;
-            print(&told.text)?;
-            Ok(told.failure.map_or(0, |failure| {
+        Lab::Compare(options) => {
+            let comparison = commands::compare(&options.into())?;
+            print(&comparison.text)?;
+            if let Some(failure) = comparison.failure {
                 eprintln!("purlin: {failure}");
-                1
-            }))
+                return Ok(1);
+            }
         }
-        Lab::Advise(asked) => {
-            print(&commands::advise(&asked.into())?)?;
-            Ok(0)
-        }
-        Lab::Time(asked) => {
+        Lab::Advise(options) => print(&commands::advise(&options.into())?)?,
+        Lab::Time(options) => {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
-            commands::time(&asked.into(), &interrupt, &mut io::stdout()).map(status)
+            let ended = commands::time(&options.into(), &interrupt, &mut io::stdout())?;
+            return Ok(status(ended));
         }
-        Lab::Run(asked) => {
+        Lab::Run(options) => {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
             let surroundings = Surroundings::from_environment();
             let out = &mut io::stdout();
-            let ended = match asked.resumed() {
+            let ended = match options.resumed() {
                 Some(resumed) => commands::resume(&resumed, &surroundings, &interrupt, out),
-                None => commands::run(&asked.into(), &surroundings, &interrupt, out),
+                None => commands::run(&options.into(), &surroundings, &interrupt, out),
             };
-            ended.map(status)
+            return ended.map(status);
         }
     }
+    Ok(0)
 }
 
 fn status(ended: Ended) -> u8 {
@@ -126,16 +123,5 @@ fn status(ended: Ended) -> u8 {
         Ended::Well => 0,
         Ended::WithLosses => 1,
         Ended::Interrupted => 130,
-    }
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-fn print(text: &str) -> Result<(), Problem> {
-    let mut out = io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::new(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use purlin_lab::commands::TimeOptions;
 use purlin_lab::timing::Limit;
 
-use crate::arguments::{count, positive};
+use crate::values::{count, count_or_zero, positive};
 
 /// Duration if neither a duration nor a count is given.
 const DEFAULT: Duration = Duration::from_secs(3);
@@ -17,20 +17,20 @@ Examples:
   purlin lab time -- sleep 0.1
       for 3 seconds
   purlin lab time -n 20 --warmup 2 -- ./server --self-test
-      twenty runs, after two that do not count
+      20 runs after 2 warm-up runs
   purlin lab time -t 10 -n 100 --json times.json -- sh -c 'sort words | uniq -c'
-      for ten seconds or a hundred runs, whichever comes first; a shell where one is wanted
+      for 10 seconds or 100 runs, whichever comes first; the shell is explicit
 
 How to read it:
-  A run is started without a shell, with nothing to read; what it writes is thrown away.
-  Its time is from before its start to its end, so starting the program is part of it.
-  Runs that lie apart are told of and count. The file has every time, in seconds, under the
-  names of hyperfine's export.
+  The command runs without a shell, without standard input, and its output is discarded.
+  Its time is from before its start to its end, so it includes starting the program.
+  Outliers are reported and included. The file has every time in seconds, in the format of
+  hyperfine's export.
 
 Exit status:
-  0  timed
-  2  the command cannot be started or failed; what was timed before is printed
-  130  interrupted; what was timed is printed and written";
+  0    timed
+  2    the command cannot be started or failed; the times measured before are printed
+  130  interrupted; the times measured before are printed and written";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -44,7 +44,7 @@ pub(crate) struct Time {
     count: Option<u32>,
 
     /// Run this many times before the first timed run
-    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = warmup)]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = count_or_zero)]
     warmup: u32,
 
     /// Count runs with a nonzero exit status
@@ -61,24 +61,19 @@ pub(crate) struct Time {
 }
 
 impl From<Time> for TimeOptions {
-    fn from(asked: Time) -> Self {
-        let limit = match (asked.seconds.map(Duration::from_secs_f64), asked.count.map(u64::from)) {
-            (Some(time), Some(count)) => Limit::from((time, count)),
-            (None, Some(count)) => Limit::from(count),
-            (time, None) => Limit::from(time.unwrap_or(DEFAULT)),
-        };
+    fn from(options: Time) -> Self {
+        let limit =
+            match (options.seconds.map(Duration::from_secs_f64), options.count.map(u64::from)) {
+                (Some(time), Some(count)) => Limit::from((time, count)),
+                (None, Some(count)) => Limit::from(count),
+                (time, None) => Limit::from(time.unwrap_or(DEFAULT)),
+            };
         Self {
-            command: asked.command,
+            command: options.command,
             limit,
-            warmup: u64::from(asked.warmup),
-            ignore_failure: asked.ignore_failure,
-            json: asked.json,
+            warmup: u64::from(options.warmup),
+            ignore_failure: options.ignore_failure,
+            json: options.json,
         }
     }
-}
-
-/// Parses a number of warm-up runs, including 0.
-fn warmup(text: &str) -> Result<u32, String> {
-    let wrong = || "give a whole number from 0 to 1000000".to_owned();
-    if text == "0" { Ok(0) } else { count(text).map_err(|_| wrong()) }
 }

@@ -52,7 +52,7 @@ impl Beam {
 
     /// Like [`Beam::start`], with another start module and more options and environment variables.
     pub(crate) fn run_with(
-        door: &str,
+        module: &str,
         options: &[&str],
         environment: &[(&str, &str)],
     ) -> io::Result<Self> {
@@ -64,7 +64,7 @@ impl Beam {
             .args(["-noinput", "-boot", "start_clean", "-pa"])
             .arg(code.path())
             .args(options)
-            .args(["-s", door, "main"])
+            .args(["-s", module, "main"])
             .env("ERL_CRASH_DUMP_SECONDS", "0")
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
@@ -170,16 +170,17 @@ fn compile(folder: &Path) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    Err(io::Error::other(format!("erlc refuses the interpreter: {said}")))
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    Err(io::Error::other(format!("erlc cannot compile the interpreter: {output}")))
 }
 
 fn length(bytes: &[u8]) -> [u8; 4] {
     (bytes.len() as u32).to_be_bytes()
 }
 
-fn cannot_be(program: &dyn fmt::Display) -> io::Error {
-    io::Error::other(format!("the BEAM saw what cannot be:\n{program}"))
+/// Returns the error for an invalid outcome of a program.
+pub(crate) fn cannot_be(program: &dyn fmt::Display) -> io::Error {
+    io::Error::other(format!("invalid outcome of the BEAM:\n{program}"))
 }
 
 fn named(what: &str, error: &io::Error) -> io::Error {

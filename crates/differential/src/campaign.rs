@@ -13,7 +13,7 @@ use crate::model::Runtime;
 use crate::native::{Native, simulate, simulate_tree};
 use crate::outcome::Outcome;
 use crate::report::{Difference, Place, Report};
-use crate::shrink::shrink;
+use crate::shrink::{shrink, shrink_refused};
 use crate::tree::{self, Event, Tree};
 
 /// Number of programs that run concurrently.
@@ -21,7 +21,7 @@ const BATCH: u64 = 64;
 /// Number of tries per program while it is shrunk; the yields differ for each try.
 const TRIES: u32 = 100;
 /// Number of differences after which the campaign stops.
-const MOST_DIFFERENCES: usize = 5;
+pub(crate) const MOST_DIFFERENCES: usize = 5;
 
 /// Returns `true` for every fourth program, which is a tree of supervisors.
 fn is_tree(seed: &u64) -> bool {
@@ -35,7 +35,6 @@ pub struct Campaign {
 }
 
 /// Returns the program with this number as text.
-#[must_use]
 pub fn show(seed: u64) -> String {
     if is_tree(&seed) {
         tree::generate::generate(seed).to_string()
@@ -51,6 +50,18 @@ pub enum Until {
     Programs(u64),
     /// Stop after this time.
     Time(Duration),
+}
+
+impl Until {
+    /// Returns the end of the batch from number `next` on, or `None` at the end of the campaign.
+    pub(crate) fn next(self, first: u64, next: u64, batch: u64, began: Instant) -> Option<u64> {
+        match self {
+            Self::Programs(count) => {
+                Some((next + batch).min(first + count)).filter(|end| *end > next)
+            }
+            Self::Time(time) => (began.elapsed() < time).then_some(next + batch),
+        }
+    }
 }
 
 impl Campaign {
@@ -74,14 +85,7 @@ impl Campaign {
         let mut report = Report::default();
         let mut next = first;
         while report.differences.len() < MOST_DIFFERENCES {
-            let end = match until {
-                Until::Programs(count) => (next + BATCH).min(first + count),
-                Until::Time(time) if began.elapsed() >= time => next,
-                Until::Time(_) => next + BATCH,
-            };
-            if end == next {
-                break;
-            }
+            let Some(end) = until.next(first, next, BATCH, began) else { break };
             let (trees, programs): (Vec<u64>, Vec<u64>) = (next..end).partition(is_tree);
             self.run_programs(&programs, &mut report)?;
             self.run_trees(&trees, &mut report)?;
@@ -158,9 +162,9 @@ impl Campaign {
             };
             let verdict = legal.judge(&seen);
             if verdict == Verdict::Refused {
-                let (program, seen) = self
-                    .explain(program, seed as u32, place)?
-                    .unwrap_or_else(|| (program.clone(), seen));
+                let mut run = |program: &Program| self.refused(program, seed as u32, place);
+                let (program, seen) =
+                    shrink_refused(program, &mut run)?.unwrap_or_else(|| (program.clone(), seen));
                 report.differences.push(Difference {
                     seed,
                     place,
@@ -173,33 +177,6 @@ impl Campaign {
         }
         report.count(program, beams.count(), &verdicts);
         Ok(())
-    }
-
-    /// Returns the smallest program that still differs and its outcome, if this program differs
-    /// again.
-    fn explain(
-        &mut self,
-        program: &Program,
-        chance: u32,
-        place: Place,
-    ) -> io::Result<Option<(Program, Outcome)>> {
-        let mut trouble = None;
-        let mut found = None;
-        let mut fails = |program: &Program| match self.refused(program, chance, place) {
-            Ok(Some(seen)) => {
-                found = Some((program.clone(), seen));
-                true
-            }
-            Ok(None) => false,
-            Err(error) => {
-                trouble = Some(error);
-                false
-            }
-        };
-        if fails(program) {
-            let _ = shrink(program.clone(), &mut fails);
-        }
-        trouble.map_or(Ok(found), Err)
     }
 
     /// Runs a program several times on one runtime and returns the first refused outcome, if any.

@@ -32,19 +32,16 @@ pub enum Verdict {
 
 impl<'a> Legal<'a> {
     /// Computes the allowed outcomes of a program on a runtime.
-    #[must_use]
     pub fn of(program: &'a Program, runtime: Runtime) -> Self {
         Self { program, runtime, all: outcomes(program, runtime, MOST_FOR_ALL) }
     }
 
     /// Returns the number of allowed outcomes, or `None` if there are too many states to list them.
-    #[must_use]
     pub fn count(&self) -> Option<usize> {
         self.all.as_ref().map(FxHashMap::len)
     }
 
     /// Returns up to three allowed outcomes as text.
-    #[must_use]
     pub fn examples(&self) -> String {
         let Some(all) = &self.all else { return "more than can be listed".to_string() };
         let some: Vec<String> = all.keys().take(3).map(ToString::to_string).collect();
@@ -57,7 +54,6 @@ impl<'a> Legal<'a> {
     }
 
     /// Judges an outcome.
-    #[must_use]
     pub fn judge(&self, seen: &Outcome) -> Verdict {
         let way = match &self.all {
             Some(all) => Ok(all.get(seen).cloned()),

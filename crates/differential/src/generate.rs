@@ -71,7 +71,6 @@ const SPREAD_THEMES: [[u32; DRAWS.len()]; 6] = [
 ];
 
 /// Returns the program with this number.
-#[must_use]
 pub fn generate(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
     let bases = [1, 2, 2, 2, 3, 3][rng.usize(..6)];
@@ -79,7 +78,6 @@ pub fn generate(seed: u64) -> Program {
 }
 
 /// Returns the spread program with this number; each node has at least one of its processes.
-#[must_use]
 pub fn generate_spread(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
     let bases = [2, 2, 2, 3, 3, 4][rng.usize(..6)];

@@ -203,7 +203,6 @@ impl Side {
     pub const ALL: [Self; 2] = [Self::Purlin, Self::Beam];
 
     /// Returns the node that a name belongs to in a spread program.
-    #[must_use]
     pub fn of_name(name: Name) -> Self {
         Self::ALL[usize::from(name % 2)]
     }
@@ -225,7 +224,6 @@ pub struct Program {
 
 impl Op {
     /// Returns the label under which the operation is counted.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Spawn(_, How::Plain) => "spawn",
@@ -261,7 +259,6 @@ impl Op {
     }
 
     /// Returns `true` if the process never gets past this operation.
-    #[must_use]
     pub fn is_last(&self) -> bool {
         matches!(self, Self::ExitSelf(_) | Self::Crash | Self::Park)
     }
@@ -301,7 +298,6 @@ impl Op {
 
 impl Program {
     /// Returns the node of a process in a spread program.
-    #[must_use]
     pub fn side(&self, who: Who) -> Side {
         Side::ALL[usize::from(self.abroad.unwrap_or(0) >> who & 1)]
     }
@@ -323,7 +319,6 @@ impl Program {
 
     /// Returns whether every process knows the processes it refers to, every child is spawned once,
     /// and every monitor is created before it is used.
-    #[must_use]
     pub fn is_valid(&self) -> bool {
         let mut spawned = vec![false; self.scripts.len()];
         let bases: Vec<Who> = (0..self.bases).collect();

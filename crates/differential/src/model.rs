@@ -13,49 +13,27 @@
 mod ahead;
 mod crossing;
 mod end;
+mod loss;
+mod runtime;
 mod signal;
 mod state;
 mod step;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use self::runtime::Runtime;
+
 use self::ahead::Ahead;
 use self::state::{Phase, State};
 use self::step::{give_up, is_ready, waits_a_while};
-use crate::language::{Op, Program, Side, Who};
+use crate::language::{Program, Side, Who};
 use crate::outcome::{End, Outcome};
 
 /// Number of steps executed of each script on the path to an outcome.
 pub type Reached = Vec<usize>;
 
-/// Runtime whose rules apply: the two differ where SEMANTICS says so after the clause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Runtime {
-    /// The BEAM.
-    Beam,
-    /// purlin.
-    Purlin,
-    /// A node of each, with the processes of the program spread over them.
-    Both,
-}
-
-impl Runtime {
-    /// Returns whether the program has an operation whose outcomes may differ between the runtimes.
-    #[must_use]
-    pub fn differ_on(program: &Program) -> bool {
-        (0..).zip(&program.scripts).any(|(who, script)| {
-            script.iter().any(|op| match op {
-                Op::Call(..) => true,
-                Op::Exit(to, _) => *to == who,
-                _ => false,
-            })
-        })
-    }
-}
-
 /// Returns every outcome that the clauses allow, or `None` if the search would visit more than
 /// `most_states` states.
-#[must_use]
 pub fn outcomes(
     program: &Program,
     runtime: Runtime,
@@ -174,7 +152,7 @@ fn made(program: &Program, state: &State, one: Move) -> Vec<State> {
         Move::Arrival(from, to) => match state.take(from, to) {
             Some((said, _)) if state.crossing.is_lost(said, to) => vec![state],
             Some((_, signal)) => match state.crossing.name_of_end(to) {
-                Some(name) => crossing::look_up(state, from, name, signal),
+                Some(name) => loss::look_up(state, from, name, signal),
                 None => {
                     let from = state.crossing.sender(from);
                     signal::handle(state, from, to, signal)
@@ -182,7 +160,7 @@ fn made(program: &Program, state: &State, one: Move) -> Vec<State> {
             },
             None => vec![state],
         },
-        Move::Lose(side) => crossing::lose(state, side),
+        Move::Lose(side) => loss::lose(state, side),
         Move::GiveUp(who) => vec![give_up(state, who)],
     }
 }

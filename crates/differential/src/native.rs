@@ -8,6 +8,7 @@
 //! runnable. No clock is involved.
 
 mod abroad;
+mod message;
 mod process;
 mod reasons;
 mod spread;
@@ -28,7 +29,7 @@ pub(crate) use self::abroad::Abroad;
 pub(crate) use self::spread::Half;
 pub use self::tree::simulate_tree;
 
-use self::process::Msg;
+use self::message::Msg;
 use self::world::World;
 use crate::language::Program;
 use crate::outcome::Outcome;
@@ -89,7 +90,6 @@ impl Native {
 /// # Panics
 ///
 /// Panics if the operating system refuses a resource that the node needs.
-#[must_use]
 pub fn simulate(program: &Program, seed: u32) -> Outcome {
     let mut simulation = Simulation::new(seed.into());
     let mut run = Run::begin(simulation.node(), program, 0, seed);

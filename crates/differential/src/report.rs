@@ -22,12 +22,33 @@ pub struct Report {
     pub determined: u64,
     /// Compared programs with several allowed outcomes, all of which were listed.
     pub listed: u64,
-    /// Number of compared programs that executed each operation.
-    pub operations: BTreeMap<&'static str, u64>,
+    operations: Operations,
     /// Outcomes that the clauses do not allow.
     pub differences: Vec<Difference>,
     /// Duration of the campaign.
     pub took: Duration,
+}
+
+/// Number of compared programs that executed each operation.
+#[derive(Debug, Default)]
+pub(crate) struct Operations(BTreeMap<&'static str, u64>);
+
+impl Operations {
+    /// Counts a program with these operations.
+    pub(crate) fn count(&mut self, mut kinds: Vec<&'static str>) {
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            *self.0.entry(kind).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, compared: u64) -> fmt::Result {
+        writeln!(f, "operations carried out, by the compared programs they are in:")?;
+        self.0.iter().try_for_each(|(kind, count)| {
+            writeln!(f, "  {kind:<22}{count:>9}  {:>5.1} %", share(*count, compared))
+        })
+    }
 }
 
 /// Place where a program ran.
@@ -43,7 +64,6 @@ pub enum Place {
 
 impl Place {
     /// Returns the runtime whose rules apply.
-    #[must_use]
     pub fn runtime(self) -> Runtime {
         match self {
             Self::Beam => Runtime::Beam,
@@ -97,7 +117,7 @@ impl Report {
                 done.extend(script.iter().take(*steps).map(Op::kind));
             }
         }
-        self.did(done);
+        self.operations.count(done);
     }
 
     /// Counts a tree, which always has exactly one outcome.
@@ -105,25 +125,17 @@ impl Report {
         self.programs += 1;
         self.trees += 1;
         self.determined += 1;
-        self.did(tree.kinds());
-    }
-
-    fn did(&mut self, mut kinds: Vec<&'static str>) {
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            *self.operations.entry(kind).or_default() += 1;
-        }
+        self.operations.count(tree.kinds());
     }
 
     /// Returns the number of compared programs.
-    #[must_use]
     pub fn compared(&self) -> u64 {
         self.programs - self.excluded
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
+/// Returns a part in percent.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
@@ -144,11 +156,7 @@ impl fmt::Display for Report {
         line(f, "    several, listed", self.listed, compared)?;
         line(f, "    too many to list", compared - self.determined - self.listed, compared)?;
         writeln!(f, "differences         {:>9}", self.differences.len())?;
-        writeln!(f, "operations carried out, by the compared programs they are in:")?;
-        for (kind, count) in &self.operations {
-            writeln!(f, "  {kind:<22}{count:>9}  {:>5.1} %", share(*count, compared))?;
-        }
-        Ok(())
+        self.operations.write(f, compared)
     }
 }
 

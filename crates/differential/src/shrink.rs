@@ -1,7 +1,34 @@
 //! Shrinks a failing program as long as it fails.
 
+use std::io;
+
 use crate::language::{Op, Program};
+use crate::outcome::Outcome;
 use crate::tree::Tree;
+
+/// Shrinks a program as long as `run` returns a refused outcome. Returns the smallest program with
+/// its outcome, or `None` if the program does not fail again.
+pub(crate) fn shrink_refused(
+    program: &Program,
+    run: &mut dyn FnMut(&Program) -> io::Result<Option<Outcome>>,
+) -> io::Result<Option<(Program, Outcome)>> {
+    let mut result = Ok(None);
+    let mut fails = |program: &Program| match run(program) {
+        _ if result.is_err() => false,
+        Ok(seen) => seen.is_some_and(|seen| {
+            result = Ok(Some((program.clone(), seen)));
+            true
+        }),
+        Err(error) => {
+            result = Err(error);
+            false
+        }
+    };
+    if fails(program) {
+        shrink(program.clone(), &mut fails);
+    }
+    result
+}
 
 /// Returns a smallest failing value obtained from this one by removing parts.
 pub(crate) fn shrink<T: Smaller>(failing: T, fails: &mut dyn FnMut(&T) -> bool) -> T {

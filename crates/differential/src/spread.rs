@@ -25,14 +25,15 @@ use self::machine::{Known, Machine};
 use self::report::{Difference, Report};
 use self::rest::Prober;
 use self::wire::Wire;
-use crate::campaign::Until;
+use crate::beam::cannot_be;
+use crate::campaign::{MOST_DIFFERENCES, Until};
 use crate::code;
 use crate::generate::generate_spread;
 use crate::language::{By, Program, Side, Who};
 use crate::model::{Runtime as Rules, TooMany, allows};
 use crate::native::{Abroad, Half};
 use crate::outcome::Outcome;
-use crate::shrink::shrink;
+use crate::shrink::shrink_refused;
 
 const COOKIE: &str = "differential";
 const OURS: &str = "purlin";
@@ -46,11 +47,8 @@ const MOST_STATES: usize = 50_000;
 const MOST_LOOKS: usize = 10_000_000;
 /// Number of tries per program while it is shrunk.
 const TRIES: u32 = 30;
-/// Number of differences after which the campaign stops.
-const MOST_DIFFERENCES: usize = 5;
 
 /// Returns the program with this number as text.
-#[must_use]
 pub fn show(seed: u64) -> String {
     generate_spread(seed).to_string()
 }
@@ -102,16 +100,9 @@ impl Spread {
         let mut report = Report::default();
         let mut seed = first;
         while report.differences.len() < MOST_DIFFERENCES {
-            let is_over = match until {
-                Until::Programs(count) => seed == first + count,
-                Until::Time(time) => began.elapsed() >= time,
-            };
-            if is_over {
-                break;
-            }
-            let program = generate_spread(seed);
-            self.judge(seed, &program, &mut report)?;
-            seed += 1;
+            let Some(next) = until.next(first, seed, 1, began) else { break };
+            self.judge(seed, &generate_spread(seed), &mut report)?;
+            seed = next;
         }
         report.took = began.elapsed();
         Ok(report)
@@ -122,9 +113,10 @@ impl Spread {
         match allows(program, Rules::Both, &seen, MOST_STATES) {
             Ok(Some(reached)) => report.count(program, &reached, &seen),
             Ok(None) => {
-                let (small, again) = self.explain(program, seed as u32)?;
-                let found = again.unwrap_or(seen);
-                let (program, seen) = (small.to_string(), found.to_string());
+                let mut run = |program: &Program| self.refused(program, seed as u32);
+                let (program, seen) =
+                    shrink_refused(program, &mut run)?.unwrap_or_else(|| (program.clone(), seen));
+                let (program, seen) = (program.to_string(), seen.to_string());
                 report.differences.push(Difference { seed, program, seen });
             }
             Err(TooMany) => report.exclude(),
@@ -132,34 +124,15 @@ impl Spread {
         Ok(())
     }
 
-    /// Returns the smallest program that still differs, and its outcome if the program differs again.
-    fn explain(
-        &mut self,
-        program: &Program,
-        chance: u32,
-    ) -> io::Result<(Program, Option<Outcome>)> {
-        let mut trouble = None;
-        let mut found = None;
-        let mut fails = |program: &Program| {
-            for more in 0..TRIES {
-                match self.see(program, chance.wrapping_add(more)) {
-                    Ok(seen) => {
-                        if allows(program, Rules::Both, &seen, MOST_STATES) == Ok(None) {
-                            found = Some(seen);
-                            return true;
-                        }
-                    }
-                    Err(error) => {
-                        trouble = Some(error);
-                        return false;
-                    }
-                }
+    /// Runs a program several times and returns the first refused outcome, if any.
+    fn refused(&mut self, program: &Program, chance: u32) -> io::Result<Option<Outcome>> {
+        for more in 0..TRIES {
+            let seen = self.see(program, chance.wrapping_add(more))?;
+            if allows(program, Rules::Both, &seen, MOST_STATES) == Ok(None) {
+                return Ok(Some(seen));
             }
-            false
-        };
-        let small =
-            if fails(program) { shrink(program.clone(), &mut fails) } else { program.clone() };
-        trouble.map_or(Ok((small, found)), Err)
+        }
+        Ok(None)
     }
 
     /// Runs a program once.
@@ -179,7 +152,7 @@ impl Spread {
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
-        let ours = self.told(half.bases());
+        let ours = self.terms_of(half.bases());
         self.machine.go(&ours)?;
         half.begin();
         loop {
@@ -193,15 +166,14 @@ impl Spread {
         }
         half.finish();
         self.rest(program)?;
-        let ours = self.told(half.all());
+        let ours = self.terms_of(half.all());
         let (theirs, outcome) = self.machine.finish(&ours)?;
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
         let (ours, count) = (half.outcome(), program.scripts.len());
         half.kill();
-        let theirs = code::decode(&outcome, count)
-            .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))?;
+        let theirs = code::decode(&outcome, count).ok_or_else(|| cannot_be(program))?;
         let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
         let trace = |(who, (ours, theirs))| match program.side(who) {
             Side::Purlin => ours,
@@ -210,7 +182,7 @@ impl Spread {
         Ok(Outcome(both.map(trace).collect()))
     }
 
-    fn told(&self, ours: Vec<(u8, purlin::ProcessId)>) -> Known {
+    fn terms_of(&self, ours: Vec<(u8, purlin::ProcessId)>) -> Known {
         let pid = |(who, id)| (who, self.cluster.term_of(id).into());
         ours.into_iter().map(pid).collect()
     }

@@ -166,7 +166,6 @@ pub enum Event {
 
 impl Order {
     /// Returns the label under which the order is counted.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::End(..) => "a worker ends",
@@ -183,7 +182,6 @@ impl Order {
 
 impl Strategy {
     /// Returns the label under which the strategy is counted.
-    #[must_use]
     pub fn kind(self) -> &'static str {
         match self {
             Self::OneForOne => "one_for_one",
@@ -195,7 +193,6 @@ impl Strategy {
 
 impl Tree {
     /// Returns the labels under which the tree is counted.
-    #[must_use]
     pub fn kinds(&self) -> Vec<&'static str> {
         let orders = self.orders.iter().map(Order::kind);
         let mut kinds: Vec<_> = orders.chain([self.top.strategy.kind()]).collect();

@@ -6,28 +6,17 @@
 //!
 //! COST: the growth of the caller's buffer, and a stack of 24 bytes per level.
 
-use std::ops::DerefMut;
 use std::slice::Iter;
 
-use bytes::BufMut;
-use num_bigint::{BigInt, Sign};
-
 use crate::error::EncodeError;
+use crate::put::{AtomIndex, Atoms, Buffer, count, put_integer, put_small, put_tuple};
 use crate::tag;
-use crate::writer::{AtomIndex, Atoms};
 use crate::{Atom, BitString, Export, Fun, NativeRecord, Port, Term};
 
 /// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
 /// Ports with a number below this are encoded as nodes before OTP 24 encode them.
 const SMALL_PORTS: u64 = 1 << 28;
-
-/// Output buffer: `Vec<u8>`, `BytesMut` and similar types.
-///
-/// WHY mutable access: the size of a fun precedes it and is known only after it is written.
-pub trait Buffer: BufMut + DerefMut<Target = [u8]> {}
-
-impl<B: BufMut + DerefMut<Target = [u8]>> Buffer for B {}
 
 /// Encoder of one term.
 ///
@@ -294,69 +283,6 @@ impl<'t, 'c> Encoder<'t, 'c> {
         self.atoms.put(buffer, &export.function);
         put_small(buffer, export.arity.into());
     }
-}
-
-/// Writes an atom with this text, which must not exceed the maximum length.
-pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, text: &str) {
-    let text = text.as_bytes();
-    match u8::try_from(text.len()) {
-        Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
-        Err(_) => {
-            buffer.put_u8(tag::ATOM_UTF8);
-            // At most 255 characters of 4 bytes.
-            buffer.put_u16(text.len() as u16);
-        }
-    }
-    buffer.put_slice(text);
-}
-
-pub(crate) fn put_small<B: Buffer>(buffer: &mut B, value: i64) {
-    if let Ok(value) = u8::try_from(value) {
-        buffer.put_slice(&[tag::SMALL_INTEGER, value]);
-    } else if let Ok(value) = i32::try_from(value) {
-        buffer.put_u8(tag::INTEGER);
-        buffer.put_i32(value);
-    } else {
-        let digits = value.unsigned_abs().to_le_bytes();
-        let length = digits.len() - value.unsigned_abs().leading_zeros() as usize / 8;
-        buffer.put_slice(&[tag::SMALL_BIG, length as u8, u8::from(value < 0)]);
-        buffer.put_slice(&digits[..length]);
-    }
-}
-
-/// Writes an integer in the shortest form.
-pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(), EncodeError> {
-    if let Ok(small) = i64::try_from(value) {
-        put_small(buffer, small);
-        return Ok(());
-    }
-    let (sign, digits) = value.to_bytes_le();
-    match u8::try_from(digits.len()) {
-        Ok(few) => buffer.put_slice(&[tag::SMALL_BIG, few]),
-        Err(_) => {
-            buffer.put_u8(tag::LARGE_BIG);
-            buffer.put_u32(count(digits.len())?);
-        }
-    }
-    buffer.put_u8(u8::from(sign == Sign::Minus));
-    buffer.put_slice(&digits);
-    Ok(())
-}
-
-/// Writes the head of a tuple.
-pub(crate) fn put_tuple<B: Buffer>(buffer: &mut B, length: usize) -> Result<(), EncodeError> {
-    match u8::try_from(length) {
-        Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
-        Err(_) => {
-            buffer.put_u8(tag::LARGE_TUPLE);
-            buffer.put_u32(count(length)?);
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn count(length: usize) -> Result<u32, EncodeError> {
-    u32::try_from(length).map_err(|_| EncodeError::TooLong)
 }
 
 impl Term {

@@ -30,7 +30,6 @@ mod binary;
 mod decode;
 mod encode;
 mod error;
-mod fun;
 mod identifier;
 mod inflate;
 mod list;
@@ -39,6 +38,7 @@ mod native_record;
 mod number;
 mod order;
 mod phash2;
+mod put;
 mod reader;
 mod table;
 mod tag;
@@ -51,25 +51,25 @@ mod writer;
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
 pub use decode::{Decoder, Limits};
-pub use encode::{Buffer, Encoder};
+pub use encode::Encoder;
 pub use error::{DecodeError, EncodeError, Reason};
-pub use fun::{Export, Fun};
 pub use identifier::{Pid, Port, Reference};
 pub use list::ImproperList;
 pub use map::Map;
 pub use native_record::NativeRecord;
 pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
+pub use put::{AtomIndex, Buffer};
 pub use reader::Reader;
 pub use table::AtomTable;
-pub use term::{NotFinite, Term};
+pub use term::{Export, Fun, NotFinite, Term};
 pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, NativeRecordHead, PidParts, Token};
 pub use value::{
     Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
     to_term, with,
 };
-pub use writer::{AtomIndex, Writer};
+pub use writer::Writer;
 
 /// Documents whose examples run as tests.
 #[cfg(doctest)]

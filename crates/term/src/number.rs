@@ -9,8 +9,6 @@ use std::hash::{Hash, Hasher};
 
 use num_bigint::BigInt;
 
-use crate::Term;
-
 /// A finite float; Erlang has no others.
 ///
 /// Floats are equal if their bits are, so `0.0` and `-0.0` differ, as they do since OTP 27.
@@ -70,7 +68,7 @@ impl fmt::Debug for Float {
 
 /// An integer outside of `i64`, created by `Term::from` of a [`BigInt`].
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct BigInteger(Box<BigInt>);
+pub struct BigInteger(pub(crate) Box<BigInt>);
 
 impl BigInteger {
     /// Returns the value.
@@ -85,29 +83,11 @@ impl fmt::Debug for BigInteger {
     }
 }
 
-impl From<BigInt> for Term {
-    fn from(value: BigInt) -> Self {
-        match i64::try_from(&value) {
-            Ok(small) => Self::Integer(small),
-            Err(_) => Self::BigInteger(BigInteger(Box::new(value))),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use num_bigint::BigInt;
 
     use super::Float;
-    use crate::Term;
-
-    #[test]
-    fn integers_that_fit_64_bits_are_normalized() {
-        for small in [0, 1, -1, i64::MAX, i64::MIN] {
-            assert_eq!(Term::from(BigInt::from(small)), Term::Integer(small));
-        }
-        assert!(matches!(Term::from(BigInt::from(i64::MAX) + 1), Term::BigInteger(_)));
-    }
 
     #[test]
     fn a_float_is_finite_and_zeros_differ_by_their_sign() {

@@ -199,15 +199,15 @@ fn begin_lists<'t>(a: Cells<'t>, b: Cells<'t>, numbers: Numbers, left: &mut Vec<
 
 fn compare_pids(a: &Pid, b: &Pid) -> Ordering {
     let numbers = |pid: &Pid| (pid.serial, pid.id);
-    numbers(a).cmp(&numbers(b)).then(node(&a.node, a.creation).cmp(&node(&b.node, b.creation)))
+    numbers(a).cmp(&numbers(b)).then((&a.node, a.creation).cmp(&(&b.node, b.creation)))
 }
 
 fn compare_ports(a: &Port, b: &Port) -> Ordering {
-    node(&a.node, a.creation).cmp(&node(&b.node, b.creation)).then(a.id.cmp(&b.id))
+    (&a.node, a.creation).cmp(&(&b.node, b.creation)).then(a.id.cmp(&b.id))
 }
 
 fn compare_references(a: &Reference, b: &Reference) -> Ordering {
-    let nodes = node(&a.node, a.creation).cmp(&node(&b.node, b.creation));
+    let nodes = (&a.node, a.creation).cmp(&(&b.node, b.creation));
     nodes.then_with(|| compare_words(a.words(), b.words()))
 }
 
@@ -233,10 +233,6 @@ fn compare_funs(a: &Fun, b: &Fun) -> Ordering {
 fn compare_rest_of_funs(a: &Fun, b: &Fun) -> Ordering {
     let rest = |fun: &Fun| (fun.arity, fun.uniq, fun.index);
     rest(a).cmp(&rest(b)).then_with(|| compare_pids(&a.pid, &b.pid))
-}
-
-fn node(name: &Atom, creation: u32) -> (&Atom, u32) {
-    (name, creation)
 }
 
 /// Compares numbers given as words, the least significant first, as a BEAM does: the longer one is

@@ -1,8 +1,10 @@
-//! Erlang term type.
+//! Erlang term type, and funs: purlin can store a fun of another node and send it back, but not call it.
+
+use num_bigint::BigInt;
 
 use crate::{
-    Atom, BigInteger, Binary, BitString, Export, Float, Fun, ImproperList, Map, NativeRecord, Pid,
-    Port, Reference,
+    Atom, BigInteger, Binary, BitString, Float, ImproperList, Map, NativeRecord, Pid, Port,
+    Reference,
 };
 
 /// An owned Erlang term.
@@ -55,6 +57,38 @@ pub enum Term {
     NativeRecord(Box<NativeRecord>),
     /// A node's local encoding (LOCAL_EXT), the bytes after the tag; always a whole message.
     Local(Binary),
+}
+
+/// A fun with its free variables.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fun {
+    /// Module that defines it.
+    pub module: Atom,
+    /// Number of arguments.
+    pub arity: u8,
+    /// MD5 of the significant parts of the module.
+    pub uniq: [u8; 16],
+    /// Index in the module.
+    pub index: u32,
+    /// Index in the format of old releases.
+    pub old_index: i64,
+    /// Hash of the module in the format of old releases.
+    pub old_uniq: i64,
+    /// Process that created it.
+    pub pid: Pid,
+    /// Values of its free variables.
+    pub free: Vec<Term>,
+}
+
+/// External fun: `fun module:function/arity`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Export {
+    /// The module.
+    pub module: Atom,
+    /// The function.
+    pub function: Atom,
+    /// Number of arguments.
+    pub arity: u8,
 }
 
 impl Term {
@@ -194,13 +228,22 @@ macro_rules! from_integers {
         })*
         $(impl From<$large> for Term {
             fn from(value: $large) -> Self {
-                Self::from(num_bigint::BigInt::from(value))
+                Self::from(BigInt::from(value))
             }
         })*
     };
 }
 
 from_integers!(i8 i16 i32 i64 u8 u16 u32; u64 i128 u128 usize isize);
+
+impl From<BigInt> for Term {
+    fn from(value: BigInt) -> Self {
+        match i64::try_from(&value) {
+            Ok(small) => Self::Integer(small),
+            Err(_) => Self::BigInteger(BigInteger(Box::new(value))),
+        }
+    }
+}
 
 impl From<bool> for Term {
     fn from(value: bool) -> Self {
@@ -260,6 +303,8 @@ from_parts!(Float Atom Binary Map; BitString Pid Port Reference Fun Export Nativ
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigInt;
+
     use super::Term;
 
     #[test]
@@ -267,6 +312,14 @@ mod tests {
         fn sendable<T: Send + Sync + Clone + 'static>() {}
         sendable::<Term>();
         assert_eq!(size_of::<Term>(), 32);
+    }
+
+    #[test]
+    fn integers_that_fit_64_bits_are_normalized() {
+        for small in [0, 1, -1, i64::MAX, i64::MIN] {
+            assert_eq!(Term::from(BigInt::from(small)), Term::Integer(small));
+        }
+        assert!(matches!(Term::from(BigInt::from(i64::MAX) + 1), Term::BigInteger(_)));
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Writer of the external term format without a [`Term`], the counterpart of
 //! [`Reader`](crate::Reader).
 
-use crate::encode::{Buffer, Encoder, count, put_atom, put_integer, put_small, put_tuple};
+use crate::encode::Encoder;
 use crate::error::EncodeError;
+use crate::put::{AtomIndex, Atoms, Buffer, count, put_integer, put_small, put_tuple};
 use crate::{Atom, Pid, Reference, Term, tag};
-
-/// Function from an atom to its atom cache index in the message header, if it has one.
-pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
 
 /// Appends tokens to a buffer, without a version byte. The caller must write exactly the announced
 /// number of parts.
@@ -105,38 +103,6 @@ impl<'b, 'c, B: Buffer> Writer<'b, 'c, B> {
         match &mut self.atoms.0 {
             Some(index) => encoder.index(&mut **index).write(self.buffer),
             None => encoder.write(self.buffer),
-        }
-    }
-}
-
-/// Writer of atoms, as atom cache references where the function returns an index.
-pub(crate) struct Atoms<'c>(pub(crate) Option<&'c mut AtomIndex<'c>>);
-
-impl Atoms<'_> {
-    pub(crate) fn put<B: Buffer>(&mut self, buffer: &mut B, atom: &Atom) {
-        match self.0.as_mut().and_then(|index| index(atom)) {
-            Some(index) => buffer.put_slice(&[tag::ATOM_CACHE_REF, index]),
-            None => put_atom(buffer, atom.as_str()),
-        }
-    }
-
-    pub(crate) fn put_pid<B: Buffer>(&mut self, buffer: &mut B, pid: &Pid) {
-        buffer.put_u8(tag::NEW_PID);
-        self.put(buffer, &pid.node);
-        let mut numbers = [0; 12];
-        numbers[..4].copy_from_slice(&pid.id.to_be_bytes());
-        numbers[4..8].copy_from_slice(&pid.serial.to_be_bytes());
-        numbers[8..].copy_from_slice(&pid.creation.to_be_bytes());
-        buffer.put_slice(&numbers);
-    }
-
-    pub(crate) fn put_reference<B: Buffer>(&mut self, buffer: &mut B, reference: &Reference) {
-        buffer.put_u8(tag::NEWER_REFERENCE);
-        buffer.put_u16(reference.words().len() as u16);
-        self.put(buffer, &reference.node);
-        buffer.put_u32(reference.creation);
-        for word in reference.words() {
-            buffer.put_u32(*word);
         }
     }
 }

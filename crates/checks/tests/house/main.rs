@@ -1,14 +1,16 @@
 //! Rules for the whole tree, as tests.
 //!
-//! Each module contains one rule: a function from a [`tree::Tree`] to findings, and tests of that
-//! function on small trees that violate the rule. The tests in this file apply the rules to the
+//! A rule is a module: a function from a [`tree::Tree`] to findings, and tests of that function on
+//! small trees that violate the rule. The tests in this file apply the rules to the
 //! real tree. Nothing here writes outside of cargo's directory for temporary files.
 
 mod clauses;
 mod clocks;
 mod commands;
+mod cycles;
 mod finding;
 mod fixture;
+mod imports;
 mod leftovers;
 mod links;
 mod manifests;
@@ -33,6 +35,11 @@ fn the_workspace() -> Workspace {
 #[test]
 fn no_file_is_too_long_or_too_big() {
     demand_none(&size::check(&the_tree()));
+}
+
+#[test]
+fn no_import_cycle_of_a_crate_has_more_than_four_files() {
+    demand_none(&cycles::check(&the_tree()));
 }
 
 #[test]

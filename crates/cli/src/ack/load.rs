@@ -1,23 +1,23 @@
 //! `purlin ack load`: arguments and implementation.
 
-use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use purlin_ack::client::{PemError, Tls};
 use purlin_ack::load::{Live, Load as Run, LoadError, Plan, short};
+use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 use purlin_lab::store;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::time::MissedTickBehavior;
 
-use super::LevelName;
-use crate::arguments::{count, positive};
-use crate::ending::asked_to_end;
+use crate::output::{print, problem};
+use crate::shutdown::shutdown_signal;
+use crate::values::{LEVELS, count, large_count, one_of, positive};
 
 /// Refresh interval of the live line.
 const TICK: Duration = Duration::from_millis(250);
@@ -29,16 +29,16 @@ Examples:
   purlin ack load
       the preset of best, to port 8006 of this machine
   purlin ack load --strategy throttle
-      the load of 2015 for that server, to its port 8002
+      the preset of 2015 for that server, to its port 8002
   purlin ack load --strategy sync-ack host:9000 --connections 4 --rounds 10 --json out.json
-      four connections, to another place, the results also in out.json
+      four connections to another host; results also in out.json
   purlin ack load --session handled --size 100 --window 10000
-      with a session on each connection, of messages of 100 bytes, 10000 unanswered at most
+      a session on each connection, messages of 100 bytes, at most 10000 unanswered
   purlin ack load 10.0.0.7:8006 --tls-ca ca.pem --tls-name server.example
-      over TLS, to a server with a certificate for that name for which one in ca.pem vouches
+      over TLS, to a server with a certificate for that name signed by a CA in ca.pem
 
-Presets, rounds × messages of 5 bytes, messages in a write:
-  request-reply  100 × 10000, one after the other
+Presets: rounds × messages of 5 bytes, messages per write
+  request-reply  100 × 10000, one at a time
   throttle       20 × 100000, 1
   head-rest      20 × 200000, 50, TCP_NODELAY
   sync-ack       50 × 1000000, 50
@@ -46,17 +46,17 @@ Presets, rounds × messages of 5 bytes, messages in a write:
   best           20 × 10000000, 16384
 
 How to read it:
-  messages per second    by rounds, each from its first write to its last answer; the
-                         median, the slowest and the fastest
-  from write to answer   from when a write was begun to when the answer to a message in it
-                         was read; without --window it is how much the sockets hold
+  messages per second    of a round, from its first write to its last answer: median,
+                         slowest and fastest round
+  from write to answer   from the start of a write to the read of the answer to a message in
+                         it; without --window mostly the time in socket buffers
   Every answer is verified: each message is covered once, in order.
 
 Exit status:
-  0  all messages were sent and answered
-  1  a connection failed; what was found before is printed
-  2  what was asked cannot be done, or there is no TLS with this server; one line says why
-  130  interrupted; what was found is printed";
+  0    all messages were sent and answered
+  1    a connection failed; the results before are printed
+  2    invalid arguments, or no TLS connection to this server
+  130  interrupted; the results before are printed";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -75,7 +75,7 @@ pub(crate) struct Load {
     rounds: Option<u32>,
 
     /// Send this many messages per round and connection
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = many)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = large_count)]
     messages: Option<u64>,
 
     /// Set the payload size in bytes, without the 12-byte header [default: 5]
@@ -95,16 +95,16 @@ pub(crate) struct Load {
     poll: Option<f64>,
 
     /// Set TCP_NODELAY [default: no, except for head-rest]
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
-    nodelay: Option<YesNo>,
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true, value_parser = one_of([("yes", true), ("no", false)]))]
+    nodelay: Option<bool>,
 
     /// Open this many connections, each on a dedicated thread [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
 
     /// Open a session with this ack level on each connection; only with best
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    session: Option<LevelName>,
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(LEVELS))]
+    session: Option<Level>,
 
     /// Give up if the server does not respond for this many seconds [default: 10]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
@@ -131,12 +131,6 @@ pub(crate) struct Load {
     json: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum YesNo {
-    Yes,
-    No,
-}
-
 /// A limit, or `None` for no limit.
 #[derive(Debug, Clone, Copy)]
 struct Bound(Option<u64>);
@@ -156,8 +150,8 @@ impl Load {
             poll_interval: self
                 .poll
                 .map_or(preset.poll_interval, |millis| Duration::from_secs_f64(millis / 1e3)),
-            nodelay: self.nodelay.map_or(preset.nodelay, |asked| matches!(asked, YesNo::Yes)),
-            level: self.session.map(Into::into),
+            nodelay: self.nodelay.unwrap_or(preset.nodelay),
+            level: self.session,
             patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
             tls: self.tls()?,
         })
@@ -177,38 +171,35 @@ impl Load {
 }
 
 /// Runs the command. Returns the exit status.
-pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
-    let plan = asked.plan().map_err(|error| Problem::new(error.to_string()))?;
-    plan.check().map_err(|bad| Problem::new(bad.to_string()))?;
-    if let Some(path) = &asked.json {
+pub(crate) fn load(options: &Load) -> Result<u8, Problem> {
+    let plan = options.plan().map_err(problem)?;
+    plan.check().map_err(problem)?;
+    if let Some(path) = &options.json {
         store::probe(path)?;
     }
-    let runtime = runtime(plan.connections)
-        .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+    // One blocking thread per connection, and one for name resolution.
+    let threads = plan.connections as usize + 1;
+    let runtime = Builder::new_current_thread().max_blocking_threads(threads).enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
     let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
-    crate::print(&summary.to_string())?;
-    if let Some(path) = &asked.json {
+    print(&summary.to_string())?;
+    if let Some(path) = &options.json {
         store::write(path, &format!("{:#}\n", summary.to_json()))?;
     }
     Ok(status)
 }
 
-/// Builds a runtime with a blocking thread per connection and one for name resolution.
-fn runtime(connections: u32) -> io::Result<Runtime> {
-    let threads = connections as usize + 1;
-    Builder::new_current_thread().max_blocking_threads(threads).enable_all().build()
-}
-
 /// Runs all rounds, or until a failure or interruption. Returns `None` if it was interrupted before connecting.
 async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
     let rounds = plan.rounds;
-    let mut end = pin!(asked_to_end()?);
+    let mut end = pin!(shutdown_signal()?);
     let connected = tokio::select! {
         connected = Run::connect(plan) => connected,
         () = &mut end => return Ok(None),
     };
-    let mut run = connected.map_err(|error| Problem::new(error.to_string()))?;
+    let mut run = connected.map_err(problem)?;
     let mut line = Line::new(run.live());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -227,17 +218,14 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
             Some(Ok(_)) => continue,
             // WHY without results: no TLS connection was established, so nothing was sent.
             Some(Err(LoadError::Failed(failed))) if failed.is_insecure() => {
-                line.clear();
-                return Err(Problem::new(failed.to_string()));
+                return Err(problem(failed));
             }
             Some(Err(error)) => line.failed(&error),
             None => INTERRUPTED,
         };
-        line.clear();
         return Ok(Some((run, status)));
     }
     let status = run.finish().await.map_or_else(|error| line.failed(&error), |()| 0);
-    line.clear();
     Ok(Some((run, status)))
 }
 
@@ -271,29 +259,23 @@ impl Line {
         self.bar.tick();
     }
 
-    fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
-
     /// Prints the error. Returns the exit status.
     fn failed(&self, error: &LoadError) -> u8 {
-        self.clear();
+        self.bar.finish_and_clear();
         eprintln!("purlin: {error}");
         1
     }
 }
 
-/// Parses a number of messages.
-fn many(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(number) if number >= 1 => Ok(number),
-        _ => Err("give a whole number from 1".into()),
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 
 /// Parses a number of messages or `none`.
 fn window(text: &str) -> Result<Bound, String> {
-    match (text, many(text)) {
+    match (text, large_count(text)) {
         ("none", _) => Ok(Bound(None)),
         (_, Ok(number)) => Ok(Bound(Some(number))),
         _ => Err("give a whole number from 1, or none".into()),

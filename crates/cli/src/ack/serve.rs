@@ -9,40 +9,41 @@ use clap::Args;
 use purlin::{Node, Pid, Process, spawn};
 use purlin_ack::handler::{Count, File, HandedBatch, ToProcess};
 use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
+use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
-use super::LevelName;
-use super::forward::{Forwarding, To, Way};
-use crate::arguments::{count, positive};
-use crate::ending::asked_to_end;
+use super::forward::{Forwarding, GatewayRef, Target};
+use crate::output::{print, problem, with_counters};
+use crate::shutdown::shutdown_signal;
+use crate::values::{LEVELS, count, one_of, positive};
 
 const HELP: &str = "\
 Examples:
   purlin ack serve
-      the five servers of 2015 on ports 8001 to 8005 of this machine, and best on 8006
+      the five servers of 2015 on ports 8001 to 8005 of 127.0.0.1, and best on 8006
   purlin ack serve --strategy best --listen 0.0.0.0:9000 --handler file messages.bin
-      one of them, for everybody, all messages in a file; acks mean what a client's
-      session asks for: received, handled or durable
+      one server on all interfaces that appends all messages to a file; a client's
+      session selects the meaning of its acks: received, handled or durable
   purlin ack serve --strategy sync-ack --listen 127.0.0.1:0
-      on any free port; the line that is printed says which
+      on a free port, which is printed
   purlin ack serve --strategy best --forward sink@shop@127.0.0.1 --cookie secret
-      each message goes to the process sink of the node shop@127.0.0.1, Erlang's, Elixir's
-      or ours, and is acknowledged when that has confirmed it
+      forwards each message to the process sink on the node shop@127.0.0.1 (Erlang,
+      Elixir or purlin), and acknowledges it when the process has confirmed it
   purlin ack serve --tls-cert server.pem --tls-key server.key --tls-clients ca.pem
-      over TLS, for clients with a certificate for which one in ca.pem vouches
+      over TLS, for clients with a certificate signed by a CA in ca.pem
 
 Handlers:
-  count      the messages are counted
-  file PATH  they are appended to a file, as they came
-  process    they are handed to a process, a block at a time
+  count      count the messages
+  file PATH  append the messages to a file as received
+  process    send the messages to a process, one block at a time
 
-Ends at SIGTERM or Ctrl-C: nobody is let in any more, what was read is handled and
-answered, and what was done is printed.
+At SIGTERM or Ctrl-C the servers accept no more connections, handle and acknowledge the
+messages that they have read, and print their counters.
 
 Exit status:
-  0  it was asked to end, and everything that was read is answered
-  2  it cannot listen or join a cluster, or what was asked cannot be; one line says why";
+  0  stopped by a signal after all messages that were read have been acknowledged
+  2  invalid arguments, or the command cannot listen or join the cluster";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -53,8 +54,8 @@ pub(crate) struct Serve {
 
     /// Listen on this address, with --strategy also on this port [default: 127.0.0.1 and the port
     /// of each strategy]
-    #[arg(long, value_name = "ADDRESS", value_parser = place)]
-    listen: Option<Place>,
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
+    listen: Option<ListenAddress>,
 
     /// Choose the handler of messages: count, file PATH or process
     #[arg(long, value_name = "NAME", num_args = 1..=2, default_value = "count")]
@@ -65,8 +66,8 @@ pub(crate) struct Serve {
 
     /// Set the ack level of best for clients without a session; the other strategies always use
     /// received
-    #[arg(long, value_enum, value_name = "LEVEL", default_value = "handled")]
-    level: LevelName,
+    #[arg(long, value_name = "LEVEL", default_value = "handled", value_parser = one_of(LEVELS))]
+    level: Level,
 
     /// Limit concurrent connections per server; further clients wait [default: 16384]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
@@ -120,57 +121,59 @@ pub(crate) struct Serve {
 
 /// Address to listen on.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ListenAddress {
     Address(IpAddr),
     Port(SocketAddr),
 }
 
 /// Handler as given in the arguments.
-enum Asked {
+enum HandlerOption {
     Count,
     File(PathBuf),
     Process,
-    Forward(To),
+    Forward(Target),
 }
 
 /// Handler in use.
-enum Handling {
+enum RunningHandler {
     Count,
     File(File),
     Process(Pid<HandedBatch>),
-    Forward(Way),
+    Forward(GatewayRef),
 }
 
 impl Serve {
-    fn places(&self) -> Result<Vec<(Strategy, SocketAddr)>, Problem> {
-        let here = Place::Address(Ipv4Addr::LOCALHOST.into());
+    fn addresses(&self) -> Result<Vec<(Strategy, SocketAddr)>, Problem> {
+        let here = ListenAddress::Address(Ipv4Addr::LOCALHOST.into());
         match (self.strategy, self.listen.unwrap_or(here)) {
-            (Some(strategy), Place::Port(address)) => Ok(vec![(strategy, address)]),
-            (Some(strategy), Place::Address(address)) => {
+            (Some(strategy), ListenAddress::Port(address)) => Ok(vec![(strategy, address)]),
+            (Some(strategy), ListenAddress::Address(address)) => {
                 Ok(vec![(strategy, (address, strategy.port()).into())])
             }
-            (None, Place::Address(address)) => {
+            (None, ListenAddress::Address(address)) => {
                 let all = Strategy::ALL.into_iter();
                 Ok(all.map(|strategy| (strategy, (address, strategy.port()).into())).collect())
             }
-            (None, Place::Port(address)) => Err(Problem::new(format!(
+            (None, ListenAddress::Port(address)) => Err(Problem::new(format!(
                 "six servers cannot listen on {address}; name one with --strategy, or leave the port out"
             ))),
         }
     }
 
-    fn handling(&self) -> Result<Asked, Problem> {
-        if let Some(to) = self.forwarding.to()? {
-            return Ok(Asked::Forward(to.clone()));
+    fn handler(&self) -> Result<HandlerOption, Problem> {
+        if let Some(to) = self.forwarding.target()? {
+            return Ok(HandlerOption::Forward(to.clone()));
         }
         let words: Vec<_> = self.handler.iter().map(String::as_str).collect();
         match words[..] {
-            ["count"] => Ok(Asked::Count),
-            ["process"] => Ok(Asked::Process),
-            ["file", path] => Ok(Asked::File(path.into())),
-            ["file"] => Err(Problem::new("which file? give --handler file PATH")),
+            ["count"] => Ok(HandlerOption::Count),
+            ["process"] => Ok(HandlerOption::Process),
+            ["file", path] => Ok(HandlerOption::File(path.into())),
+            ["file"] => {
+                Err(Problem::new("the handler file needs a path: give --handler file PATH"))
+            }
             _ => Err(Problem::new(format!(
-                "no handler \"{}\", only count, file PATH and process",
+                "no handler \"{}\": give count, file PATH or process",
                 words.join(" ")
             ))),
         }
@@ -202,19 +205,19 @@ impl Serve {
     }
 }
 
-/// Runs the servers until the command is asked to end. Returns the exit status.
-pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
-    let (places, handling) = (asked.places()?, asked.handling()?);
-    let tls = asked.tls().map_err(|error| Problem::new(error.to_string()))?;
+/// Runs the servers until SIGTERM or Ctrl-C. Returns the exit status.
+pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
+    let (addresses, handler) = (options.addresses()?, options.handler()?);
+    let tls = options.tls().map_err(problem)?;
     let mut builder = Node::builder();
-    if let Some(workers) = asked.workers {
+    if let Some(workers) = options.workers {
         builder = builder.workers(workers as usize);
     }
-    let node = builder.build().map_err(|error| Problem::new(error.to_string()))?;
+    let node = builder.build().map_err(problem)?;
     let on = node.clone();
     let served = node.block_on(async move |_: Process<()>| {
-        let handling = handling.begin(&on, &asked.forwarding).await?;
-        run(&on, &asked, places, &handling, tls).await
+        let handler = handler.start(&on, &options.forwarding).await?;
+        run(&on, &options, addresses, &handler, tls).await
     });
     node.stop_blocking();
     served.map(|()| 0)
@@ -222,25 +225,25 @@ pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
 
 async fn run(
     node: &Node,
-    asked: &Serve,
-    places: Vec<(Strategy, SocketAddr)>,
-    handling: &Handling,
+    options: &Serve,
+    addresses: Vec<(Strategy, SocketAddr)>,
+    handler: &RunningHandler,
     tls: Option<Tls>,
 ) -> Result<(), Problem> {
-    let end = asked_to_end()?;
+    let end = shutdown_signal()?;
     let mut servers = Vec::new();
-    for (strategy, address) in places {
+    for (strategy, address) in addresses {
         let mut builder = Server::builder(address)
             .strategy(strategy)
-            .level(asked.level.into())
-            .limits(asked.limits())
-            .acceptors(asked.acceptors as usize);
+            .level(options.level)
+            .limits(options.limits())
+            .acceptors(options.acceptors as usize);
         if let Some(tls) = &tls {
             builder = builder.tls(tls.clone());
         }
-        let started = handling.start(builder, node).await;
-        let server = started.map_err(|error| Problem::new(error.to_string()))?;
-        crate::print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
+        let started = handler.start(builder, node).await;
+        let server = started.map_err(problem)?;
+        print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
         servers.push((strategy, server));
     }
     end.await;
@@ -248,30 +251,30 @@ async fn run(
     let drained =
         servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
     for (strategy, drained) in drained.collect::<Vec<_>>() {
-        let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
-        crate::print(&told(strategy, &counts))?;
+        let counts = drained.await.map_err(problem)?;
+        print(&summary(strategy, &counts))?;
     }
-    if let Handling::Forward(way) = handling {
-        crate::print(&way.finish(asked.limits().drain).await?)?;
+    if let RunningHandler::Forward(gateway) = handler {
+        print(&gateway.finish(options.limits().drain).await?)?;
     }
     Ok(())
 }
 
-impl Asked {
-    async fn begin(self, node: &Node, forwarding: &Forwarding) -> Result<Handling, Problem> {
+impl HandlerOption {
+    async fn start(self, node: &Node, forwarding: &Forwarding) -> Result<RunningHandler, Problem> {
         Ok(match self {
-            Self::Count => Handling::Count,
+            Self::Count => RunningHandler::Count,
             Self::File(path) => {
                 let file = File::open(node, path);
-                Handling::File(file.map_err(|error| Problem::new(error.to_string()))?)
+                RunningHandler::File(file.map_err(problem)?)
             }
-            Self::Process => Handling::Process(spawn(taker)),
-            Self::Forward(to) => Handling::Forward(forwarding.begin(&to, node).await?),
+            Self::Process => RunningHandler::Process(spawn(sink)),
+            Self::Forward(to) => RunningHandler::Forward(forwarding.start(&to, node).await?),
         })
     }
 }
 
-impl Handling {
+impl RunningHandler {
     async fn start(
         &self,
         builder: Builder<fn(SocketAddr) -> Count>,
@@ -283,32 +286,32 @@ impl Handling {
                 let file = file.clone();
                 builder.handler(move |_| file.clone()).start(node).await
             }
-            Self::Process(taker) => {
-                let taker = taker.clone();
-                builder.handler(move |_| ToProcess::new(taker.clone())).start(node).await
+            Self::Process(sink) => {
+                let sink = sink.clone();
+                builder.handler(move |_| ToProcess::new(sink.clone())).start(node).await
             }
-            Self::Forward(way) => {
-                let way = way.clone();
-                builder.handler(move |peer| way.of(peer)).start(node).await
+            Self::Forward(gateway) => {
+                let gateway = gateway.clone();
+                builder.handler(move |peer| gateway.handler(peer)).start(node).await
             }
         }
     }
 }
 
 /// Receives blocks and acknowledges them.
-async fn taker(mut me: Process<HandedBatch>) {
+async fn sink(mut me: Process<HandedBatch>) {
     loop {
         me.receive().await.done();
     }
 }
 
 /// Formats the counters of a server as one line.
-fn told(strategy: Strategy, counts: &Counts) -> String {
-    let mut line = format!(
+fn summary(strategy: Strategy, counts: &Counts) -> String {
+    let line = format!(
         "{strategy}: {} messages in {} acks on {} connections",
         counts.messages, counts.acks, counts.connections_ever
     );
-    for (number, what) in [
+    let counters = [
         (counts.refusals, "messages refused"),
         (counts.too_large, "connections closed for a message over the limit"),
         (counts.silent, "for silence"),
@@ -316,17 +319,13 @@ fn told(strategy: Strategy, counts: &Counts) -> String {
         (counts.insecure, "for bad TLS"),
         (counts.failed, "by the handler"),
         (counts.over_address, "as too many from one address"),
-    ] {
-        if number > 0 {
-            line += &format!(", {number} {what}");
-        }
-    }
-    line + "\n"
+    ];
+    with_counters(line, &counters)
 }
 
 /// Parses an address, with or without a port.
-fn place(text: &str) -> Result<Place, String> {
-    let address = text.parse().map(Place::Address);
-    let place = address.or_else(|_| text.parse().map(Place::Port));
-    place.map_err(|_| "give an address such as 0.0.0.0, or 0.0.0.0:9000 with a port".into())
+fn listen_address(text: &str) -> Result<ListenAddress, String> {
+    let address = text.parse().map(ListenAddress::Address);
+    let address = address.or_else(|_| text.parse().map(ListenAddress::Port));
+    address.map_err(|_| "give an address such as 0.0.0.0, or 0.0.0.0:9000 with a port".into())
 }

@@ -13,28 +13,28 @@ use purlin_dist::{NodeName, epmd};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Term};
 
-use super::{Joining, own_epmd, parse_address, problem};
-use crate::arguments::positive;
+use super::join::{ClusterOptions, own_epmd};
+use crate::output::{print, problem};
+use crate::values::{positive, socket_address};
 
 const HELP: &str = "\
 Examples:
   purlin call a@127.0.0.1 erlang node
-      the value, in Erlang's syntax, on a line: 'a@127.0.0.1'
+      prints the value in Erlang's syntax: 'a@127.0.0.1'
   purlin call a@127.0.0.1 lists seq '[1, 5]' --cookie secret
-      with arguments, a list in Erlang's syntax: [1,2,3,4,5]
+      arguments as a list in Erlang's syntax: prints [1,2,3,4,5]
   purlin call a@127.0.0.1 Elixir.String upcase '[<<\"hello\">>]'
-      of a module of Elixir: <<\"HELLO\">>
+      an Elixir module: prints <<\"HELLO\">>
   purlin call a@127.0.0.1 purlin processes
-      of a node started by purlin node
-
+      processes of a node started with `purlin node`
   purlin call a@10.0.0.5 purlin processes --tls-cert me.pem --tls-key me.key --tls-ca ca.pem
       over TLS
 
 Exit status:
   0  the value is printed
-  1  there is none: the function is not there or failed, or no answer came in time; one
-     line says why, as {badrpc,Reason} if the node has said so
-  2  it was asked wrongly, or there is no connection to the node; one line says why";
+  1  the function does not exist or failed, or no answer came in time; the reason is
+     printed, as {badrpc,Reason} if it is the node's
+  2  invalid arguments, or no connection to the node";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -56,11 +56,11 @@ pub(crate) struct Call {
     arguments: Arguments,
 
     /// Set the address of the epmd on the node's host [default: port 4369 there, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 
     #[command(flatten)]
-    joining: Joining,
+    cluster: ClusterOptions,
 
     /// Wait this many seconds for the value
     #[arg(long, value_name = "SECONDS", default_value = "5", allow_negative_numbers = true, value_parser = positive)]
@@ -76,16 +76,16 @@ struct Arguments(Vec<Term>);
 /// # Errors
 /// Returns an error, which exits with status 2, for a missing cookie, invalid TLS files, or no
 /// connection to the node.
-pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
-    let (callee, timeout) = (asked.node.clone(), Duration::from_secs_f64(asked.timeout));
+pub(crate) fn call(options: &Call) -> Result<u8, Problem> {
+    let (callee, timeout) = (options.node.clone(), Duration::from_secs_f64(options.timeout));
     // The node only opens connections. The port of its epmd is also the default for other hosts.
     let mut builder = Cluster::builder(own_name(&callee)?).epmd(own_epmd()?).only_calls();
-    if let Some(epmd) = asked.epmd {
+    if let Some(epmd) = options.epmd {
         builder = builder.epmd_of(callee.host(), epmd);
     }
-    let builder = asked.joining.prepare(builder)?;
-    let (module, function) = (asked.module.clone(), asked.function.clone());
-    let Arguments(arguments) = asked.arguments.clone();
+    let builder = options.cluster.prepare(builder)?;
+    let (module, function) = (options.module.clone(), options.function.clone());
+    let Arguments(arguments) = options.arguments.clone();
     let node = purlin::Node::builder().workers(1).build().map_err(problem)?;
     let on = node.clone();
     let called = node.block_on(async move |_: Process<()>| {
@@ -97,7 +97,7 @@ pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     });
     node.stop_blocking();
     match called? {
-        Ok(value) => crate::print(&format!("{value}\n")).map(|()| 0),
+        Ok(value) => print(&format!("{value}\n")).map(|()| 0),
         Err(why) => {
             eprintln!("purlin: {}", problem(why));
             Ok(1)

@@ -12,40 +12,44 @@ use purlin_lab::error::Problem;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-use super::{EPMD_PORT, Joining, offer, own_epmd, parse_address, problem};
-use crate::ending::asked_to_end;
+use super::exports;
+use super::join::{ClusterOptions, EPMD_PORT, own_epmd};
+use crate::output::{print, problem};
+use crate::shutdown::shutdown_signal;
+use crate::values::socket_address;
 
 const HELP: &str = "\
 Examples:
   purlin node --name a@127.0.0.1
-      a node with the cookie of your other nodes, that in ~/.erlang.cookie
+      a node with the cookie in ~/.erlang.cookie
   purlin node --name a@127.0.0.1 --cookie secret
-      with another cookie; then in erl -name me@127.0.0.1 -setcookie secret:
+      another cookie; then in erl -name me@127.0.0.1 -setcookie secret:
         net_adm:ping('a@127.0.0.1').
         {echo, 'a@127.0.0.1'} ! {self(), hello}, receive {_, What} -> What end.
         gen_server:call({echo, 'a@127.0.0.1'}, hello).
         rpc:call('a@127.0.0.1', purlin, processes, []).
   purlin node --name a@10.0.0.5 --listen 10.0.0.5:9100
-      on a port that a firewall lets through
+      on a port that the firewall permits
   purlin node --name a@10.0.0.5 --tls-cert a.pem --tls-key a.key --tls-ca ca.pem
       over TLS, for nodes of erl -proto_dist inet_tls
 
-It is a hidden node, which others see in nodes(hidden), unless it is published. It has
-  echo                a process: answers {From, What} with {Echo, What}, and a call with
-                      what it was asked
-  purlin:echo/1       a function to call: its argument
-  purlin:processes/0  its processes, a map of each
-  purlin:log_to/2     what is logged, for the logger of another node: log_to(group_leader(), info)
-and what observer and etop ask for:
+The node is hidden: other nodes list it in nodes(hidden), unless --published is given.
+It offers:
+  echo                process that answers {From, What} with {Echo, What}, and a call with
+                      its request
+  purlin:echo/1       function that returns its argument
+  purlin:processes/0  function that returns the node's processes, each as a map
+  purlin:log_to/2     function that logs to another node: log_to(group_leader(), info)
+and the functions that observer and etop call:
   erl -name me@127.0.0.1 -s observer                     then Nodes, Connect Node
   etop -node a@127.0.0.1 -setcookie secret -tracing off
 
-Where there is no epmd it starts one, which ends with the node. What goes wrong is told on
-the standard error, in a line each. Ends at SIGTERM or Ctrl-C.
+If no epmd runs, the command starts one, which ends with the node. Errors are logged to
+standard error, one line each. SIGTERM or Ctrl-C stops the node.
 
 Exit status:
-  0  it was asked to end
-  2  there is no cookie, another node has the name, or it cannot listen; one line says why";
+  0  stopped by a signal
+  2  there is no cookie, another node has the name, or the node cannot listen";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -55,11 +59,11 @@ pub(crate) struct Node {
     name: NodeName,
 
     #[command(flatten)]
-    joining: Joining,
+    cluster: ClusterOptions,
 
     /// Listen for other nodes on this address [default: any port of the address in the name, or of
     /// all addresses]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     listen: Option<SocketAddr>,
 
     /// Be a visible node, which others connect to automatically and list in nodes(), and support
@@ -68,7 +72,7 @@ pub(crate) struct Node {
     published: bool,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 
     /// Set the log level on standard error
@@ -76,28 +80,29 @@ pub(crate) struct Node {
     log: String,
 }
 
-/// Runs the node until it is asked to end. Returns the exit status.
-pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
-    let epmd = asked.epmd.map_or_else(own_epmd, Ok)?;
-    let mut builder = asked.joining.prepare(Cluster::builder(asked.name.clone()).epmd(epmd))?;
-    if let Some(listen) = asked.listen {
+/// Runs the node until SIGTERM or Ctrl-C. Returns the exit status.
+pub(crate) fn node(options: &Node) -> Result<u8, Problem> {
+    let epmd = options.epmd.map_or_else(own_epmd, Ok)?;
+    let mut builder = options.cluster.prepare(Cluster::builder(options.name.clone()).epmd(epmd))?;
+    if let Some(listen) = options.listen {
         builder = builder.listen(listen);
     }
-    if asked.published {
+    if options.published {
         builder = builder.published();
     }
     let logs = Logs::new();
     builder = builder.logs(&logs);
-    let (told, own_epmd) = (told(asked, epmd), asked.epmd.unwrap_or(place_of(&asked.name, epmd)));
-    log(&asked.log, logs)?;
+    let started = startup_line(options, epmd);
+    let own_epmd = options.epmd.unwrap_or(own_epmd_address(&options.name, epmd));
+    log(&options.log, logs)?;
     let node = purlin::Node::builder().build().map_err(problem)?;
     let on = node.clone();
     let was = node.block_on(async move |_: Process<()>| {
-        let end = asked_to_end()?;
+        let end = shutdown_signal()?;
         let epmd = epmd_at(epmd, own_epmd).await?;
         let cluster = builder.start(&on).await.map_err(problem)?;
-        offer::everything(&cluster)?;
-        crate::print(&told)?;
+        exports::export_all(&cluster)?;
+        print(&started)?;
         end.await;
         Ok(epmd)
     });
@@ -109,13 +114,13 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
 /// Logs to standard error, and to the loggers of other nodes that request it.
 fn log(level: &str, logs: Logs) -> Result<(), Problem> {
     let level: LevelFilter = level.parse().map_err(problem)?;
-    let told = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(level);
-    tracing_subscriber::registry().with(told).with(logs).try_init().map_err(problem)
+    let output = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(level);
+    tracing_subscriber::registry().with(output).with(logs).try_init().map_err(problem)
 }
 
 /// Returns the address on which an own epmd has to listen so that other nodes find a node of this
 /// name.
-fn place_of(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
+fn own_epmd_address(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
     match name.host().parse() {
         Ok(IpAddr::V4(address)) if address.is_loopback() => epmd,
         Err(_) if name.host() == "localhost" => epmd,
@@ -124,31 +129,31 @@ fn place_of(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Starts an epmd at `place` unless one answers at `address`.
-async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server>, Problem> {
+/// Starts an epmd at `own` unless one answers at `address`.
+async fn epmd_at(address: SocketAddr, own: SocketAddr) -> Result<Option<Server>, Problem> {
     match Epmd::at(address).names().await {
         Err(Failed::Unreachable(..)) => {}
         // A misbehaving epmd is reported when the node registers.
         _ => return Ok(None),
     }
-    match Server::start(place).await {
+    match Server::start(own).await {
         Ok(server) => {
-            crate::print(&format!(
-                "no epmd at {address}: there is one now, at {place}, as long as this runs\n"
+            print(&format!(
+                "no epmd at {address}: started one at {own} for as long as this command runs\n"
             ))?;
             Ok(Some(server))
         }
         // Another process has started one in the meantime.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
         Err(error) => Err(Problem::new(format!(
-            "there is no epmd at {address}, and none can be started at {place}: {error}"
+            "there is no epmd at {address}, and none can be started at {own}: {error}"
         ))),
     }
 }
 
 /// Returns one line with the node's name and how to reach it from `erl`.
-fn told(asked: &Node, epmd: SocketAddr) -> String {
-    let name = &asked.name;
+fn startup_line(options: &Node, epmd: SocketAddr) -> String {
+    let name = &options.name;
     // Only nodes with names of the same kind, long or short, can connect.
     let kind = if name.is_long() { "-name" } else { "-sname" };
     let host = name.host();
@@ -157,8 +162,8 @@ fn told(asked: &Node, epmd: SocketAddr) -> String {
         port => format!("{EPMD_PORT}={port} "),
     };
     // WHY not the cookie itself: output may end up in logs.
-    let cookie = if asked.joining.secret.is_given() { " -setcookie COOKIE" } else { "" };
-    let tls = match asked.joining.tls_cert {
+    let cookie = if options.cluster.secret.is_given() { " -setcookie COOKIE" } else { "" };
+    let tls = match options.cluster.tls_cert {
         Some(_) => " -proto_dist inet_tls -ssl_dist_optfile FILE",
         None => "",
     };

@@ -16,7 +16,8 @@ use purlin_ack::session::Level;
 use purlin_lab::error::Problem;
 use tokio::time::interval;
 
-use super::{Fallible, pool, problem};
+use super::{Fallible, pool};
+use crate::output::problem;
 
 /// Send interval.
 const TICK: Duration = Duration::from_millis(100);

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use ureq::Agent;
 
 use super::harmless::harmless;
-use super::place::Place;
+use super::page::Page;
 
 /// Timeout of a request: as long as the node may take for its first snapshot of millions of processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,12 +22,12 @@ const REFUSAL: usize = 300;
 /// Client of one node's page.
 pub(super) struct Observer {
     agent: Agent,
-    place: Place,
+    page: Page,
 }
 
 /// Query for processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct Query {
     pub(super) sort: &'static str,
     pub(super) descending: bool,
     pub(super) text: String,
@@ -144,7 +144,7 @@ impl Drops {
 }
 
 impl Observer {
-    pub(super) fn at(place: Place) -> Self {
+    pub(super) fn at(page: Page) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
@@ -153,20 +153,20 @@ impl Observer {
             .max_redirects(0)
             .proxy(None)
             .build();
-        Self { agent: config.into(), place }
+        Self { agent: config.into(), page }
     }
 
     /// Returns the host and port.
     pub(super) fn host(&self) -> &str {
-        &self.place.host
+        &self.page.host
     }
 
     /// Fetches everything that is shown.
-    pub(super) fn ask(&self, wish: &Wish) -> Result<Seen, Problem> {
-        let Wish { sort, descending, text, offset, limit } = wish;
+    pub(super) fn ask(&self, query: &Query) -> Result<Seen, Problem> {
+        let Query { sort, descending, text, offset, limit } = query;
         let order = if *descending { "desc" } else { "asc" };
         let (offset, limit) = (offset.to_string(), limit.to_string());
-        let wish = [
+        let query = [
             ("sort", *sort),
             ("order", order),
             ("text", text),
@@ -175,13 +175,13 @@ impl Observer {
         ];
         Ok(Seen {
             overview: self.get("/api/overview", &[])?,
-            processes: self.get("/api/processes", &wish)?,
+            processes: self.get("/api/processes", &query)?,
             warnings: self.get::<Warnings>("/api/warnings", &[])?.warnings,
         })
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, &str)]) -> Result<T, Problem> {
-        let Place { host, token } = &self.place;
+        let Page { host, token } = &self.page;
         let request =
             self.agent.get(format!("http://{host}{path}")).query_pairs(query.iter().copied());
         let request = request.header("Authorization", format!("Bearer {token}"));
@@ -196,7 +196,7 @@ impl Observer {
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(LONGEST).read_to_string();
         let body = body.map_err(nobody)?;
-        let other = || Problem::new(format!("what answers at {host} is not the page of a node"));
+        let other = || Problem::new(format!("the server at {host} is not the page of a node"));
         match status {
             200 => serde_json::from_str(&body).map_err(|_| other()),
             401 => Err(Problem::new(format!("the token is not that of the node at {host}"))),

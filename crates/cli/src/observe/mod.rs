@@ -4,7 +4,7 @@
 //!
 //! | file | role |
 //! |---|---|
-//! | `place` | address of the page, and the token |
+//! | `page` | address of the page, and the token |
 //! | `ask` | client of the API |
 //! | `state` | key handling: sorting, filtering, scrolling |
 //! | `lines` | text representation |
@@ -17,7 +17,7 @@ mod figures;
 mod harmless;
 mod lines;
 mod once;
-mod place;
+mod page;
 mod screen;
 mod state;
 
@@ -27,39 +27,42 @@ use clap::Args;
 use purlin_lab::error::Problem;
 
 use ask::Observer;
-use place::Place;
+use page::Page;
 use state::{Column, State};
+
+use crate::output::print;
 
 const HELP: &str = "\
 Examples:
   purlin observe 'http://127.0.0.1:4480/#token=...'
-      the address that the node printed, pasted whole; in quotes, because of the #
+      the URL that the node printed, in quotes because of the #
   PURLIN_OBSERVER_TOKEN=... purlin observe 127.0.0.1:4480
-      the same, with the token where ps does not show it
+      the same, with the token in the environment, which ps does not show
   purlin observe --once --sort mailbox --rows 5 'http://127.0.0.1:4480/#token=...'
-      the five longest mailboxes, as one table
+      the five longest mailboxes as a table
 
 Keys:
-  q, Esc, Ctrl-C   leaves
-  p, Space         pauses and goes on
-  s, S             sorts by the next column, or by the one before
-  r                turns the order round
-  /                shows only processes in whose pid, name, function or type a text occurs;
-                   Enter keeps it, Esc takes it back
+  q, Esc, Ctrl-C   quit
+  p, Space         pause and resume
+  s, S             sort by the next or the previous column
+  r                reverse the order
+  /                filter processes by a text in the pid, name, function or type;
+                   Enter applies the filter, Esc restores the previous one
   arrows, PgUp, PgDn, Home, End
+                   scroll
 
-Where standard output is no terminal it prints one table and ends.
+If standard output is not a terminal, the command prints one table and exits.
 
 Exit status:
-  0  it was left, or the table is printed
-  2  nobody answers there, the token is wrong, or what was asked cannot be; one line says why";
+  0  quit by a key, or the table is printed
+  2  no node answers at the address, the token is wrong, or the arguments are invalid";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Observe {
     /// Observe the page at this address and port, or at the URL that the node printed
     #[arg(value_name = "ADDR", default_value = "127.0.0.1:4480")]
-    place: String,
+    address: String,
 
     /// Use this token [default: the one in ADDR, or PURLIN_OBSERVER_TOKEN]
     // WHY: one in 64 random tokens begins with a hyphen.
@@ -88,12 +91,11 @@ pub(crate) struct Observe {
 }
 
 /// Shows a node interactively, or once. Returns the exit status.
-pub(crate) fn observe(asked: Observe) -> Result<u8, Problem> {
-    let place = Place::read(&asked.place, asked.token)?;
-    let observer = Observer::at(place);
-    let state = State::new(asked.sort, !asked.ascending, asked.filter);
-    if asked.once || !stdout().is_terminal() {
-        crate::print(&once::table(&observer.ask(&state.wish(asked.rows.into()))?))?;
+pub(crate) fn observe(options: Observe) -> Result<u8, Problem> {
+    let observer = Observer::at(Page::read(&options.address, options.token)?);
+    let state = State::new(options.sort, !options.ascending, options.filter);
+    if options.once || !stdout().is_terminal() {
+        print(&once::table(&observer.ask(&state.query(options.rows.into()))?))?;
     } else {
         screen::follow(observer, state)?;
     }

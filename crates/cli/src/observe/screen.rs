@@ -16,7 +16,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use ratatui::{DefaultTerminal, Frame};
 
-use super::ask::{Observer, Seen, Wish};
+use super::ask::{Observer, Query, Seen};
 use super::lines::{HEADS, NUMBERS, WIDTHS, cells, head, warning};
 use super::state::{Next, State};
 
@@ -43,14 +43,14 @@ struct Shown {
 /// Runs until the user quits. The first response is awaited before the screen is switched, so that an error is printed
 /// as one line and stays visible.
 pub(super) fn follow(observer: Observer, state: State) -> Result<(), Problem> {
-    let seen = observer.ask(&state.wish(1))?;
+    let seen = observer.ask(&state.query(1))?;
     let mut shown =
         Shown { host: observer.host().to_owned(), state, seen: Some(seen), trouble: None, room: 1 };
-    let (wishes, asked) = channel();
+    let (queries, asked) = channel();
     let (answers, answered) = channel();
     thread::spawn(move || ask(&observer, &asked, &answers));
     let mut terminal = ratatui::try_init().map_err(trouble)?;
-    let ended = run(&mut terminal, &mut shown, &wishes, &answered);
+    let ended = run(&mut terminal, &mut shown, &queries, &answered);
     ratatui::restore();
     ended.map_err(trouble)
 }
@@ -62,22 +62,22 @@ fn trouble(error: io::Error) -> Problem {
 /// Repeats the most recent query, and sends a new one immediately.
 fn ask(
     observer: &Observer,
-    asked: &Receiver<Option<Wish>>,
+    asked: &Receiver<Option<Query>>,
     answers: &Sender<Result<Seen, Problem>>,
 ) {
-    let mut wish = None;
+    let mut query = None;
     loop {
-        let next = match &wish {
+        let next = match &query {
             Some(_) => asked.recv_timeout(PERIOD),
             None => asked.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match next {
-            Ok(newer) => wish = asked.try_iter().last().unwrap_or(newer),
+            Ok(newer) => query = asked.try_iter().last().unwrap_or(newer),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        if let Some(wish) = &wish
-            && answers.send(observer.ask(wish)).is_err()
+        if let Some(query) = &query
+            && answers.send(observer.ask(query)).is_err()
         {
             return;
         }
@@ -87,17 +87,17 @@ fn ask(
 fn run(
     terminal: &mut DefaultTerminal,
     shown: &mut Shown,
-    wishes: &Sender<Option<Wish>>,
+    queries: &Sender<Option<Query>>,
     answered: &Receiver<Result<Seen, Problem>>,
 ) -> io::Result<()> {
-    let mut wished = None;
+    let mut sent = None;
     loop {
         terminal.draw(|frame| draw(frame, shown))?;
-        let wish = shown.wish();
-        if wished.as_ref() != Some(&wish) {
+        let query = shown.query();
+        if sent.as_ref() != Some(&query) {
             // The requesting thread outlives this loop.
-            let _ = wishes.send(wish.clone());
-            wished = Some(wish);
+            let _ = queries.send(query.clone());
+            sent = Some(query);
         }
         if event::poll(BEAT)?
             && let Event::Key(key) = event::read()?
@@ -111,8 +111,8 @@ fn run(
 
 impl Shown {
     /// Returns the query to repeat, or `None` while paused.
-    fn wish(&self) -> Option<Wish> {
-        (!self.state.paused).then(|| self.state.wish(self.room))
+    fn query(&self) -> Option<Query> {
+        (!self.state.paused).then(|| self.state.query(self.room))
     }
 
     fn total(&self) -> usize {
@@ -126,7 +126,7 @@ impl Shown {
         }
         match answer {
             Ok(seen) => {
-                self.state.keep_within(self.room, seen.processes.total);
+                self.state.clamp_offset(self.room, seen.processes.total);
                 (self.seen, self.trouble) = (Some(seen), None);
             }
             Err(problem) => self.trouble = Some(problem),

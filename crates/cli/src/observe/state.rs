@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::ask::Wish;
+use super::ask::Query;
 
 /// Longest search text in bytes, which is the API's limit.
 const LONGEST_TEXT: usize = 256;
@@ -74,8 +74,8 @@ impl State {
     }
 
     /// Returns the query for `rows` rows.
-    pub(super) fn wish(&self, rows: usize) -> Wish {
-        Wish {
+    pub(super) fn query(&self, rows: usize) -> Query {
+        Query {
             sort: self.sort.word(),
             descending: self.descending,
             text: self.filter.clone(),
@@ -141,7 +141,7 @@ impl State {
     }
 
     /// Adjusts the offset to a table that has become shorter.
-    pub(super) fn keep_within(&mut self, shown: usize, total: usize) {
+    pub(super) fn clamp_offset(&mut self, shown: usize, total: usize) {
         self.offset = self.offset.min(total.saturating_sub(shown));
     }
 }
@@ -171,22 +171,22 @@ mod tests {
     fn s_cycles_through_the_columns_and_r_reverses_the_order() {
         let mut state = state();
         assert_eq!(press(&mut state, KeyCode::Char('s')), Next::Ask);
-        assert_eq!(state.wish(10).sort, "memory");
+        assert_eq!(state.query(10).sort, "memory");
         typed(&mut state, "ss");
-        assert_eq!(state.wish(10).sort, "pid");
+        assert_eq!(state.query(10).sort, "pid");
         typed(&mut state, "Sr");
-        assert_eq!((state.wish(10).sort, state.wish(10).descending), ("function", false));
+        assert_eq!((state.query(10).sort, state.query(10).descending), ("function", false));
     }
 
     #[test]
     fn a_filter_is_edited_accepted_and_cancelled_and_its_letters_are_no_commands() {
         let mut state = state();
         typed(&mut state, "/qps");
-        assert_eq!(state.wish(10).text, "qps");
+        assert_eq!(state.query(10).text, "qps");
         press(&mut state, KeyCode::Backspace);
         press(&mut state, KeyCode::Enter);
         typed(&mut state, "/x");
-        assert_eq!(state.wish(10).text, "qpx");
+        assert_eq!(state.query(10).text, "qpx");
         assert_eq!(press(&mut state, KeyCode::Esc), Next::Ask);
         assert_eq!((state.filter.as_str(), state.is_typing()), ("qp", false));
     }
@@ -196,7 +196,7 @@ mod tests {
         let mut state = state();
         let mut offset = |code| {
             press(&mut state, code);
-            state.wish(10).offset
+            state.query(10).offset
         };
         let keys = [KeyCode::Up, KeyCode::Down, KeyCode::PageDown, KeyCode::End, KeyCode::Down];
         assert_eq!(keys.map(&mut offset), [0, 1, 11, 85, 85]);
@@ -220,8 +220,8 @@ mod tests {
             let mut state = state();
             typed(&mut state, "/");
             typed(&mut state, &text);
-            let wish = state.wish(rows);
-            prop_assert!(wish.text.len() <= LONGEST_TEXT && (1..=500).contains(&wish.limit));
+            let query = state.query(rows);
+            prop_assert!(query.text.len() <= LONGEST_TEXT && (1..=500).contains(&query.limit));
         }
     }
 }

@@ -316,7 +316,7 @@ fn every_message_acknowledged_as_confirmed_was_written_although_the_beam_was_kil
     // Messages confirmed before the kill are acknowledged before the gateway detects it.
     until("the gateway misses the process", || {
         let errors = std::fs::read_to_string(place.errors()).expect("it is there");
-        errors.contains("sink@shop@127.0.0.1 is away")
+        errors.contains("sink@shop@127.0.0.1 is unavailable")
     });
     acks.drain();
     let written = place.written()[&1].len() as u64;
@@ -410,7 +410,7 @@ fn invalid_forwarding_arguments_are_refused_in_one_line() {
 }
 
 #[test]
-fn connections_are_closed_after_the_patience_if_the_process_stays_away() {
+fn connections_are_closed_after_the_patience_if_the_process_stays_unavailable() {
     let place = Place::new();
     let (gateway, address) = place.gateway(&["--patience", "0.1"]);
     let mut stream = TcpStream::connect(&address).unwrap();

@@ -99,7 +99,7 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
         (&["--listen", "here"], "0.0.0.0:9000"),
         (&["--strategy", "best", "--listen", &taken], "another program"),
         (&["--handler", "file"], "--handler file PATH"),
-        (&["--handler", "disk"], "only count, file PATH and process"),
+        (&["--handler", "disk"], "give count, file PATH or process"),
         (&["--handler", "file", "no/such/place"], "no/such/place"),
         (&["--connections", "0"], "from 1"),
         (&["--largest", "-1"], "--largest"),

@@ -73,7 +73,7 @@ fn a_node_without_epmd_starts_one_and_reads_its_cookie_from_the_home() {
     assert_eq!(
         said[0],
         format!(
-            "no epmd at 127.0.0.1:{port}: there is one now, at 127.0.0.1:{port}, as long as this runs"
+            "no epmd at 127.0.0.1:{port}: started one at 127.0.0.1:{port} for as long as this command runs"
         )
     );
     assert!(said[1].ends_with(" erl -name me@127.0.0.1"), "{said:?}");

@@ -14,7 +14,7 @@ use crate::support::{purlin, until};
 fn demo(folder: &Path) -> (Running, String) {
     let mut command = purlin(folder);
     let mut demo = Running::start(command.args(["demo", "--port", "0"]).stderr(Stdio::piped()));
-    assert!(demo.line().starts_with("a small living system runs"));
+    assert!(demo.line().starts_with("the demo runs"));
     assert_eq!(demo.line(), "");
     let url = demo.line().trim().to_owned();
     assert!(url.starts_with("http://127.0.0.1:") && url.contains("/#token="), "{url}");
@@ -65,7 +65,7 @@ fn a_port_in_use_and_an_invalid_time_are_refused_in_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let output = purlin(folder.path()).args(["demo", "--port", &port]).output().unwrap();
-    let due = format!("port {port} is taken: choose another for the page with --port");
+    let due = format!("port {port} is in use: choose another for the page with --port");
     assert!(support::line(&output, 2).contains(&due));
     let output = purlin(folder.path()).args(["demo", "--for", "soon"]).output().unwrap();
     assert!(support::line(&output, 2).contains("give a number above 0"));

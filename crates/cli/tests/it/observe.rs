@@ -108,7 +108,7 @@ fn the_token_is_read_from_the_address_the_option_or_the_environment() {
     printed(&observe(&[&host, "--token", token]));
     printed(&observe_with(&[&host], Some(token)));
     let none = line(&observe(&[&host]), 2);
-    assert!(none.contains("no token: give all of the address"), "{none}");
+    assert!(none.contains("no token: give the whole URL"), "{none}");
     // Some tokens begin with a hyphen.
     for other in ["wrong", "-wrong"] {
         let wrong = line(&observe(&[&host, "--token", other]), 2);
@@ -143,7 +143,8 @@ fn an_unreachable_node_and_another_server_are_reported_in_one_line() {
     let told = line(&observe(&[&host, "--token", "x"]), 2);
     assert!(told.contains("is not the page of a node"), "{told}");
     answering.join().expect("it has answered");
-    for (place, due) in [("nonsense", "is no address of a page"), ("https://a:1", "speaks no TLS")]
+    for (place, due) in
+        [("nonsense", "is not the address of a page"), ("https://a:1", "does not support TLS")]
     {
         let told = line(&observe(&[place, "--token", "x"]), 2);
         assert!(told.contains(due), "{told}");

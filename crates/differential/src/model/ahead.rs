@@ -5,8 +5,8 @@
 //! the search follows that move alone. The decision looks ahead at the remaining scripts, whether
 //! or not they will be executed, so it errs only towards searching more.
 
-use super::Runtime;
-use super::crossing::may_be_lost;
+use super::loss::may_be_lost;
+use super::runtime::Runtime;
 use super::state::{Phase, Signal, State, Tie};
 use super::step::{found, next};
 use crate::language::{After, How, Op, Program, Who};

@@ -1,7 +1,7 @@
 //! Effect of a signal on its receiver.
 
-use super::Runtime;
 use super::end::end;
+use super::runtime::Runtime;
 use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{Reason, Tag, Who};
 use crate::outcome::{Item, Seen};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::Runtime;
 use super::crossing::{Crossing, Said};
+use super::runtime::Runtime;
 use crate::language::{NAMES, Name, Program, Reason, Side, Slot, Tag, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
@@ -174,10 +174,20 @@ impl State {
         self.wires.binary_search_by_key(&(from, to), |wire| (wire.from, wire.to))
     }
 
+    /// Returns the signals in flight from one process to another, the oldest first, with their
+    /// connections.
+    pub(super) fn signals(
+        &self,
+        from: Who,
+        to: Who,
+    ) -> impl DoubleEndedIterator<Item = &(Said, Signal)> {
+        let there = self.place(from, to).ok().map(|at| &self.wires[at].signals);
+        there.into_iter().flatten()
+    }
+
     /// Returns the signals in flight from one process to another, the oldest first.
     pub(super) fn wire(&self, from: Who, to: Who) -> impl DoubleEndedIterator<Item = &Signal> {
-        let there = self.place(from, to).ok().map(|at| &self.wires[at].signals);
-        there.into_iter().flatten().map(|(_, signal)| signal)
+        self.signals(from, to).map(|(_, signal)| signal)
     }
 
     /// Modifies the signals in flight on a wire.

@@ -1,7 +1,7 @@
 //! Effect of one step of a script.
 
-use super::Runtime;
 use super::end::end;
+use super::runtime::Runtime;
 use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{After, How, Name, Op, Pattern, Program, Reason, Slot, Who};
 use crate::outcome::{Item, Seen, Watched};

@@ -11,7 +11,7 @@ use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_term::{Atom, Term};
 
-use super::process::Msg;
+use super::message::Msg;
 use crate::language::{By, NAMES, Name, Op, Program, Script, Side, Tag, Who};
 
 /// Type of a message to a remote process: `{message, Who, Tag}`.

@@ -6,25 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{
-    CallError, Down, Exit, MonitorRef, Pid, Process, Reply, exit, receive, register, unregister,
-    whereis, yield_now,
+    CallError, MonitorRef, Pid, Process, Reply, exit, receive, register, unregister, whereis,
+    yield_now,
 };
 
+use super::message::{Msg, Raw, matches, raw};
 use super::reasons::{reason, reason_of};
-use super::world::{Raw, World};
+use super::world::World;
 use crate::language::{After, How, Op, Pattern, Reason, Slot, Tag, Who};
-use crate::outcome::{Item, Seen};
-
-/// Message type of the processes.
-#[derive(Debug, purlin::Message)]
-pub(super) enum Msg {
-    Message(Who, Tag),
-    Request(Who, Tag, Reply<Tag>),
-    #[from]
-    Down(Down),
-    #[from]
-    Exit(Exit),
-}
+use crate::outcome::Seen;
 
 /// Longer than any run.
 const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
@@ -81,7 +71,7 @@ impl Player {
             Op::Send(to, tag) => self.world.peer(self.who, to).send(self.who, tag),
             Op::SendName(name, tag) if self.world.is_far(name) => {
                 self.see(Seen::SentByName(true));
-                self.world.named(name).send(self.who, tag);
+                self.world.abroad().named(name).send(self.who, tag);
             }
             Op::SendName(name, tag) => {
                 let to = whereis::<Msg>(&self.world.name(name));
@@ -98,7 +88,7 @@ impl Player {
                 self.monitors(slot, monitor);
             }
             Op::MonitorName(name, slot) if self.world.is_far(name) => {
-                let monitor = self.world.named(name).monitor(&self.me);
+                let monitor = self.world.abroad().named(name).monitor(&self.me);
                 self.monitors(slot, monitor);
             }
             Op::MonitorName(name, slot) => {
@@ -138,7 +128,7 @@ impl Player {
                 }
             }
             Op::Park => self.rest().await,
-            Op::Cut(by) => self.world.cut(by),
+            Op::Cut(by) => self.world.abroad().cut(by),
         }
     }
 
@@ -248,29 +238,5 @@ impl Player {
         let left = waiting.map(|message| raw(message, |reply| self.owed.push(reply))).collect();
         self.world.leave(self.who, left);
         std::future::pending().await
-    }
-}
-
-fn matches(pattern: Pattern, message: &Msg, monitors: &[(Slot, MonitorRef)]) -> bool {
-    match (pattern, message) {
-        (Pattern::Any, _)
-        | (Pattern::Request, Msg::Request(..))
-        | (Pattern::Down, Msg::Down(_))
-        | (Pattern::Exit, Msg::Exit(_)) => true,
-        (Pattern::Tag(tag), Msg::Message(_, own)) => tag == *own,
-        (Pattern::DownOf(slot), Msg::Down(down)) => monitors.contains(&(slot, down.monitor)),
-        _ => false,
-    }
-}
-
-fn raw(message: Msg, owe: impl FnOnce(Reply<Tag>)) -> Raw {
-    match message {
-        Msg::Message(from, tag) => Raw::Seen(Seen::Got(Item::Message(from, tag))),
-        Msg::Request(from, tag, reply) => {
-            owe(reply);
-            Raw::Seen(Seen::Got(Item::Request(from, tag)))
-        }
-        Msg::Down(down) => Raw::Down(down),
-        Msg::Exit(exit) => Raw::Exit(exit),
     }
 }

@@ -7,7 +7,8 @@ use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
 
 use super::abroad::Abroad;
-use super::process::{self, Msg};
+use super::message::Msg;
+use super::process;
 use super::world::World;
 use crate::language::{Program, Side, Who};
 use crate::outcome::Outcome;

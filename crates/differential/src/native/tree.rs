@@ -31,7 +31,6 @@ const PERIOD: Duration = Duration::from_secs(1_000_000);
 /// # Panics
 ///
 /// Panics if the operating system refuses a resource that the node needs.
-#[must_use]
 pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
     let mut simulation = Simulation::new(seed.into());
     let forest = Arc::new(Forest::default());

@@ -3,23 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use purlin::{Down, Exit, MonitorRef, Monitored, Pid, ProcessId};
+use purlin::{MonitorRef, Monitored, Pid, ProcessId};
 use tokio::sync::Notify;
 
 use super::abroad::{self, Abroad, Peer};
-use super::process::Msg;
+use super::message::{Msg, Raw};
 use super::reasons::reason;
-use crate::language::{By, MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
+use crate::language::{MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
-
-/// An observation of a process, before pids and monitors are replaced by numbers.
-#[derive(Debug)]
-pub(super) enum Raw {
-    Seen(Seen),
-    Down(Down),
-    Exit(Exit),
-    Whereis(ProcessId),
-}
 
 #[derive(Default)]
 struct Records {
@@ -94,15 +85,6 @@ impl World {
             Some(abroad) => abroad,
             None => unreachable!("a program that is not spread goes nowhere"),
         }
-    }
-
-    /// Returns the address of a name of the other node.
-    pub(super) fn named(&self, name: Name) -> Peer {
-        self.abroad().named(name)
-    }
-
-    pub(super) fn cut(&self, by: By) {
-        self.abroad().cut(by);
     }
 
     /// Returns the address of a process on either node, as used by the process `of`.

@@ -27,12 +27,12 @@ impl Machine {
         let environment = [("ERL_EPMD_PORT", port.as_str())];
         let mut beam = Beam::run_with("differential_spread", &options, &environment)?;
         let mut output = beam.output().ok_or_else(|| io::Error::other("erl has no output"))?;
-        let (told, answers) = channel();
+        let (sender, answers) = channel();
         thread::spawn(move || {
             while let Ok(mut packet) = packet(&mut output) {
                 match packet.first().copied() {
                     Some(0) => wire.cut(),
-                    Some(_) if told.send(packet.split_off(1)).is_ok() => {}
+                    Some(_) if sender.send(packet.split_off(1)).is_ok() => {}
                     _ => return,
                 }
             }
@@ -56,7 +56,7 @@ impl Machine {
 
     /// Starts the scripts, with the pids of the base processes of the other node.
     pub(super) fn go(&mut self, others: &Known) -> io::Result<()> {
-        self.ask(Term::tuple([Term::atom("go"), told(others)])).map(drop)
+        self.ask(Term::tuple([Term::atom("go"), pids(others)])).map(drop)
     }
 
     /// Returns the first process in a receive with an idle timeout.
@@ -73,7 +73,7 @@ impl Machine {
 
     /// Returns the pids and the encoded outcome of the processes, and kills those that are left.
     pub(super) fn finish(&mut self, others: &Known) -> io::Result<(Known, Vec<u8>)> {
-        let answer = read(&self.ask(Term::tuple([Term::atom("finish"), told(others)]))?)?;
+        let answer = read(&self.ask(Term::tuple([Term::atom("finish"), pids(others)]))?)?;
         match answer.as_tuple() {
             Some([pids, outcome]) => {
                 Ok((known(pids)?, outcome.as_binary().unwrap_or_default().to_vec()))
@@ -83,7 +83,7 @@ impl Machine {
     }
 }
 
-fn told(known: &Known) -> Term {
+fn pids(known: &Known) -> Term {
     let one = |(who, pid): &(Who, Term)| Term::tuple([Term::from(i64::from(*who)), pid.clone()]);
     Term::list(known.iter().map(one))
 }

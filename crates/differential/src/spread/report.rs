@@ -1,12 +1,12 @@
 //! Report of a campaign with spread programs.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use crate::language::{Op, Program, Reason};
 use crate::model::Reached;
 use crate::outcome::{End, Item, Outcome, Seen};
+use crate::report::{Operations, share};
 
 /// Counters and differences of a campaign.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Report {
     lost: u64,
     /// Number of cuts in compared programs.
     cuts: usize,
-    operations: BTreeMap<&'static str, u64>,
+    operations: Operations,
     /// Outcomes that the clauses do not allow.
     pub differences: Vec<Difference>,
     pub(super) took: Duration,
@@ -38,12 +38,7 @@ impl Report {
         let steps = done.flat_map(|(script, steps)| script.iter().take(*steps));
         let steps: Vec<&Op> = steps.collect();
         self.cuts += steps.iter().filter(|op| matches!(op, Op::Cut(_))).count();
-        let mut kinds: Vec<_> = steps.into_iter().map(Op::kind).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            *self.operations.entry(kind).or_default() += 1;
-        }
+        self.operations.count(steps.into_iter().map(Op::kind).collect());
         self.lost += u64::from(tells_of_a_loss(seen));
     }
 
@@ -70,18 +65,13 @@ impl fmt::Display for Report {
         for difference in &self.differences {
             writeln!(f, "{difference}")?;
         }
-        let compared = (self.programs - self.excluded).max(1);
-        let share = |count: u64| count as f64 * 100.0 / compared as f64;
+        let compared = self.programs - self.excluded;
         writeln!(f, "spread programs run {:>9}  in {:.0?}", self.programs, self.took)?;
         writeln!(f, "  excluded          {:>9}", self.excluded)?;
-        writeln!(f, "  saw noconnection  {:>9}  {:>5.1} %", self.lost, share(self.lost))?;
+        writeln!(f, "  saw noconnection  {:>9}  {:>5.1} %", self.lost, share(self.lost, compared))?;
         writeln!(f, "cuts                {:>9}", self.cuts)?;
         writeln!(f, "differences         {:>9}", self.differences.len())?;
-        writeln!(f, "operations carried out, by the compared programs they are in:")?;
-        for (kind, count) in &self.operations {
-            writeln!(f, "  {kind:<22}{count:>9}  {:>5.1} %", share(*count))?;
-        }
-        Ok(())
+        self.operations.write(f, compared)
     }
 }
 

@@ -15,16 +15,12 @@ use purlin_term::Term;
 use tokio::sync::oneshot;
 
 /// Message type of the asking process.
+#[derive(purlin::Message)]
 enum Mail {
     Ask(oneshot::Sender<bool>),
     Term(Term),
+    #[from]
     Down(Down),
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Sends questions to the other node.

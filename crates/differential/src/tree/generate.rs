@@ -6,7 +6,6 @@ use super::{AutoShutdown, Child, Id, Order, Restart, Strategy, Supervisor, TOP, 
 use crate::language::Reason;
 
 /// Returns the tree with this number.
-#[must_use]
 pub fn generate(seed: u64) -> Tree {
     let mut planter = Planter {
         rng: Rng::with_seed(seed),
@@ -43,12 +42,18 @@ impl Planter {
         }
     }
 
-    fn child(&mut self, of: Id, depth: u8, policy: AutoShutdown) -> Child {
+    /// Returns the number of a new child of this supervisor.
+    fn number(&mut self, of: Id) -> Id {
         let id = self.next;
         self.next += 1;
         if let Some((_, children)) = self.supervisors.iter_mut().find(|(own, _)| *own == of) {
             children.push(id);
         }
+        id
+    }
+
+    fn child(&mut self, of: Id, depth: u8, policy: AutoShutdown) -> Child {
+        let id = self.number(of);
         let restart = self.restart();
         let supervises = if depth > 1 && self.rng.u8(..5) == 0 {
             self.supervisors.push((id, Vec::new()));
@@ -95,12 +100,8 @@ impl Planter {
         if self.rng.u8(..3) == 0 && self.workers.contains(&child) {
             return Order::Start(of, child, self.restart());
         }
-        let id = self.next;
-        self.next += 1;
+        let id = self.number(of);
         self.workers.push(id);
-        if let Some((_, children)) = self.supervisors.iter_mut().find(|(own, _)| *own == of) {
-            children.push(id);
-        }
         Order::Start(of, id, self.restart())
     }
 

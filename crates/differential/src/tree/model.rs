@@ -11,7 +11,6 @@ use super::{
 use crate::language::Reason;
 
 /// Returns the expected events of a tree.
-#[must_use]
 pub fn events(tree: &Tree) -> Vec<Event> {
     let mut world = World::default();
     let mut end = None;

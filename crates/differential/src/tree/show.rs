@@ -65,7 +65,6 @@ impl fmt::Display for Event {
 }
 
 /// Returns all events in one line.
-#[must_use]
 pub fn text(events: &[Event]) -> String {
     events.iter().map(|event| format!("  {event};")).collect()
 }

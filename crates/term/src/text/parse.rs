@@ -4,36 +4,14 @@
 //! text is incomplete. The parser uses an explicit stack; the depth is limited to
 //! [`Limits::DEEPEST`].
 
-use std::fmt;
 use std::str::FromStr;
 
 use num_bigint::BigInt;
 
+use super::error::ParseError;
 use super::scan::{Lexeme, Scanner};
 use super::segment::Bits;
 use crate::{Atom, Export, Float, Limits, Map, NativeRecord, Term};
-
-/// Error: a text is not a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// Offset of the invalid part in bytes.
-    pub offset: usize,
-    reason: &'static str,
-}
-
-impl ParseError {
-    pub(super) fn new(offset: usize, reason: &'static str) -> Self {
-        Self { offset, reason }
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no Erlang term: {} at byte {}", self.reason, self.offset)
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 impl FromStr for Term {
     type Err = ParseError;

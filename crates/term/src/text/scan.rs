@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use super::atom::{begins_atom, goes_on, is_reserved};
-use super::parse::ParseError;
+use super::error::ParseError;
 use crate::{Atom, Float};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +53,7 @@ impl<'t> Scanner<'t> {
             '"' => self.quoted('"').map(Lexeme::String),
             '\'' => {
                 let text = self.quoted('\'')?;
-                Atom::new(&text)
-                    .map(Lexeme::Atom)
-                    .map_err(|_| ParseError::new(start, "an atom of more than 255 characters"))
+                atom(start, &text)
             }
             c if begins_atom(c) => {
                 let word = self.while_(goes_on);
@@ -65,9 +63,7 @@ impl<'t> Scanner<'t> {
                 if is_reserved(word) {
                     return Err(ParseError::new(start, "a word that is no atom without quotes"));
                 }
-                Atom::new(word)
-                    .map(Lexeme::Atom)
-                    .map_err(|_| ParseError::new(start, "an atom of more than 255 characters"))
+                atom(start, word)
             }
             c if goes_on(c) => Err(ParseError::new(start, "a variable, which has no value here")),
             _ => {
@@ -221,6 +217,11 @@ impl<'t> Scanner<'t> {
         }
         &self.text[start..self.at]
     }
+}
+
+fn atom(start: usize, text: &str) -> Result<Lexeme, ParseError> {
+    let atom = Atom::new(text).map(Lexeme::Atom);
+    atom.map_err(|_| ParseError::new(start, "an atom of more than 255 characters"))
 }
 
 fn integer(start: usize, digits: &str, base: u32) -> Result<Lexeme, ParseError> {

@@ -98,11 +98,9 @@
 //! COST: bytes are written and read without an intermediate term, and values may borrow text and
 //! binaries from the bytes. [`to_term`] and [`from_term`] go through bytes.
 
-mod access;
-mod compound;
 mod de;
-mod enums;
 mod error;
+mod options;
 mod ser;
 mod terms;
 pub mod with;
@@ -111,62 +109,9 @@ use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
 
 pub use error::ValueError;
+pub use options::{Absent, Options, Strings, Structs};
 
 use crate::{Reader, Reason, Term, tag};
-
-/// Name of the newtype by which an encoded term passes through `serde`.
-const RAW: &str = "$purlin_term::Term";
-
-/// Options for writing values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Form of structs.
-    pub structs: Structs,
-    /// Form of `None`.
-    pub absent: Absent,
-    /// Form of strings.
-    pub strings: Strings,
-}
-
-/// Form of structs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Structs {
-    /// `#{field => Value}`
-    #[default]
-    Map,
-    /// `#{<<"field">> => Value}`
-    MapOfBinaries,
-    /// `{Value, ...}`, in the order of the fields.
-    Tuple,
-    /// `{name, Value, ...}`, in the order of the fields.
-    Record,
-    /// `[{field, Value}]`
-    Keyword,
-    /// `#{'__struct__' => 'Elixir.Name', field => Value}`, an Elixir struct.
-    Elixir,
-}
-
-/// Form of `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Absent {
-    /// `undefined`, as in Erlang.
-    #[default]
-    Undefined,
-    /// `nil`, as in Elixir.
-    Nil,
-}
-
-/// Form of strings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strings {
-    /// A binary in UTF-8.
-    #[default]
-    Binary,
-    /// A list of characters.
-    List,
-    /// An atom.
-    Atom,
-}
 
 impl Options {
     /// Elixir's conventions: its structs, and `nil` for absent values.

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-use super::RAW;
+use super::with::RAW;
 use crate::{
     Atom, Binary, BitString, Decoder, Encoder, Export, Fun, Map, NativeRecord, Pid, Port,
     Reference, Term,

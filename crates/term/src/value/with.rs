@@ -1,6 +1,9 @@
 //! Modules for `#[serde(with = "purlin_term::with::…")]`, which select the form of one field and
 //! its contents independently of the surrounding options. Reading accepts every form.
 
+/// Name of the newtype by which an encoded term passes through `serde`.
+pub(super) const RAW: &str = "$purlin_term::Term";
+
 macro_rules! ways {
     ($($(#[$about:meta])* $way:ident = $name:literal;)*) => {
         /// Names of the newtypes that select a form.

@@ -14,37 +14,33 @@ use purlin_ack::handler::Unhandled;
 use purlin_ack::wire::SizeOrder;
 use purlin_dist::cluster::Cluster;
 
-use super::under_way::{AckAfter, UnderWay};
-use super::words::{Batch, Said, Source};
+use super::in_flight::{AckAfter, InFlight};
+use super::terms::{Batch, Source, TargetMessage};
 
 /// Time after which a monitor that has not fired proves that the target exists.
-const SETTLED: Duration = Duration::from_millis(100);
+const PROBE_TIME: Duration = Duration::from_millis(100);
 /// Delay between a monitor that has fired and the next one.
-const AGAIN: Duration = Duration::from_millis(400);
+const PROBE_INTERVAL: Duration = Duration::from_millis(400);
 
 /// Reply to the handler that passed a block.
 type Answer = Reply<Result<(), Unhandled>>;
 
 /// Messages to the gateway.
+#[derive(purlin::Message)]
 pub(in crate::ack) enum Mail {
     /// A block of messages from a connection.
     Take { bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: Answer },
     /// A message of the target.
-    Said(Said),
+    Target(TargetMessage),
     /// The target has ended or does not exist.
+    #[from]
     Down(Down),
     /// Timer: check whether the target exists.
-    Look,
+    Probe,
     /// Reply with the counters once nothing is unconfirmed, or after that time.
     Finish(Reply<Counts>, Duration),
     /// Timer: the time of `Finish` is over.
     Over,
-}
-
-impl From<Down> for Mail {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 /// Counters of the gateway.
@@ -59,13 +55,13 @@ pub(in crate::ack) struct Counts {
 }
 
 /// State of the target.
-enum Other {
+enum TargetState {
     /// A monitor has just been set up.
-    Asked,
+    Probed,
     /// The target existed at the last check.
-    There,
+    Up,
     /// The target does not exist or is unreachable.
-    Away,
+    Unavailable,
 }
 
 pub(super) struct Gateway {
@@ -79,126 +75,135 @@ pub(super) struct Gateway {
 }
 
 struct State {
-    is: Gateway,
+    gateway: Gateway,
     own: purlin_term::Pid,
-    under_way: UnderWay<Answer>,
-    other: Other,
+    in_flight: InFlight<Answer>,
+    target: TargetState,
     monitor: Option<MonitorRef>,
     /// Number of the last batch sent since the target was found. WHY: batches sent while a connection is lost go over
     /// the next one, ahead of earlier ones that are resent later; this number lets the target detect the gap.
     last: u64,
     /// Timer of the next check.
-    look: Option<Timer>,
-    /// Time since which the target has been away.
-    away: Option<Instant>,
+    probe: Option<Timer>,
+    /// Time since which the target has been unavailable.
+    unavailable_since: Option<Instant>,
     counts: Counts,
     finish: Option<Reply<Counts>>,
 }
 
 impl Gateway {
     pub(super) async fn run(self, mut me: Process<Mail>) {
-        let own = self.cluster.term_of(me.id());
-        let under_way = UnderWay::new(self.after, self.credit);
-        let (monitor, look, last, away, finish) = Default::default();
-        let counts = Counts::default();
-        let (is, other) = (self, Other::Asked);
-        let mut state =
-            State { is, own, under_way, other, monitor, look, last, away, counts, finish };
-        state.ask(&mut me);
+        let mut state = State {
+            own: self.cluster.term_of(me.id()),
+            in_flight: InFlight::new(self.after, self.credit),
+            gateway: self,
+            target: TargetState::Probed,
+            monitor: None,
+            last: 0,
+            probe: None,
+            unavailable_since: None,
+            counts: Counts::default(),
+            finish: None,
+        };
+        state.probe(&mut me);
         loop {
             let mail = me.receive().await;
-            state.heed(&mut me, mail);
+            state.handle(&mut me, mail);
             state.send_on();
-            if state.under_way.unconfirmed() == 0 {
-                state.tell();
+            if state.in_flight.unconfirmed() == 0 {
+                state.reply_to_finish();
             }
         }
+    }
+
+    fn unavailable(&self) -> Unhandled {
+        Unhandled::Failed(ExitReason::shutdown_with(format!("{} is unavailable", self.name)))
     }
 }
 
 impl State {
-    fn heed(&mut self, me: &mut Process<Mail>, mail: Mail) {
+    fn handle(&mut self, me: &mut Process<Mail>, mail: Mail) {
         match mail {
             Mail::Take { bytes, order, source, reply } => {
                 if self.is_given_up() {
-                    return reply.send(Err(self.is.gone()));
+                    return reply.send(Err(self.gateway.unavailable()));
                 }
-                self.under_way.give_up_unwanted(Reply::is_wanted);
-                self.under_way.take(bytes, order, source, reply);
+                self.in_flight.give_up_unwanted(Reply::is_wanted);
+                self.in_flight.take(bytes, order, source, reply);
             }
-            Mail::Said(Said::Confirm(batch)) => {
-                let Some((messages, reply)) = self.under_way.confirmed(batch) else { return };
+            Mail::Target(TargetMessage::Confirm(batch)) => {
+                let Some((messages, reply)) = self.in_flight.confirmed(batch) else { return };
                 self.counts.confirmed += u64::from(messages);
                 if let Some(reply) = reply {
                     reply.send(Ok(()));
                 }
             }
-            Mail::Said(Said::Credit(credit)) => self.under_way.set_credit(credit),
+            Mail::Target(TargetMessage::Credit(credit)) => self.in_flight.set_credit(credit),
             Mail::Down(down) if self.monitor == Some(down.monitor) => {
                 self.monitor = None;
                 self.lost(&down.reason);
-                self.look_after(me, AGAIN);
+                self.probe_after(me, PROBE_INTERVAL);
             }
             Mail::Down(_) => {}
-            Mail::Look if self.monitor.is_none() => self.ask(me),
-            Mail::Look => self.found(),
+            Mail::Probe if self.monitor.is_none() => self.probe(me),
+            Mail::Probe => self.found(),
             Mail::Finish(reply, within) => {
                 self.finish = Some(reply);
                 me.pid().send_after(within, Mail::Over);
             }
-            Mail::Over => self.tell(),
+            Mail::Over => self.reply_to_finish(),
         }
     }
 
     /// Starts to check whether the target exists.
-    fn ask(&mut self, me: &mut Process<Mail>) {
-        self.monitor = Some(me.monitor(&self.is.to));
-        self.other = Other::Asked;
-        self.look_after(me, SETTLED);
+    fn probe(&mut self, me: &mut Process<Mail>) {
+        self.monitor = Some(me.monitor(&self.gateway.to));
+        self.target = TargetState::Probed;
+        self.probe_after(me, PROBE_TIME);
     }
 
-    fn look_after(&mut self, me: &Process<Mail>, time: Duration) {
-        if let Some(earlier) = self.look.replace(me.pid().send_after(time, Mail::Look)) {
+    fn probe_after(&mut self, me: &Process<Mail>, time: Duration) {
+        if let Some(earlier) = self.probe.replace(me.pid().send_after(time, Mail::Probe)) {
             earlier.cancel();
         }
     }
 
-    /// Handles that the target is away.
+    /// Handles that the target is unavailable.
     fn lost(&mut self, why: &ExitReason) {
-        self.other = Other::Away;
-        if self.away.is_none() {
-            self.away = Some(Instant::now());
-            eprintln!("purlin: {} is away ({why}); messages wait", self.is.name);
+        self.target = TargetState::Unavailable;
+        if self.unavailable_since.is_none() {
+            self.unavailable_since = Some(Instant::now());
+            eprintln!("purlin: {} is unavailable ({why}); messages wait", self.gateway.name);
         }
         if self.is_given_up() {
-            for reply in self.under_way.give_up() {
-                reply.send(Err(self.is.gone()));
+            for reply in self.in_flight.give_up() {
+                reply.send(Err(self.gateway.unavailable()));
             }
         }
     }
 
     /// Handles that the target exists. Unconfirmed pieces were lost or are still in flight, so they are resent.
     fn found(&mut self) {
-        if !matches!(self.other, Other::Asked) {
+        if !matches!(self.target, TargetState::Probed) {
             return;
         }
-        (self.other, self.last) = (Other::There, 0);
-        if self.away.take().is_some() {
-            eprintln!("purlin: {} is there", self.is.name);
+        (self.target, self.last) = (TargetState::Up, 0);
+        if self.unavailable_since.take().is_some() {
+            eprintln!("purlin: {} is available again", self.gateway.name);
         }
-        for number in self.under_way.pieces() {
+        for number in self.in_flight.pieces() {
             self.counts.again += self.send(number);
         }
     }
 
     fn is_given_up(&self) -> bool {
-        self.away.is_some_and(|since| since.elapsed() > self.is.patience)
+        self.unavailable_since.is_some_and(|since| since.elapsed() > self.gateway.patience)
     }
 
     /// Sends pieces as far as the credit permits, if the target exists.
     fn send_on(&mut self) {
-        while matches!(self.other, Other::There)
-            && let Some((number, reply)) = self.under_way.next()
+        while matches!(self.target, TargetState::Up)
+            && let Some((number, reply)) = self.in_flight.next()
         {
             self.send(number);
             if let Some(reply) = reply {
@@ -209,22 +214,16 @@ impl State {
 
     /// Sends a piece. Returns its number of messages.
     fn send(&mut self, number: u64) -> u64 {
-        let Some((piece, messages)) = self.under_way.piece(number) else { return 0 };
+        let Some((piece, messages)) = self.in_flight.piece(number) else { return 0 };
         let follows = std::mem::replace(&mut self.last, number);
-        self.is.to.send(Batch { gateway: self.own.clone(), number, follows, piece });
+        self.gateway.to.send(Batch { gateway: self.own.clone(), number, follows, piece });
         u64::from(messages)
     }
 
     /// Replies to a pending `Finish`.
-    fn tell(&mut self) {
+    fn reply_to_finish(&mut self) {
         if let Some(reply) = self.finish.take() {
-            reply.send(Counts { unconfirmed: self.under_way.unconfirmed(), ..self.counts });
+            reply.send(Counts { unconfirmed: self.in_flight.unconfirmed(), ..self.counts });
         }
-    }
-}
-
-impl Gateway {
-    fn gone(&self) -> Unhandled {
-        Unhandled::Failed(ExitReason::shutdown_with(format!("{} is away", self.name)))
     }
 }

@@ -8,7 +8,7 @@ use purlin::{ExitReason, Pid};
 use purlin_ack::handler::{Batch, Handler, Session, Unhandled};
 
 use super::gateway::Mail;
-use super::words::Source;
+use super::terms::Source;
 
 /// Handler of one connection.
 pub(in crate::ack) struct Forward {

@@ -6,13 +6,13 @@
 //! |---|---|
 //! | `handler` | connection side: passes batches to the gateway and waits |
 //! | `gateway` | process between all connections and the other node |
-//! | `under_way` | queued and unconfirmed messages, and the credit; pure |
-//! | `words` | terms exchanged with the target; pure |
+//! | `in_flight` | queued and unconfirmed messages, and the credit; pure |
+//! | `terms` | terms exchanged with the target; pure |
 
 mod gateway;
 mod handler;
-mod under_way;
-mod words;
+mod in_flight;
+mod terms;
 
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -28,9 +28,10 @@ use purlin_lab::error::Problem;
 
 use self::gateway::{Gateway, Mail};
 pub(super) use self::handler::Forward;
-use self::under_way::AckAfter;
-use crate::arguments::{count, positive};
-use crate::cluster::{Secret, own_epmd, parse_address};
+use self::in_flight::AckAfter;
+use crate::cluster::{CookieOption, own_epmd};
+use crate::output::{problem, with_counters};
+use crate::values::{count, positive, socket_address};
 
 #[derive(Debug, Args)]
 pub(super) struct Forwarding {
@@ -41,7 +42,7 @@ pub(super) struct Forwarding {
         help_heading = "To another node",
         conflicts_with = "handler"
     )]
-    forward: Option<To>,
+    forward: Option<Target>,
 
     /// Set this node's name [default: gateway on the target node's host]
     #[arg(long, value_name = "NAME", help_heading = "To another node", requires = "forward", value_parser = str::parse::<NodeName>)]
@@ -62,26 +63,26 @@ pub(super) struct Forwarding {
     #[arg(long, value_name = "N", help_heading = "To another node", requires = "forward", allow_negative_numbers = true, value_parser = count)]
     credit: Option<u32>,
 
-    /// Wait this many seconds for a process that is away before closing connections [default: 60]
+    /// Wait this many seconds for an unavailable process before closing connections [default: 60]
     #[arg(long, value_name = "SECONDS", help_heading = "To another node", requires = "forward", allow_negative_numbers = true, value_parser = positive)]
     patience: Option<f64>,
 
     #[command(flatten, next_help_heading = "To another node")]
-    secret: Secret,
+    secret: CookieOption,
 
     /// Set the address of this machine's epmd [default: 127.0.0.1 and port 4369, or ERL_EPMD_PORT]
-    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS", help_heading = "To another node", requires = "forward", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 }
 
 /// A registered name and its node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct To {
+pub(super) struct Target {
     name: String,
     node: NodeName,
 }
 
-impl FromStr for To {
+impl FromStr for Target {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -94,7 +95,7 @@ impl FromStr for To {
 
 /// Handle of the gateway, shared by all connections.
 #[derive(Clone)]
-pub(super) struct Way {
+pub(super) struct GatewayRef {
     gateway: Pid<Mail>,
     connections: Arc<AtomicU64>,
     // The node leaves the cluster when the last handle is dropped.
@@ -103,44 +104,42 @@ pub(super) struct Way {
 
 impl Forwarding {
     /// Returns the target if `--forward` is given.
-    pub(super) fn to(&self) -> Result<Option<&To>, Problem> {
+    pub(super) fn target(&self) -> Result<Option<&Target>, Problem> {
         if self.forward.is_none() && self.secret.is_given() {
-            return Err(Problem::new("--cookie is for --forward; say to whom"));
+            return Err(Problem::new("--cookie requires --forward"));
         }
         Ok(self.forward.as_ref())
     }
 
     /// Joins the cluster and starts the gateway.
-    pub(super) async fn begin(&self, to: &To, node: &Node) -> Result<Way, Problem> {
-        let problem = |error: &dyn ToString| Problem::new(error.to_string());
+    pub(super) async fn start(&self, to: &Target, node: &Node) -> Result<GatewayRef, Problem> {
         let (cookie, epmd) = (self.secret.cookie()?, self.epmd.map_or_else(own_epmd, Ok)?);
         let name = match &self.name {
             Some(name) => name.clone(),
-            None => {
-                format!("gateway@{}", to.node.host()).parse().map_err(|error| problem(&error))?
-            }
+            None => format!("gateway@{}", to.node.host()).parse().map_err(problem)?,
         };
         let builder = Cluster::builder(name).cookie(cookie).epmd(epmd);
-        let cluster = builder.start(node).await.map_err(|error| problem(&error))?;
-        cluster.receives_by(|term| words::said(&term).map(Mail::Said));
+        let cluster = builder.start(node).await.map_err(problem)?;
+        cluster.receives_by(|term| terms::target_message(&term).map(Mail::Target));
         let process = cluster.named(&to.name, &to.node);
         let gateway = Gateway {
             cluster: cluster.clone(),
             name: format!("{}@{}", to.name, to.node),
-            to: process.ok_or_else(|| Problem::new(format!("{:?} is no name", to.name)))?,
+            to: process
+                .ok_or_else(|| Problem::new(format!("{:?} is not a valid name", to.name)))?,
             after: self.ack_after,
             credit: self.credit.unwrap_or(4096),
             patience: self.patience.map_or(Duration::from_secs(60), Duration::from_secs_f64),
         };
         let gateway = node.spawn(move |me| gateway.run(me));
-        node.register("gateway", &gateway).map_err(|error| problem(&error))?;
-        Ok(Way { gateway, connections: Arc::default(), _cluster: cluster })
+        node.register("gateway", &gateway).map_err(problem)?;
+        Ok(GatewayRef { gateway, connections: Arc::default(), _cluster: cluster })
     }
 }
 
-impl Way {
+impl GatewayRef {
     /// Returns the handler of a new connection.
-    pub(super) fn of(&self, peer: SocketAddr) -> Forward {
+    pub(super) fn handler(&self, peer: SocketAddr) -> Forward {
         // ORDER: relaxed: only the uniqueness of the number matters.
         let connection = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         Forward::new(self.gateway.clone(), connection, peer)
@@ -149,30 +148,23 @@ impl Way {
     /// Waits until everything is confirmed, at most `within`. Returns the counters as one line.
     pub(super) async fn finish(&self, within: Duration) -> Result<String, Problem> {
         let finish = |reply| Mail::Finish(reply, within);
-        let told = self.gateway.call_timeout(finish, Duration::MAX).await;
-        let counts = told.map_err(|error| Problem::new(error.to_string()))?;
-        let mut line = format!("forwarded: {} messages confirmed", counts.confirmed);
-        for (number, what) in
-            [(counts.again, "sent again"), (u64::from(counts.unconfirmed), "not confirmed")]
-        {
-            if number > 0 {
-                line += &format!(", {number} {what}");
-            }
-        }
-        Ok(line + "\n")
+        let counts = self.gateway.call_timeout(finish, Duration::MAX).await.map_err(problem)?;
+        let line = format!("forwarded: {} messages confirmed", counts.confirmed);
+        let unconfirmed = u64::from(counts.unconfirmed);
+        Ok(with_counters(line, &[(counts.again, "sent again"), (unconfirmed, "not confirmed")]))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::To;
+    use super::Target;
 
     #[test]
     fn the_first_at_sign_separates_the_name_from_the_node() {
-        let to: To = "Elixir.Shop.Sink@shop@127.0.0.1".parse().unwrap();
+        let to: Target = "Elixir.Shop.Sink@shop@127.0.0.1".parse().unwrap();
         assert_eq!((to.name.as_str(), to.node.as_str()), ("Elixir.Shop.Sink", "shop@127.0.0.1"));
         for wrong in ["sink", "sink@shop", "@shop@127.0.0.1", "sink@@h"] {
-            assert!(wrong.parse::<To>().unwrap_err().contains("such as sink@shop@127.0.0.1"));
+            assert!(wrong.parse::<Target>().unwrap_err().contains("such as sink@shop@127.0.0.1"));
         }
     }
 }

@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 
 /// A message of the target.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum TargetMessage {
     /// The target confirms this batch.
     Confirm(u64),
     /// The target accepts this number of unconfirmed messages.
@@ -27,13 +27,14 @@ pub(super) enum Said {
 }
 
 /// Parses a message of the target. The error describes what was expected.
-pub(super) fn said(term: &Term) -> Result<Said, String> {
+pub(super) fn target_message(term: &Term) -> Result<TargetMessage, String> {
     let number = |number: &Term| number.as_integer().and_then(|number| number.try_into().ok());
     let read = match term.as_tuple() {
-        Some([tag, batch]) if tag.is_atom("purlin_confirm") => number(batch).map(Said::Confirm),
-        Some([tag, credit]) if tag.is_atom("purlin_credit") => {
-            number(credit).map(|credit: u64| Said::Credit(credit.try_into().unwrap_or(u32::MAX)))
+        Some([tag, batch]) if tag.is_atom("purlin_confirm") => {
+            number(batch).map(TargetMessage::Confirm)
         }
+        Some([tag, credit]) if tag.is_atom("purlin_credit") => number(credit)
+            .map(|credit: u64| TargetMessage::Credit(credit.try_into().unwrap_or(u32::MAX))),
         _ => None,
     };
     read.ok_or_else(|| "it is no {purlin_confirm, Batch} and no {purlin_credit, Messages}".into())
@@ -127,17 +128,23 @@ mod tests {
     #[test]
     fn confirm_and_credit_are_parsed_and_all_else_is_refused() {
         let pair = |tag, number: Term| Term::tuple([Term::atom(tag), number]);
-        assert_eq!(said(&pair("purlin_confirm", Term::from(7))), Ok(Said::Confirm(7)));
-        assert_eq!(said(&pair("purlin_credit", Term::from(0))), Ok(Said::Credit(0)));
+        assert_eq!(
+            target_message(&pair("purlin_confirm", Term::from(7))),
+            Ok(TargetMessage::Confirm(7))
+        );
+        assert_eq!(
+            target_message(&pair("purlin_credit", Term::from(0))),
+            Ok(TargetMessage::Credit(0))
+        );
         let all = pair("purlin_credit", Term::from(i64::MAX));
-        assert_eq!(said(&all), Ok(Said::Credit(u32::MAX)));
+        assert_eq!(target_message(&all), Ok(TargetMessage::Credit(u32::MAX)));
         for wrong in [
             pair("purlin_confirm", Term::from(-1)),
             pair("purlin_confirm", Term::atom("all")),
             pair("purlin_thanks", Term::from(1)),
             Term::NIL,
         ] {
-            assert!(said(&wrong).is_err(), "{wrong}");
+            assert!(target_message(&wrong).is_err(), "{wrong}");
         }
     }
 
@@ -159,18 +166,18 @@ mod tests {
 
     #[test]
     fn a_batch_is_serialized_as_documented() {
-        let told = batch(None);
-        assert!(told.starts_with("{purlin_ack,<"), "{told}");
+        let text = batch(None);
+        assert!(text.starts_with("{purlin_ack,<"), "{text}");
         let source = r#"#{connection => 3,peer => <<"127.0.0.1:80">>}"#;
         let messages = r#"[{18446744073709551615,<<"tea">>},{1,<<>>}]"#;
-        assert!(told.ends_with(&format!(">,7,6,{source},{messages}}}")), "{told}");
+        assert!(text.ends_with(&format!(">,7,6,{source},{messages}}}")), "{text}");
     }
 
     #[test]
     fn a_source_includes_the_session_if_there_is_one() {
         let session = Session { client: *b"0123456789abcdef", epoch: 2 };
-        let told = batch(Some(session));
-        assert!(told.contains(r#"client => <<"0123456789abcdef">>"#), "{told}");
-        assert!(told.contains("epoch => 2"), "{told}");
+        let text = batch(Some(session));
+        assert!(text.contains(r#"client => <<"0123456789abcdef">>"#), "{text}");
+        assert!(text.contains("epoch => 2"), "{text}");
     }
 }

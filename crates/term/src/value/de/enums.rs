@@ -6,9 +6,9 @@
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeSeed, EnumAccess, VariantAccess, Visitor};
 
-use super::de::{Deserializer, unexpected};
-use super::error::ValueError;
+use super::deserializer::{Deserializer, unexpected};
 use crate::token::Token;
+use crate::value::error::ValueError;
 
 /// `EnumAccess` for a unit variant that is an atom or a binary: its name.
 pub(super) type Name<'de> = CowStrDeserializer<'de, ValueError>;
@@ -68,7 +68,7 @@ impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, ValueError> {
         self.holds(length)?;
-        self.from.fields(visitor, length)
+        self.from.elements(visitor, length, false)
     }
 
     /// Accepts `{Tag, Fields}`, with a map or keyword list of the fields, and `{Tag, A, B, …}`,
@@ -83,7 +83,7 @@ impl<'de> VariantAccess<'de> for Tagged<'_, 'de> {
             Token::Map(_) | Token::List(_) | Token::Nil if one => {
                 de::Deserializer::deserialize_struct(self.from, "", fields, visitor)
             }
-            _ if self.left == fields.len() => self.from.fields(visitor, fields.len()),
+            _ if self.left == fields.len() => self.from.elements(visitor, fields.len(), false),
             other => Err(unexpected(&other, &visitor)),
         }
     }

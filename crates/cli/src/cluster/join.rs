@@ -1,8 +1,4 @@
-//! `purlin node` and `purlin call`: what both, and the gateway, need to join an Erlang cluster.
-
-mod call;
-mod node;
-mod offer;
+//! Options for cluster an Erlang cluster: the cookie, TLS and the local epmd.
 
 use std::env;
 use std::fs;
@@ -14,30 +10,31 @@ use purlin_dist::cluster::Builder;
 use purlin_dist::{Tls, epmd};
 use purlin_lab::error::Problem;
 
-pub(crate) use call::{Call, call};
-pub(crate) use node::{Node, node};
+use crate::output::problem;
 
 /// Cookie file in the user's home.
 const COOKIE_FILE: &str = ".erlang.cookie";
 /// Environment variable with the epmd port, also used by `erl`.
-const EPMD_PORT: &str = "ERL_EPMD_PORT";
+pub(super) const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
+/// Option with the cookie.
 #[derive(Debug, Args)]
-pub(crate) struct Secret {
+pub(crate) struct CookieOption {
     /// Set the secret shared by all nodes of the cluster [default: the contents of
     /// ~/.erlang.cookie]
     #[arg(long, value_name = "COOKIE")]
     cookie: Option<String>,
 }
 
+/// Options of a node: its cookie and TLS.
 #[derive(Debug, Args)]
-struct Joining {
+pub(super) struct ClusterOptions {
     #[command(flatten)]
-    secret: Secret,
+    pub(super) secret: CookieOption,
 
     /// Use TLS only, with this certificate chain, a PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
-    tls_cert: Option<PathBuf>,
+    pub(super) tls_cert: Option<PathBuf>,
 
     /// Use this PEM private key for the certificate
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
@@ -48,7 +45,7 @@ struct Joining {
     tls_ca: Option<PathBuf>,
 }
 
-impl Secret {
+impl CookieOption {
     /// Returns whether the cookie was given on the command line.
     pub(crate) fn is_given(&self) -> bool {
         self.cookie.is_some()
@@ -58,7 +55,7 @@ impl Secret {
         let cookie = match &self.cookie {
             // Erlang encodes characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
-            None => return of_home(),
+            None => return cookie_from_home(),
         };
         match cookie {
             Ok(cookie) if !cookie.is_empty() => Ok(cookie),
@@ -67,9 +64,9 @@ impl Secret {
     }
 }
 
-impl Joining {
+impl ClusterOptions {
     /// Applies the options shared by all commands that join a cluster.
-    fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
+    pub(super) fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
         builder = builder.cookie(self.secret.cookie()?);
         if let (Some(certificates), Some(key), Some(authorities)) =
             (&self.tls_cert, &self.tls_key, &self.tls_ca)
@@ -91,9 +88,9 @@ pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
 }
 
 /// Reads the cookie from the user's home, as `erl` does.
-fn of_home() -> Result<Vec<u8>, Problem> {
+fn cookie_from_home() -> Result<Vec<u8>, Problem> {
     let none = |why: String| Problem::new(format!("no cookie: {why}; give one with --cookie"));
-    let home = env::home_dir().ok_or_else(|| none("there is no home to look in".into()))?;
+    let home = env::home_dir().ok_or_else(|| none("there is no home directory".into()))?;
     let path = home.join(COOKIE_FILE);
     let mut cookie =
         fs::read(&path).map_err(|error| none(format!("{}: {error}", path.display())))?;
@@ -121,13 +118,4 @@ fn is_private(path: &Path) -> bool {
     {
         path.is_file()
     }
-}
-
-/// Parses an address and a port.
-pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
-}
-
-fn problem(error: impl ToString) -> Problem {
-    Problem::new(error.to_string())
 }

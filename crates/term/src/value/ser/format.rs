@@ -1,50 +1,29 @@
-//! Serializer of values to the external term format.
+//! `serde::Serializer` for the external term format.
 
 use serde::Serialize;
 use serde::ser;
 
 use super::compound::{Compound, Elements, Form, Pairs};
-use super::error::ValueError;
-use super::with::names;
-use super::{Absent, Options, RAW, Strings, Structs};
-use crate::{Atom, encode, tag};
-
-/// Serializer that appends one value to the bytes.
-pub(super) struct Serializer<'b> {
-    pub(super) bytes: &'b mut Vec<u8>,
-    pub(super) options: Options,
-    /// Whether byte strings are encoded terms, which are written unchanged.
-    raw: bool,
-}
+use super::serializer::{Serializer, put_atom};
+use crate::value::error::ValueError;
+use crate::value::options::{Absent, Options, Strings, Structs};
+use crate::value::with::{RAW, names};
+use crate::{put, tag};
 
 impl<'b> Serializer<'b> {
-    pub(super) fn new(bytes: &'b mut Vec<u8>, options: Options) -> Self {
-        Self { bytes, options, raw: false }
-    }
-
     fn atom(self, text: &str) -> Result<(), ValueError> {
         put_atom(self.bytes, text)
     }
 
     fn big(self, value: num_bigint::BigInt) -> Result<(), ValueError> {
-        Ok(encode::put_integer(self.bytes, &value)?)
+        Ok(put::put_integer(self.bytes, &value)?)
     }
 
     /// Writes the head of a tuple.
     fn tuple(self, length: usize) -> Result<Elements<'b>, ValueError> {
-        encode::put_tuple(self.bytes, length)?;
+        put::put_tuple(self.bytes, length)?;
         Ok(Elements::of_tuple(self.bytes, self.options))
     }
-}
-
-/// Writes an atom with this text.
-pub(super) fn put_atom(bytes: &mut Vec<u8>, text: &str) -> Result<(), ValueError> {
-    // WHY without an `Atom`: creating one takes longer than writing the text.
-    if text.len() > Atom::MAX_CHARS {
-        Atom::new(text).map_err(|error| ValueError::mismatch(error.to_string()))?;
-    }
-    encode::put_atom(bytes, text);
-    Ok(())
 }
 
 /// Returns the options inside of a newtype of this name.
@@ -68,6 +47,14 @@ fn chosen(name: &str, options: Options) -> Options {
     }
 }
 
+macro_rules! serialize_integers {
+    ($($name:ident: $type:ident)*) => {
+        $(fn $name(self, value: $type) -> Result<(), ValueError> {
+            self.serialize_i64(value.into())
+        })*
+    };
+}
+
 impl<'b> ser::Serializer for Serializer<'b> {
     type Ok = ();
     type Error = ValueError;
@@ -83,37 +70,13 @@ impl<'b> ser::Serializer for Serializer<'b> {
         self.atom(if value { "true" } else { "false" })
     }
 
-    fn serialize_i8(self, value: i8) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i16(self, value: i16) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_i32(self, value: i32) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
     fn serialize_i64(self, value: i64) -> Result<(), ValueError> {
-        encode::put_small(self.bytes, value);
+        put::put_small(self.bytes, value);
         Ok(())
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), ValueError> {
         self.big(value.into())
-    }
-
-    fn serialize_u8(self, value: u8) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_u16(self, value: u16) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
-    }
-
-    fn serialize_u32(self, value: u32) -> Result<(), ValueError> {
-        self.serialize_i64(value.into())
     }
 
     fn serialize_u64(self, value: u64) -> Result<(), ValueError> {
@@ -155,14 +118,14 @@ impl<'b> ser::Serializer for Serializer<'b> {
     fn serialize_bytes(self, bytes: &[u8]) -> Result<(), ValueError> {
         if !self.raw {
             self.bytes.push(tag::BINARY);
-            self.bytes.extend(encode::count(bytes.len())?.to_be_bytes());
+            self.bytes.extend(put::count(bytes.len())?.to_be_bytes());
         }
         self.bytes.extend(bytes);
         Ok(())
     }
 
     fn serialize_none(self) -> Result<(), ValueError> {
-        encode::put_atom(self.bytes, self.options.absent.atom().as_str());
+        put::put_atom(self.bytes, self.options.absent.atom().as_str());
         Ok(())
     }
 
@@ -203,7 +166,7 @@ impl<'b> ser::Serializer for Serializer<'b> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), ValueError> {
-        encode::put_tuple(self.bytes, 2)?;
+        put::put_tuple(self.bytes, 2)?;
         put_atom(self.bytes, variant)?;
         value.serialize(self)
     }
@@ -231,7 +194,7 @@ impl<'b> ser::Serializer for Serializer<'b> {
         variant: &'static str,
         length: usize,
     ) -> Result<Elements<'b>, ValueError> {
-        encode::put_tuple(self.bytes, length + 1)?;
+        put::put_tuple(self.bytes, length + 1)?;
         put_atom(self.bytes, variant)?;
         Ok(Elements::of_tuple(self.bytes, self.options))
     }
@@ -272,23 +235,15 @@ impl<'b> ser::Serializer for Serializer<'b> {
                 return Compound::new(self.bytes, self.options, Form::Tuple(Some(variant)));
             }
         };
-        encode::put_tuple(self.bytes, 2)?;
+        put::put_tuple(self.bytes, 2)?;
         put_atom(self.bytes, variant)?;
         Compound::new(self.bytes, self.options, form)
     }
 
+    serialize_integers! { serialize_i8: i8 serialize_i16: i16 serialize_i32: i32 }
+    serialize_integers! { serialize_u8: u8 serialize_u16: u16 serialize_u32: u32 }
+
     fn is_human_readable(&self) -> bool {
         false
-    }
-}
-
-impl Absent {
-    pub(super) fn atom(self) -> &'static Atom {
-        static UNDEFINED: Atom = Atom::UNDEFINED;
-        static NIL: Atom = Atom::NIL;
-        match self {
-            Self::Undefined => &UNDEFINED,
-            Self::Nil => &NIL,
-        }
     }
 }

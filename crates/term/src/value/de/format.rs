@@ -1,109 +1,19 @@
-//! Deserializer of values from the external term format.
+//! `serde::Deserializer` for the external term format.
 
 use std::borrow::Cow;
 
-use serde::de::{self, DeserializeSeed, Unexpected, Visitor};
+use serde::de::{self, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::RAW;
-use super::access::{Bytes, Elements, Fields, Pairs};
+use super::access::Bytes;
+use super::deserializer::{Deserializer, unexpected};
 use super::enums::{Name, Tagged};
-use super::error::ValueError;
-use crate::token::{NativeRecordHead, Token};
-use crate::{Decoder, Encoder, Reader, Reason};
+use crate::token::Token;
+use crate::value::error::ValueError;
+use crate::value::with::RAW;
+use crate::{Decoder, Encoder};
 
-/// Maximum nesting depth of values.
-const DEEPEST: usize = 128;
-
-/// Deserializer of the next term.
-pub(super) struct Deserializer<'r, 'de> {
-    pub(super) reader: &'r mut Reader<'de>,
-    depth: usize,
-}
-
-impl<'r, 'de> Deserializer<'r, 'de> {
-    pub(super) fn new(reader: &'r mut Reader<'de>) -> Self {
-        Self { reader, depth: DEEPEST }
-    }
-
-    /// Returns a deserializer for a part of the term.
-    pub(super) fn inner(&mut self) -> Deserializer<'_, 'de> {
-        Deserializer { reader: self.reader, depth: self.depth }
-    }
-
-    pub(super) fn read<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<T::Value, ValueError> {
-        seed.deserialize(self.inner())
-    }
-
-    pub(super) fn token(&mut self) -> Result<Token<'de>, ValueError> {
-        Ok(self.reader.token()?)
-    }
-
-    pub(super) fn peek(&self) -> Result<Token<'de>, ValueError> {
-        Ok(self.reader.clone().token()?)
-    }
-
-    /// Descends one level.
-    fn down(&mut self) -> Result<(), ValueError> {
-        self.depth = self
-            .depth
-            .checked_sub(1)
-            .ok_or_else(|| ValueError::wrong(self.reader.position(), Reason::Depth))?;
-        Ok(())
-    }
-
-    fn elements<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-        count: usize,
-        list: bool,
-    ) -> Result<V::Value, ValueError> {
-        self.down()?;
-        let mut elements = Elements { from: self, left: count, list };
-        let value = visitor.visit_seq(&mut elements)?;
-        elements.finish()?;
-        Ok(value)
-    }
-
-    fn pairs<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-        count: usize,
-        list: bool,
-        of_struct: bool,
-    ) -> Result<V::Value, ValueError> {
-        self.down()?;
-        let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
-        let value = visitor.visit_map(&mut pairs)?;
-        pairs.finish()?;
-        Ok(value)
-    }
-
-    /// Deserializes the fields of a native record, whose values follow.
-    fn record<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-        head: NativeRecordHead,
-    ) -> Result<V::Value, ValueError> {
-        self.down()?;
-        let mut fields = Fields { from: self, names: head.fields.into_iter() };
-        let value = visitor.visit_map(&mut fields)?;
-        fields.finish()?;
-        Ok(value)
-    }
-
-    /// Deserializes the fields of a struct that follow each other.
-    pub(super) fn fields<V: Visitor<'de>>(
-        self,
-        visitor: V,
-        count: usize,
-    ) -> Result<V::Value, ValueError> {
-        self.elements(visitor, count, false)
-    }
-
+impl<'de> Deserializer<'_, 'de> {
     fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ValueError> {
         match self.token()? {
             Token::Atom(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
@@ -139,28 +49,6 @@ fn character(value: i64) -> Result<char, ValueError> {
     c.ok_or_else(|| ValueError::mismatch(format!("{value} is no character")))
 }
 
-/// Returns an error with the actual and the expected type.
-pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) -> ValueError {
-    let there = match token {
-        Token::Integer(value) => Unexpected::Signed(*value),
-        Token::Float(value) => Unexpected::Float(value.get()),
-        Token::Atom(text) => Unexpected::Other(text),
-        Token::BigInteger(_) => Unexpected::Other("a big integer"),
-        Token::Binary(_) => Unexpected::Other("a binary"),
-        Token::BitString(..) => Unexpected::Other("a bit string"),
-        Token::Nil | Token::List(_) => Unexpected::Other("a list"),
-        Token::String(_) => Unexpected::Other("a string"),
-        Token::Tuple(_) => Unexpected::Other("a tuple"),
-        Token::Map(_) => Unexpected::Other("a map"),
-        Token::NativeRecord(_) => Unexpected::Other("a native record"),
-        Token::Pid(_) => Unexpected::Other("a process identifier"),
-        Token::Port(_) => Unexpected::Other("a port"),
-        Token::Reference(_) => Unexpected::Other("a reference"),
-        Token::Export(_) | Token::Fun(..) => Unexpected::Other("a fun"),
-    };
-    de::Error::invalid_type(there, visitor)
-}
-
 /// Returns whether an atom stands for an absent value.
 fn is_absent(token: &Token<'_>) -> bool {
     matches!(token, Token::Atom(text) if matches!(&**text, "undefined" | "nil"))
@@ -174,6 +62,14 @@ macro_rules! deserialize_integers {
                 Some(value) => visitor.visit_i64(value.into()),
                 None => self.deserialize_any(visitor),
             }
+        })*
+    };
+}
+
+macro_rules! deserialize_strings {
+    ($($name:ident)*) => {
+        $(fn $name<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+            self.string(visitor)
         })*
     };
 }
@@ -231,21 +127,6 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             }
             _ => self.string(visitor),
         }
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
-        self.string(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
-        self.string(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(
-        mut self,
-        visitor: V,
-    ) -> Result<V::Value, ValueError> {
-        self.string(visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
@@ -365,9 +246,9 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             Token::NativeRecord(head) => self.record(visitor, *head),
             Token::List(count) => self.pairs(visitor, count, true, false),
             Token::Nil => self.pairs(visitor, 0, false, false),
-            Token::Tuple(count) if count == fields.len() => self.fields(visitor, count),
+            Token::Tuple(count) if count == fields.len() => self.elements(visitor, count, false),
             Token::Tuple(count) if count == fields.len() + 1 => match self.token()? {
-                Token::Atom(tag) if tag == name => self.fields(visitor, count - 1),
+                Token::Atom(tag) if tag == name => self.elements(visitor, count - 1, false),
                 other => Err(unexpected(&other, &visitor)),
             },
             other => Err(unexpected(&other, &visitor)),
@@ -419,6 +300,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         false
     }
 
+    deserialize_strings! { deserialize_str deserialize_string deserialize_identifier }
     deserialize_integers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 }
     deserialize_integers! { deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 }
 

@@ -3,32 +3,72 @@
 use std::slice::Iter;
 use std::vec;
 
-use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-use super::de::Deserializer;
-use super::error::ValueError;
-use crate::token::Token;
+use super::deserializer::Deserializer;
+use crate::token::{NativeRecordHead, Token};
+use crate::value::error::ValueError;
 use crate::{Atom, Reader, tag};
 
-/// Elements of a list or a tuple.
-pub(super) struct Elements<'r, 'de> {
-    pub(super) from: Deserializer<'r, 'de>,
-    pub(super) left: usize,
-    /// Whether a tail follows.
-    pub(super) list: bool,
-}
+impl<'de> Deserializer<'_, 'de> {
+    /// Deserializes the elements of a list or a tuple, or the fields of a struct that follow each other.
+    pub(super) fn elements<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut elements = Elements { from: self, left: count };
+        let value = visitor.visit_seq(&mut elements)?;
+        elements.from.finish(elements.left, list, "elements")?;
+        Ok(value)
+    }
 
-impl Elements<'_, '_> {
-    /// Checks that no elements are left.
-    pub(super) fn finish(mut self) -> Result<(), ValueError> {
-        if self.left > 0 {
-            return Err(ValueError::mismatch(format!("{} elements too many", self.left)));
+    /// Deserializes the pairs of a map or a property list.
+    pub(super) fn pairs<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+        of_struct: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
+        let value = visitor.visit_map(&mut pairs)?;
+        pairs.from.finish(pairs.left, list, "pairs")?;
+        Ok(value)
+    }
+
+    /// Deserializes the fields of a native record, whose values follow.
+    pub(super) fn record<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        head: NativeRecordHead,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut fields = Fields { from: self, names: head.fields.into_iter() };
+        let value = visitor.visit_map(&mut fields)?;
+        fields.from.finish(fields.names.len(), false, "fields")?;
+        Ok(value)
+    }
+
+    /// Checks that no parts are left, and that a list has no tail.
+    fn finish(mut self, left: usize, list: bool, parts: &str) -> Result<(), ValueError> {
+        if left > 0 {
+            return Err(ValueError::mismatch(format!("{left} {parts} too many")));
         }
-        if self.list && self.from.token()? != Token::Nil {
+        if list && self.token()? != Token::Nil {
             return Err(ValueError::mismatch("a list with a tail"));
         }
         Ok(())
     }
+}
+
+/// Elements of a list or a tuple.
+struct Elements<'r, 'de> {
+    from: Deserializer<'r, 'de>,
+    left: usize,
 }
 
 impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
@@ -91,19 +131,10 @@ impl<'de> SeqAccess<'de> for &mut Bytes<'de> {
 }
 
 /// Fields of a native record.
-pub(super) struct Fields<'r, 'de> {
-    pub(super) from: Deserializer<'r, 'de>,
+struct Fields<'r, 'de> {
+    from: Deserializer<'r, 'de>,
     /// Names of the fields whose values have not been read.
-    pub(super) names: vec::IntoIter<Atom>,
-}
-
-impl Fields<'_, '_> {
-    pub(super) fn finish(self) -> Result<(), ValueError> {
-        match self.names.len() {
-            0 => Ok(()),
-            left => Err(ValueError::mismatch(format!("{left} fields too many"))),
-        }
-    }
+    names: vec::IntoIter<Atom>,
 }
 
 impl<'de> MapAccess<'de> for &mut Fields<'_, 'de> {
@@ -130,26 +161,14 @@ impl<'de> MapAccess<'de> for &mut Fields<'_, 'de> {
 }
 
 /// Pairs of a map or a property list: a list of pairs and of atoms that stand for `true`.
-pub(super) struct Pairs<'r, 'de> {
-    pub(super) from: Deserializer<'r, 'de>,
-    pub(super) left: usize,
-    pub(super) list: bool,
+struct Pairs<'r, 'de> {
+    from: Deserializer<'r, 'de>,
+    left: usize,
+    list: bool,
     /// Whether to skip the key `__struct__` of Elixir.
-    pub(super) of_struct: bool,
+    of_struct: bool,
     /// Implied value of the last key, if it was a single atom.
-    pub(super) value: Option<bool>,
-}
-
-impl Pairs<'_, '_> {
-    pub(super) fn finish(mut self) -> Result<(), ValueError> {
-        if self.left > 0 {
-            return Err(ValueError::mismatch(format!("{} pairs too many", self.left)));
-        }
-        if self.list && self.from.token()? != Token::Nil {
-            return Err(ValueError::mismatch("a list with a tail"));
-        }
-        Ok(())
-    }
+    value: Option<bool>,
 }
 
 impl<'de> MapAccess<'de> for &mut Pairs<'_, 'de> {

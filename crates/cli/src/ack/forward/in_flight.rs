@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use purlin_ack::wire::SizeOrder;
 
-use super::words::{Piece, Source};
+use super::terms::{Piece, Source};
 
 /// Largest piece in messages and bytes. A larger message is a piece alone.
 const MOST: (u32, usize) = (256, 64 << 10);
@@ -28,20 +28,20 @@ pub(super) enum AckAfter {
 }
 
 /// Blocks, each with an `R` to reply to.
-pub(super) struct UnderWay<R> {
+pub(super) struct InFlight<R> {
     after: AckAfter,
     credit: u32,
-    works: HashMap<u64, Work<R>>,
+    blocks: HashMap<u64, Block<R>>,
     /// Blocks that are not completely split into pieces, the next first.
-    turns: VecDeque<u64>,
+    queue: VecDeque<u64>,
     pieces: BTreeMap<u64, Sent>,
     /// Messages and bytes in unconfirmed pieces.
     sent: (u32, usize),
-    works_ever: u64,
+    blocks_ever: u64,
     pieces_ever: u64,
 }
 
-struct Work<R> {
+struct Block<R> {
     bytes: Arc<Vec<u8>>,
     order: SizeOrder,
     source: Arc<Source>,
@@ -53,12 +53,12 @@ struct Work<R> {
 }
 
 struct Sent {
-    work: u64,
+    block: u64,
     place: Range<usize>,
     messages: u32,
 }
 
-impl<R> Work<R> {
+impl<R> Block<R> {
     fn is_in_pieces(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -69,16 +69,16 @@ impl<R> Work<R> {
     }
 }
 
-impl<R> UnderWay<R> {
+impl<R> InFlight<R> {
     pub(super) fn new(after: AckAfter, credit: u32) -> Self {
         Self {
             after,
             credit,
-            works: HashMap::new(),
-            turns: VecDeque::new(),
+            blocks: HashMap::new(),
+            queue: VecDeque::new(),
             pieces: BTreeMap::new(),
             sent: (0, 0),
-            works_ever: 0,
+            blocks_ever: 0,
             pieces_ever: 0,
         }
     }
@@ -95,21 +95,21 @@ impl<R> UnderWay<R> {
 
     /// Queues a block of complete messages.
     pub(super) fn take(&mut self, bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: R) {
-        self.works_ever += 1;
-        let work =
-            Work { bytes: Arc::new(bytes), order, source, at: 0, open: 0, reply: Some(reply) };
-        self.works.insert(self.works_ever, work);
-        self.turns.push_back(self.works_ever);
+        self.blocks_ever += 1;
+        let block =
+            Block { bytes: Arc::new(bytes), order, source, at: 0, open: 0, reply: Some(reply) };
+        self.blocks.insert(self.blocks_ever, block);
+        self.queue.push_back(self.blocks_ever);
     }
 
     /// Makes the next piece, if the credit permits. Returns its number and a reply that is due now.
     pub(super) fn next(&mut self) -> Option<(u64, Option<R>)> {
-        let key = *self.turns.front()?;
-        let work = self.works.get_mut(&key)?;
+        let key = *self.queue.front()?;
+        let block = self.blocks.get_mut(&key)?;
         let messages_left = self.credit.saturating_sub(self.sent.0).min(MOST.0);
         let bytes_left = BYTES.saturating_sub(self.sent.1);
         let (mut messages, mut used) = (0, 0);
-        let rest = work.piece(work.at..work.bytes.len());
+        let rest = block.piece(block.at..block.bytes.len());
         let mut frames = rest.frames();
         while messages < messages_left && frames.next().is_some() {
             // WHY: with nothing unconfirmed, the first message goes alone, whatever its size.
@@ -122,26 +122,26 @@ impl<R> UnderWay<R> {
         if messages == 0 {
             return None;
         }
-        let place = work.at..work.at + used;
-        (work.at, work.open) = (place.end, work.open + 1);
-        self.turns.pop_front();
-        let over = work.is_in_pieces();
+        let place = block.at..block.at + used;
+        (block.at, block.open) = (place.end, block.open + 1);
+        self.queue.pop_front();
+        let over = block.is_in_pieces();
         if !over {
-            self.turns.push_back(key);
+            self.queue.push_back(key);
         }
         let answered = over && self.after == AckAfter::Received;
-        let reply = work.reply.take_if(|_| answered);
+        let reply = block.reply.take_if(|_| answered);
         self.pieces_ever += 1;
         self.sent = (self.sent.0 + messages, self.sent.1 + used);
-        self.pieces.insert(self.pieces_ever, Sent { work: key, place, messages });
+        self.pieces.insert(self.pieces_ever, Sent { block: key, place, messages });
         Some((self.pieces_ever, reply))
     }
 
     /// Returns a piece and its number of messages.
     pub(super) fn piece(&self, number: u64) -> Option<(Piece, u32)> {
         let sent = self.pieces.get(&number)?;
-        let work = self.works.get(&sent.work)?;
-        Some((work.piece(sent.place.clone()), sent.messages))
+        let block = self.blocks.get(&sent.block)?;
+        Some((block.piece(sent.place.clone()), sent.messages))
     }
 
     /// Returns the unconfirmed pieces, oldest first.
@@ -155,10 +155,10 @@ impl<R> UnderWay<R> {
         let piece = self.pieces.remove(&number)?;
         self.sent.0 -= piece.messages;
         self.sent.1 -= piece.place.len();
-        let work = self.works.get_mut(&piece.work)?;
-        work.open -= 1;
-        let reply = if work.open == 0 && work.is_in_pieces() {
-            self.works.remove(&piece.work).and_then(|work| work.reply)
+        let block = self.blocks.get_mut(&piece.block)?;
+        block.open -= 1;
+        let reply = if block.open == 0 && block.is_in_pieces() {
+            self.blocks.remove(&piece.block).and_then(|block| block.reply)
         } else {
             None
         };
@@ -168,29 +168,29 @@ impl<R> UnderWay<R> {
     /// Discards the unsent rest of blocks whose senders no longer wait.
     pub(super) fn give_up_unwanted(&mut self, is_wanted: impl Fn(&R) -> bool) {
         let unwanted = |key: &u64| {
-            let reply = self.works.get(key).and_then(|work| work.reply.as_ref());
+            let reply = self.blocks.get(key).and_then(|block| block.reply.as_ref());
             reply.is_some_and(|reply| !is_wanted(reply))
         };
-        let (given_up, turns) = std::mem::take(&mut self.turns).into_iter().partition(unwanted);
-        self.turns = turns;
+        let (given_up, queue) = std::mem::take(&mut self.queue).into_iter().partition(unwanted);
+        self.queue = queue;
         self.cut(given_up);
     }
 
     /// Discards the unsent rest of all blocks. Returns the pending replies.
     pub(super) fn give_up(&mut self) -> Vec<R> {
-        let waiting = self.works.values_mut().filter_map(|work| work.reply.take()).collect();
-        let turns = std::mem::take(&mut self.turns);
-        self.cut(turns);
+        let waiting = self.blocks.values_mut().filter_map(|block| block.reply.take()).collect();
+        let queue = std::mem::take(&mut self.queue);
+        self.cut(queue);
         waiting
     }
 
     /// Discards the unsent rest of these blocks.
-    fn cut(&mut self, turns: VecDeque<u64>) {
-        for key in turns {
-            if let Some(work) = self.works.get_mut(&key) {
-                work.at = work.bytes.len();
-                if work.open == 0 {
-                    self.works.remove(&key);
+    fn cut(&mut self, queue: VecDeque<u64>) {
+        for key in queue {
+            if let Some(block) = self.blocks.get_mut(&key) {
+                block.at = block.bytes.len();
+                if block.open == 0 {
+                    self.blocks.remove(&key);
                 }
             }
         }
@@ -217,7 +217,7 @@ mod tests {
         bytes
     }
 
-    fn ids(of: &UnderWay<&str>, piece: u64) -> Vec<u64> {
+    fn ids(of: &InFlight<&str>, piece: u64) -> Vec<u64> {
         let (piece, messages) = of.piece(piece).expect("it is unconfirmed");
         let ids: Vec<_> = piece.frames().map(|frame| frame.id.number()).collect();
         assert_eq!(ids.len() as u32, messages);
@@ -228,12 +228,12 @@ mod tests {
         after: AckAfter,
         credit: u32,
         blocks: &[(&'static str, u64, &[usize])],
-    ) -> UnderWay<&'static str> {
-        let mut under_way = UnderWay::new(after, credit);
+    ) -> InFlight<&'static str> {
+        let mut in_flight = InFlight::new(after, credit);
         for (who, first, sizes) in blocks {
-            under_way.take(block(*first, sizes), SizeOrder::Little, source(), *who);
+            in_flight.take(block(*first, sizes), SizeOrder::Little, source(), *who);
         }
-        under_way
+        in_flight
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(one.confirmed(3), Some((1, Some("a"))));
         assert_eq!(one.confirmed(3), None);
         assert_eq!((one.confirmed(2), one.unconfirmed()), (Some((2, Some("b"))), 0));
-        assert!(one.works.is_empty());
+        assert!(one.blocks.is_empty());
     }
 
     #[test]
@@ -278,10 +278,10 @@ mod tests {
         assert_eq!(one.confirmed(1), Some((2, Some("a"))));
         assert_eq!((one.next(), ids(&one, 2)), (Some((2, None)), vec![7]));
         one.take(block(9, &[1]), SizeOrder::Little, source(), "c");
-        let mut told = one.give_up();
-        told.sort_unstable();
-        assert_eq!((told, one.next()), (vec!["b", "c"], None));
+        let mut replies = one.give_up();
+        replies.sort_unstable();
+        assert_eq!((replies, one.next()), (vec!["b", "c"], None));
         assert_eq!(one.confirmed(2), Some((1, None)));
-        assert!(one.works.is_empty());
+        assert!(one.blocks.is_empty());
     }
 }

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde::ser;
 
-use super::Options;
-use super::error::ValueError;
-use super::ser::{Serializer, put_atom};
-use crate::{encode, tag};
+use super::serializer::{Serializer, put_atom};
+use crate::value::error::ValueError;
+use crate::value::options::Options;
+use crate::{put, tag};
 
 /// Placeholder for a count.
 struct Count {
@@ -22,7 +22,7 @@ impl Count {
     }
 
     fn put(&self, bytes: &mut [u8]) -> Result<(), ValueError> {
-        let count = encode::count(self.counted)?;
+        let count = put::count(self.counted)?;
         bytes[self.at..self.at + 4].copy_from_slice(&count.to_be_bytes());
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Count {
 }
 
 /// Elements of a list, or of a tuple whose length has been written.
-pub(super) struct Elements<'b> {
+pub(in crate::value) struct Elements<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
     list: Option<Count>,
@@ -93,7 +93,7 @@ elements! {
 }
 
 /// Pairs of a map.
-pub(super) struct Pairs<'b> {
+pub(in crate::value) struct Pairs<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
     count: Count,
@@ -135,7 +135,7 @@ pub(super) enum Form {
 }
 
 /// Fields of a struct.
-pub(super) struct Compound<'b> {
+pub(in crate::value) struct Compound<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
     form: Form,
@@ -184,7 +184,7 @@ impl<'b> Compound<'b> {
                 )?;
             }
             Form::Keyword => {
-                encode::put_tuple(self.bytes, 2)?;
+                put::put_tuple(self.bytes, 2)?;
                 put_atom(self.bytes, key)?;
             }
             Form::Tuple(_) => (),
@@ -196,7 +196,7 @@ impl<'b> Compound<'b> {
     fn skip(&mut self) {
         if let Form::Tuple(_) = self.form {
             self.count.counted += 1;
-            encode::put_atom(self.bytes, self.options.absent.atom().as_str());
+            put::put_atom(self.bytes, self.options.absent.atom().as_str());
         }
     }
 

@@ -9,26 +9,26 @@ const VARIABLE: &str = "PURLIN_OBSERVER_TOKEN";
 
 /// Address of a node's page, and its token.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Page {
     /// Host name or address, and port.
     pub(super) host: String,
     pub(super) token: String,
 }
 
-impl Place {
-    /// Parses an address or the whole URL that the node printed. A token in the URL takes precedence over `said`, and
+impl Page {
+    /// Parses an address or the whole URL that the node printed. A token in the URL takes precedence over `given`, and
     /// that over the environment.
-    pub(super) fn read(text: &str, said: Option<String>) -> Result<Self, Problem> {
+    pub(super) fn read(text: &str, given: Option<String>) -> Result<Self, Problem> {
         let (host, own) = split(text)?;
         let of_environment = || env::var(VARIABLE).ok();
-        let token = own.map(str::to_owned).or(said).or_else(of_environment).ok_or_else(|| {
+        let token = own.map(str::to_owned).or(given).or_else(of_environment).ok_or_else(|| {
             Problem::new(format!(
-                "no token: give all of the address that the node printed, in quotes, or --token, or {VARIABLE}"
+                "no token: give the whole URL that the node printed, in quotes, or --token, or set {VARIABLE}"
             ))
         })?;
         let is_token = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         if token.is_empty() || !token.chars().all(is_token) {
-            return Err(Problem::new("a token is made of letters, digits, - and _; that is none"));
+            return Err(Problem::new("invalid token: it consists of letters, digits, - and _"));
         }
         Ok(Self { host: host.to_owned(), token })
     }
@@ -38,14 +38,14 @@ impl Place {
 fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
     let none = || {
         Problem::new(format!(
-            "\"{text}\" is no address of a page: give it as the node printed it, or as 127.0.0.1:4480"
+            "\"{text}\" is not the address of a page: give the URL that the node printed, or an address such as 127.0.0.1:4480"
         ))
     };
     let rest = match text.split_once("://") {
         Some(("http", rest)) => rest,
         Some(("https", _)) => {
             return Err(Problem::new(
-                "purlin observe speaks no TLS: ask the node itself, on its machine or through a tunnel",
+                "purlin observe does not support TLS: connect on the node's machine or through a tunnel",
             ));
         }
         Some(_) => return Err(none()),
@@ -71,7 +71,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, split};
+    use super::{Page, split};
     use proptest::prelude::*;
 
     #[test]
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn the_token_in_the_address_takes_precedence_and_an_invalid_one_is_rejected() {
-        let said = Some("said".to_owned());
-        let read = |text: &str| Place::read(text, said.clone()).map(|place| place.token);
+        let given = Some("given".to_owned());
+        let read = |text: &str| Page::read(text, given.clone()).map(|place| place.token);
         assert_eq!(read("a:1/#token=own").unwrap(), "own");
-        assert_eq!(read("a:1").unwrap(), "said");
+        assert_eq!(read("a:1").unwrap(), "given");
         for text in ["a:1/#token=", "a:1/#token=x y", "a:1/#token=x\r\nHost: b"] {
             assert!(read(text).is_err(), "{text}");
         }

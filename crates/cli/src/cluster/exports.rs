@@ -1,17 +1,17 @@
-//! What a `purlin node` offers to other nodes: an echo process and functions.
+//! Echo process and exported functions of a `purlin node`.
 
 use purlin::{Process, ProcessInfo};
 use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Pid, Term};
 
-use super::problem;
+use crate::output::problem;
 
 /// Module name of the exported functions.
 const MODULE: &str = "purlin";
 
 /// Starts the echo process and exports the functions.
-pub(super) fn everything(cluster: &Cluster) -> Result<(), Problem> {
+pub(super) fn export_all(cluster: &Cluster) -> Result<(), Problem> {
     let (node, echoes) = (cluster.node().clone(), cluster.clone());
     let process = node.spawn(async move |me| echo(me, &echoes).await);
     node.register("echo", &process).map_err(problem)?;
@@ -22,7 +22,7 @@ pub(super) fn everything(cluster: &Cluster) -> Result<(), Problem> {
     let own = cluster.term_of(process.id());
     let processes = move |_| {
         let (node, own) = (node.clone(), own.clone());
-        async move { Ok(Term::list(node.processes().iter().map(|process| told(process, &own)))) }
+        async move { Ok(Term::list(node.processes().iter().map(|process| process_map(process, &own)))) }
     };
     cluster.export(MODULE, "processes", 0, processes).map_err(problem)
 }
@@ -48,7 +48,7 @@ async fn echo(mut me: Process<Term>, cluster: &Cluster) {
 }
 
 /// Returns a process as a map. `own` is any pid of this node.
-fn told(process: &ProcessInfo, own: &Pid) -> Term {
+fn process_map(process: &ProcessInfo, own: &Pid) -> Term {
     let pid = Pid { id: process.id.id(), serial: process.id.serial(), ..own.clone() };
     let name = process.name.as_deref().and_then(|name| Atom::new(name).ok());
     Term::map([

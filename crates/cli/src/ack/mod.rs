@@ -1,0 +1,23 @@
+//! `purlin ack`: acknowledged small messages over TCP.
+
+mod forward;
+mod load;
+mod serve;
+
+use clap::Subcommand;
+use purlin_lab::error::Problem;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ack {
+    /// Acknowledge messages, with one of six strategies or all of them
+    Serve(serve::Serve),
+    /// Load a server, verify every answer, and print rates and latency
+    Load(load::Load),
+}
+
+pub(crate) fn ack(command: Ack) -> Result<u8, Problem> {
+    match command {
+        Ack::Serve(options) => serve::serve(options),
+        Ack::Load(options) => load::load(&options),
+    }
+}

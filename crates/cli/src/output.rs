@@ -1,0 +1,29 @@
+//! Standard output and errors of the commands.
+
+use std::io::{self, Write};
+
+use purlin_lab::error::Problem;
+
+/// Prints to standard output. A closed pipe is not an error.
+pub(crate) fn print(text: &str) -> Result<(), Problem> {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the line with the counters that are not 0.
+pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> String {
+    for (number, what) in counters.iter().filter(|(number, _)| *number > 0) {
+        line += &format!(", {number} {what}");
+    }
+    line + "\n"
+}
+
+/// Converts an error of another crate.
+pub(crate) fn problem(error: impl ToString) -> Problem {
+    Problem::new(error.to_string())
+}
