@@ -390,3 +390,46 @@ async fn our_nodes_exchange_rust_values_in_order() {
     // WHY waited for: it was sent by a different proxy than the last message, so the two are unordered.
     until("the message that is no order is counted", || two.undecoded() == 1).await;
 }
+
+// What `ei_rpc` of a C node and `sendRPC` of jinterface send.
+#[tokio::test]
+async fn rex_answers_a_call_that_is_a_plain_message() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let double = async |arguments: Vec<Term>| match &arguments[..] {
+        [Term::Integer(number)] => Ok(Term::from(2 * number)),
+        _ => Err(Term::atom("badarg")),
+    };
+    cluster.export("m", "double", 1, double).expect("short names");
+    for (arguments, result) in [
+        ("[21]", "42"),
+        ("[x]", "{badrpc,{'EXIT',{badarg,[]}}}"),
+        ("[]", "{badrpc,{'EXIT',{undef,[{m,double,[],[]}]}}}"),
+    ] {
+        let call = format!("{{self(), {{call, m, double, {arguments}, user}}}}");
+        let sends = format!("{{rex, 'ours@127.0.0.1'}} ! {call}, ok");
+        assert_eq!(beam.eval(&sends).await, "ok");
+        let answer = "(fun() -> receive {rex, Result} -> Result end end)()";
+        assert_eq!(beam.eval(answer).await, result);
+    }
+}
+
+#[tokio::test]
+async fn a_late_answer_to_multi_call_does_not_reach_the_mailbox() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let answers = cluster.clone();
+    let late = cluster.node().spawn(async move |mut me: Process<Term>| {
+        let call = GenCall::try_from(me.receive().await).expect("a call");
+        // The caller has given up before it sends this.
+        while !me.receive().await.is_atom("answer") {}
+        answers.reply(call, Term::atom("late"));
+        let from = me.receive().await;
+        let from = answers.pid::<Term>(from.as_pid().expect("a pid")).expect("there is room");
+        from.send(Term::atom("done"));
+    });
+    cluster.node().register("late", &late).expect("nobody has it");
+    let call = "gen_server:multi_call(['ours@127.0.0.1'], late, next, 1)";
+    assert_eq!(beam.eval(call).await, "{[],['ours@127.0.0.1']}");
+    beam.eval("{late, 'ours@127.0.0.1'} ! answer").await;
+    beam.eval("{late, 'ours@127.0.0.1'} ! self()").await;
+    assert_eq!(beam.eval("receive Any -> Any end").await, "done");
+}

@@ -209,10 +209,7 @@ impl Incoming {
         if *to == "net_kernel" {
             self.ask_net_kernel(from, message.term()?);
         } else if *to == "rex" {
-            match GenCall::try_from(message.term()?) {
-                Ok(call) => rex::asked(&self.core, &self.connection, call),
-                Err(other) => rex::told(&self.core, &self.connection, &other),
-            }
+            rex::receive(&self.core, &self.connection, message.term()?);
         }
         Ok(())
     }

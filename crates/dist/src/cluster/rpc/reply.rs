@@ -13,9 +13,14 @@ use crate::cluster::rpc::gen_call::GenCall;
 use crate::protocol::control::Control;
 
 impl GenCall {
-    /// The alias in the tag. An answer sent to it is dropped if it comes too late.
+    /// The alias in the tag, `[alias|Alias]` or, of `gen_server:multi_call`, `[[alias|Alias]|Monitor]`. An answer sent
+    /// to it is dropped if it comes too late.
     fn alias(&self) -> Option<&Reference> {
         let Term::ImproperList(list) = &self.tag else { return None };
+        let list = match list.elements() {
+            [Term::ImproperList(inner)] => inner,
+            _ => list,
+        };
         match (list.elements(), list.tail()) {
             ([mark], Term::Reference(alias)) if mark.is_atom("alias") => Some(alias),
             _ => None,
@@ -24,7 +29,11 @@ impl GenCall {
 
     /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
     pub(in crate::cluster) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
-        let reference = self.alias().or(self.tag.as_reference());
+        let reference = match &self.tag {
+            // The monitor of `gen_server:multi_call`, whose alias is another reference.
+            Term::ImproperList(list) => list.tail().as_reference(),
+            tag => tag.as_reference(),
+        };
         let Some(reference) = reference else { return };
         let mut ledger = connection.link_table();
         let Some((monitor, ours, theirs)) = ledger.unwatched(&self.from, reference) else { return };

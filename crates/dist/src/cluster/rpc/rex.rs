@@ -1,5 +1,5 @@
-//! The `rex` server: answers calls of exported functions as OTP's server does, from `rpc:call` of nodes without `erpc`
-//! and from [`Cluster::rpc`](crate::cluster::Cluster::rpc).
+//! The `rex` server: answers calls of exported functions as OTP's server does, from `rpc:call` of nodes without `erpc`,
+//! from C nodes (`ei_rpc`) and jinterface (`sendRPC`), and from [`Cluster::rpc`](crate::cluster::Cluster::rpc).
 //!
 //! There is no `rex` process: the connection's reader task handles the requests. Each call runs in a separate
 //! process, so that calls do not wait for each other. A panic is answered with the exit reason of its process.
@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use purlin::Process;
-use purlin_term::Term;
+use purlin_term::{Pid, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -16,10 +16,48 @@ use crate::cluster::rpc::export::not_there;
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::protocol::control::Control;
 
+/// Who is answered, and in which form.
+enum Caller {
+    /// A `gen_server` call, answered by `{Tag, Result}`.
+    Gen(GenCall),
+    /// A message `{Pid, Request}`, answered by `{rex, Result}`.
+    Pid(Pid),
+}
+
+impl Caller {
+    fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
+        match self {
+            Self::Gen(call) => call.answer(core, connection, result),
+            Self::Pid(pid) => send(core, connection, pid, Term::tuple([Term::atom("rex"), result])),
+        }
+    }
+}
+
+/// Handles a message to `rex`. Unknown requests are not answered.
+pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: Term) {
+    let (caller, request) = match GenCall::try_from(message) {
+        Ok(mut call) => {
+            let request = std::mem::replace(&mut call.request, Term::NIL);
+            (Caller::Gen(call), request)
+        }
+        Err(Term::Tuple(parts)) => match <[Term; 2]>::try_from(parts) {
+            Ok([Term::Pid(pid), request]) => (Caller::Pid(*pid), request),
+            _ => return,
+        },
+        Err(_) => return,
+    };
+    match caller {
+        Caller::Pid(pid) if request.is_atom("features_request") => {
+            send_features(core, connection, pid);
+        }
+        caller => call(core, connection, caller, request),
+    }
+}
+
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
-/// here and blocks no other call. Other requests are not answered.
-pub(crate) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: GenCall) {
-    let Term::Tuple(parts) = &mut call.request else { return };
+/// here and blocks no other call.
+fn call(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut request: Term) {
+    let Term::Tuple(parts) = &mut request else { return };
     let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
     else {
         return;
@@ -32,7 +70,7 @@ pub(crate) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: Ge
         let (module, name) = (Term::Atom(module.clone()), Term::Atom(name.clone()));
         let stack = not_there(module, name, arguments);
         let why = failed(Term::tuple([Term::atom("undef"), stack]));
-        return call.answer(core, connection, why);
+        return caller.answer(core, connection, why);
     };
     let (told, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
@@ -40,7 +78,7 @@ pub(crate) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: Ge
         let _ = told.send(function(me, arguments).await);
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
-        return call.answer(core, connection, failed(Term::atom("system_limit")));
+        return caller.answer(core, connection, failed(Term::atom("system_limit")));
     };
     let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
     core.runtime.spawn(async move {
@@ -49,21 +87,20 @@ pub(crate) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: Ge
             Ok(Err(why)) => failed(Term::tuple([why, Term::NIL])),
             Err(_) => failed(reason::to_term(&process.ended().await)),
         };
-        call.answer(&answering, &connection, value);
+        caller.answer(&answering, &connection, value);
     });
 }
 
-/// Answers `{Pid, features_request}`, which every BEAM node sends to a published node.
-pub(crate) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
-    if let Some([Term::Pid(asks), request]) = what.as_tuple()
-        && request.is_atom("features_request")
-    {
-        let us = Term::Atom(core.ids.atom.clone());
-        let features = Term::list([Term::atom("erpc")]);
-        let reply = Term::tuple([Term::atom("features_reply"), us, features]);
-        let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), (**asks).clone());
-        connection.send_control(Some((**asks).clone()), control, Some(reply));
-    }
+/// Answers `features_request`, which every BEAM node sends to a published node.
+fn send_features(core: &Core, connection: &Arc<Connection>, asks: Pid) {
+    let us = Term::Atom(core.ids.atom.clone());
+    let features = Term::list([Term::atom("erpc")]);
+    send(core, connection, asks, Term::tuple([Term::atom("features_reply"), us, features]));
+}
+
+fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
+    let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), to.clone());
+    core.send_after_pending(connection, &to, None, (control, Some(message)));
 }
 
 /// The answer for a function that has failed.
