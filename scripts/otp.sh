@@ -76,5 +76,11 @@ exec unshare --mount --propagation private bash -euc '
     mount --rbind "$folder" "$root$folder"
   done
   shift "$count"
+  for file in /etc/hosts /etc/resolv.conf; do
+    if [ -e "$file" ]; then
+      touch "$root$file"
+      mount --bind "$file" "$root$file"
+    fi
+  done
   exec chroot "$root" bash -c "cd \"\$1\" && shift && exec \"\$@\"" bash "$work" "$@"
 ' bash "$root" "$work" "${#shared[@]}" "${shared[@]}" "$@"

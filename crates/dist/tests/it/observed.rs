@@ -343,7 +343,9 @@ async fn processes_statistics_and_trees_of_observer_are_sent_as_messages() {
             .node()
             .processes()
             .iter()
-            .filter(|one| one.function.contains("builtin") || one.function.contains("spawned"))
+            .filter(|one| {
+                ["builtin", "gone", "spawn_for"].iter().any(|part| one.function.contains(part))
+            })
             .count()
     };
     until("the processes that show begin", || shows(&cluster) >= 6).await;

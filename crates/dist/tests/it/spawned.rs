@@ -93,7 +93,7 @@ async fn a_spawned_process_receives_and_is_linked_to_its_parent() {
     beam.eval("receive {P3, <<_/binary>>} -> yes end").await;
     let runs = |cluster: &Cluster| {
         let all = cluster.node().processes();
-        all.iter().filter(|one| one.function.contains("spawned")).count()
+        all.iter().filter(|one| one.function.contains("spawn_for")).count()
     };
     assert_eq!(runs(&cluster), 1);
     beam.eval("erlang:disconnect_node('ours@127.0.0.1')").await;
