@@ -68,6 +68,7 @@ if [ -n "${CARGO_TARGET_DIR:-}" ]; then
   shared+=("$(realpath "$CARGO_TARGET_DIR")")
 fi
 # WHY unshare: the mounts are seen by this command alone and end with it.
+# shellcheck disable=SC2016 # the inner shell expands them
 exec unshare --mount --propagation private bash -euc '
   root=$1 work=$2 count=$3
   shift 3

@@ -12,6 +12,7 @@ if ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
   exit 2
 fi
 find_cargo
+install_for_tests
 step "build: every test" scripts/test-workspace.sh --no-run
 
 cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu)
