@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use purlin::ExitReason;
 use purlin_lab::error::Problem;
 
 /// Prints to standard output. A closed pipe is not an error.
@@ -21,6 +22,13 @@ pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> Strin
         line += &format!(", {number} {what}");
     }
     line + "\n"
+}
+
+/// Reports that the main process of a command's node was ended, by another node for example. Returns
+/// the exit status.
+pub(crate) fn main_process_ended(command: &str, reason: &ExitReason) -> u8 {
+    eprintln!("purlin {command}: the main process was ended: {reason}");
+    1
 }
 
 /// Converts an error of another crate.

@@ -14,7 +14,7 @@ use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
 use super::forward::{Forwarding, GatewayRef, Target};
-use crate::output::{print, problem, with_counters};
+use crate::output::{main_process_ended, print, problem, with_counters};
 use crate::shutdown::shutdown_signal;
 use crate::values::{LEVELS, count, one_of, positive};
 
@@ -43,6 +43,7 @@ messages that they have read, and print their counters.
 
 Exit status:
   0  stopped by a signal after all messages that were read have been acknowledged
+  1  another node ended the main process of this one
   2  invalid arguments, or the command cannot listen or join the cluster";
 
 #[derive(Debug, Args)]
@@ -215,12 +216,15 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     }
     let node = builder.build().map_err(problem)?;
     let on = node.clone();
-    let served = node.block_on(async move |_: Process<()>| {
+    let served = node.try_block_on(async move |_: Process<()>| {
         let handler = handler.start(&on, &options.forwarding).await?;
         run(&on, &options, addresses, &handler, tls).await
     });
     node.stop_blocking();
-    served.map(|()| 0)
+    match served {
+        Ok(result) => result.map(|()| 0),
+        Err(reason) => Ok(main_process_ended("ack serve", &reason)),
+    }
 }
 
 async fn run(

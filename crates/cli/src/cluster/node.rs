@@ -14,7 +14,7 @@ use tracing_subscriber::prelude::*;
 
 use super::exports;
 use super::join::{ClusterOptions, EPMD_PORT, own_epmd};
-use crate::output::{print, problem};
+use crate::output::{main_process_ended, print, problem};
 use crate::shutdown::shutdown_signal;
 use crate::values::socket_address;
 
@@ -49,6 +49,7 @@ standard error, one line each. SIGTERM or Ctrl-C stops the node.
 
 Exit status:
   0  stopped by a signal
+  1  another node ended the main process of this one, as by exit(Pid, kill)
   2  there is no cookie, another node has the name, or the node cannot listen";
 
 #[derive(Debug, Args)]
@@ -97,7 +98,7 @@ pub(crate) fn node(options: &Node) -> Result<u8, Problem> {
     log(&options.log, logs)?;
     let node = purlin::Node::builder().build().map_err(problem)?;
     let on = node.clone();
-    let was = node.block_on(async move |_: Process<()>| {
+    let served = node.try_block_on(async move |_: Process<()>| {
         let end = shutdown_signal()?;
         let epmd = epmd_at(epmd, own_epmd).await?;
         let cluster = builder.start(&on).await.map_err(problem)?;
@@ -108,7 +109,10 @@ pub(crate) fn node(options: &Node) -> Result<u8, Problem> {
     });
     // WHY the epmd last: the node would otherwise log that it is gone.
     node.stop_blocking();
-    was.map(|_epmd| 0)
+    match served {
+        Ok(result) => result.map(|_epmd| 0),
+        Err(reason) => Ok(main_process_ended("node", &reason)),
+    }
 }
 
 /// Logs to standard error, and to the loggers of other nodes that request it.

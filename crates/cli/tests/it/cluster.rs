@@ -88,6 +88,17 @@ fn a_node_without_epmd_starts_one_and_reads_its_cookie_from_the_home() {
 }
 
 #[test]
+fn a_node_whose_main_process_is_killed_by_another_node_exits_with_status_1() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let (ours, _) = node(folder.path(), &port, &["--cookie", COOKIE]);
+    let kill =
+        "lists:usort([exit(P, kill) || P <- rpc:call('ours@127.0.0.1', erlang, processes, [])])";
+    assert_eq!(eval(folder.path(), &port, &[kill]), ["[true]"]);
+    assert_eq!(ours.wait().0, Some(1));
+}
+
+#[test]
 fn functions_of_a_beam_are_called_with_arguments_in_erlang_syntax() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let _epmd = epmd(&port);

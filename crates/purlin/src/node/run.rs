@@ -12,7 +12,8 @@ impl Node {
     ///
     /// # Panics
     /// Panics with the exit reason if the process panicked, was ended by an exit signal, or could
-    /// not be spawned. Panics on a worker thread, which it would stall.
+    /// not be spawned; [`Node::try_block_on`] returns it. Panics on a worker thread, which it would
+    /// stall.
     #[track_caller]
     pub fn block_on<M, R, F, Fut>(&self, function: F) -> R
     where
@@ -21,15 +22,22 @@ impl Node {
         F: FnOnce(Process<M>) -> Fut + Send + 'static,
         Fut: Future<Output = R> + Send + 'static,
     {
-        match self.run(function) {
+        match self.try_block_on(function) {
             Ok(result) => result,
             Err(reason) => panic!("the process that was waited for ended: {reason}"),
         }
     }
 
-    /// Runs a process to its end. Returns the result of its function, or the exit reason.
+    /// Runs a process to its end and returns the result of its function. Blocks this thread.
+    ///
+    /// # Errors
+    /// Returns the exit reason if the process panicked, was ended by an exit signal, or could not be
+    /// spawned.
+    ///
+    /// # Panics
+    /// Panics on a worker thread, which it would stall.
     #[track_caller]
-    fn run<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
+    pub fn try_block_on<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
     where
         M: Send + 'static,
         R: Send + 'static,
@@ -62,7 +70,7 @@ where
         eprintln!("purlin: {error}");
         std::process::exit(1)
     });
-    let result = node.run(function);
+    let result = node.try_block_on(function);
     let report = node.stop_blocking();
     for hog in report.hogs.iter().chain(&report.stranded) {
         eprintln!("purlin: process {} ({}) would not end and was left", hog.id, hog.function);
@@ -83,7 +91,7 @@ where
     Fut: Future<Output = R> + Send + 'static,
 {
     let node = builder.build().expect("the test's node starts");
-    let result = node.run(function);
+    let result = node.try_block_on(function);
     let report = node.stop_blocking();
     match result {
         Ok(result) => {

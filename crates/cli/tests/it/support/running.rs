@@ -44,9 +44,14 @@ impl Running {
     }
 
     /// Sends the signal. Returns the exit status and the remaining output.
-    pub(crate) fn end(mut self, signal: &str) -> (Option<i32>, String) {
+    pub(crate) fn end(self, signal: &str) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+        self.wait()
+    }
+
+    /// Waits until the program ends. Returns the exit status and the remaining output.
+    pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let mut text = String::new();
         self.out.read_to_string(&mut text).expect("it is text");
         (self.child.wait().expect("it ends").code(), text)
