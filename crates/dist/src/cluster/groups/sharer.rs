@@ -7,20 +7,25 @@
 //! | `{sync, Pid, Groups}` | after `discover` | replaces all members of the sender's node |
 //! | `{join, Pid, Group, Pids}`, `{leave, Pid, Pids, Groups}` | a member joins or leaves | |
 //!
-//! When a node disconnects or its scope ends, its members leave.
+//! When a node disconnects or its scope ends, its members leave. A scope that restarts discovers only the visible nodes,
+//! so the sharer discovers it periodically while the node stays connected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::protocol::name::NodeName;
+
+/// Interval in which the scope of a connected node is discovered after it has ended.
+const REDISCOVER: Duration = Duration::from_secs(1);
 
 /// The reason why a scope is not shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub(super) enum Mail {
     #[from]
     Down(Down),
     Up(NodeName),
+    /// The scope of this node has ended, [`REDISCOVER`] ago or longer.
+    Rediscover(NodeName),
 }
 
 /// The members on another node by group, as announced by its scope.
@@ -120,12 +127,22 @@ impl Sharer {
                 Mail::Down(down) => match self.monitors.remove(&down.monitor) {
                     Some(peer) => {
                         let scope = self.scopes.remove(&peer).unwrap_or_default();
+                        // WHY the reason: a message to a node that is disconnected would connect to it again.
+                        if down.reason != ExitReason::NoConnection
+                            && let Ok(node) = peer.node.as_str().parse()
+                        {
+                            self.rediscover(node);
+                        }
                         self.leave_all(scope).await
                     }
                     None => Ok(()),
                 },
                 Mail::Up(node) => {
                     self.discover(node);
+                    Ok(())
+                }
+                Mail::Rediscover(node) => {
+                    self.rediscover(node);
                     Ok(())
                 }
             };
@@ -143,6 +160,16 @@ impl Sharer {
         if let Some(there) = self.core.named(self.name.clone(), &node) {
             there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
         }
+    }
+
+    /// Discovers the scope of a connected node, now and periodically until it is known.
+    fn rediscover(&self, node: NodeName) {
+        let is_known = self.scopes.keys().any(|peer| *peer.node.as_str() == *node.as_str());
+        if is_known || !self.core.connected().contains(&node) {
+            return;
+        }
+        self.discover(node.clone());
+        self.me.pid().send_after(REDISCOVER, Mail::Rediscover(node));
     }
 
     async fn message(&mut self, term: &Term) -> Result<(), Over> {
