@@ -2,11 +2,14 @@
 
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
+use tokio::time::Instant;
+use tracing::warn;
 
 use crate::protocol::broken::{Broken, InvalidMessage, ReadError};
 use crate::protocol::control::Control;
@@ -21,6 +24,9 @@ const BLOCK: usize = 64 << 10;
 const TURN: u32 = 256;
 /// Maximum capacity retained by an empty buffer.
 const KEPT: usize = 4 * BLOCK;
+
+/// Shortest time between two log lines about dropped messages.
+const LOG_PERIOD: Duration = Duration::from_secs(1);
 
 /// Receiver of incoming signals, in order.
 pub trait Receive: Send + 'static {
@@ -65,7 +71,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
     mut receive: R,
 ) -> Ended {
     let limits = shared.settings.limits;
-    let mut incoming = Incoming::new(limits);
+    let (mut incoming, mut dropped) = (Incoming::new(limits), Dropped::default());
     let mut buffer = BytesMut::new();
     loop {
         // ORDER: relaxed; the ticker samples it, and a slightly old value is acceptable.
@@ -82,7 +88,9 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
             Err(error) => return Ended::Io(error.kind()),
         }
         shared.reading.store(false, Ordering::Relaxed);
-        if let Err(broken) = take_all(&mut buffer, &mut incoming, shared, &mut receive).await {
+        if let Err(broken) =
+            take_all(&mut buffer, &mut incoming, &mut dropped, shared, &mut receive).await
+        {
             return Ended::Broken(broken);
         }
         // WHY: lets recipients process their messages before more are read.
@@ -93,6 +101,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
 async fn take_all<R: Receive>(
     buffer: &mut BytesMut,
     incoming: &mut Incoming,
+    dropped: &mut Dropped,
     shared: &Shared,
     receive: &mut R,
 ) -> Result<(), Broken> {
@@ -100,7 +109,7 @@ async fn take_all<R: Receive>(
     while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
         match take_one(frame, incoming, shared, receive).await {
             Ok(()) => {}
-            Err(ReadError::Message(invalid)) => shared.drop_message(&invalid),
+            Err(ReadError::Message(invalid)) => dropped.add(&invalid, shared),
             Err(ReadError::Broken(broken)) => return Err(broken),
         }
         at += used;
@@ -133,4 +142,28 @@ async fn take_one<R: Receive>(
         return Err(InvalidMessage::NotItsOwn(pid.clone()).into());
     }
     Ok(receive.signal(control, payload).await?)
+}
+
+/// Invalid messages of a link.
+#[derive(Default)]
+struct Dropped {
+    count: u64,
+    /// The count at the last log line, and its time.
+    logged: Option<(u64, Instant)>,
+}
+
+impl Dropped {
+    /// Counts a message, and logs it unless another one was logged within [`LOG_PERIOD`].
+    #[cold]
+    fn add(&mut self, invalid: &InvalidMessage, shared: &Shared) {
+        self.count += 1;
+        // ORDER: relaxed: a counter.
+        shared.dropped.store(self.count, Ordering::Relaxed);
+        let now = Instant::now();
+        if self.logged.is_none_or(|(_, last)| now.duration_since(last) >= LOG_PERIOD) {
+            let messages = self.count - self.logged.map_or(0, |(count, _)| count);
+            self.logged = Some((self.count, now));
+            warn!(peer = %shared.peer.peer, messages, "dropped an incoming message: {invalid}");
+        }
+    }
 }

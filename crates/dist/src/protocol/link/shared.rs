@@ -3,22 +3,15 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use purlin_term::Pid;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::time::Instant;
-use tracing::warn;
 
-use crate::protocol::broken::InvalidMessage;
 use crate::protocol::frame::{Outgoing, OutgoingControl, Payload, Signal, Size, Unsendable};
 use crate::protocol::handshake::Established;
 use crate::protocol::link::ended::{Ended, Unsent};
 use crate::protocol::link::settings::Settings;
-
-/// Shortest time between two log lines about dropped messages.
-const LOG_PERIOD: Duration = Duration::from_secs(1);
 
 /// State shared by the tasks of a link and its senders.
 #[derive(Debug)]
@@ -40,10 +33,8 @@ pub(super) struct Shared {
     /// Number of reads; `bytes_in` is the number of bytes read.
     pub(super) reads: AtomicU64,
     pub(super) bytes_in: AtomicU64,
-    /// Number of messages dropped because they were invalid, and how many of them a log line has reported, with the
-    /// time of the last one.
+    /// Number of messages dropped because they were invalid.
     pub(super) dropped: AtomicU64,
-    reported: Mutex<Option<(Instant, u64)>>,
     /// Whether the reader waits for the peer, and not for its receiver.
     pub(super) reading: AtomicBool,
 }
@@ -105,21 +96,7 @@ impl Shared {
             reads: AtomicU64::new(0),
             bytes_in: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
-            reported: Mutex::new(None),
             reading: AtomicBool::new(false),
-        }
-    }
-
-    /// Counts a message that was dropped, and logs it unless another one was logged within [`LOG_PERIOD`].
-    pub(super) fn drop_message(&self, invalid: &InvalidMessage) {
-        // ORDER: relaxed: a counter, written by the reader task alone.
-        let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if reported.is_none_or(|(last, _)| now.duration_since(last) >= LOG_PERIOD) {
-            let since = dropped - reported.map_or(0, |(_, count)| count);
-            *reported = Some((now, dropped));
-            warn!(peer = %self.peer.peer, messages = since, "dropped an incoming message: {invalid}");
         }
     }
 
