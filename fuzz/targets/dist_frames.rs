@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use purlin_dist::Flags;
 use purlin_dist::control::Control;
 use purlin_dist::frame::{
-    Broken, Incoming, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread, take_frame,
+    Incoming, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread, take_frame,
 };
 use purlin_term::{Encoder, PidParts};
 
@@ -23,8 +23,8 @@ fuzz_target!(|input: &[u8]| {
         (frame, bytes) = behind.split_at(usize::from(*length).min(behind.len()));
         match take(&mut incoming, &mut last, frame) {
             Ok(signal) => signals.extend(signal),
-            Err(broken) => {
-                assert_eq!(broken.to_string().lines().count(), 1);
+            Err(refused) => {
+                assert_eq!(refused.lines().count(), 1);
                 break;
             }
         }
@@ -59,8 +59,9 @@ fn take(
     incoming: &mut Incoming,
     last: &mut Option<String>,
     frame: &[u8],
-) -> Result<Option<Signal>, Broken> {
-    let Some(said) = incoming.take(frame)? else { return Ok(None) };
+) -> Result<Option<Signal>, String> {
+    let said = incoming.take(frame).map_err(|broken| broken.to_string())?;
+    let Some(said) = said else { return Ok(None) };
     let message = said.message().map(|(to, message)| {
         if to != Recipient::Same {
             *last = Some(format!("{to:?}"));
@@ -69,9 +70,9 @@ fn take(
     });
     let (control, payload) = match said.signal() {
         Ok(signal) => signal,
-        Err(broken) => {
+        Err(invalid) => {
             assert_eq!(message, None);
-            return Err(broken);
+            return Err(invalid.to_string());
         }
     };
     let payload = payload.map(Unread::term).transpose();
@@ -79,7 +80,8 @@ fn take(
         assert_eq!(term.map(Some), payload);
         assert_eq!(*last, recipient(&control).map(|to| format!("{to:?}")));
     }
-    Ok(Some(Signal { control, payload: payload? }))
+    let payload = payload.map_err(|invalid| invalid.to_string())?;
+    Ok(Some(Signal { control, payload }))
 }
 
 /// Returns the recipient of a message.

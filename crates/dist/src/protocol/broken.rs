@@ -98,38 +98,6 @@ impl std::error::Error for InvalidMessage {
     }
 }
 
-/// Error of reading a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReadError {
-    /// The connection must be closed.
-    Broken(Broken),
-    /// The message is dropped; the following frames are not affected.
-    Message(InvalidMessage),
-}
-
-impl From<Broken> for ReadError {
-    fn from(broken: Broken) -> Self {
-        Self::Broken(broken)
-    }
-}
-
-impl From<InvalidMessage> for ReadError {
-    fn from(invalid: InvalidMessage) -> Self {
-        Self::Message(invalid)
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken(broken) => broken.fmt(f),
-            Self::Message(invalid) => invalid.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
 /// Error for a term that is not a valid control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {

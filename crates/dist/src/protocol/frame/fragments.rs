@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use purlin_term::{Atom, AtomTable};
 use rustc_hash::FxBuildHasher;
 
-use crate::protocol::broken::{Broken, InvalidMessage, ReadError};
+use crate::protocol::broken::Broken;
 use crate::protocol::frame::limits::Limits;
 
 /// Incomplete messages by sequence id.
@@ -16,6 +16,8 @@ use crate::protocol::frame::limits::Limits;
 pub(super) struct Fragments {
     open: HashMap<u64, Open, FxBuildHasher>,
     held: usize,
+    /// Whether the last fragment exceeded the limit, so that its message was dropped.
+    pub(super) exceeded: bool,
 }
 
 #[derive(Debug)]
@@ -50,22 +52,24 @@ impl Fragments {
         atoms: AtomTable<'_>,
         bytes: &[u8],
         limits: &Limits,
-    ) -> Result<(), ReadError> {
+    ) -> Result<(), Broken> {
         let room = self.open.len() < limits.sequences;
         let Entry::Vacant(place) = self.open.entry(sequence) else {
-            return Err(Broken::Sequence(sequence).into());
+            return Err(Broken::Sequence(sequence));
         };
         if !room {
-            return Err(Broken::TooManySequences.into());
+            return Err(Broken::TooManySequences);
         }
         let whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec() };
         let held = self.held + whole.size();
-        if held > limits.fragments {
-            place.insert(Open { next: left - 1, kept: None });
-            return Err(InvalidMessage::TooLarge.into());
-        }
-        self.held = held;
-        place.insert(Open { next: left - 1, kept: Some(whole) });
+        self.exceeded = held > limits.fragments;
+        let kept = if self.exceeded {
+            None
+        } else {
+            self.held = held;
+            Some(whole)
+        };
+        place.insert(Open { next: left - 1, kept });
         Ok(())
     }
 
@@ -76,20 +80,19 @@ impl Fragments {
         left: u64,
         bytes: &[u8],
         limits: &Limits,
-    ) -> Result<Option<Whole>, ReadError> {
+    ) -> Result<Option<Whole>, Broken> {
         let Entry::Occupied(mut place) = self.open.entry(sequence) else {
-            return Err(Broken::Sequence(sequence).into());
+            return Err(Broken::Sequence(sequence));
         };
         let open = place.get_mut();
         if open.next != left {
-            return Err(Broken::Sequence(sequence).into());
+            return Err(Broken::Sequence(sequence));
         }
         open.next -= 1;
         let is_last = open.next == 0;
-        let mut exceeds = false;
         if let Some(whole) = &mut open.kept {
-            exceeds = self.held + bytes.len() > limits.fragments;
-            if exceeds {
+            self.exceeded = self.held + bytes.len() > limits.fragments;
+            if self.exceeded {
                 self.held -= whole.size();
                 open.kept = None;
             } else {
@@ -99,6 +102,6 @@ impl Fragments {
         }
         let whole = if is_last { place.remove().kept } else { None };
         self.held -= whole.as_ref().map_or(0, Whole::size);
-        if exceeds { Err(InvalidMessage::TooLarge.into()) } else { Ok(whole) }
+        Ok(whole)
     }
 }

@@ -2,7 +2,7 @@
 
 use purlin_term::AtomTable;
 
-use crate::protocol::broken::{Broken, ReadError};
+use crate::protocol::broken::{Broken, InvalidMessage};
 use crate::protocol::frame::cache::ReceiveCache;
 use crate::protocol::frame::fragments::Fragments;
 use crate::protocol::frame::header::{self, Form};
@@ -43,11 +43,12 @@ impl Incoming {
         Self { limits, cache, listed, last, fragments }
     }
 
-    /// Decodes a frame without its length. Returns `None` for a tick, or for a fragment that is not the last.
+    /// Decodes a frame without its length. Returns `None` for a tick, for a fragment that is not the last, and if the
+    /// message has been dropped ([`Incoming::take_dropped`]).
     ///
     /// # Errors
-    /// [`ReadError::Broken`]: the connection must be closed. [`ReadError::Message`]: the message is dropped.
-    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<IncomingFrame<'a>>, ReadError> {
+    /// See [`Broken`]; the connection must then be closed.
+    pub fn take<'a>(&'a mut self, frame: &'a [u8]) -> Result<Option<IncomingFrame<'a>>, Broken> {
         let Self { limits, cache, listed, last, fragments } = self;
         let (begins, header) = (last.bytes.len(), last.header);
         if begins > 0 && frame.starts_with(&last.bytes) {
@@ -79,7 +80,7 @@ impl Incoming {
                 IncomingFrame::of_message(body, atoms, message, limits.term)
             }
             Form::First { left: 1, .. } => IncomingFrame::new(body, atoms, false, limits.term),
-            Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence).into()),
+            Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence)),
             Form::First { sequence, left } => {
                 fragments.begin(sequence, left, atoms, body, limits)?;
                 return Ok(None);
@@ -91,5 +92,10 @@ impl Incoming {
                 }
             }
         }))
+    }
+
+    /// Returns the reason if the last frame exceeded the limit of fragments and its message was dropped.
+    pub fn take_dropped(&mut self) -> Option<InvalidMessage> {
+        std::mem::take(&mut self.fragments.exceeded).then_some(InvalidMessage::TooLarge)
     }
 }

@@ -43,7 +43,7 @@ mod limits;
 mod outgoing;
 mod payload;
 
-pub use super::broken::{Broken, InvalidMessage, ReadError};
+pub use super::broken::{Broken, InvalidMessage};
 pub use control_template::{ControlTemplate, OutgoingControl};
 pub use incoming::Incoming;
 pub use incoming_frame::{IncomingFrame, Recipient};

@@ -30,9 +30,30 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
     signals
 }
 
+/// Error of a frame or of a message.
+#[derive(Debug, PartialEq)]
+enum Refused {
+    Frame(Broken),
+    Message(InvalidMessage),
+}
+
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Self {
+        Self::Frame(broken)
+    }
+}
+
+impl From<InvalidMessage> for Refused {
+    fn from(invalid: InvalidMessage) -> Self {
+        Self::Message(invalid)
+    }
+}
+
 /// Decodes a frame with its payload.
-fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, ReadError> {
-    let Some(said) = incoming.take(frame)? else { return Ok(None) };
+fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Refused> {
+    let Some(said) = incoming.take(frame)? else {
+        return incoming.take_dropped().map_or(Ok(None), |invalid| Err(invalid.into()));
+    };
     let (control, payload) = said.signal()?;
     Ok(Some(Signal { control, payload: payload.map(Unread::term).transpose()? }))
 }
@@ -293,7 +314,7 @@ fn trailing_bytes_are_a_protocol_error() {
     let frame = b"\x83\x44\0\x68\x03\x61\x01\x61\x01\x61\x01";
     assert!(matches!(
         take(&mut incoming, frame),
-        Err(ReadError::Message(InvalidMessage::Control(_)))
+        Err(Refused::Message(InvalidMessage::Control(_)))
     ));
     let mut outgoing = Outgoing::new(Flags::FRAGMENTS);
     let link = Control::Link { from: pid(1), to: pid(2) };

@@ -11,9 +11,9 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 use tracing::warn;
 
-use crate::protocol::broken::{Broken, InvalidMessage, ReadError};
+use crate::protocol::broken::{Broken, InvalidMessage};
 use crate::protocol::control::Control;
-use crate::protocol::frame::{Incoming, Recipient, Signal, Unread, take_frame};
+use crate::protocol::frame::{Incoming, IncomingFrame, Recipient, Signal, Unread, take_frame};
 use crate::protocol::link::ended::Ended;
 use crate::protocol::link::shared::Shared;
 
@@ -107,10 +107,17 @@ async fn take_all<R: Receive>(
 ) -> Result<(), Broken> {
     let (mut at, mut turn) = (0, TURN);
     while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
-        match take_one(frame, incoming, shared, receive).await {
-            Ok(()) => {}
-            Err(ReadError::Message(invalid)) => dropped.add(&invalid, shared),
-            Err(ReadError::Broken(broken)) => return Err(broken),
+        if let Some(said) = incoming.take(frame)? {
+            let message = said.message();
+            let taken = match message.and_then(|(to, message)| receive.message(to, message)) {
+                Some(taken) => taken,
+                None => signal(&said, shared, receive).await,
+            };
+            if let Err(invalid) = taken {
+                dropped.add(&invalid, shared);
+            }
+        } else if let Some(invalid) = incoming.take_dropped() {
+            dropped.add(&invalid, shared);
         }
         at += used;
         turn -= 1;
@@ -123,25 +130,19 @@ async fn take_all<R: Receive>(
     Ok(())
 }
 
-/// Decodes a frame and passes its message or signal on.
-async fn take_one<R: Receive>(
-    frame: &[u8],
-    incoming: &mut Incoming,
+/// Decodes the control message of a frame and passes the signal on.
+async fn signal<R: Receive>(
+    said: &IncomingFrame<'_>,
     shared: &Shared,
     receive: &mut R,
-) -> Result<(), ReadError> {
-    let Some(said) = incoming.take(frame)? else { return Ok(()) };
-    let message = said.message();
-    if let Some(taken) = message.and_then(|(to, message)| receive.message(to, message)) {
-        return Ok(taken?);
-    }
+) -> Result<(), InvalidMessage> {
     let (control, payload) = said.signal()?;
     if let Some(pid) = control.speaks_of()
         && *pid.node.as_str() != *shared.peer.peer.as_str()
     {
-        return Err(InvalidMessage::NotItsOwn(pid.clone()).into());
+        return Err(InvalidMessage::NotItsOwn(pid.clone()));
     }
-    Ok(receive.signal(control, payload).await?)
+    receive.signal(control, payload).await
 }
 
 /// Invalid messages of a link.
