@@ -43,7 +43,7 @@ pub use answer::Answer;
 
 use crate::node::erlang_types::Peer;
 use crate::signals::reference::{Reference, batch};
-use crate::signals::signal::{Signal, answer_as_ended};
+use crate::signals::signal::{Signal, answer_as_ended, send_signal};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// Transport of a proxy: forwards messages and signals from the proxy to the remote process.
@@ -82,9 +82,6 @@ pub trait Transport<M>: Send + 'static {
 pub enum RemoteSignal {
     /// Exit signal with this reason (L4).
     Exit(ExitReason),
-    /// Exit signal to the alias with this [`Alias::number`](crate::Alias::number); dropped if the process has removed
-    /// the alias.
-    AliasExit(u64, ExitReason),
     /// Exit signal of a link: the sender has ended (L2) or does not exist (L6).
     LinkExit(ExitReason),
     /// Link request (L1).
@@ -219,9 +216,6 @@ impl Node {
         let (sender, peer) = (from.id(), || from.0.clone());
         let signal = match signal {
             RemoteSignal::Exit(reason) => Signal::Exit { from: Some(sender), reason },
-            RemoteSignal::AliasExit(number, reason) => {
-                Signal::AliasExit { alias: Reference::from_number(number), from: sender, reason }
-            }
             RemoteSignal::LinkExit(reason) => Signal::LinkExit { from: sender, reason },
             RemoteSignal::Link => Signal::Link(peer()),
             RemoteSignal::Unlink(id) => Signal::Unlink { from: peer(), id },
@@ -239,5 +233,21 @@ impl Node {
         if let Some(unread) = unread {
             answer_as_ended(to, unread);
         }
+    }
+
+    /// Puts an exit signal to the alias with this [`Alias::number`] into the inbox of a process of this node, with a
+    /// proxy as the sender (L9). It is dropped if the process has ended or has removed the alias.
+    ///
+    /// WHY not a [`RemoteSignal`]: one more variant of it cost each message between two purlin nodes 15 % more time.
+    pub fn deliver_alias_exit(
+        &self,
+        from: &LocalProcess,
+        to: ProcessId,
+        number: u64,
+        reason: ExitReason,
+    ) {
+        let Some(process) = self.find(to) else { return };
+        let alias = Reference::from_number(number);
+        send_signal(&process, Signal::AliasExit { alias, from: from.id(), reason });
     }
 }

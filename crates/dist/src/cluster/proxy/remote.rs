@@ -149,8 +149,6 @@ impl<M> Remote<M> {
                 }
                 (Control::UnlinkId { id, from: sender, to }, None)
             }
-            // A proxy has no aliases, so no such signal reaches it.
-            RemoteSignal::AliasExit(..) => return Some(()),
             // Id zero answers an unlink of the old protocol, which is not acknowledged.
             RemoteSignal::UnlinkAck(0) => return Some(()),
             RemoteSignal::UnlinkAck(id) => {

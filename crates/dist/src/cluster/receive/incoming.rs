@@ -330,8 +330,8 @@ impl Incoming {
     fn exit_by_alias(&self, theirs: &Pid, to: &Reference, why: Option<Term>) {
         let (Some((ours, number)), Some(why)) = (self.core.ids.alias_of(to), why) else { return };
         if let Some(proxy) = self.core.proxy(theirs) {
-            let signal = RemoteSignal::AliasExit(number, reason::from_term(why));
-            self.core.ids.node.deliver(&LocalProcess::from(&proxy), ours, signal);
+            let (from, why) = (LocalProcess::from(&proxy), reason::from_term(why));
+            self.core.ids.node.deliver_alias_exit(&from, ours, number, why);
         }
     }
 
