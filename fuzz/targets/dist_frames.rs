@@ -1,12 +1,13 @@
-//! Arbitrary frames are decoded into signals or refused with a one-line error. Decoded signals survive a round trip,
-//! whatever the form of the frames.
+//! Arbitrary frames are decoded into signals or refused with a one-line error; after an invalid message, the next frames
+//! are decoded. Decoded signals survive a round trip, whatever the form of the frames.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::Flags;
 use purlin_dist::control::Control;
 use purlin_dist::frame::{
-    Incoming, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread, take_frame,
+    Broken, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
+    take_frame,
 };
 use purlin_term::{Encoder, PidParts};
 
@@ -23,8 +24,8 @@ fuzz_target!(|input: &[u8]| {
         (frame, bytes) = behind.split_at(usize::from(*length).min(behind.len()));
         match take(&mut incoming, &mut last, frame) {
             Ok(signal) => signals.extend(signal),
-            Err(refused) => {
-                assert_eq!(refused.lines().count(), 1);
+            Err(broken) => {
+                assert_eq!(broken.to_string().lines().count(), 1);
                 break;
             }
         }
@@ -53,15 +54,18 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(came, due);
 });
 
-/// Decodes a frame and its payload. Asserts that the short path for messages and the general path agree in recipient
-/// and contents. `last` is the recipient of the previous message.
+/// Decodes a frame and its payload. Returns `None` also for an invalid message, which is dropped. Asserts that the short
+/// path for messages and the general path agree in recipient and contents. `last` is the recipient of the previous
+/// message.
 fn take(
     incoming: &mut Incoming,
     last: &mut Option<String>,
     frame: &[u8],
-) -> Result<Option<Signal>, String> {
-    let said = incoming.take(frame).map_err(|broken| broken.to_string())?;
-    let Some(said) = said else { return Ok(None) };
+) -> Result<Option<Signal>, Broken> {
+    let Some(said) = incoming.take(frame)? else {
+        incoming.take_dropped().iter().for_each(is_one_line);
+        return Ok(None);
+    };
     let message = said.message().map(|(to, message)| {
         if to != Recipient::Same {
             *last = Some(format!("{to:?}"));
@@ -72,7 +76,8 @@ fn take(
         Ok(signal) => signal,
         Err(invalid) => {
             assert_eq!(message, None);
-            return Err(invalid.to_string());
+            is_one_line(&invalid);
+            return Ok(None);
         }
     };
     let payload = payload.map(Unread::term).transpose();
@@ -80,8 +85,17 @@ fn take(
         assert_eq!(term.map(Some), payload);
         assert_eq!(*last, recipient(&control).map(|to| format!("{to:?}")));
     }
-    let payload = payload.map_err(|invalid| invalid.to_string())?;
-    Ok(Some(Signal { control, payload }))
+    match payload {
+        Ok(payload) => Ok(Some(Signal { control, payload })),
+        Err(invalid) => {
+            is_one_line(&invalid);
+            Ok(None)
+        }
+    }
+}
+
+fn is_one_line(invalid: &InvalidMessage) {
+    assert_eq!(invalid.to_string().lines().count(), 1);
 }
 
 /// Returns the recipient of a message.
