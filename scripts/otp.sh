@@ -6,9 +6,15 @@
 # The release is a Debian root made by debootstrap, about 1 GB, which takes some minutes the first time; it is kept in
 # ~/.cache/purlin or in OTP_ROOTS. The command runs chrooted in it, with the workspace, the Rust toolchain and /tmp
 # mounted at their places, and on the network of the host. A root has no C compiler: build with `--no-run` before.
-# Needs Linux, root and debootstrap; with LEFT_OUT set, as in prove.sh, a release that cannot be had is left out.
+# Needs Linux, root and debootstrap. The exit status is that of the command, or 2 if the release cannot be had.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# unavailable WHY: ends the script without running the command.
+unavailable() {
+  echo "otp: $1" >&2
+  exit 2
+}
 
 release=${1:-}
 case $release in
@@ -28,11 +34,11 @@ export DEBIAN_FRONTEND=noninteractive
 
 if ! [ -e "$root/ready" ]; then
   if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ]; then
-    left_out "Erlang/OTP $release is made by debootstrap as root on Linux; run as root: scripts/otp.sh $release"
+    unavailable "Erlang/OTP $release is made by debootstrap as root on Linux; run as root: scripts/otp.sh $release"
   fi
   if ! command -v debootstrap >/dev/null; then
     if [ "${PURLIN_NO_INSTALL:-}" = 1 ] || ! apt-get install -qq -y debootstrap >/dev/null; then
-      left_out "Erlang/OTP $release needs debootstrap: apt-get install debootstrap"
+      unavailable "Erlang/OTP $release needs debootstrap: apt-get install debootstrap"
     fi
   fi
   echo "otp: preparing Erlang/OTP $release from Debian $suite in $root" >&2
@@ -46,11 +52,11 @@ if ! [ -e "$root/ready" ]; then
         erlang-base erlang-dev erlang-observer erlang-runtime-tools erlang-ssl erlang-tools elixir strace
   } >"$root.log" 2>&1; then
     tail -n 5 "$root.log" >&2
-    left_out "Erlang/OTP $release could not be installed; the whole output is in $root.log"
+    unavailable "Erlang/OTP $release could not be installed; the whole output is in $root.log"
   fi
   found=$(chroot "$root" erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().')
   if [ "$found" != "$release" ]; then
-    left_out "Debian $suite has Erlang/OTP $found, not $release"
+    unavailable "Debian $suite has Erlang/OTP $found, not $release"
   fi
   rm -rf "$root/var/cache/apt/archives"
   touch "$root/ready"
