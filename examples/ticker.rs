@@ -125,7 +125,8 @@ impl Server for Market {
     ) -> server::Result<Next<Self>> {
         match call {
             Call::Record(trades, reply) => {
-                let lines = trades.iter().map(|trade| format!("{} {}\n", trade.symbol, trade.price));
+                let lines =
+                    trades.iter().map(|trade| format!("{} {}\n", trade.symbol, trade.price));
                 self.journal.write_all(lines.collect::<String>().as_bytes())?;
                 reply.send(());
                 trades.into_iter().for_each(|trade| self.publish(trade));
@@ -152,7 +153,7 @@ impl Server for Market {
 }
 
 impl Market {
-    /// Stores the price, and sends the trade to everyone who waits for it or has subscribed.
+    /// Stores the price, replies to waiting callers, and sends the trade to the subscribers.
     fn publish(&mut self, trade: Trade) {
         for reply in self.waiting.remove(&trade.symbol).unwrap_or_default() {
             reply.send(trade.price);
@@ -237,16 +238,17 @@ fn main() -> ExitCode {
         [journal] => (journal.into(), None),
         [journal, name] => (journal.into(), Some(name.clone())),
         _ => {
-            eprintln!("ticker: {arguments:?} is no journal: give its path, and a node name if wanted");
+            eprintln!(
+                "ticker: {arguments:?} is no journal: give its path, and a node name if wanted"
+            );
             return ExitCode::from(2);
         }
     };
     let result = Node::builder().name("ticker").observer(([127, 0, 0, 1], 0)).build();
     let result = result.map_err(Failure::from).and_then(|node| {
         let inside = node.clone();
-        let result = node.block_on(async move |_me: Process<()>| {
-            run(&inside, journal, name.as_deref()).await
-        });
+        let result = node
+            .block_on(async move |_me: Process<()>| run(&inside, journal, name.as_deref()).await);
         node.stop_blocking();
         result
     });

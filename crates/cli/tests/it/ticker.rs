@@ -124,7 +124,9 @@ fn processes_of_a_beam_subscribe_to_trades_and_call_the_market() {
         let beam = scope.spawn(|| {
             let joins = "{pg:start_link(ticker), pg:join(ticker, 'ACME', self())}";
             let price = |symbol| {
-                format!("gen_server:call({{market, 'ticker@127.0.0.1'}}, {{price, <<\"{symbol}\">>}})")
+                format!(
+                    "gen_server:call({{market, 'ticker@127.0.0.1'}}, {{price, <<\"{symbol}\">>}})"
+                )
             };
             let next = "gen_server:call({market, 'ticker@127.0.0.1'}, {next, <<\"ACME\">>})";
             let ping = "net_adm:ping('ticker@127.0.0.1')";
@@ -175,7 +177,8 @@ fn invalid_arguments_give_one_line_of_error_and_status_2() {
         let output = output.expect("it is built");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {errors}");
-        let said: Vec<_> = errors.lines().filter(|line| !line.contains(" can be seen at ")).collect();
+        let said: Vec<_> =
+            errors.lines().filter(|line| !line.contains(" can be seen at ")).collect();
         assert!(said.len() == 1 && said[0].starts_with("ticker: "), "{words:?}: {errors}");
     }
 }
