@@ -14,9 +14,9 @@
 //! They stop in reverse start order: when the market stops, no connection is left that could send
 //! it a trade.
 //!
-//! Run it with `cargo run --example ticker`, followed by `--`, the path of the journal and, to join
-//! an Erlang cluster, the name of the node, such as `ticker@127.0.0.1`. The cookie is in
-//! `TICKER_COOKIE`. Stop it with `kill` or Ctrl-C.
+//! Run it with `cargo run -p purlin-cli --example ticker`, followed by `--`, the path of the journal
+//! and, to join an Erlang cluster, the name of the node, such as `ticker@127.0.0.1`. The cookie is
+//! in `TICKER_COOKIE`. Stop it with `kill` or Ctrl-C.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -112,7 +112,11 @@ impl Server for Market {
         ReadJournal(path): ReadJournal,
         _me: &mut Process<Mail<Self>>,
     ) -> server::Result<Next<Self>> {
-        let journal = fs::read_to_string(path)?;
+        let journal = fs::read(path)?;
+        // An incomplete line at the end was never acknowledged; the next trade must not continue it.
+        let whole = journal.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        self.journal.set_len(whole as u64)?;
+        let journal = String::from_utf8_lossy(&journal[..whole]);
         let trades = journal.lines().filter_map(|line| line.parse::<Trade>().ok());
         self.prices = trades.map(|trade| (trade.symbol, trade.price)).collect();
         Ok(Next::Wait)
@@ -132,7 +136,11 @@ impl Server for Market {
                 trades.into_iter().for_each(|trade| self.publish(trade));
             }
             Call::Price(symbol, reply) => reply.send(self.prices.get(&symbol).copied()),
-            Call::Next(symbol, reply) => self.waiting.entry(symbol).or_default().push(reply),
+            Call::Next(symbol, reply) => {
+                let waiting = self.waiting.entry(symbol).or_default();
+                waiting.retain(Reply::is_wanted);
+                waiting.push(reply);
+            }
         }
         Ok(Next::Wait)
     }

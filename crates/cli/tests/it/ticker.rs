@@ -3,7 +3,8 @@
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -119,6 +120,7 @@ fn every_acknowledged_trade_is_in_the_journal_after_sigterm_under_load() {
 fn processes_of_a_beam_subscribe_to_trades_and_call_the_market() {
     let (folder, port) = (tempfile::tempdir().expect("a folder"), free_port());
     let _epmd = epmd(&port);
+    std::fs::write(journal(folder.path()), "OLD 5\nOLD 7\n").expect("the folder is writable");
     let (ticker, address) = start(folder.path(), &["ticker@127.0.0.1"], &port);
     let printed = std::thread::scope(|scope| {
         let beam = scope.spawn(|| {
@@ -131,8 +133,8 @@ fn processes_of_a_beam_subscribe_to_trades_and_call_the_market() {
             let next = "gen_server:call({market, 'ticker@127.0.0.1'}, {next, <<\"ACME\">>})";
             let ping = "net_adm:ping('ticker@127.0.0.1')";
             let receive = "receive Trade -> Trade end";
-            let (acme, none) = (price("ACME"), price("NONE"));
-            eval(folder.path(), &port, &[joins, ping, receive, &acme, &none, next])
+            let (acme, old, none) = (price("ACME"), price("OLD"), price("NONE"));
+            eval(folder.path(), &port, &[joins, ping, receive, &acme, &old, &none, next])
         });
         // The subscription arrives at the ticker some time after the connection.
         while !beam.is_finished() {
@@ -140,20 +142,25 @@ fn processes_of_a_beam_subscribe_to_trades_and_call_the_market() {
         }
         beam.join().expect("it does not panic")
     });
-    let last = ["pong", "#{price => 1250,symbol => <<\"ACME\">>}", "1250", "undefined", "1250"];
+    let trade = "#{price => 1250,symbol => <<\"ACME\">>}";
+    let last = ["pong", trade, "1250", "7", "undefined", "1250"];
     assert_eq!(printed[1..], last, "{printed:?}");
     assert_eq!(ticker.end("-INT"), (Some(0), "stopping\nstopped\n".into()));
 }
 
 #[test]
-fn prices_survive_a_restart_and_invalid_trades_are_refused() {
+fn acknowledged_trades_survive_a_kill_and_invalid_trades_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ticker, address) = start(folder.path(), &[], "0");
     assert_eq!(trade(&address, &["ACME 1250", "ACME", "ACME 0", "B C 7", "BEE 7"]), [1, 2, 3]);
     drop(ticker);
+    // A program that was killed while it wrote.
+    let torn = OpenOptions::new().append(true).open(journal(folder.path()));
+    torn.and_then(|mut torn| torn.write_all(b"ACME 1")).expect("the journal is writable");
     let (ticker, address) = start(folder.path(), &[], "0");
-    trade(&address, &["ACME 1300"]);
-    assert_eq!(lines(folder.path()), ["ACME 1250", "BEE 7", "ACME 1300"]);
+    let long = format!("{} 1", "LONG".repeat(100));
+    assert_eq!(trade(&address, &["ACME 1300", &long]), [0_u64; 0]);
+    assert_eq!(lines(folder.path()), ["ACME 1250", "BEE 7", "ACME 1300", &long]);
     assert_eq!(ticker.end("-INT").0, Some(0));
 }
 
