@@ -21,7 +21,7 @@ impl Clock {
     ///
     /// ```
     /// let clock = purlin_timing::Clock::measure();
-    /// println!("times are right to {:?}; each holds {:.0} ns of its own", clock.resolution, clock.cost_ns);
+    /// println!("resolution {:?}, {:.0} ns per reading", clock.resolution, clock.cost_ns);
     /// ```
     #[must_use]
     pub fn measure() -> Self {
