@@ -164,6 +164,25 @@ fn acknowledged_trades_survive_a_kill_and_invalid_trades_are_refused() {
     assert_eq!(ticker.end("-INT").0, Some(0));
 }
 
+#[test]
+fn the_call_in_the_guide_works_in_elixir() {
+    const CALL: &str = r#"GenServer.call({:market, :"ticker@127.0.0.1"}, {:price, "ACME"})"#;
+    assert!(include_str!("../../../../docs/guide/cluster.md").contains(CALL));
+    let (folder, port) = (tempfile::tempdir().expect("a folder"), free_port());
+    let _epmd = epmd(&port);
+    std::fs::write(journal(folder.path()), "ACME 1250\n").expect("the folder is writable");
+    let _ticker = start(folder.path(), &["ticker@127.0.0.1"], &port);
+    let mut command = Command::new("elixir");
+    command
+        .args(["--erl", "+S 1:1 +sbwt none -start_epmd false"])
+        .args(["--name", "desk@127.0.0.1", "--cookie", COOKIE])
+        .args(["-e", &format!("IO.inspect({CALL})")])
+        .env("ERL_EPMD_PORT", &*port)
+        .env("HOME", folder.path());
+    let output = command.output().expect("elixir is there");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1250\n", "{output:?}");
+}
+
 // G4: an application that cannot be started ends its program and logs the reason
 #[test]
 fn a_journal_that_cannot_be_opened_is_one_line_and_status_1() {
