@@ -1,4 +1,5 @@
-//! Tests of the complete application of the guide, `examples/ticker.rs`, as a program.
+//! Tests of the complete application of the guide, `examples/ticker.rs`, as a program, and of the code in Erlang and
+//! Elixir in the guide.
 
 #![cfg(unix)]
 
@@ -181,6 +182,38 @@ fn the_call_in_the_guide_works_in_elixir() {
         .env("HOME", folder.path());
     let output = command.output().expect("elixir is there");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1250\n", "{output:?}");
+}
+
+/// Returns the first block of code in that language on the page *Coming from another system*.
+fn block(language: &str) -> &'static str {
+    let page = include_str!("../../../../docs/guide/coming-from.md");
+    let (_, rest) = page.split_once(&format!("```{language}\n")).expect("the page has a block");
+    rest.split_once("```").expect("the block ends").0
+}
+
+#[test]
+fn the_markets_in_erlang_and_elixir_in_the_guide_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let output = command.args(arguments).current_dir(&folder).output().expect("it is there");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let asks = "Market ! {trade, acme, 1250}, Market ! {price, acme, self()}, \
+                receive {price, Price} -> io:format(\"~p~n\", [Price]) end, halt().";
+    std::fs::write(folder.path().join("market.erl"), block("erlang")).expect("it is writable");
+    run("erlc", &["-Werror", "market.erl"]);
+    let erlang = format!("Market = spawn(market, market, [#{{}}]), {asks}");
+    assert_eq!(run("erl", &["-noinput", "-eval", &erlang]), "1250\n");
+
+    let asks = "market = spawn(Market, :market, [%{}])
+                send(market, {:trade, \"ACME\", 1250})
+                send(market, {:price, \"ACME\", self()})
+                receive do: ({:price, price} -> IO.inspect(price))";
+    let script = format!("{}\n{asks}\n", block("elixir"));
+    std::fs::write(folder.path().join("market.exs"), script).expect("it is writable");
+    assert_eq!(run("elixir", &["market.exs"]), "1250\n");
 }
 
 // G4: an application that cannot be started ends its program and logs the reason
