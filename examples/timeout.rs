@@ -44,10 +44,10 @@ async fn main(mut me: Process<Directions>) {
     let traveller = me.pid();
     let asked = spawn(move |me| passer_by(me, traveller));
 
-    let patience = Duration::from_millis(100);
+    let limit = Duration::from_millis(100);
     receive!(me, {
         Directions { to: "station", minutes } => println!("{minutes} minutes to walk"),
-        after patience => println!("no directions within {patience:?}, giving up"),
+        after limit => println!("no directions within {limit:?}, giving up"),
     });
 
     // Once a process has ended, everything it sent has arrived.

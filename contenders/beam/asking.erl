@@ -3,7 +3,7 @@
 -export([call/2, selective/2]).
 
 %% Timeout of a call in ms: the default of gen_server:call/2.
--define(PATIENCE, 5000).
+-define(CALL_TIMEOUT, 5000).
 
 %% A call whose count has these bits clear is timed: one in 256.
 -define(TRIP_BITS, 255).
@@ -35,7 +35,7 @@ calls(N, Server, Sent, Received, Times) ->
     calls(N - 1, Server, Sent + 1, Received + answered(N, Server), Times).
 
 answered(N, Server) ->
-    case gen_server:call(Server, {echo, N}, ?PATIENCE) of
+    case gen_server:call(Server, {echo, N}, ?CALL_TIMEOUT) of
         N -> 1;
         _ -> 0
     end.

@@ -8,7 +8,7 @@
 
 %% Time in ms for trips in progress to complete after the last start, and time in ms from setting
 %% the first timer to its expiry.
--define(PATIENCE, 2000).
+-define(COMPLETION_TIMEOUT, 2000).
 -define(LEAD, 5).
 
 %% Number of steps between two checks of the stop flag: a few microseconds.
@@ -26,7 +26,7 @@ run(Loop, Hogs, Ms) ->
     lists:foreach(fun(_) -> spawn_monitor(fun() -> compute(Stop, 1) end) end, lists:seq(1, Hogs)),
     Begin = erlang:monotonic_time(millisecond) + ?LEAD,
     start(Loop, First, Begin, Ms),
-    receive all_back -> ok after ?LEAD + Ms + ?PATIENCE -> ok end,
+    receive all_back -> ok after ?LEAD + Ms + ?COMPLETION_TIMEOUT -> ok end,
     Elapsed = erlang:monotonic_time(nanosecond) - ms_to_ns(Begin),
     atomics:put(Stop, 1, 1),
     First ! finish,

@@ -4,7 +4,7 @@ defmodule Contender.Asking do
   alias Contender.EchoServer
 
   # Timeout of a call in ms: the default of GenServer.call/3.
-  @patience 5000
+  @call_timeout 5000
 
   # Number of receives that are timed together.
   @batch 100
@@ -47,7 +47,7 @@ defmodule Contender.Asking do
     do: calls(n - 1, server, sent + 1, received + answered(n, server), times)
 
   defp answered(n, server) do
-    case GenServer.call(server, {:echo, n}, @patience) do
+    case GenServer.call(server, {:echo, n}, @call_timeout) do
       ^n -> 1
       _ -> 0
     end

@@ -9,7 +9,7 @@ defmodule Contender.Hog do
 
   # Time in ms for trips in progress to complete after the last start, and time in ms from setting
   # the first timer to its expiry.
-  @patience 2000
+  @completion_timeout 2000
   @lead 5
 
   # Number of steps between two checks of the stop flag: a few microseconds.
@@ -34,7 +34,7 @@ defmodule Contender.Hog do
     receive do
       :all_back -> :ok
     after
-      @lead + ms + @patience -> :ok
+      @lead + ms + @completion_timeout -> :ok
     end
 
     elapsed = now() - ms_to_ns(begin)

@@ -4,8 +4,8 @@ import "time"
 
 // Requests with a reply channel: call.
 
-// patience is the timeout of a call: the default of gen_server:call.
-const patience = 5 * time.Second
+// callTimeout is the timeout of a call: the default of gen_server:call.
+const callTimeout = 5 * time.Second
 
 // request carries a value and the channel for the reply.
 type request struct {
@@ -31,7 +31,7 @@ func call(p params) sample {
 		reply := make(chan int64, 1)
 		server <- request{round, reply}
 		own.sent++
-		timeout := time.NewTimer(patience)
+		timeout := time.NewTimer(callTimeout)
 		select {
 		case what := <-reply:
 			if what == round {

@@ -10,8 +10,8 @@ const roomExchange = 1 << 16
 // stockMax limits the stock of lists of one goroutine, in elements: 96 MiB.
 const stockMax = 96 << 20 / 8
 
-// goods is the payload source and sink of a goroutine.
-type goods[M any] interface {
+// payload is the payload source and sink of a goroutine.
+type payload[M any] interface {
 	supply() M
 	accept(M)
 	// figures returns the total length of all accepted lists, and the number of lists that were
@@ -76,12 +76,12 @@ func list(length int64) []int64 {
 }
 
 func exchange(p params) sample {
-	return meet[int64](p, func() goods[int64] { return &short{} })
+	return meet[int64](p, func() payload[int64] { return &short{} })
 }
 
 func exchangeLists(p params) sample {
 	n, length := p.number("n"), p.number("s")
-	return meet[[]int64](p, func() goods[[]int64] {
+	return meet[[]int64](p, func() payload[[]int64] {
 		if p.word("variant") == "copied" {
 			return &copied{original: list(length)}
 		}
@@ -103,15 +103,15 @@ func least(one, other int64) int64 {
 
 // meet runs the repetitions. The payloads of both sides are built before the clock starts and are
 // reused in each repetition.
-func meet[M any](p params, build func() goods[M]) sample {
+func meet[M any](p params, build func() payload[M]) sample {
 	n, reps := p.number("n"), p.number("reps")
-	stores := []goods[M]{build(), build()}
+	stores := []payload[M]{build(), build()}
 	total := sample{ops: n * reps, more: map[string]int64{"sink": 0, "elements": 0, "allocated": 0}}
 	for i := int64(0); i < reps; i++ {
 		there, back := make(chan M, least(n, roomExchange)), make(chan M, least(n, roomExchange))
 		sides := []*side[M]{
-			{goods: stores[0], mailbox: back, partner: there},
-			{goods: stores[1], mailbox: there, partner: back},
+			{payload: stores[0], mailbox: back, partner: there},
+			{payload: stores[1], mailbox: there, partner: back},
 		}
 		ready, told, finished := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		for _, one := range sides {
@@ -147,7 +147,7 @@ func meet[M any](p params, build func() goods[M]) sample {
 
 // side is the state of one of the two goroutines.
 type side[M any] struct {
-	goods          goods[M]
+	payload        payload[M]
 	mailbox        <-chan M
 	partner        chan<- M
 	sent, received int64
@@ -166,7 +166,7 @@ func (s *side[M]) run(p params) {
 			due++
 		}
 		for ; due > 0; due-- {
-			s.send(s.goods.supply())
+			s.send(s.payload.supply())
 		}
 		select {
 		case message, open := <-s.mailbox:
@@ -208,7 +208,7 @@ func (s *side[M]) take(message M, open bool) {
 		return
 	}
 	s.received++
-	s.goods.accept(message)
+	s.payload.accept(message)
 }
 
 // work computes one piece of work.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 
 /// Timeout of a call: the default of `gen_server:call`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The replying actor.
 #[derive(Default)]
@@ -72,7 +72,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
     for round in 0..n {
         delays.start(round);
         tally.sent += 1;
-        let answer = server.send(Echo(round)).timeout(PATIENCE).await;
+        let answer = server.send(Echo(round)).timeout(CALL_TIMEOUT).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
         delays.back(round);
     }

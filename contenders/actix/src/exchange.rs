@@ -97,10 +97,10 @@ impl<G: Payloads + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
 /// Runs the repetitions. `payloads` builds the payload of one side before the clock starts.
 pub(crate) async fn exchange<G: Payloads + Unpin>(
     asked: Exchange,
-    goods: impl Fn() -> G,
+    payloads: impl Fn() -> G,
 ) -> Outcome {
     let (root, mut reports) = unbounded_channel();
-    let mut sides = Sides::new(asked, goods);
+    let mut sides = Sides::new(asked, payloads);
     for _ in 0..asked.reps {
         let pair = sides.pair().ok_or("a side has not come back")?;
         let [one, other] =

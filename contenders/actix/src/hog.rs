@@ -7,14 +7,14 @@ use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use actix::prelude::*;
-use purlin_contender::{Hog, Probe, Seat, Tell};
+use purlin_contender::{Hog, Participant, Probe, Tell};
 
 use crate::Outcome;
 
 /// Starts the trips. Holds the only address of the partner, which therefore stops with this actor.
 struct First {
     partner: Addr<Partner>,
-    seat: Seat,
+    participant: Participant,
 }
 
 impl Actor for First {
@@ -46,15 +46,15 @@ impl Handler<Back> for First {
     type Result = ();
 
     fn handle(&mut self, Back(start): Back, context: &mut Context<Self>) {
-        if let Some(next) = self.seat.back(start) {
+        if let Some(next) = self.participant.back(start) {
             self.partner.do_send(Trip(next, context.address()));
         }
     }
 }
 
-/// Sends each message back. Holds its seat until it stops.
+/// Sends each message back. Holds its participant until it stops.
 struct Partner {
-    _seat: Seat,
+    _seat: Participant,
 }
 
 impl Actor for Partner {
@@ -76,26 +76,26 @@ impl Handler<Trip> for Partner {
 
 /// Computes until the run is stopped, and then stops, because no addresses of it are left.
 struct Busy {
-    seat: Seat,
+    participant: Participant,
 }
 
 impl Actor for Busy {
     type Context = Context<Self>;
 
     fn started(&mut self, _: &mut Context<Self>) {
-        self.seat.compute();
+        self.participant.compute();
     }
 }
 
 pub(crate) fn hog(arbiter: &Arbiter, asked: Hog) -> Outcome {
     let probe = Probe::new(asked);
     let (tell, told) = channel();
-    let seat = probe.seat();
+    let participant = probe.participant();
     arbiter.spawn_fn(move || {
-        let partner = Partner { _seat: seat.clone() }.start();
-        let _ = tell.send(First { partner, seat: seat.clone() }.start());
+        let partner = Partner { _seat: participant.clone() }.start();
+        let _ = tell.send(First { partner, participant: participant.clone() }.start());
         for _ in 0..asked.hogs {
-            Busy { seat: seat.clone() }.start();
+            Busy { participant: participant.clone() }.start();
         }
     });
     let first = told.recv()?;

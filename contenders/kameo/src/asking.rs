@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 
 /// Timeout of a call: the default of `gen_server:call`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The replying actor.
 #[derive(Actor, Default)]
@@ -66,7 +66,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
     for round in 0..n {
         delays.start(round);
         tally.sent += 1;
-        let answer = server.ask(Echo(round)).reply_timeout(PATIENCE).await;
+        let answer = server.ask(Echo(round)).reply_timeout(CALL_TIMEOUT).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
         delays.back(round);
     }

@@ -88,9 +88,9 @@ impl<G: Payloads> Message<Parcel<G::Message>> for Worker<G> {
 ///
 /// WHY no bound: two actors that send to each other from their handlers would deadlock on full
 /// mailboxes.
-pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, payloads: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
-    let mut sides = Sides::new(asked, goods);
+    let mut sides = Sides::new(asked, payloads);
     for _ in 0..asked.reps {
         let pair = sides.pair().ok_or("a side has not come back")?;
         let [one, other] = pair

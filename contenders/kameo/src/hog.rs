@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use kameo::mailbox::unbounded;
 use kameo::prelude::*;
-use purlin_contender::{Hog, Probe, Seat, Tell};
+use purlin_contender::{Hog, Participant, Probe, Tell};
 use tokio::runtime::Runtime;
 
 use crate::Outcome;
@@ -18,7 +18,7 @@ use crate::Outcome;
 #[derive(Actor)]
 struct First {
     partner: ActorRef<Partner>,
-    seat: Seat,
+    participant: Participant,
 }
 
 /// A command of the probe.
@@ -42,7 +42,7 @@ impl Message<Back> for First {
     type Reply = ();
 
     async fn handle(&mut self, Back(start): Back, context: &mut Context<Self, ()>) {
-        if let Some(next) = self.seat.back(start) {
+        if let Some(next) = self.participant.back(start) {
             self.start(next, context.actor_ref()).await;
         }
     }
@@ -55,10 +55,10 @@ impl First {
     }
 }
 
-/// Sends each message back. Holds its seat until it stops.
+/// Sends each message back. Holds its participant until it stops.
 #[derive(Actor)]
 struct Partner {
-    _seat: Seat,
+    _seat: Participant,
 }
 
 /// A trip: its start time, and the actor that waits for it.
@@ -77,11 +77,11 @@ impl Message<Trip> for Partner {
 struct Busy;
 
 impl Actor for Busy {
-    type Args = Seat;
+    type Args = Participant;
     type Error = Infallible;
 
-    async fn on_start(seat: Seat, _: ActorRef<Self>) -> Result<Self, Infallible> {
-        seat.compute();
+    async fn on_start(participant: Participant, _: ActorRef<Self>) -> Result<Self, Infallible> {
+        participant.compute();
         Ok(Busy)
     }
 }
@@ -90,10 +90,11 @@ impl Actor for Busy {
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
     let _inside = runtime.enter();
     let probe = Probe::new(asked);
-    let partner = Partner::spawn_with_mailbox(Partner { _seat: probe.seat() }, unbounded());
-    let first = First::spawn_with_mailbox(First { partner, seat: probe.seat() }, unbounded());
+    let partner = Partner::spawn_with_mailbox(Partner { _seat: probe.participant() }, unbounded());
+    let first =
+        First::spawn_with_mailbox(First { partner, participant: probe.participant() }, unbounded());
     for _ in 0..asked.hogs {
-        Busy::spawn(probe.seat());
+        Busy::spawn(probe.participant());
     }
     Ok(probe.run(move |what| {
         // Fails if the actor has failed; the trips are then missing in the result.

@@ -64,7 +64,7 @@ pub use params::{
     PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,
 };
 pub use payloads::{Copied, Moved, Payloads, Short};
-pub use probe::{Probe, Seat, Tell};
+pub use probe::{Participant, Probe, Tell};
 pub use request::Request;
 pub use run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
 pub use running::Running;

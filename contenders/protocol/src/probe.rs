@@ -2,13 +2,13 @@
 //!
 //! A [`Probe`] belongs to one run of `hog` and to the thread that serves the lab. That thread is not a thread of the
 //! runtime under test, so neither the start times nor the end of the run depend on a runtime whose threads may all be
-//! busy. Every participating process holds a [`Seat`], its handle to the run. At the end, the probe waits until all
-//! seats are dropped, so that no process of this run is active in the next one.
+//! busy. Every participating process holds a [`Participant`], its handle to the run. At the end, the probe waits until all
+//! participants are dropped, so that no process of this run is active in the next one.
 //!
 //! # States of a run
 //!
 //! 1. Round trips start, for the requested time.
-//! 2. *Over*: no further trip starts; trips in progress have [`PATIENCE`] to complete.
+//! 2. *Over*: no further trip starts; trips in progress have [`COMPLETION_TIMEOUT`] to complete.
 //! 3. *Stopped*: the computing processes end, and trips that complete from now on are not counted. The run is *starved*
 //!    if a trip was still in progress.
 //!
@@ -29,7 +29,7 @@ use crate::run::{Hog, LoopKind};
 use crate::sample::Sample;
 
 /// Time for trips in progress to complete after the last start.
-const PATIENCE: Duration = Duration::from_secs(2);
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Interval between starts of the open loop.
 const TICK: Duration = Duration::from_millis(1);
@@ -50,14 +50,14 @@ pub enum Tell {
 #[derive(Debug)]
 pub struct Probe {
     hog: Hog,
-    patience: Duration,
-    seat: Seat,
+    completion_timeout: Duration,
+    participant: Participant,
     empty: Receiver<Infallible>,
 }
 
 /// Handle of one process to a run; the process counts as ended when its last clone is dropped.
 #[derive(Clone, Debug)]
-pub struct Seat {
+pub struct Participant {
     trips: Arc<Trips>,
     /// No value is ever sent: the probe waits until all senders are dropped.
     _taken: Sender<Infallible>,
@@ -88,26 +88,26 @@ impl Probe {
         let (taken, empty) = channel();
         Probe {
             hog,
-            patience: PATIENCE,
-            seat: Seat { trips: Arc::new(trips), _taken: taken },
+            completion_timeout: COMPLETION_TIMEOUT,
+            participant: Participant { trips: Arc::new(trips), _taken: taken },
             empty,
         }
     }
 
     /// Returns a handle for one more process.
     #[must_use]
-    pub fn seat(&self) -> Seat {
-        self.seat.clone()
+    pub fn participant(&self) -> Participant {
+        self.participant.clone()
     }
 
-    /// Runs: issues the start and end commands through `tell`, waits until all seats are dropped, and returns the
+    /// Runs: issues the start and end commands through `tell`, waits until all participants are dropped, and returns the
     /// sample.
     ///
     /// Blocks the calling thread, which must not be a thread of the runtime under test.
     #[must_use]
     pub fn run(self, mut tell: impl FnMut(Tell)) -> Sample {
         wake_in_time();
-        let trips = Arc::clone(&self.seat.trips);
+        let trips = Arc::clone(&self.participant.trips);
         let begin = Instant::now();
         let starts = if self.hog.pace == LoopKind::Open { self.hog.ms } else { 1 };
         let mut due = begin;
@@ -119,13 +119,13 @@ impl Probe {
         }
         sleep_until(begin + Duration::from_millis(self.hog.ms));
         trips.over.store(true, Ordering::Relaxed);
-        let patience = Instant::now() + self.patience;
+        let completion_timeout = Instant::now() + self.completion_timeout;
         let (started, back) = loop {
-            // ORDER: acquire, pairs with the release in `Seat::back`: the start of every trip counted as completed is
+            // ORDER: acquire, pairs with the release in `Participant::back`: the start of every trip counted as completed is
             // visible below, so the number of completed trips never exceeds that of started ones.
             let back = trips.back.load(Ordering::Acquire);
             let started = trips.started.load(Ordering::Relaxed);
-            if back == started || Instant::now() > patience {
+            if back == started || Instant::now() > completion_timeout {
                 break (started, back);
             }
             thread::sleep(TICK);
@@ -134,14 +134,14 @@ impl Probe {
         let elapsed = begin.elapsed();
         tell(Tell::End);
         drop(tell);
-        drop(self.seat);
-        // Returns an error when the last seat is dropped; a value cannot arrive.
+        drop(self.participant);
+        // Returns an error when the last participant is dropped; a value cannot arrive.
         let _ = self.empty.recv();
         trips.sample(elapsed, started, back)
     }
 }
 
-impl Seat {
+impl Participant {
     /// Computes without pause until the run is stopped.
     pub fn compute(&self) {
         let mut x = WORK_START;
@@ -224,23 +224,23 @@ mod tests {
         let (tell, told): (Sender<Tell>, Receiver<Tell>) = channel();
         let (ping, pinged) = channel::<Instant>();
         let (pong, ponged) = channel::<Instant>();
-        let seat = probe.seat();
+        let participant = probe.participant();
         thread::spawn(move || {
             while let Ok(Tell::Start(due)) = told.recv() {
                 let mut next = Some(due);
                 while let Some(start) = next {
                     // Fails if the other thread does not answer; then no trip completes either.
                     let _ = ping.send(start);
-                    next = ponged.recv().ok().and_then(|start| seat.back(start));
+                    next = ponged.recv().ok().and_then(|start| participant.back(start));
                 }
             }
         });
-        let seat = probe.seat();
+        let participant = probe.participant();
         thread::spawn(move || {
             for start in pinged.iter().take_while(|_| answers) {
                 pong.send(start).unwrap();
             }
-            drop(seat);
+            drop(participant);
         });
         tell
     }
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn open_loop_starts_a_trip_every_millisecond_and_all_complete() {
         let probe = Probe::new(Hog { pace: LoopKind::Open, hogs: 0, ms: 20 });
-        let probe = Probe { patience: HANG, ..probe };
+        let probe = Probe { completion_timeout: HANG, ..probe };
         let first = two_threads(&probe, true);
         let sample = probe.run(move |what| first.send(what).unwrap());
         assert_eq!((sample.ops, sample.sent, sample.received), (20, 20, 20));
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn closed_loop_starts_the_next_trip_when_the_last_completes() {
         let probe = Probe::new(Hog { pace: LoopKind::Closed, hogs: 0, ms: 1 });
-        let probe = Probe { patience: HANG, ..probe };
+        let probe = Probe { completion_timeout: HANG, ..probe };
         let first = two_threads(&probe, true);
-        let trips = Arc::clone(&probe.seat.trips);
+        let trips = Arc::clone(&probe.participant.trips);
         let sample = probe.run(move |what| {
             first.send(what).unwrap();
             // The run continues after three trips, and is over at most 1 ms after its start.
@@ -289,9 +289,9 @@ mod tests {
     fn incomplete_trips_starve_the_run_and_computing_processes_end() {
         let probe = Probe::new(Hog { pace: LoopKind::Open, hogs: 1, ms: 3 });
         // WHY real time: no trip completes, so the run waits for this time, whatever its value.
-        let probe = Probe { patience: Duration::from_millis(20), ..probe };
+        let probe = Probe { completion_timeout: Duration::from_millis(20), ..probe };
         let first = two_threads(&probe, false);
-        let hog = probe.seat();
+        let hog = probe.participant();
         thread::spawn(move || hog.compute());
         let sample = probe.run(move |what| {
             let _ = first.send(what);

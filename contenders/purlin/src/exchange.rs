@@ -19,7 +19,7 @@ pub(crate) enum FromSide<G> {
 
 /// Result of one side.
 pub(crate) struct Done<G> {
-    goods: G,
+    payloads: G,
     sent: u64,
     received: u64,
     x: u64,
@@ -55,7 +55,7 @@ pub(crate) async fn exchange<G: Payloads>(
                 sent += done.sent;
                 received += done.received;
                 sink += done.x;
-                stores.push(done.goods);
+                stores.push(done.payloads);
             }
         }
     }
@@ -69,17 +69,17 @@ pub(crate) async fn exchange<G: Payloads>(
 async fn side<G: Payloads>(
     mut me: Process<ToSide<G::Message>>,
     asked: Exchange,
-    goods: G,
+    payloads: G,
     root: Pid<FromSide<G>>,
 ) {
-    let mut done = Done { goods, sent: 0, received: 0, x: WORK_START };
+    let mut done = Done { payloads, sent: 0, received: 0, x: WORK_START };
     root.send(FromSide::Ready);
     // The partner may already have started; its messages stay in the save queue.
     let partner = receive!(me, { ToSide::Start(partner) => partner });
     for due in Schedule::new(asked.n, asked.pieces) {
         done.x = work(done.x, asked.work);
         for _ in 0..due {
-            partner.send(ToSide::Message(done.goods.supply()));
+            partner.send(ToSide::Message(done.payloads.supply()));
             done.sent += 1;
         }
         if let Some(message) = me.try_receive() {
@@ -98,7 +98,7 @@ impl<G: Payloads> Done<G> {
     fn take_in(&mut self, message: ToSide<G::Message>) {
         if let ToSide::Message(message) = message {
             self.received += 1;
-            self.goods.accept(message);
+            self.payloads.accept(message);
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::Outcome;
 
 /// Timeout of a call in milliseconds: the default of `gen_server:call`.
-pub(crate) const PATIENCE_MS: u64 = 5000;
+pub(crate) const CALL_TIMEOUT_MS: u64 = 5000;
 
 /// The replying actor.
 struct Server;
@@ -65,7 +65,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
     for round in 0..n {
         delays.start(round);
         tally.sent += 1;
-        let answer = call_t!(server, Ask::Echo, PATIENCE_MS, round);
+        let answer = call_t!(server, Ask::Echo, CALL_TIMEOUT_MS, round);
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
         delays.back(round);
     }
@@ -76,7 +76,7 @@ pub(crate) async fn call(n: u64) -> Outcome {
 }
 
 async fn told(server: &ActorRef<Ask>) -> Result<Tally, ActorProcessingErr> {
-    call_t!(server, Ask::Tell, PATIENCE_MS).map_err(|error| error.to_string().into())
+    call_t!(server, Ask::Tell, CALL_TIMEOUT_MS).map_err(|error| error.to_string().into())
 }
 
 /// The pinging actor.

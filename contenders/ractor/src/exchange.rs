@@ -81,9 +81,9 @@ impl<G: Payloads> Actor for Worker<G> {
 const ENDED: &str = "the receiver has ended";
 
 /// Runs the repetitions. `payloads` builds the payload of one side before the clock starts.
-pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, payloads: impl Fn() -> G) -> Outcome {
     let (root, mut reports) = unbounded_channel();
-    let mut sides = Sides::new(asked, goods);
+    let mut sides = Sides::new(asked, payloads);
     for _ in 0..asked.reps {
         let [one, other] = sides.pair().ok_or("a side has not come back")?;
         let (one, _) = Actor::spawn(None, Worker(PhantomData), (one, root.clone())).await?;

@@ -11,7 +11,7 @@ use ractor::{
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
-use crate::asking::PATIENCE_MS;
+use crate::asking::CALL_TIMEOUT_MS;
 
 /// Stops as soon as it has started.
 struct Mayfly;
@@ -224,8 +224,8 @@ pub(crate) async fn restart(n: u64, reps: u64) -> Outcome {
         }
         elapsed += start.elapsed();
 
-        alive +=
-            call_t!(supervisor, CountChildren, PATIENCE_MS).map_err(|error| error.to_string())?;
+        alive += call_t!(supervisor, CountChildren, CALL_TIMEOUT_MS)
+            .map_err(|error| error.to_string())?;
         supervisor.stop_and_wait(None, None).await?;
     }
     Ok(Sample::new(elapsed, n * reps, n * reps, restarted).with("alive", alive))

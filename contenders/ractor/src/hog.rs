@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use purlin_contender::{Hog, Probe, Seat, Tell};
+use purlin_contender::{Hog, Participant, Probe, Tell};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::runtime::Runtime;
 
@@ -21,7 +21,7 @@ enum ToFirst {
 
 impl Actor for First {
     type Msg = ToFirst;
-    type State = (ActorRef<ToPartner>, Seat);
+    type State = (ActorRef<ToPartner>, Participant);
     type Arguments = Self::State;
 
     async fn pre_start(
@@ -36,7 +36,7 @@ impl Actor for First {
         &self,
         myself: ActorRef<ToFirst>,
         message: ToFirst,
-        (partner, seat): &mut Self::State,
+        (partner, participant): &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
         let next = match message {
             ToFirst::Told(Tell::Start(due)) => Some(due),
@@ -45,7 +45,7 @@ impl Actor for First {
                 myself.stop(None);
                 None
             }
-            ToFirst::Back(start) => seat.back(start),
+            ToFirst::Back(start) => participant.back(start),
         };
         if let Some(start) = next {
             partner.cast(ToPartner(start, myself))?;
@@ -54,29 +54,29 @@ impl Actor for First {
     }
 }
 
-/// Sends each message back. Holds its seat until it stops.
+/// Sends each message back. Holds its participant until it stops.
 struct Partner;
 
 struct ToPartner(Instant, ActorRef<ToFirst>);
 
 impl Actor for Partner {
     type Msg = ToPartner;
-    type State = Seat;
-    type Arguments = Seat;
+    type State = Participant;
+    type Arguments = Participant;
 
     async fn pre_start(
         &self,
         _: ActorRef<ToPartner>,
-        seat: Seat,
-    ) -> Result<Seat, ActorProcessingErr> {
-        Ok(seat)
+        participant: Participant,
+    ) -> Result<Participant, ActorProcessingErr> {
+        Ok(participant)
     }
 
     async fn handle(
         &self,
         _: ActorRef<ToPartner>,
         ToPartner(start, first): ToPartner,
-        _: &mut Seat,
+        _: &mut Participant,
     ) -> Result<(), ActorProcessingErr> {
         // Fails if the run has ended and the first actor has stopped.
         let _ = first.cast(ToFirst::Back(start));
@@ -89,19 +89,23 @@ struct Busy;
 
 impl Actor for Busy {
     type Msg = ();
-    type State = Seat;
-    type Arguments = Seat;
+    type State = Participant;
+    type Arguments = Participant;
 
-    async fn pre_start(&self, _: ActorRef<()>, seat: Seat) -> Result<Seat, ActorProcessingErr> {
-        Ok(seat)
+    async fn pre_start(
+        &self,
+        _: ActorRef<()>,
+        participant: Participant,
+    ) -> Result<Participant, ActorProcessingErr> {
+        Ok(participant)
     }
 
     async fn post_start(
         &self,
         myself: ActorRef<()>,
-        seat: &mut Seat,
+        participant: &mut Participant,
     ) -> Result<(), ActorProcessingErr> {
-        seat.compute();
+        participant.compute();
         myself.stop(None);
         Ok(())
     }
@@ -110,10 +114,10 @@ impl Actor for Busy {
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
     let probe = Probe::new(asked);
     let first = runtime.block_on(async {
-        let (partner, _) = Actor::spawn(None, Partner, probe.seat()).await?;
-        let (first, _) = Actor::spawn(None, First, (partner, probe.seat())).await?;
+        let (partner, _) = Actor::spawn(None, Partner, probe.participant()).await?;
+        let (first, _) = Actor::spawn(None, First, (partner, probe.participant())).await?;
         for _ in 0..asked.hogs {
-            Actor::spawn(None, Busy, probe.seat()).await?;
+            Actor::spawn(None, Busy, probe.participant()).await?;
         }
         Ok::<_, ActorProcessingErr>(first)
     })?;

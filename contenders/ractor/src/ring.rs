@@ -7,7 +7,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call_t};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
-use crate::asking::PATIENCE_MS;
+use crate::asking::CALL_TIMEOUT_MS;
 
 /// Member of the ring.
 struct Member;
@@ -82,7 +82,7 @@ pub(crate) async fn thread_ring(processes: u64, n: u64) -> Outcome {
     let elapsed = start.elapsed();
 
     for member in &ring {
-        tally += call_t!(member, Post::Tell, PATIENCE_MS).map_err(|error| error.to_string())?;
+        tally += call_t!(member, Post::Tell, CALL_TIMEOUT_MS).map_err(|error| error.to_string())?;
     }
     Ok(Sample::new(elapsed, n, tally.sent, tally.received))
 }

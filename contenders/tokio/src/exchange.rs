@@ -9,17 +9,17 @@ use tokio::task::consume_budget;
 
 /// Runs the repetitions. `payloads` builds the payload of one side before the clock starts. The
 /// payload is reused in each repetition, so that building it does not evict the caches.
-pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
+pub(crate) async fn exchange<G: Payloads>(asked: Exchange, payloads: impl Fn() -> G) -> Sample {
     let mut elapsed = Duration::ZERO;
     let (mut sent, mut received, mut sink) = (0, 0, 0);
-    let mut stores = vec![goods(), goods()];
+    let mut stores = vec![payloads(), payloads()];
     for _ in 0..asked.reps {
         let (one, one_mailbox) = unbounded_channel();
         let (other, other_mailbox) = unbounded_channel();
         let (tell_one, told_one) = oneshot::channel();
         let (tell_other, told_other) = oneshot::channel();
         let (ready, mut both_ready) = unbounded_channel();
-        let mut store = || stores.pop().unwrap_or_else(&goods);
+        let mut store = || stores.pop().unwrap_or_else(&payloads);
         let one = Side::new(store(), other_mailbox, one);
         let other = Side::new(store(), one_mailbox, other);
         let one = tokio::spawn(one.run(asked, ready.clone(), told_one));
@@ -37,7 +37,7 @@ pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G
             sent += done.sent;
             received += done.received;
             sink += done.x;
-            stores.push(done.goods);
+            stores.push(done.payloads);
         }
     }
     Sample::new(elapsed, asked.n * asked.reps, sent, received)
@@ -48,14 +48,14 @@ pub(crate) async fn exchange<G: Payloads>(asked: Exchange, goods: impl Fn() -> G
 
 /// State of one of the two tasks.
 struct Side<G: Payloads> {
-    goods: G,
+    payloads: G,
     mailbox: UnboundedReceiver<G::Message>,
     partner: UnboundedSender<G::Message>,
 }
 
 /// Result of one of the two tasks.
 struct Done<G> {
-    goods: G,
+    payloads: G,
     sent: u64,
     received: u64,
     x: u64,
@@ -63,11 +63,11 @@ struct Done<G> {
 
 impl<G: Payloads> Side<G> {
     fn new(
-        goods: G,
+        payloads: G,
         mailbox: UnboundedReceiver<G::Message>,
         partner: UnboundedSender<G::Message>,
     ) -> Self {
-        Side { goods, mailbox, partner }
+        Side { payloads, mailbox, partner }
     }
 
     async fn run(
@@ -76,18 +76,18 @@ impl<G: Payloads> Side<G> {
         ready: UnboundedSender<()>,
         told: oneshot::Receiver<()>,
     ) -> Done<G> {
-        let Side { goods, mut mailbox, partner } = self;
-        let mut done = Done { goods, sent: 0, received: 0, x: WORK_START };
+        let Side { payloads, mut mailbox, partner } = self;
+        let mut done = Done { payloads, sent: 0, received: 0, x: WORK_START };
         let _ = ready.send(());
         let _ = told.await;
         for due in Schedule::new(asked.n, asked.pieces) {
             done.x = work(done.x, asked.work);
             for _ in 0..due {
-                done.sent += u64::from(partner.send(done.goods.supply()).is_ok());
+                done.sent += u64::from(partner.send(done.payloads.supply()).is_ok());
             }
             if let Ok(message) = mailbox.try_recv() {
                 done.received += 1;
-                done.goods.accept(message);
+                done.payloads.accept(message);
             }
             consume_budget().await;
         }
@@ -95,7 +95,7 @@ impl<G: Payloads> Side<G> {
         drop(partner);
         while let Some(message) = mailbox.recv().await {
             done.received += 1;
-            done.goods.accept(message);
+            done.payloads.accept(message);
         }
         done
     }

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use purlin_contender::{Hog, Probe, Sample, Seat, Tell};
+use purlin_contender::{Hog, Participant, Probe, Sample, Tell};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -19,11 +19,11 @@ pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Sample {
     let probe = Probe::new(asked);
     let (to_first, mailbox) = unbounded_channel();
     let (to_partner, partner_mailbox) = unbounded_channel();
-    runtime.spawn(first(mailbox, to_partner, probe.seat()));
-    runtime.spawn(answer(partner_mailbox, to_first.clone(), probe.seat()));
+    runtime.spawn(first(mailbox, to_partner, probe.participant()));
+    runtime.spawn(answer(partner_mailbox, to_first.clone(), probe.participant()));
     for _ in 0..asked.hogs {
-        let seat = probe.seat();
-        runtime.spawn(async move { seat.compute() });
+        let participant = probe.participant();
+        runtime.spawn(async move { participant.compute() });
     }
     probe.run(move |what| {
         let _ = to_first.send(ToFirst::Told(what));
@@ -34,13 +34,13 @@ pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Sample {
 async fn first(
     mut mailbox: UnboundedReceiver<ToFirst>,
     partner: UnboundedSender<Instant>,
-    seat: Seat,
+    participant: Participant,
 ) {
     while let Some(message) = mailbox.recv().await {
         let next = match message {
             ToFirst::Told(Tell::Start(due)) => Some(due),
             ToFirst::Told(Tell::End) => return,
-            ToFirst::Back(start) => seat.back(start),
+            ToFirst::Back(start) => participant.back(start),
         };
         if let Some(start) = next {
             let _ = partner.send(start);
@@ -48,11 +48,11 @@ async fn first(
     }
 }
 
-/// Sends each message back. Holds its seat until it ends.
+/// Sends each message back. Holds its participant until it ends.
 async fn answer(
     mut mailbox: UnboundedReceiver<Instant>,
     first: UnboundedSender<ToFirst>,
-    _seat: Seat,
+    _seat: Participant,
 ) {
     while let Some(start) = mailbox.recv().await {
         let _ = first.send(ToFirst::Back(start));

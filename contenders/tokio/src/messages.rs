@@ -14,7 +14,7 @@ use tokio::time::timeout;
 pub(crate) const YIELD_EVERY: u64 = 1024;
 
 /// Timeout of a call: the default of `gen_server:call`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Numbers of messages a task has sent and received.
 #[derive(Default)]
@@ -140,7 +140,7 @@ pub(crate) async fn call(n: u64) -> Sample {
         delays.start(round);
         let (reply, answer) = oneshot::channel();
         tally.sent += u64::from(server.send((round, reply)).is_ok());
-        let answer = timeout(PATIENCE, answer).await;
+        let answer = timeout(CALL_TIMEOUT, answer).await;
         tally.received += u64::from(matches!(answer, Ok(Ok(answer)) if answer == round));
         delays.back(round);
     }

@@ -20,7 +20,6 @@
 //! requests something from another origin, unless `page.expected` lists that. The crate is for
 //! tests only: every failure panics.
 //!
-//! | module | role |
 //! | file | role |
 //! |---|---|
 //! | `workshop` | folder with the scripts and their packages |

@@ -57,7 +57,7 @@ impl Instrument {
     /// Measures the clock of this machine; the first call takes about 1 ms.
     #[must_use]
     pub fn measure() -> Self {
-        let clock = Clock::look();
+        let clock = Clock::measure();
         Self {
             clock_resolution_ns: clock.resolution.as_nanos() as f64,
             clock_cost_ns: tenths(clock.cost_ns),

@@ -133,6 +133,9 @@ mod documents {
     #[doc = include_str!("../../../docs/guide/applications.md")]
     struct Applications;
 
+    #[doc = include_str!("../../../docs/guide/coming-from.md")]
+    struct ComingFrom;
+
     #[doc = include_str!("../../../docs/guide/processes.md")]
     struct Processes;
 

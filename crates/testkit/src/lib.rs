@@ -18,7 +18,7 @@
 //! let answer = simulation.run(async |mut me: Process<&str>| {
 //!     me.pid().send_after(Duration::from_secs(3600), "an hour has passed");
 //!     receive!(me, {
-//!         "sooner" => panic!("nobody sends that"),
+//!         "sooner" => panic!("no process sends this"),
 //!         after Duration::from_secs(60) => {}
 //!     });
 //!     me.receive().await

@@ -20,11 +20,11 @@ impl Clock {
     /// Returns the properties of the clock. The first call measures them, for about a millisecond.
     ///
     /// ```
-    /// let clock = purlin_timing::Clock::look();
-    /// println!("times are right to {:?}; each holds {:.0} ns of its own", clock.resolution, clock.cost_ns);
+    /// let clock = purlin_timing::Clock::measure();
+    /// println!("resolution {:?}, {:.0} ns per reading", clock.resolution, clock.cost_ns);
     /// ```
     #[must_use]
-    pub fn look() -> Self {
+    pub fn measure() -> Self {
         static SEEN: OnceLock<Clock> = OnceLock::new();
         *SEEN.get_or_init(|| Self { resolution: resolution(), cost_ns: cost_ns() })
     }
@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn the_clock_has_a_resolution_and_a_cost() {
-        let clock = Clock::look();
+        let clock = Clock::measure();
         assert!(!clock.resolution.is_zero());
         assert!(clock.cost_ns > 0.0 && clock.cost_ns.is_finite());
-        assert_eq!(clock, Clock::look());
+        assert_eq!(clock, Clock::measure());
     }
 
     #[test]

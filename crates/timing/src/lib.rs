@@ -33,7 +33,7 @@
 //! # What is measured
 //!
 //! Each call is measured separately, with [`Instant`], so a time includes about one reading of the
-//! clock: [`Clock::look`] returns its cost, 20 to 50 ns on most machines. Nothing is subtracted.
+//! clock: [`Clock::measure`] returns its cost, 20 to 50 ns on most machines. Nothing is subtracted.
 //! Measure a call that takes no longer than that in a loop of a thousand iterations. The result of
 //! a call goes through [`std::hint::black_box`], so that the compiler cannot eliminate the work;
 //! hiding the *input* of the work is up to the caller, as above.

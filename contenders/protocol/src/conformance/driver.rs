@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Timeout for an answer. WHY: a guard against hanging, 100 times the duration of the longest run
 /// of the conformance test.
-const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running contender.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Contender {
     ///
     /// Returns one line if there is no answer, or if it is not JSON.
     pub fn answer(&mut self) -> Result<Value, String> {
-        let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
+        let line = self.answers.recv_timeout(ANSWER_TIMEOUT).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("{} has not answered in time", self.program),
             RecvTimeoutError::Disconnected => format!("{} has ended", self.program),
         })?;
@@ -97,7 +97,7 @@ impl Contender {
     /// Returns one line if the program writes another line or does not exit.
     pub fn finish(mut self) -> Result<Option<i32>, String> {
         drop(self.input.take());
-        match self.answers.recv_timeout(PATIENCE) {
+        match self.answers.recv_timeout(ANSWER_TIMEOUT) {
             Ok(line) => return Err(format!("{} says {line:?} unasked", self.program)),
             Err(RecvTimeoutError::Timeout) => return Err(format!("{} does not end", self.program)),
             Err(RecvTimeoutError::Disconnected) => {}

@@ -15,7 +15,7 @@ const SIZES: [u32; 8] = [5, 0, 1, 99, 100, 5, 70_000, 5];
 
 /// Timeout for an expected answer. WHY: a guard against hanging, thousands of times the duration of
 /// an answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Starts each server that the answer to `hello` lists, sends messages to it, and stops it.
 pub(super) fn examine(contender: &mut Contender, hello: &Value) -> Result<(), String> {
@@ -88,7 +88,7 @@ fn one(contender: &mut Contender, request: &Value, replies: bool) -> Result<(), 
 /// closes the connection. `replies`: whether each message is answered before the next is sent.
 fn talk(address: SocketAddr, replies: bool) -> Result<(), String> {
     let mut stream = TcpStream::connect(address).map_err(said)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(said)?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(said)?;
     if replies {
         for (id, size) in (0..).zip(SIZES) {
             stream.write_all(&message(id, size.to_be_bytes(), size)).map_err(said)?;

@@ -23,4 +23,5 @@ mod refusals;
 mod results;
 mod servers;
 mod support;
+mod ticker;
 mod time;
