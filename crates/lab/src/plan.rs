@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::contender::Hello;
 use crate::error::Problem;
 use crate::host::{Host, Process};
-use crate::warning::StoredWarning;
+use crate::warning::Warning;
 
 /// A run that was started.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Plan {
     /// The resumptions, in order.
     pub resumed: Vec<Resumption>,
     /// Warnings that cannot be derived from the samples.
-    pub warnings: Vec<StoredWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A requested contender.

@@ -153,7 +153,7 @@ fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Interval {
 fn warnings(design: Design, run: &Figures, costs: &[Cost]) -> Vec<String> {
     let mut warnings = Vec::new();
     if run.interrupted {
-        warnings.push(Warning::Interrupted.to_string());
+        warnings.push(Warning::interrupted().to_string());
     }
     let sizes = run.results.iter().filter(|result| result.experiment == "message-size");
     let largest = sizes.filter_map(|result| result.x).max();

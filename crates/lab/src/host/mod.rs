@@ -5,7 +5,6 @@
 mod fitness;
 mod kernel;
 mod process;
-mod quota;
 
 use std::{fs, thread};
 
@@ -14,7 +13,6 @@ use sysinfo::System;
 
 pub use fitness::{Busy, Fitness, StealWatch};
 pub use process::Process;
-pub use quota::Quota;
 
 /// The machine, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]

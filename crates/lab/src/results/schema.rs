@@ -9,7 +9,7 @@ use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::instrument::Instrument;
 use crate::sampling::{InvalidSample, Step};
-use crate::warning::StoredWarning;
+use crate::warning::Warning;
 
 /// All data of one run.
 #[derive(Debug, Clone, Serialize)]
@@ -35,7 +35,7 @@ pub struct Document {
     /// The machine.
     pub host: Host,
     /// Warnings about the validity of the figures.
-    pub warnings: Vec<StoredWarning>,
+    pub warnings: Vec<Warning>,
     /// The contenders.
     pub contenders: Vec<AboutContender>,
     /// The experiments.

@@ -16,7 +16,7 @@ use crate::host::{Fitness, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
 use crate::page;
-use crate::plan::Plan;
+use crate::plan::{Plan, Resumption};
 use crate::profile::{Budget, FEWEST, Profile};
 use crate::progress::Progress;
 use crate::results::{
@@ -26,7 +26,7 @@ use crate::results::{
 use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
-use crate::warning::{self, StoredWarning, Warning};
+use crate::warning::{self, Warning};
 
 /// A run in progress.
 pub(super) struct ActiveRun {
@@ -121,7 +121,7 @@ impl ActiveRun {
     fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
         for warning in warnings {
             self.say(&format!("warning: {warning}"));
-            self.plan.warnings.push((&warning).into());
+            self.plan.warnings.push(warning);
         }
         let text = json(&self.plan)?;
         self.watch.then.store.replace(PLAN, &text)
@@ -175,7 +175,10 @@ impl ActiveRun {
         if self.entrants.is_empty() {
             self.say("no contender takes part, so nothing is measured");
         } else if self.budget.rounds < FEWEST {
-            self.warn(Warning::FewSamples);
+            let message =
+                format!("with fewer than {FEWEST} samples the intervals are too narrow for 95 %");
+            let advice = "do not judge by them; take --samples 6 or more";
+            self.warn(Warning::new("few-samples", message, advice));
         }
         for experiment in self.experiments.clone() {
             let entrants = self.entrants_of(experiment);
@@ -285,12 +288,12 @@ impl ActiveRun {
             let own: Vec<_> =
                 outcome.invalid.iter().filter(|invalid| invalid.contender == lane.label).collect();
             if let (Some(first), true) = (own.first(), lane.natural) {
-                self.warn(Warning::Invalid {
-                    experiment: experiment.id.into(),
-                    contender: lane.label.clone(),
-                    count: own.len(),
-                    reason: first.reason.clone(),
-                });
+                let (count, reason) = (own.len(), &first.reason);
+                let plural = if count == 1 { " is" } else { "s are" };
+                let (id, label) = (experiment.id, &lane.label);
+                let message = format!("{id} {label}: {count} sample{plural} invalid: {reason}");
+                let advice = "believe nothing of this contender here until it keeps count";
+                self.warn(Warning::new("void", message, advice).about(id, Some(label)));
             }
             let results = figures(experiment, lane, self.plan.ticks_per_ns);
             if lane.natural && results.is_empty() {
@@ -328,15 +331,16 @@ impl ActiveRun {
         });
     }
 
-    fn all_warnings(&self) -> Vec<StoredWarning> {
-        let resumed = self.plan.resumed.iter().map(|resumption| Warning::Resumed {
-            at: resumption.at.clone(),
-            after: resumption.after,
+    fn all_warnings(&self) -> Vec<Warning> {
+        let resumed = self.plan.resumed.iter().map(|Resumption { at, after }| {
+            let message =
+                format!("the run was interrupted and went on at {at} behind {after} samples");
+            let advice = "what the machine did in between may divide the samples";
+            Warning::new("resumed", message, advice)
         });
-        let interrupted = self.document.interrupted.then_some(Warning::Interrupted);
-        let derived = self.warnings.iter().cloned().chain(resumed).chain(interrupted);
-        let derived = derived.map(|warning| StoredWarning::from(&warning));
-        self.plan.warnings.iter().cloned().chain(derived).collect()
+        let interrupted = self.document.interrupted.then(Warning::interrupted);
+        let given = self.plan.warnings.iter().chain(&self.warnings).cloned();
+        given.chain(resumed).chain(interrupted).collect()
     }
 
     /// Stores the results and renders the page. Returns the page's path.
