@@ -1,6 +1,6 @@
 //! Benchmark harness for processes and messages, on any runtime that speaks the contender protocol.
 //!
-//! The command `purlin lab` calls [`commands`]; nothing else does. The lab links no runtime under
+//! The command `purlin lab` is in [`commands`]. The lab links no runtime under
 //! test: every runtime, purlin included, is a separate program that the lab starts and asks for
 //! samples, one line of JSON per request (`docs/lab/contender-protocol.md`).
 //!
@@ -22,30 +22,32 @@
 //! | [`advice`] | cost estimate of a design, from the fits of a run |
 //! | [`stored`], [`comparison`] | reading stored results; changes between two runs |
 
-pub mod advice;
+mod advice;
 pub mod commands;
 pub mod comparison;
 pub mod contender;
 pub mod error;
 pub mod experiments;
-pub mod export;
+mod export;
 mod format;
 pub mod host;
-pub mod instrument;
-pub mod interrupt;
+mod instrument;
+mod interrupt;
 mod markdown;
+mod options;
 pub mod otp_text;
 pub mod page;
-pub mod plan;
+mod plan;
 pub mod profile;
-pub mod progress;
+mod progress;
 pub mod results;
 pub mod sampling;
 pub mod stats;
-pub mod stopwatch;
+mod stopwatch;
 pub mod store;
 pub mod stored;
-pub mod table;
-pub mod warning;
+mod table;
+pub mod values;
+mod warning;
 
 pub use purlin_timing as timing;
