@@ -11,15 +11,16 @@
 //! | [`experiments`] | the experiments: parameters, and the conditions of a valid answer |
 //! | [`contender`] | finding, starting, querying and ending the contenders' programs |
 //! | [`sampling`] | the number of samples and their order |
-//! | [`store`], [`plan`] | every sample on disk as it arrives, and the request of the run |
+//! | [`store`], `plan` | every sample on disk as it arrives, and the request of the run |
 //! | [`results`] | figures, intervals and ratios computed from samples |
 //! | [`stats`] | the statistical methods |
-//! | [`host`], [`instrument`] | the machine, and the cost of measuring |
-//! | [`warning`] | threats to the validity of figures, with advice |
-//! | [`table`], [`page`] | terminal table and report page |
-//! | [`otp_text`], [`export`] | reading and writing the text of OTP's benchmark; other export formats |
-//! | [`stopwatch`] | timing a command, which is not an experiment |
-//! | [`advice`] | cost estimate of a design, from the fits of a run |
+//! | [`host`], `instrument` | the machine, and the cost of measuring |
+//! | `warning` | threats to the validity of figures, with advice |
+//! | `table`, [`page`] | terminal table and report page |
+//! | [`otp_text`], `export` | reading and writing the text of OTP's benchmark; other export formats |
+//! | `stopwatch` | timing a command, which is not an experiment |
+//! | `advice` | cost estimate of a design, from the fits of a run |
+//! | `options`, [`values`] | command-line options of a run, and parsers of their values |
 //! | [`stored`], [`comparison`] | reading stored results; changes between two runs |
 
 mod advice;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::print;
+use super::output::print;
 use crate::comparison::{Comparison, compare as judge, compare_within, markdown, sides, text};
 use crate::error::Problem;
 use crate::stored::{Figures, read_figures, results_file};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::print;
+use super::output::print;
 use crate::error::Problem;
 use crate::export::{csv, markdown};
 use crate::otp_text;

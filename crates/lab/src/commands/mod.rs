@@ -6,14 +6,16 @@ mod advise;
 mod compare;
 mod export;
 mod list;
+mod output;
 mod report;
 mod run;
 mod time;
 
-use std::io::{self, Write};
+use std::io;
 
 use clap::{Args, Subcommand};
 
+pub use self::output::print;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::interrupt::Interrupt;
@@ -42,27 +44,6 @@ enum Command {
     Export(export::ExportOptions),
     /// Time a command over many runs
     Time(time::TimeOptions),
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    /// Every requested measurement produced results.
-    Well,
-    /// A contender failed or samples are invalid; the rest produced results.
-    WithLosses,
-    /// The user interrupted the run.
-    Interrupted,
-}
-
-impl Ended {
-    fn status(self) -> u8 {
-        match self {
-            Self::Well => 0,
-            Self::WithLosses => 1,
-            Self::Interrupted => 130,
-        }
-    }
 }
 
 impl Lab {
@@ -98,19 +79,4 @@ fn interrupt() -> Result<Interrupt, Problem> {
     let interrupt = Interrupt::default();
     interrupt.at_signals()?;
     Ok(interrupt)
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-///
-/// # Errors
-///
-/// Returns one line if standard output cannot be written.
-pub fn print(text: &str) -> Result<(), Problem> {
-    let mut out = io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::new(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
 }

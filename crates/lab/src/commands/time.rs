@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use purlin_timing::{Keep, Limit, Summary, try_time_into};
 use serde_json::json;
 
-use super::Ended;
+use super::output::Ended;
 use crate::error::Problem;
 use crate::host::Host;
 use crate::interrupt::Interrupt;

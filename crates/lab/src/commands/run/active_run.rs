@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::selection::RunSelection;
 use super::watcher::Watcher;
-use crate::commands::Ended;
+use crate::commands::output::Ended;
 use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, SamplingMode};

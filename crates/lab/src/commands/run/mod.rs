@@ -11,7 +11,7 @@ mod watcher;
 
 use std::io::Write;
 
-use super::Ended;
+use super::output::Ended;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::interrupt::Interrupt;

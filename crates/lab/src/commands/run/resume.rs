@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::active_run::ActiveRun;
 use super::selection::RunSelection;
-use crate::commands::Ended;
+use crate::commands::output::Ended;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process};
