@@ -55,7 +55,6 @@ pub struct Smallest {
 
 impl Instrument {
     /// Measures the clock of this machine; the first call takes about 1 ms.
-    #[must_use]
     pub fn measure() -> Self {
         let clock = Clock::measure();
         Self {
@@ -90,30 +89,31 @@ impl Instrument {
     }
 
     /// Returns warnings if the instrument takes too large a share of the shortest sample.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let Some(smallest) = &self.smallest_sample else { return Vec::new() };
+        let Some(Smallest { experiment, contender, elapsed_us }) = &self.smallest_sample else {
+            return Vec::new();
+        };
         let clock_us = self.clock_resolution_ns.max(2.0 * self.clock_cost_ns) / 1000.0;
-        let own = self.requests.iter().find(|one| one.contender == smallest.contender);
+        let own = self.requests.iter().find(|one| one.contender == *contender);
         let shares = [
             ("two readings of the clock", clock_us, CLOCK),
             ("a request", own.map_or(0.0, |one| one.overhead_us), REQUEST),
         ];
-        let shares = shares.map(|(what, us, most)| (what, 100.0 * us / smallest.elapsed_us, most));
+        let shares = shares.map(|(what, us, most)| (what, 100.0 * us / elapsed_us, most));
         let large = shares.into_iter().filter(|(_, percent, most)| percent > most);
         large
-            .map(|(what, percent, _)| Warning::Instrument {
-                experiment: smallest.experiment.clone(),
-                contender: smallest.contender.clone(),
-                elapsed_us: smallest.elapsed_us,
-                what,
-                percent,
+            .map(|(what, percent, _)| {
+                let message = format!(
+                    "{what} is {percent:.0} % of the smallest sample ({} ms, {experiment}, {contender})",
+                    short(elapsed_us / 1000.0)
+                );
+                Warning::new("instrument", message, "take longer samples: --sample-ms")
+                    .about(experiment, Some(contender))
             })
             .collect()
     }
 
     /// Returns a one-sentence summary.
-    #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!(
             "clock: {} ns fine, {} ns to read",

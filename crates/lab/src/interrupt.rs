@@ -14,6 +14,7 @@ type Listener = Box<dyn Fn() -> bool + Send>;
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Shared>);
 
+/// State shared by all clones of an interrupt.
 #[derive(Default)]
 struct Shared {
     raised: AtomicBool,
@@ -30,7 +31,6 @@ impl Interrupt {
     }
 
     /// Returns whether the interrupt was raised.
-    #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
     }

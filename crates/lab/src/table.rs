@@ -8,8 +8,7 @@ use crate::format::{NONE, WIDTH, digits, grid, narrow, short, unit};
 use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
 /// Returns the table, with a legend below.
-#[must_use]
-pub fn table(document: &Document) -> String {
+pub(crate) fn table(document: &Document) -> String {
     let figures = figures(document);
     let instrument = document.instrument.line();
     let variants = in_other_variants(document);
@@ -149,23 +148,7 @@ mod tests {
     use super::*;
 
     fn result(median: f64, low: f64, high: f64) -> ResultEntry {
-        ResultEntry {
-            experiment: "ping-pong".into(),
-            contender: "beam".into(),
-            variant: None,
-            graph: None,
-            params: crate::experiments::Params::new(),
-            x: None,
-            metric: "time".into(),
-            unit: "ns".into(),
-            better: "lower".into(),
-            samples: Vec::new(),
-            median,
-            low,
-            high,
-            fit: None,
-            primary: true,
-        }
+        ResultEntry { median, low, high, ..ResultEntry::default() }
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn the_results_have_the_fields_of_the_schema() {
     );
     assert!(results["host"]["cores"].as_u64().unwrap() > 0);
     // Facts that cannot be determined are null, but present.
-    for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "quota"] {
+    for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "cores_usable"] {
         assert!(results["host"]["fitness"].get(fact).is_some(), "{fact}");
     }
     assert_eq!(

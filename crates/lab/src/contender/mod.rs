@@ -15,7 +15,6 @@ mod go;
 mod lines;
 mod paired;
 mod resident;
-mod resources;
 mod runtimes;
 mod selection;
 mod served;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Failure, Reply};
 use super::client::Client;
 use super::find::{BUILT_IN, CommandLine, Surroundings};
-use super::resources::Resources;
+use super::served::Resources;
 use super::stopwatch::Stopwatch;
 use crate::sampling::Request;
 
@@ -54,7 +54,7 @@ impl Pairs {
         round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
-        let epmd = resources.load.epmd()?;
+        let epmd = resources.epmd()?;
         let variant = request.params.get("variant").and_then(Value::as_str);
         let kind = variant.and_then(far_kind).unwrap_or(own);
         let fits = |pair: &Pair| pair.epmd == epmd && (round.is_none() || pair.round == round);
@@ -100,8 +100,6 @@ impl Pair {
     }
 
     /// Takes one sample, and adds to the near node's answer the far node's count of messages as `taken`.
-    ///
-    /// # Errors
     ///
     /// Returns why there is no sample. The state of both programs is unknown then.
     fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {

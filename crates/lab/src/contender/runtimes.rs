@@ -14,9 +14,8 @@ use super::answer::{Failure, Hello, Reply};
 use super::client::Client;
 use super::find::{CommandLine, Surroundings};
 use super::paired::{self, Pairs};
-use super::resources::Resources;
 use super::selection::Contender;
-use super::served::{self, LoadClient};
+use super::served::{self, Resources};
 use crate::experiments::SamplingMode;
 use crate::interrupt::Interrupt;
 use crate::profile::Budget;
@@ -29,6 +28,7 @@ pub struct Runtimes {
     fresh: bool,
 }
 
+/// A contender with its command line and, while it runs, its client process.
 struct Member {
     kind: String,
     command: CommandLine,
@@ -42,11 +42,8 @@ struct Member {
 
 impl Runtimes {
     /// Creates the executor without contenders; the budget sets the time limit per answer.
-    #[must_use]
     pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
-        let limit = budget.limit;
-        let load = LoadClient::new(surroundings.load_client(), limit, interrupt.clone());
-        let resources = Resources { load, surroundings, limit, interrupt };
+        let resources = Resources { surroundings, limit: budget.limit, interrupt, load: None };
         Self { members: Vec::new(), resources, fresh: budget.fresh }
     }
 
@@ -74,7 +71,6 @@ impl Runtimes {
     }
 
     /// Returns whether the far node of this variant can run here.
-    #[must_use]
     pub fn can_pair(&self, contender: &Contender, variant: &str) -> bool {
         paired::can_pair(contender.kind(), variant, &self.resources.surroundings)
     }
@@ -119,17 +115,13 @@ impl Member {
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
             self.round = Some(round);
             // WHY discarded: a program's first answer is slower than all later ones.
-            answered(
-                self.client.insert(resources.start(&self.command)?.0),
-                &mut resources.load,
-                request,
-            )?;
+            answered(self.client.insert(resources.start(&self.command)?.0), resources, request)?;
         }
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(resources.start(&self.command)?.0),
         };
-        let answer = answered(client, &mut resources.load, request);
+        let answer = answered(client, resources, request);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             self.client = None;
         }
@@ -140,11 +132,11 @@ impl Member {
 /// Takes one sample from a program that is kept running.
 fn answered(
     client: &mut Client,
-    load: &mut LoadClient,
+    resources: &mut Resources,
     request: &Request<'_>,
 ) -> Result<Reply, Failure> {
     match request.mode {
-        SamplingMode::Served => served::run(client, load, request),
+        SamplingMode::Served => served::run(client, resources, request),
         SamplingMode::Watched => client.run_and_watch(request),
         _ => client.run(request),
     }

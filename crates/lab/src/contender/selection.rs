@@ -16,6 +16,7 @@ pub struct Contender {
     source: Source,
 }
 
+/// Origin of a contender: a built-in runtime with its options, or a command line of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     BuiltIn { id: &'static str, options: Vec<String> },
@@ -55,7 +56,6 @@ impl Contender {
 
     /// Returns the contender's id without its options: the built-in id, or the name of the user's
     /// own program.
-    #[must_use]
     pub fn kind(&self) -> &str {
         match &self.source {
             Source::BuiltIn { id, .. } => id,

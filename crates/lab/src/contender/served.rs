@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answer::{Failure, Reply};
+use super::answer::{Failure, Hello, Reply};
 use super::client::Client;
-use super::find::CommandLine;
+use super::find::{CommandLine, Surroundings};
 use super::stopwatch::Stopwatch;
 use crate::experiments::Params;
 use crate::interrupt::Interrupt;
@@ -18,38 +18,42 @@ use crate::sampling::Request;
 /// The parameters meant for the server; the others are for the client.
 const SERVERS: [&str; 2] = ["cores", "variant"];
 
-/// The load client of all servers, which also serves as epmd for all nodes.
-pub(super) struct LoadClient {
-    command: CommandLine,
-    limit: Duration,
-    interrupt: Interrupt,
-    client: Option<Client>,
+/// What a sample may need in addition to its contender: the load client of all servers, which also
+/// serves as epmd for all nodes, and what starting a program needs.
+pub(super) struct Resources {
+    pub(super) surroundings: Surroundings,
+    /// Time limit per answer.
+    pub(super) limit: Duration,
+    pub(super) interrupt: Interrupt,
+    /// `None` until its first use, and after a failure.
+    pub(super) load: Option<Client>,
 }
 
-impl LoadClient {
-    /// Creates a client that is not started yet; `limit` is its time per answer.
-    pub(super) fn new(command: CommandLine, limit: Duration, interrupt: Interrupt) -> Self {
-        Self { command, limit, interrupt, client: None }
+impl Resources {
+    pub(super) fn start(&self, command: &CommandLine) -> Result<(Client, Hello), Failure> {
+        Client::start(command, self.limit, &self.interrupt)
     }
 
     /// Returns the address and port of epmd.
     pub(super) fn epmd(&mut self) -> Result<String, Failure> {
-        let answer = self.asked(|client| client.ask(&json!({"op": "epmd"})))?;
+        let answer = self.ask_load(|client| client.ask(&json!({"op": "epmd"})))?;
         let address = answer.get("address").and_then(Value::as_str).map(ToOwned::to_owned);
         address.ok_or_else(|| Failure::Broken("its epmd does not say where it is".into()))
     }
 
-    fn asked<T>(
+    fn ask_load<T>(
         &mut self,
-        what: impl FnOnce(&mut Client) -> Result<T, Failure>,
+        ask: impl FnOnce(&mut Client) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let client = match &mut self.client {
+        let client = match &mut self.load {
             Some(client) => client,
-            none => none.insert(Client::start(&self.command, self.limit, &self.interrupt)?.0),
+            none => none.insert(
+                Client::start(&self.surroundings.load_client(), self.limit, &self.interrupt)?.0,
+            ),
         };
-        let answer = what(client);
+        let answer = ask(client);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
-            self.client = None;
+            self.load = None;
         }
         answer
     }
@@ -57,13 +61,11 @@ impl LoadClient {
 
 /// Takes one sample, and adds to the client's answer the server's count of `acknowledged` messages.
 ///
-/// # Errors
-///
 /// Returns why there is no sample. If both fail, it is the server's failure: a client whose server
 /// has exited can only report a broken connection.
 pub(super) fn run(
     server: &mut Client,
-    load: &mut LoadClient,
+    resources: &mut Resources,
     request: &Request<'_>,
 ) -> Result<Reply, Failure> {
     let stopwatch = Stopwatch::start();
@@ -75,7 +77,7 @@ pub(super) fn run(
         return Err(server.nonsense("does not say where it serves"));
     };
     to_send.insert("address".into(), address.into());
-    let sent = load.asked(|client| client.run(&Request { params: &to_send, ..*request }));
+    let sent = resources.ask_load(|client| client.run(&Request { params: &to_send, ..*request }));
     let stopped = match &sent {
         Err(Failure::Interrupted) => return Err(Failure::Interrupted),
         _ => server.ask(&json!({"op": "stop"}))?,

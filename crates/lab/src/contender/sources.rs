@@ -11,6 +11,9 @@ use std::{fs, process};
 use super::answer::one_line;
 use crate::error::Problem;
 
+// The files of each contender, embedded by `build.rs`.
+include!(concat!(env!("OUT_DIR"), "/contenders.rs"));
+
 /// The source of a contender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources {
@@ -26,9 +29,7 @@ impl Sources {
     /// `tools` are the programs it is compiled and run with. `compile` receives a folder that holds
     /// the source and must place the output there.
     ///
-    /// # Errors
-    ///
-    /// Returns one line if the folder cannot be written or `compile` fails.
+    /// Fails if the folder cannot be written or `compile` fails.
     pub(super) fn compiled(
         &self,
         tools: &[&Path],
@@ -53,11 +54,7 @@ impl Sources {
         outcome
     }
 
-    /// Runs a compiler.
-    ///
-    /// # Errors
-    ///
-    /// Returns one line with the first line of its output if it fails.
+    /// Runs a compiler. The error contains the first line of its output.
     pub(super) fn run(&self, compiler: &mut Command) -> Result<(), Problem> {
         let program = Path::new(compiler.get_program()).display().to_string();
         let output = compiler.output().map_err(|error| {
@@ -107,19 +104,18 @@ impl Sources {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
-    /// Returns the files with these endings in a folder of the repository's contenders, sorted.
-    pub(in crate::contender) fn there(folder: &str, endings: &[&str]) -> Vec<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
-        let mut there: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| endings.iter().any(|ending| name.ends_with(ending)))
-            .collect();
-        there.sort();
-        there
+    #[test]
+    fn every_source_file_is_embedded() {
+        for (folder, files) in [("beam", BEAM), ("elixir", ELIXIR), ("go", GO)] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
+            for file in fs::read_dir(folder).unwrap() {
+                let name = file.unwrap().file_name();
+                assert!(files.iter().any(|(known, _)| name == **known), "{name:?}");
+            }
+        }
     }
 
     #[cfg(unix)]

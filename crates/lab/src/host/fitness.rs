@@ -9,8 +9,7 @@ use std::{fs, thread};
 use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use super::kernel::{Ticks, allowed, listed, mhz, pressure};
-use super::quota::{Quota, quota};
+use super::kernel::{Ticks, allowed, listed, pressure};
 use crate::format::tenths;
 use crate::warning::Warning;
 
@@ -51,9 +50,10 @@ pub struct Fitness {
     pub mhz: Option<u32>,
     /// Maximum frequency, in MHz.
     pub mhz_max: Option<u32>,
-    /// CPU limit of the control group.
-    pub quota: Option<Quota>,
-    /// Number of cores this program may use.
+    /// Number of cores whose time this program may use, by CPU affinity and by the quota of its
+    /// control groups, rounded down.
+    pub cores_usable: Option<usize>,
+    /// Number of cores that the CPU affinity allows.
     pub cores_allowed: Option<usize>,
     /// Number of online cores.
     pub cores_online: Option<usize>,
@@ -78,7 +78,6 @@ pub struct Busy {
 
 impl Fitness {
     /// Takes a snapshot of the machine, which takes 0.2 s.
-    #[must_use]
     pub fn snapshot() -> Self {
         let mut system = System::new();
         let refresh = |system: &mut System| {
@@ -94,7 +93,8 @@ impl Fitness {
         let supported = sysinfo::IS_SUPPORTED_SYSTEM;
         let knows = supported && system.total_memory() > 0;
         let load = System::load_average();
-        let frequency = |name: &str| in_policies(name).and_then(|all| largest_mhz(&all));
+        system.refresh_cpu_frequency();
+        let mhz = system.cpus().iter().map(sysinfo::Cpu::frequency).max();
         Self {
             load: (supported && !cfg!(windows)).then_some([load.one, load.five, load.fifteen]),
             busy_percent: supported.then(|| tenths(system.global_cpu_usage().into())),
@@ -103,11 +103,9 @@ impl Fitness {
             steal_percent_during: None,
             governors: in_policies("scaling_governor"),
             turbo: turbo(),
-            mhz: frequency("scaling_cur_freq").or_else(|| mhz(&text("/proc/cpuinfo")?)),
-            mhz_max: frequency("cpuinfo_max_freq"),
-            quota: text("/proc/self/cgroup").zip(text("/proc/self/mountinfo")).and_then(
-                |(groups, mounts)| quota(&groups, &mounts, &|path| fs::read_to_string(path).ok()),
-            ),
+            mhz: mhz.and_then(|mhz| u32::try_from(mhz).ok()).filter(|&mhz| mhz > 0),
+            mhz_max: in_policies("cpuinfo_max_freq").and_then(|all| largest_mhz(&all)),
+            cores_usable: thread::available_parallelism().ok().map(usize::from),
             cores_allowed: text("/proc/self/status").and_then(|status| allowed(&status)),
             cores_online: text("/sys/devices/system/cpu/online").and_then(|list| listed(&list)),
             swap_used_bytes: knows.then(|| system.used_swap()),
@@ -118,34 +116,61 @@ impl Fitness {
     }
 
     /// Returns the warnings a reader of the figures needs.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let busy = self.busy_percent.filter(|&percent| percent > OTHERS);
-        if let Some(percent) = busy {
-            let told = self.busiest.iter();
-            let busiest = told.map(|one| format!("{} {:.2}", one.name, one.cores)).collect();
-            warnings.push(Warning::MachineLoaded { percent, busiest });
+        let mut add = |kind, message: String, advice| {
+            warnings.push(Warning::new(kind, message, advice));
+        };
+        if let Some(percent) = self.busy_percent.filter(|&percent| percent > OTHERS) {
+            let busiest = self.busiest.iter().map(|one| format!("{} {:.2}", one.name, one.cores));
+            let who = match busiest.collect::<Vec<_>>().join(", ") {
+                names if names.is_empty() => names,
+                names => format!(" (cores: {names})"),
+            };
+            add(
+                "machine-loaded",
+                format!("other programs take {percent:.0} % of the machine before the run{who}"),
+                "end them, or wait until they have, and run again",
+            );
         }
-        let steal = self.steal_percent.filter(|&percent| percent > OTHERS);
-        warnings.extend(steal.map(|percent| Warning::Steal { experiment: None, percent }));
-        if let (Some(Quota::Cores(allowed)), Some(online)) = (self.quota, self.cores_online)
-            && allowed < online as f64
+        if let Some(percent) = self.steal_percent.filter(|&percent| percent > OTHERS) {
+            add("steal", stolen("the machine before the run", percent), STEAL_ADVICE);
+        }
+        if let (Some(usable), Some(allowed)) = (self.cores_usable, self.cores_allowed)
+            && usable < allowed
         {
-            warnings.push(Warning::Quota { allowed, online });
+            add(
+                "quota",
+                format!("a control group allows the time of {usable} of {allowed} cores"),
+                "lift the quota: who uses it up stands still until the next period",
+            );
         }
         if let (Some(allowed), Some(online)) = (self.cores_allowed, self.cores_online)
             && allowed < online
         {
-            warnings.push(Warning::Pinned { allowed, online });
+            add(
+                "pinned",
+                format!("only {allowed} of {online} cores may be used"),
+                "compare only with runs on as many cores",
+            );
         }
         let governors = self.governors.iter().flatten().filter(|one| *one != "performance");
-        let governors: Vec<_> = governors.cloned().collect();
+        let governors: Vec<_> = governors.map(String::as_str).collect();
         if !governors.is_empty() {
-            warnings.push(Warning::Governor { governors: governors.join(", ") });
+            let governors = governors.join(", ");
+            add(
+                "governor",
+                format!("the frequency of the cores follows the load (governor {governors})"),
+                "set it to performance while measuring",
+            );
         }
-        let waits = self.memory_pressure_percent.filter(|&percent| percent > LITTLE);
-        warnings.extend(waits.map(|percent| Warning::MemoryPressure { percent }));
+        if let Some(percent) = self.memory_pressure_percent.filter(|&percent| percent > LITTLE) {
+            add(
+                "memory-pressure",
+                format!("programs waited for memory {percent:.1} % of the time before the run"),
+                "end what needs much memory, and run again",
+            );
+        }
         warnings
     }
 }
@@ -156,19 +181,16 @@ pub struct StealWatch(Option<Ticks>);
 
 impl StealWatch {
     /// Starts measuring.
-    #[must_use]
     pub fn begin() -> Self {
         Self(Ticks::now())
     }
 
     /// Returns the percentage of time stolen since the start.
-    #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.stolen().map(|(_, percent)| tenths(percent))
     }
 
     /// Returns the processor time stolen since the start, summed over all cores, in ms.
-    #[must_use]
     pub fn stolen_ms(&self) -> Option<u64> {
         let ticks = Ticks::now()?.lost_since(self.0?);
         Some(ticks * 1000 / ticks_per_second()?)
@@ -179,12 +201,18 @@ impl StealWatch {
     }
 
     /// Returns a warning if the steal time exceeds its limits.
-    #[must_use]
     pub fn warning(&self, experiment: &str) -> Option<Warning> {
         let much = |&(ticks, percent): &(u64, f64)| ticks >= TICKS && percent > LITTLE;
         let (_, percent) = self.stolen().filter(much)?;
-        Some(Warning::Steal { experiment: Some(experiment.to_owned()), percent })
+        let message = stolen(experiment, percent);
+        Some(Warning::new("steal", message, STEAL_ADVICE).about(experiment, None))
     }
+}
+
+const STEAL_ADVICE: &str = "measure on a machine of its own, or at a quieter hour";
+
+fn stolen(during: &str, percent: f64) -> String {
+    format!("{during}: the hypervisor gave {percent:.1} % of the time to others")
 }
 
 impl Ticks {
@@ -251,8 +279,8 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn kinds(fitness: &Fitness) -> Vec<&'static str> {
-        fitness.warnings().iter().map(Warning::kind).collect()
+    fn kinds(fitness: &Fitness) -> Vec<String> {
+        fitness.warnings().into_iter().map(|warning| warning.kind).collect()
     }
 
     #[test]
@@ -267,7 +295,7 @@ mod tests {
             busiest: vec![Busy { name: "rustc".into(), cores: 0.97 }],
             steal_percent: Some(7.0),
             governors: Some(vec!["performance".into(), "powersave".into()]),
-            quota: Some(Quota::Cores(1.5)),
+            cores_usable: Some(1),
             cores_allowed: Some(2),
             cores_online: Some(4),
             memory_pressure_percent: Some(3.0),
@@ -277,7 +305,7 @@ mod tests {
             kinds(&worst),
             ["machine-loaded", "steal", "quota", "pinned", "governor", "memory-pressure"]
         );
-        assert!(worst.warnings()[0].message().contains("rustc 0.97"));
+        assert!(worst.warnings()[0].message.contains("rustc 0.97"));
     }
 
     #[test]
@@ -286,14 +314,13 @@ mod tests {
             busy_percent: Some(1.5),
             steal_percent: Some(0.0),
             governors: Some(vec!["performance".into()]),
-            quota: Some(Quota::Unlimited),
+            cores_usable: Some(4),
             cores_allowed: Some(4),
             cores_online: Some(4),
             memory_pressure_percent: Some(0.0),
             ..Fitness::default()
         };
         assert!(fit.warnings().is_empty());
-        assert!(Fitness { quota: Some(Quota::Cores(4.0)), ..fit }.warnings().is_empty());
     }
 
     // CLOCK: uses the real clock, for 0.2 s.
@@ -304,7 +331,8 @@ mod tests {
         assert_eq!(serde_json::from_str::<Fitness>(&text).unwrap(), found);
         if cfg!(target_os = "linux") {
             assert!(found.load.is_some() && found.busy_percent.is_some());
-            assert!(found.cores_allowed <= found.cores_online && found.cores_allowed > Some(0));
+            assert!(found.cores_allowed <= found.cores_online);
+            assert!(found.cores_usable <= found.cores_allowed && found.cores_usable > Some(0));
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::schema::ResultEntry;
 use crate::profile::FEWEST;
-use crate::stats;
-use crate::warning::{OutlierCount, Warning};
+use crate::stats::{self, Trend};
+use crate::warning::Warning;
 
 /// False discovery rate of the reported drifts.
 const CHANCE: f64 = 0.05;
@@ -15,35 +15,39 @@ const CHANCE: f64 = 0.05;
 const LEAST: f64 = 0.02;
 
 /// Returns a warning for the figures of one experiment that have outliers.
-#[must_use]
 pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
     let counts = judged(results).filter_map(|result| {
-        let count = stats::outliers(&result.samples).len();
-        let (contender, of) = (result.contender.clone(), result.samples.len());
-        (count > 0).then_some(OutlierCount { contender, count, of })
+        let (count, of) = (stats::outliers(&result.samples).len(), result.samples.len());
+        let contender = result.contender.as_str();
+        (count > 0).then(|| (contender, format!("{contender} ({count} of {of})")))
     });
-    let counts: Vec<_> = counts.collect();
-    let experiment = results.first()?.experiment.clone();
-    (!counts.is_empty()).then_some(Warning::Outliers { experiment, counts })
+    let (contenders, counts): (Vec<_>, Vec<_>) = counts.unzip();
+    let experiment = &results.first()?.experiment;
+    let message = format!("{experiment}: outliers: {}", counts.join(", "));
+    let advice = "none is dropped, and a few do not move a median; see what else ran";
+    let only = contenders.first().copied().filter(|_| contenders.len() == 1);
+    (!counts.is_empty()).then(|| Warning::new("outliers", message, advice).about(experiment, only))
 }
 
 /// Returns a warning for each figure of a run that drifted, controlling the false discovery rate
 /// (Benjamini and Hochberg).
-#[must_use]
 pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
     let trends: Vec<_> = judged(results)
         .filter_map(|result| Some((result, stats::trend(&result.samples)?)))
         .collect();
     let probabilities: Vec<_> = trends.iter().map(|(_, trend)| trend.probability).collect();
-    let found = trends.iter().zip(stats::discoveries(&probabilities, CHANCE));
+    let found = trends.into_iter().zip(stats::discoveries(&probabilities, CHANCE));
     let told = found.filter(|((_, trend), found)| *found && trend.change.abs() >= LEAST);
-    told.map(|((result, trend), _)| Warning::Drift {
-        experiment: result.experiment.clone(),
-        contender: result.contender.clone(),
-        percent: 100.0 * trend.change,
-        rounds: result.samples.len(),
-    })
-    .collect()
+    let warning = |((result, trend), _): ((&ResultEntry, Trend), bool)| {
+        let ResultEntry { experiment, contender, samples, .. } = result;
+        let (percent, rounds) = (100.0 * trend.change, samples.len());
+        let message =
+            format!("{experiment} {contender} drifted by {percent:+.0} % over its {rounds} rounds");
+        let advice =
+            "ratios of the same rounds still hold; for the figure, measure longer or at rest";
+        Warning::new("drift", message, advice).about(experiment, Some(contender))
+    };
+    told.map(warning).collect()
 }
 
 fn judged(results: &[ResultEntry]) -> impl Iterator<Item = &ResultEntry> {

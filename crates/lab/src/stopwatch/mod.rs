@@ -1,14 +1,12 @@
 //! Timing of a command: summary of its runs, and warnings.
 //!
-//! `child` runs the command once, `report` summarises the runs, `text` renders the summary,
-//! `warning` derives warnings. Only `child` performs I/O; the rest is pure.
+//! `child` runs the command once, `report` summarises the runs, `text` renders the summary with
+//! warnings. Only `child` performs I/O; the rest is pure.
 
 mod child;
 mod report;
 mod text;
-mod warning;
 
-pub use child::{Child, Run, Stop};
-pub use report::Report;
-pub use text::text;
-pub use warning::Warning;
+pub(crate) use child::{Child, Run, Stop};
+pub(crate) use report::Report;
+pub(crate) use text::text;

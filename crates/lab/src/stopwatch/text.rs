@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{Report, Warning};
+use super::Report;
 use crate::profile::FEWEST;
 
+/// Duration below which the start of the program dominates, in seconds.
+const SHORT: f64 = 0.005;
+
 /// Returns a few lines: the command, its figures in one unit, warnings.
-#[must_use]
-pub fn text(report: &Report) -> String {
+pub(crate) fn text(report: &Report) -> String {
     let in_unit = in_unit_of(report.mean);
     let count = report.times.len();
     let plural = if count == 1 { "" } else { "s" };
@@ -23,13 +25,42 @@ pub fn text(report: &Report) -> String {
     if let (Some(user), Some(system)) = (report.user, report.system) {
         let _ = writeln!(text, "  cpu     user {}, system {}", in_unit(user), in_unit(system));
     }
-    for warning in Warning::of(report) {
+    for warning in warnings(report) {
         let _ = writeln!(text, "warning: {warning}");
     }
     if report.interrupted {
         text.push_str("interrupted; these are the runs that came to their end\n");
     }
     text
+}
+
+/// Returns the reasons to doubt the figures, each with advice.
+fn warnings(report: &Report) -> Vec<String> {
+    let (runs, failed) = (report.times.len(), report.failed());
+    let slow = report.outliers.contains(&0) && report.times.first() == Some(&report.max);
+    let outliers = report.outliers.len() - usize::from(slow);
+    let all = [
+        (runs == 1).then(|| {
+            format!("one run tells nothing of its spread; give -n {FEWEST} or more")
+        }),
+        (1 < runs && runs < FEWEST).then(|| {
+            format!("{runs} runs are too few for a 95 % interval, so it is their range; give -n {FEWEST} or more")
+        }),
+        slow.then(|| {
+            "the first run took longest and is an outlier, as with cold caches; try --warmup 1".into()
+        }),
+        (outliers > 0).then(|| {
+            format!("{outliers} of {runs} runs are outliers (they count all the same); see that the machine does nothing else")
+        }),
+        (report.median < SHORT).then(|| {
+            "that is little more than it takes to start a program; have it do its work many times in a run".into()
+        }),
+        (failed == 1).then(|| "one run failed; run it by itself to see why".into()),
+        (failed > 1).then(|| {
+            format!("{failed} runs failed; run the command by itself to see why")
+        }),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Returns a formatter that prints all figures of a report in the unit of its mean.
@@ -82,17 +113,16 @@ mod tests {
 
     #[test]
     fn warnings_include_advice() {
-        let warnings = |milliseconds: &[u64]| Warning::of(&report(milliseconds));
-        assert_eq!(warnings(&[30]), [Warning::Few(1)]);
-        assert_eq!(warnings(&[90, 30, 31, 29, 32, 30]), [Warning::SlowStart]);
-        assert_eq!(warnings(&[31, 30, 90, 29, 32, 30]), [Warning::Outliers(1, 6)]);
-        assert_eq!(warnings(&[1, 1, 2, 1, 2, 2]), [Warning::Short]);
-        let slow = text(&report(&[90, 30, 31, 29, 32, 30]));
-        assert!(
-            slow.contains("warning: the first run took longest") && slow.contains("--warmup 1")
-        );
-        let short = text(&report(&[1, 1, 2, 1, 2, 2]));
-        assert!(short.contains("little more than it takes to start a program"), "{short}");
+        for (milliseconds, expected) in [
+            (&[30][..], "one run tells nothing of its spread; give -n 6"),
+            (&[90, 30, 31, 29, 32, 30], "the first run took longest and is an outlier"),
+            (&[31, 30, 90, 29, 32, 30], "1 of 6 runs are outliers"),
+            (&[1, 1, 2, 1, 2, 2], "that is little more than it takes to start a program"),
+        ] {
+            let text = text(&report(milliseconds));
+            assert_eq!(text.matches("warning: ").count(), 1, "{text}");
+            assert!(text.contains(&format!("warning: {expected}")), "{text}");
+        }
     }
 
     #[test]

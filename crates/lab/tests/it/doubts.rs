@@ -2,7 +2,6 @@
 
 use crate::noise::{Machine, QUIET, entry};
 use purlin_lab::results::{ResultEntry, drifts, outliers};
-use purlin_lab::warning::Warning;
 
 /// A machine without autocorrelation between rounds.
 const STEADY: Machine = Machine { drift: (0.0, 0.0), ..QUIET };
@@ -17,11 +16,9 @@ fn rising_figure_drifts_and_a_level_one_does_not() {
     let rising: Vec<f64> = (0..11).map(|round| 100.0 + f64::from(round)).collect();
     let level = [3.0, 9.0, 1.0, 10.0, 4.0, 0.0, 7.0, 2.0, 8.0, 5.0, 6.0].map(|part| 100.0 + part);
     let results = [figure("a", &rising), figure("b", &level)];
-    let [Warning::Drift { contender, percent, rounds, .. }] = &drifts(&results)[..] else {
-        panic!("{:?}", drifts(&results));
-    };
-    assert_eq!((contender.as_str(), *rounds), ("a", 11));
-    assert!((percent - 9.5).abs() < 0.1, "{percent}");
+    let [drift] = &drifts(&results)[..] else { panic!("{:?}", drifts(&results)) };
+    assert_eq!(drift.contender.as_deref(), Some("a"));
+    assert_eq!(drift.message, "call a drifted by +10 % over its 11 rounds");
     // A change of 1 % is within the difference of two runs of the same program.
     let little: Vec<f64> = rising.iter().map(|sample| 1000.0 + sample).collect();
     assert!(drifts(&[figure("a", &little)]).is_empty());
@@ -47,12 +44,12 @@ fn outliers_are_counted_by_contender_and_kept() {
     let some = [100.0, 101.0, 99.0, 100.5, 99.5, 150.0, 170.0];
     let none = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.8];
     let results = [figure("a", &some), figure("b", &none)];
-    let Some(Warning::Outliers { experiment, counts }) = outliers(&results) else {
-        panic!("none is told");
-    };
-    let [one] = counts.as_slice() else { panic!("{counts:?}") };
-    assert_eq!((experiment.as_str(), one.contender.as_str()), ("call", "a"));
-    assert_eq!((one.count, one.of), (2, 7));
+    let found = outliers(&results).expect("a has outliers");
+    assert_eq!(
+        (found.experiment.as_deref(), found.contender.as_deref()),
+        (Some("call"), Some("a"))
+    );
+    assert_eq!(found.message, "call: outliers: a (2 of 7)");
     assert_eq!(outliers(&results[1..]), None);
     assert_eq!(outliers(&[]), None);
 }

@@ -2,44 +2,43 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::options::{Ended, RunOptions};
 use super::selection::RunSelection;
 use super::watcher::Watcher;
+use crate::commands::output::Ended;
 use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, SamplingMode};
 use crate::host::{Fitness, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
+use crate::options::RunOptions;
 use crate::page;
-use crate::plan::Plan;
-use crate::profile::{Budget, FEWEST, Profile};
+use crate::plan::{Plan, Resumption};
+use crate::profile::{Budget, FEWEST};
 use crate::progress::Progress;
 use crate::results::{
     AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
     ratios,
 };
-use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
+use crate::sampling::{Entrant, Outcome, Past, Replay, ReplayCheck, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
-use crate::warning::{self, StoredWarning, Warning};
+use crate::warning::{self, Warning};
 
 /// A run in progress.
 pub(super) struct ActiveRun {
     /// The request, with the warnings given so far.
     pub(super) plan: Plan,
     experiments: Vec<&'static Experiment>,
-    profile: Profile,
     budget: Budget,
-    json: Option<PathBuf>,
     steal: StealWatch,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Runtimes>,
-    watch: Retold<Watcher>,
+    watch: ReplayCheck<Watcher>,
     document: Document,
     /// Warnings derived from the samples.
     warnings: Vec<Warning>,
@@ -49,7 +48,6 @@ pub(super) struct ActiveRun {
 impl ActiveRun {
     /// Creates a run without contenders.
     pub(super) fn begin(
-        options: &RunOptions,
         plan: Plan,
         selection: &RunSelection,
         store: Store,
@@ -57,10 +55,10 @@ impl ActiveRun {
         interrupt: &Interrupt,
     ) -> Self {
         let experiments = selection.experiments.clone();
-        let budget = Budget {
-            fresh: options.fresh,
-            ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
-        };
+        let RunOptions { profile, samples, sample_ms, limit, fresh, .. } = plan.options;
+        let samples = samples.map(|count| count as usize);
+        let limit = limit.map(Duration::from_secs_f64);
+        let budget = Budget { fresh, ..Budget::new(profile, samples, sample_ms, limit) };
         let watcher = Watcher {
             store,
             progress: Progress::new(experiments.len(), budget.rounds),
@@ -68,15 +66,13 @@ impl ActiveRun {
             began: Instant::now(),
         };
         Self {
-            profile: options.profile,
-            json: options.json.clone(),
             steal: StealWatch::begin(),
             entrants: Vec::new(),
             asked: Replay::new(
                 past,
                 Runtimes::new(&budget, selection.surroundings.clone(), interrupt.clone()),
             ),
-            watch: Retold::new(past, watcher),
+            watch: ReplayCheck::new(past, watcher),
             budget,
             document: Document {
                 schema: 1,
@@ -84,9 +80,9 @@ impl ActiveRun {
                 started: plan.started.clone(),
                 interrupted: false,
                 seconds: 0.0,
-                seed: plan.seed,
-                fresh: options.fresh,
-                profile: plan.profile.clone(),
+                seed: plan.options.seed.unwrap_or(0),
+                fresh,
+                profile,
                 host: plan.host.clone(),
                 warnings: Vec::new(),
                 contenders: Vec::new(),
@@ -121,7 +117,7 @@ impl ActiveRun {
     fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
         for warning in warnings {
             self.say(&format!("warning: {warning}"));
-            self.plan.warnings.push((&warning).into());
+            self.plan.warnings.push(warning);
         }
         let text = json(&self.plan)?;
         self.watch.then.store.replace(PLAN, &text)
@@ -175,7 +171,10 @@ impl ActiveRun {
         if self.entrants.is_empty() {
             self.say("no contender takes part, so nothing is measured");
         } else if self.budget.rounds < FEWEST {
-            self.warn(Warning::FewSamples);
+            let message =
+                format!("with fewer than {FEWEST} samples the intervals are too narrow for 95 %");
+            let advice = "do not judge by them; take --samples 6 or more";
+            self.warn(Warning::new("few-samples", message, advice));
         }
         for experiment in self.experiments.clone() {
             let entrants = self.entrants_of(experiment);
@@ -187,7 +186,7 @@ impl ActiveRun {
             let sampled = sample(
                 experiment,
                 &entrants,
-                self.profile,
+                self.document.profile,
                 &self.budget,
                 self.document.seed,
                 &mut self.asked,
@@ -208,7 +207,7 @@ impl ActiveRun {
             self.warn_at_once(steal.warning(experiment.id))?;
             self.watch.then.store.sync()?;
         }
-        self.watch.is_told()?;
+        self.watch.is_complete()?;
         self.watch.then.progress.end();
         let page = self.store()?;
         // WHY: a reader that closed the output does not affect the stored run.
@@ -285,12 +284,12 @@ impl ActiveRun {
             let own: Vec<_> =
                 outcome.invalid.iter().filter(|invalid| invalid.contender == lane.label).collect();
             if let (Some(first), true) = (own.first(), lane.natural) {
-                self.warn(Warning::Invalid {
-                    experiment: experiment.id.into(),
-                    contender: lane.label.clone(),
-                    count: own.len(),
-                    reason: first.reason.clone(),
-                });
+                let (count, reason) = (own.len(), &first.reason);
+                let plural = if count == 1 { " is" } else { "s are" };
+                let (id, label) = (experiment.id, &lane.label);
+                let message = format!("{id} {label}: {count} sample{plural} invalid: {reason}");
+                let advice = "believe nothing of this contender here until it keeps count";
+                self.warn(Warning::new("void", message, advice).about(id, Some(label)));
             }
             let results = figures(experiment, lane, self.plan.ticks_per_ns);
             if lane.natural && results.is_empty() {
@@ -328,15 +327,16 @@ impl ActiveRun {
         });
     }
 
-    fn all_warnings(&self) -> Vec<StoredWarning> {
-        let resumed = self.plan.resumed.iter().map(|resumption| Warning::Resumed {
-            at: resumption.at.clone(),
-            after: resumption.after,
+    fn all_warnings(&self) -> Vec<Warning> {
+        let resumed = self.plan.resumed.iter().map(|Resumption { at, after }| {
+            let message =
+                format!("the run was interrupted and went on at {at} behind {after} samples");
+            let advice = "what the machine did in between may divide the samples";
+            Warning::new("resumed", message, advice)
         });
-        let interrupted = self.document.interrupted.then_some(Warning::Interrupted);
-        let derived = self.warnings.iter().cloned().chain(resumed).chain(interrupted);
-        let derived = derived.map(|warning| StoredWarning::from(&warning));
-        self.plan.warnings.iter().cloned().chain(derived).collect()
+        let interrupted = self.document.interrupted.then(Warning::interrupted);
+        let given = self.plan.warnings.iter().chain(&self.warnings).cloned();
+        given.chain(resumed).chain(interrupted).collect()
     }
 
     /// Stores the results and renders the page. Returns the page's path.
@@ -356,7 +356,7 @@ impl ActiveRun {
         let store = &self.watch.then.store;
         let page = store.path(PAGE);
         store::write(&page, &page::render(&[value]))?;
-        if let Some(json) = &self.json {
+        if let Some(json) = &self.plan.options.json {
             store::write(json, &text)?;
         }
         // WHY: written last, because a complete results file marks a completed run.
