@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_dist::Flags;
-use purlin_dist::control::Control;
-use purlin_dist::frame::{
+use purlin_dist_protocol::Flags;
+use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::{
     Broken, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
     take_frame,
 };

@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_dist::handshake::{
+use purlin_dist_protocol::handshake::{
     Acceptor, Called, Initiator, LocalNode, MOST_BYTES, Refused, Step, Verdict, take_frame,
 };
-use purlin_dist::{Cookie, Flags};
+use purlin_dist_protocol::{Cookie, Flags};
 
 fn local(name: &str) -> LocalNode {
     LocalNode { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }

@@ -8,6 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::Node;
+use purlin_dist_protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
+use purlin_dist_protocol::handshake::LocalNode;
+use purlin_dist_protocol::link::Settings;
+use purlin_dist_protocol::{Cookie, Flags, Listener, NodeName, Transport};
 use tokio::net::TcpListener;
 
 use crate::cluster::builtin;
@@ -20,13 +24,6 @@ use crate::cluster::net_kernel::hosts::Hosts;
 use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::receive::incoming::start_link;
 use crate::cluster::serving::supervisor::supervisors;
-use crate::protocol::cookie::Cookie;
-use crate::protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
-use crate::protocol::flags::Flags;
-use crate::protocol::handshake::LocalNode;
-use crate::protocol::link::Settings;
-use crate::protocol::listener::Listener;
-use crate::protocol::name::NodeName;
 
 /// Default of [`Builder::observable_within`].
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
@@ -50,7 +47,7 @@ impl Builder {
         let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
-        let reach = Reach { hosts, cookie, cookies, tls: None };
+        let reach = Reach { hosts, cookie, cookies, transport: Transport::Tcp };
         let (listen, settings, logs) = (None, Settings::default(), None);
         let (only_calls, observable, published) = (false, true, false);
         let answers_within = ANSWERS_WITHIN;
@@ -99,8 +96,8 @@ impl Builder {
 
     /// Uses TLS for all connections. BEAM nodes must run with `-proto_dist inet_tls`.
     #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: crate::protocol::tls::Tls) -> Self {
-        self.reach.tls = Some(tls);
+    pub fn tls(mut self, tls: purlin_dist_protocol::Tls) -> Self {
+        self.reach.transport = Transport::Tls(tls);
         self
     }
 

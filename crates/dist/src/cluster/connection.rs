@@ -6,16 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Node, ProcessId};
+use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::{OutgoingControl, Payload};
+use purlin_dist_protocol::link::Link;
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
-use crate::protocol::control::Control;
-use crate::protocol::flags::Flags;
-use crate::protocol::frame::{OutgoingControl, Payload};
-use crate::protocol::link::Link;
-use crate::protocol::name::NodeName;
 
 /// A connection, established or lost.
 #[derive(Debug)]

@@ -11,6 +11,10 @@ use std::time::Duration;
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, ProcessId};
+use purlin_dist_protocol::control::{Control, Named};
+use purlin_dist_protocol::handshake::{Established, LocalNode};
+use purlin_dist_protocol::link::{Link, Settings};
+use purlin_dist_protocol::{ConnectionTable, NodeName, Stream};
 use purlin_term::Term;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -20,18 +24,12 @@ use crate::cluster::connection::{Connection, Deferred};
 use crate::cluster::global::handle::Global;
 use crate::cluster::groups::sharers::Sharers;
 use crate::cluster::ids::Ids;
-use crate::cluster::net_kernel::connection_table::ConnectionTable;
 use crate::cluster::net_kernel::nodes::Nodes;
 use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::proxy::registry::Proxies;
 use crate::cluster::receive::decoders::Decoders;
 use crate::cluster::rpc::export::Exports;
 use crate::cluster::serving::system::Systems;
-use crate::protocol::control::{Control, Named};
-use crate::protocol::handshake::{Established, LocalNode};
-use crate::protocol::link::{Link, Settings};
-use crate::protocol::name::NodeName;
-use crate::protocol::stream::Stream;
 
 /// Callback for the loss of a node.
 pub(super) type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;

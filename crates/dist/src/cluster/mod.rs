@@ -77,7 +77,7 @@ mod handle;
 mod ids;
 mod links;
 mod logs;
-pub(crate) mod net_kernel;
+mod net_kernel;
 mod proxy;
 mod reason;
 mod receive;

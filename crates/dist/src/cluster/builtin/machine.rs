@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use purlin::{ProcessInfo, ProcessState};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Term};
 
 use super::{host, processes};
 use crate::cluster::core::Core;
 use crate::cluster::rpc::export::Outcome;
 use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
-use crate::protocol::flags::Flags;
-use crate::protocol::name::NodeName;
 
 /// OTP release whose distribution protocol this node speaks, for tools that check the release.
 const RELEASE: &str = "25";

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use super::handle::SERVER;
 use super::mail::{ClientMail, Job, Mail, Them};
 use super::messages::{ask, atom, cast};
 use crate::cluster::core::Core;
-use crate::protocol::name::NodeName;
 
 /// A process that calls the servers of all nodes.
 pub(super) struct Asker<J> {

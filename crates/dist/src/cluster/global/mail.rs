@@ -1,10 +1,9 @@
 //! Message types of the processes of `global`.
 
 use purlin::{Down, Message};
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use tokio::sync::oneshot;
-
-use crate::protocol::name::NodeName;
 
 /// Message type of the server.
 #[derive(Debug, Message)]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use purlin::{Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use super::handle::SERVER;
 use super::mail::ClientMail;
 use crate::cluster::core::Core;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
 
 /// A node's name as a term.
 pub(super) fn atom(node: &NodeName) -> Term {

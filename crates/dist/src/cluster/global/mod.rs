@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Pid, Process, ProcessId, SpawnOptions};
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use serde::Serialize;
 
@@ -43,7 +44,6 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::cluster::rpc::offer::Offer;
-use crate::protocol::name::NodeName;
 
 impl Global {
     /// Starts the processes. Returns `None` if the process limit is reached, or the name of the server is taken.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use purlin_term::Term;
 
+use purlin_dist_protocol::NodeName;
+
 use super::mail::{ClientMail, Job, Mail, Them};
 use super::messages::{atom, cast, node, send_if_connected};
 use super::resolve;
 use super::server::{NameSync, Server, VERSION};
-use crate::protocol::name::NodeName;
 
 impl Server {
     pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut NameSync> {

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use purlin::{MonitorRef, Pid, Process};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
@@ -28,7 +29,6 @@ use super::mail::{ClientMail, Job, Mail};
 use super::messages::{atom, node, send_if_connected};
 use crate::cluster::core::Core;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
 
 /// Protocol version.
 pub(super) const VERSION: i64 = 8;

@@ -18,11 +18,11 @@ use std::time::Duration;
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
 use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
-use crate::protocol::name::NodeName;
 
 /// Interval in which the scope of a connected node is discovered after it has ended.
 const REDISCOVER: Duration = Duration::from_secs(1);

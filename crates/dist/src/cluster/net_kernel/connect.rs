@@ -3,18 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use purlin_dist_protocol::connect::NoConnection;
+use purlin_dist_protocol::handshake::{Called, Caller, Established, Verdict};
+use purlin_dist_protocol::link::Link;
+use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
 use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::{Core, NodeDown};
 use crate::cluster::net_kernel::nodes::NodeChange;
-use crate::protocol::connect::NoConnection;
-use crate::protocol::flags::Flags;
-use crate::protocol::handshake::{Called, Caller, Established, Verdict};
-use crate::protocol::link::Link;
-use crate::protocol::listener::{Accepted, Listener};
-use crate::protocol::name::NodeName;
-use crate::protocol::stream::Stream;
 
 impl Core {
     /// Returns the connection to a node; connects first if necessary.
@@ -95,7 +92,7 @@ impl Core {
             Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
         };
         let listener = Listener::new(socket, self.local.clone(), decide);
-        let mut listener = listener.over(self.reach.tls.clone());
+        let mut listener = listener.over(self.reach.transport.clone());
         loop {
             match listener.next().await {
                 Accepted::Up(stream, established) => drop(self.up(stream, established, false)),

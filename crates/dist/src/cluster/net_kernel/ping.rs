@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Process, receive};
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
@@ -12,8 +14,6 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::control::Control;
-use crate::protocol::name::NodeName;
 
 /// The reason why a ping returned no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

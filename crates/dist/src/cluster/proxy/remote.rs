@@ -16,6 +16,9 @@ use std::task::{Context, Poll};
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
+use purlin_dist_protocol::control::{Control, Named};
+use purlin_dist_protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;
@@ -24,10 +27,6 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::Unlinked;
 use crate::cluster::reason;
-use crate::protocol::control::{Control, Named};
-use crate::protocol::flags::Flags;
-use crate::protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
-use crate::protocol::name::NodeName;
 
 /// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
 const KEPT: usize = FRAGMENT_SIZE;

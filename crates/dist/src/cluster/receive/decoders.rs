@@ -7,9 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use purlin::LookupError;
 use purlin::remote::LocalProcess;
+use purlin_dist_protocol::frame::{NoValue, Unread};
 use purlin_term::{Term, ValueError};
-
-use crate::protocol::frame::{NoValue, Unread};
 
 /// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
 pub(crate) struct Target {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Down, ExitReason, Message, Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
 
 /// Message type of the process that makes a call.
 #[derive(Message)]

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use purlin::Process;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Pid, Term};
 
 use crate::cluster::connection::Connection;
@@ -14,7 +15,6 @@ use crate::cluster::core::Core;
 use crate::cluster::reason;
 use crate::cluster::rpc::export::not_there;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::control::Control;
 
 /// Who is answered, and in which form.
 enum Caller {

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use purlin::ProcessId;
 use purlin::remote::LocalProcess;
+use purlin_dist_protocol::connect::NoConnection;
 use purlin_term::Atom;
 use tokio::sync::oneshot;
-
-use crate::protocol::connect::NoConnection;
 
 /// The reason why no remote process was spawned.
 #[derive(Clone, Debug)]

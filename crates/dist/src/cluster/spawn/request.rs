@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin_dist_protocol::control::{Control, Named, Spawn};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Reference, Term};
 use tokio::sync::oneshot;
 
@@ -21,9 +23,6 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
-use crate::protocol::control::{Control, Named, Spawn};
-use crate::protocol::flags::Flags;
-use crate::protocol::name::NodeName;
 
 /// Timeout for the lookup of `user` on the remote node.
 const USER_TIMEOUT: Duration = Duration::from_secs(5);

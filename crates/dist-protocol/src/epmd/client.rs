@@ -1,0 +1,169 @@
+//! epmd client: looks up nodes, and lists the nodes of a host.
+//!
+//! Each query uses a new connection, as epmd requires, and no result is cached. A query takes at
+//! most [`TIMEOUT`].
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
+
+/// Timeout of a query.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An epmd, identified by its address.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), purlin_dist_protocol::epmd::Failed> {
+/// use purlin_dist_protocol::epmd::{Epmd, PORT};
+///
+/// let epmd = Epmd::at(([127, 0, 0, 1], PORT).into());
+/// if let Some(found) = epmd.find("shop").await? {
+///     println!("it listens on port {}", found.port);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Epmd {
+    pub(super) address: SocketAddr,
+}
+
+/// The reason why a query failed.
+#[derive(Debug)]
+pub enum Failed {
+    /// Nothing listens at this address, or the connection broke.
+    Unreachable(SocketAddr, io::Error),
+    /// No answer arrived within the timeout.
+    Silent(SocketAddr),
+    /// The answer is not one of epmd.
+    Malformed(SocketAddr, Malformed),
+    /// Another node is registered under this name.
+    Taken(String),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(at, error) => write!(f, "no epmd at {at}: {error}"),
+            Self::Silent(at) => write!(f, "epmd at {at} does not answer"),
+            Self::Malformed(at, what) => write!(f, "what listens at {at} is no epmd: {what}"),
+            Self::Taken(name) => write!(f, "epmd knows another node called {name}"),
+        }
+    }
+}
+
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreachable(_, error) => Some(error),
+            Self::Malformed(_, what) => Some(what),
+            Self::Silent(_) | Self::Taken(_) => None,
+        }
+    }
+}
+
+impl Epmd {
+    /// The epmd at this address.
+    #[must_use]
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address }
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The epmd of a host, given by name or address. Uses the first IPv4 address if there is one.
+    ///
+    /// # Errors
+    /// The host cannot be resolved.
+    pub async fn of_host(host: &str, port: u16) -> io::Result<Self> {
+        let all: Vec<_> = lookup_host((host, port)).await?.collect();
+        let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
+        first.map(|address| Self::at(*address)).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Looks up a node by the part of its name before the `@`. Returns `None` if it is not
+    /// registered.
+    ///
+    /// # Errors
+    /// See [`Failed`].
+    ///
+    /// *Cancellation*: closes the connection.
+    pub async fn find(&self, alive: &str) -> Result<Option<Found>, Failed> {
+        let request = Request::PortPlease(alive.to_owned());
+        self.ask(&request, MOST_REQUEST, |bytes, _| codec::read_port(bytes)).await
+    }
+
+    /// Returns the names and ports of all registered nodes.
+    ///
+    /// # Errors
+    /// See [`Failed`].
+    ///
+    /// *Cancellation*: closes the connection.
+    pub async fn names(&self) -> Result<Vec<(String, u16)>, Failed> {
+        let read = |bytes: &[u8], ended| match ended {
+            true => codec::read_names(bytes).map(Answer::Whole),
+            false => Ok(Answer::Incomplete),
+        };
+        self.ask(&Request::Names, MOST_NAMES, read).await
+    }
+
+    async fn ask<T>(
+        &self,
+        request: &Request,
+        most: usize,
+        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+    ) -> Result<T, Failed> {
+        let asked = async {
+            let mut socket = self.connect().await?;
+            self.exchange(&mut socket, request, most, read).await
+        };
+        timeout(TIMEOUT, asked).await.unwrap_or(Err(Failed::Silent(self.address)))
+    }
+
+    pub(super) async fn connect(&self) -> Result<TcpStream, Failed> {
+        TcpStream::connect(self.address).await.map_err(|error| self.unreachable(error))
+    }
+
+    /// Sends the request and reads until `read` returns an answer.
+    pub(super) async fn exchange<T>(
+        &self,
+        socket: &mut TcpStream,
+        request: &Request,
+        most: usize,
+        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+    ) -> Result<T, Failed> {
+        let mut bytes = Vec::new();
+        request.write(&mut bytes);
+        socket.write_all(&bytes).await.map_err(|error| self.unreachable(error))?;
+        bytes.clear();
+        loop {
+            let came =
+                socket.read_buf(&mut bytes).await.map_err(|error| self.unreachable(error))?;
+            match read(&bytes, came == 0).map_err(|what| Failed::Malformed(self.address, what))? {
+                Answer::Whole(answer) => return Ok(answer),
+                Answer::Incomplete if came == 0 => {
+                    return Err(self.unreachable(io::ErrorKind::UnexpectedEof.into()));
+                }
+                Answer::Incomplete if bytes.len() > most => {
+                    return Err(Failed::Malformed(self.address, Malformed::TooLong));
+                }
+                Answer::Incomplete => {}
+            }
+        }
+    }
+
+    fn unreachable(&self, error: io::Error) -> Failed {
+        Failed::Unreachable(self.address, error)
+    }
+}
