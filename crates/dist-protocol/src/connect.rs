@@ -7,7 +7,6 @@
 //! [`HANDSHAKE_TIMEOUT`] limits the whole handshake on either side. No byte after the handshake is
 //! read, so the stream can be passed to a [`Link`](crate::Link) unchanged.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -38,76 +37,44 @@ pub enum Lengths {
 }
 
 /// The reason why a connection attempt failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NoConnection {
     /// The query to epmd failed.
+    #[error(transparent)]
     Epmd(Failed),
     /// The host name cannot be resolved.
-    Host(String, io::Error),
+    #[error("the host {0} is not known: {1}")]
+    Host(String, #[source] io::Error),
     /// No node of that name that speaks our protocol version is registered with epmd.
+    #[error("epmd knows no node {0} that speaks version 6")]
     Unknown(NodeName),
     /// The peer has a long name and this node a short one, or vice versa ([`NodeName::is_long`]).
+    #[error(
+        "{name} is a {theirs} name and that of this node a {ours} one: \
+         only nodes of one form, erl -name or -sname, reach each other",
+        name = .0, theirs = form(.0.is_long()), ours = form(!.0.is_long())
+    )]
     OtherForm(NodeName),
     /// The connection could not be opened, or broke.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// The timeout expired.
+    #[error("no handshake within {} s", HANDSHAKE_TIMEOUT.as_secs())]
     Slow,
-    /// The peer closed the connection after our proof of the cookie and before its own.
+    /// The peer closed the connection after our proof of the cookie and before its own. WHY a guess: a node does not
+    /// tell an unauthenticated peer that its cookie is wrong.
+    #[error("it hung up when we had shown that we know the cookie: most likely it has another one")]
     HungUp,
     /// This node has left the cluster.
+    #[error("this node has left the cluster")]
     Left,
     /// The handshake was refused, or the peer violated the protocol.
-    Refused(Refused),
+    #[error(transparent)]
+    Refused(#[from] Refused),
 }
 
-impl From<io::Error> for NoConnection {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Refused> for NoConnection {
-    fn from(refused: Refused) -> Self {
-        Self::Refused(refused)
-    }
-}
-
-impl fmt::Display for NoConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Epmd(failed) => failed.fmt(f),
-            Self::Host(host, error) => write!(f, "the host {host} is not known: {error}"),
-            Self::Unknown(name) => write!(f, "epmd knows no node {name} that speaks version 6"),
-            Self::OtherForm(name) => {
-                let [theirs, ours] =
-                    if name.is_long() { ["long", "short"] } else { ["short", "long"] };
-                write!(
-                    f,
-                    "{name} is a {theirs} name and that of this node a {ours} one: \
-                     only nodes of one form, erl -name or -sname, reach each other"
-                )
-            }
-            Self::Io(error) => error.fmt(f),
-            Self::Slow => write!(f, "no handshake within {} s", HANDSHAKE_TIMEOUT.as_secs()),
-            // WHY a guess: a node does not tell an unauthenticated peer that its cookie is wrong.
-            Self::HungUp => f.write_str(
-                "it hung up when we had shown that we know the cookie: most likely it has another one",
-            ),
-            Self::Left => f.write_str("this node has left the cluster"),
-            Self::Refused(refused) => refused.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NoConnection {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Epmd(failed) => Some(failed),
-            Self::Io(error) | Self::Host(_, error) => Some(error),
-            Self::Refused(refused) => Some(refused),
-            Self::Unknown(_) | Self::OtherForm(_) | Self::Slow | Self::HungUp | Self::Left => None,
-        }
-    }
+fn form(is_long: bool) -> &'static str {
+    if is_long { "long" } else { "short" }
 }
 
 /// Connects to the port at which the node is registered. `epmd` is the epmd of the node's host

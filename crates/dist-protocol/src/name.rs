@@ -92,19 +92,11 @@ impl fmt::Debug for NodeName {
 }
 
 /// Error for a text that is not a node name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a node's name: it has the form name@host, at most {MOST_CHARACTERS} characters, no blanks"
+)]
 pub struct BadName;
-
-impl fmt::Display for BadName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "not a node's name: it has the form name@host, at most {MOST_CHARACTERS} characters, no blanks"
-        )
-    }
-}
-
-impl std::error::Error for BadName {}
 
 #[cfg(test)]
 mod tests {

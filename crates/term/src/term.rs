@@ -273,16 +273,9 @@ impl TryFrom<f64> for Term {
 }
 
 /// Error: the float is infinite or not a number, which Erlang does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a float of Erlang's is finite")]
 pub struct NotFinite;
-
-impl std::fmt::Display for NotFinite {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a float of Erlang's is finite")
-    }
-}
-
-impl std::error::Error for NotFinite {}
 
 macro_rules! from_parts {
     ($($part:ident)*; $($boxed:ident)*) => {

@@ -3,7 +3,6 @@
 //! Each query uses a new connection, as epmd requires, and no result is cached. A query takes at
 //! most [`TIMEOUT`].
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -36,37 +35,20 @@ pub struct Epmd {
 }
 
 /// The reason why a query failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failed {
     /// Nothing listens at this address, or the connection broke.
-    Unreachable(SocketAddr, io::Error),
+    #[error("no epmd at {0}: {1}")]
+    Unreachable(SocketAddr, #[source] io::Error),
     /// No answer arrived within the timeout.
+    #[error("epmd at {0} does not answer")]
     Silent(SocketAddr),
     /// The answer is not one of epmd.
-    Malformed(SocketAddr, Malformed),
+    #[error("what listens at {0} is no epmd: {1}")]
+    Malformed(SocketAddr, #[source] Malformed),
     /// Another node is registered under this name.
+    #[error("epmd knows another node called {0}")]
     Taken(String),
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable(at, error) => write!(f, "no epmd at {at}: {error}"),
-            Self::Silent(at) => write!(f, "epmd at {at} does not answer"),
-            Self::Malformed(at, what) => write!(f, "what listens at {at} is no epmd: {what}"),
-            Self::Taken(name) => write!(f, "epmd knows another node called {name}"),
-        }
-    }
-}
-
-impl std::error::Error for Failed {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Unreachable(_, error) => Some(error),
-            Self::Malformed(_, what) => Some(what),
-            Self::Silent(_) | Self::Taken(_) => None,
-        }
-    }
 }
 
 impl Epmd {

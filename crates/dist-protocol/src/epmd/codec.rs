@@ -3,8 +3,6 @@
 //! A request has a two-byte length prefix. An answer has none: its length follows from its fields,
 //! or from the end of the connection.
 
-use std::fmt;
-
 use crate::cursor::Cursor;
 use crate::name::is_part;
 
@@ -96,27 +94,18 @@ pub enum Answer<T> {
 }
 
 /// Error for bytes that are not the epmd protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// A request of an unknown kind, or with invalid fields.
+    #[error("not a request to epmd")]
     Request,
     /// Not the answer to the request.
+    #[error("not an answer of epmd")]
     Answer,
     /// Longer than the limit.
+    #[error("longer than epmd's messages are")]
     TooLong,
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Request => "not a request to epmd",
-            Self::Answer => "not an answer of epmd",
-            Self::TooLong => "longer than epmd's messages are",
-        })
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 impl Request {
     /// Appends the request, with its length prefix, to `out`.

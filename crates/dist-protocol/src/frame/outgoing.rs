@@ -1,6 +1,5 @@
 //! Frame encoder.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use purlin_term::{Atom, EncodeError, Encoder, Writer};
@@ -46,32 +45,15 @@ pub enum Size {
 }
 
 /// Error for a message that cannot be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsendable {
     /// The control message lacks its payload, or has one it must not have.
+    #[error("a control message without its payload, or with one too much")]
     Payload,
     /// The term does not fit into the external term format.
-    Term(EncodeError),
+    #[error(transparent)]
+    Term(#[from] EncodeError),
 }
-
-impl From<EncodeError> for Unsendable {
-    fn from(error: EncodeError) -> Self {
-        Self::Term(error)
-    }
-}
-
-impl fmt::Display for Unsendable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Payload => {
-                f.write_str("a control message without its payload, or with one too much")
-            }
-            Self::Term(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Unsendable {}
 
 impl Outgoing {
     /// Creates the state of a new connection. `flags` are those that both nodes have.

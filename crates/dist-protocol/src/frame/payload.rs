@@ -1,7 +1,6 @@
 //! Payloads of control messages, outgoing and incoming.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use purlin_term::{AtomTable, Decoder, Encoder, Limits, Reader, Term, ValueError};
 use serde::de::DeserializeOwned;
@@ -144,28 +143,12 @@ impl<'a> Unread<'a> {
 const COMPRESSED: u8 = 80;
 
 /// The reason why a payload is not a value of the requested type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoValue {
     /// Not a valid term within the limits.
-    Invalid(InvalidMessage),
+    #[error(transparent)]
+    Invalid(#[from] InvalidMessage),
     /// A valid term of another type.
-    Other(ValueError),
-}
-
-impl fmt::Display for NoValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(invalid) => invalid.fmt(f),
-            Self::Other(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NoValue {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Invalid(invalid) => Some(invalid),
-            Self::Other(error) => Some(error),
-        }
-    }
+    #[error(transparent)]
+    Other(#[from] ValueError),
 }

@@ -1,7 +1,6 @@
 //! Configuration and start of a cluster node.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -208,37 +207,18 @@ fn creation() -> Result<u32, StartError> {
 }
 
 /// Error of [`Builder::start`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be bound.
-    Listen(SocketAddr, io::Error),
+    #[error("cannot listen at {0}: {1}")]
+    Listen(SocketAddr, #[source] io::Error),
     /// epmd is unreachable, or has another node registered under that name.
+    #[error(transparent)]
     Epmd(Failed),
     /// The name `global_name_server` is taken, or the process limit is reached.
+    #[error("`global` cannot be answered: the name global_name_server is taken")]
     Global,
     /// The system provides no random numbers.
+    #[error("no random numbers: {0}")]
     Random(String),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Listen(at, error) => write!(f, "cannot listen at {at}: {error}"),
-            Self::Epmd(failed) => failed.fmt(f),
-            Self::Global => {
-                f.write_str("`global` cannot be answered: the name global_name_server is taken")
-            }
-            Self::Random(error) => write!(f, "no random numbers: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Listen(_, error) => Some(error),
-            Self::Epmd(failed) => Some(failed),
-            Self::Global | Self::Random(_) => None,
-        }
-    }
 }

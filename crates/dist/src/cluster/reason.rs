@@ -9,8 +9,6 @@
 //!
 //! `Why` is the term itself if it came from another node as [`TermReason`], otherwise a binary of its `Display` text.
 
-use std::fmt;
-
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_term::Term;
@@ -26,16 +24,9 @@ use purlin_term::Term;
 /// let reason = ExitReason::error(TermReason(Term::tuple([Term::atom("badarg"), Term::from(7)])));
 /// assert_eq!(reason.to_string(), "{badarg,7}");
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
 pub struct TermReason(pub Term);
-
-impl fmt::Display for TermReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for TermReason {}
 
 /// The reasons that are atoms.
 const ATOMS: [(&str, ExitReason); 8] = [

@@ -27,7 +27,6 @@ mod name_sync;
 mod resolve;
 mod server;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,30 +82,19 @@ impl Global {
 }
 
 /// The reason why a process was not registered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRegistered {
     /// Another process has the name.
+    #[error("a process of the cluster has that name")]
     Taken,
     /// The process has this name already. A process can have only one.
+    #[error("the process has the name {0} already")]
     Named(Term),
     /// This node is not published, or the process limit is reached.
+    #[error("the node takes no part in `global`: `Builder::published` has it do so")]
     NotPublished,
 }
-
-impl fmt::Display for NotRegistered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken => f.write_str("a process of the cluster has that name"),
-            Self::Named(name) => write!(f, "the process has the name {name} already"),
-            Self::NotPublished => {
-                f.write_str("the node takes no part in `global`: `Builder::published` has it do so")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NotRegistered {}
 
 impl Cluster {
     /// Registers a process of this node under a cluster-wide name, as `global:register_name` does; the name is usually

@@ -11,7 +11,6 @@
 //! so the sharer discovers it periodically while the node stays connected.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,28 +27,19 @@ use crate::cluster::net_kernel::nodes::NodeChange;
 const REDISCOVER: Duration = Duration::from_secs(1);
 
 /// The reason why a scope is not shared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotShared {
     /// The node has no scope of that name.
+    #[error(transparent)]
     NoScope(LookupError),
     /// The scope is shared already.
+    #[error("the groups of that scope are shared already")]
     Shared,
     /// The scope has ended, its name is too long for an atom, or the process limit is reached.
+    #[error("there is no process that would share the groups")]
     NotMade,
 }
-
-impl fmt::Display for NotShared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoScope(error) => error.fmt(f),
-            Self::Shared => f.write_str("the groups of that scope are shared already"),
-            Self::NotMade => f.write_str("there is no process that would share the groups"),
-        }
-    }
-}
-
-impl std::error::Error for NotShared {}
 
 /// Returns the proxy of a member.
 pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;

@@ -1,6 +1,5 @@
 //! Round-trip time to a node.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,31 +15,22 @@ use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// The reason why a ping returned no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PingError {
     /// The node is not connected.
+    #[error("the node is not connected")]
     NotConnected,
     /// The connection ended before the answer.
+    #[error("the connection ended before the node answered")]
     Lost,
     /// No answer arrived within the timeout.
+    #[error("timeout: no answer within {0:?}")]
     Timeout(Duration),
     /// The waiting process could not be spawned, or the node is stopping.
+    #[error("no process of ours could wait for the answer")]
     NotMade,
 }
-
-impl fmt::Display for PingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConnected => f.write_str("the node is not connected"),
-            Self::Lost => f.write_str("the connection ended before the node answered"),
-            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
-            Self::NotMade => f.write_str("no process of ours could wait for the answer"),
-        }
-    }
-}
-
-impl std::error::Error for PingError {}
 
 impl Cluster {
     /// Sends a connected node the request of `net_adm:ping` and returns the time until the answer was received: the

@@ -1,6 +1,5 @@
 //! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,30 +20,21 @@ enum Answer {
 }
 
 /// The reason why a call to a remote process returned no answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`).
+    #[error("the process ended before it answered: {0}")]
     Ended(ExitReason),
     /// No answer arrived within the timeout.
+    #[error("timeout: no answer within {0:?}")]
     Timeout(Duration),
     /// `{badrpc, Reason}`: the function does not exist, or failed.
+    #[error("{{badrpc,{0}}}")]
     BadRpc(Term),
     /// The calling process could not be spawned, or the name is not a valid atom.
+    #[error("system_limit: no process could be made for the call")]
     NotMade,
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
-            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
-            Self::BadRpc(why) => write!(f, "{{badrpc,{why}}}"),
-            Self::NotMade => f.write_str("system_limit: no process could be made for the call"),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
 
 impl Cluster {
     /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
