@@ -23,204 +23,132 @@
 //! capability but a request for a dynamic node name. Unknown bits are never offered and never kept.
 
 use std::fmt;
-use std::ops::{BitAnd, BitOr};
 
-/// A set of capability flags.
-///
-/// ```
-/// use purlin_dist_protocol::Flags;
-///
-/// let theirs = Flags::from_bits(0x0d07df7fbd);
-/// let both = theirs.expanded() & Flags::OFFERED;
-/// assert!(both.has(Flags::SPAWN | Flags::FRAGMENTS));
-/// assert_eq!(Flags::REQUIRED.without(both), Flags::NONE);
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Flags(u64);
-
-macro_rules! flags {
-    ($($(#[$doc:meta])* $name:ident = $bit:literal;)*) => {
-        impl Flags {
-            $($(#[$doc])* pub const $name: Self = Self(1 << $bit);)*
-
-            const NAMES: &[(Self, &str)] = &[$((Self::$name, stringify!($name))),*];
-        }
-    };
-}
-
-flags! {
-    /// The node is published: it appears in `nodes()` and takes part in `global`. A node without it is hidden.
-    PUBLISHED = 0;
-    /// References of up to three words; later flags allow more.
-    EXTENDED_REFERENCES = 2;
-    /// Processes can be monitored.
-    DIST_MONITOR = 3;
-    /// Funs have their own term tags.
-    FUN_TAGS = 4;
-    /// Registered names can be monitored.
-    DIST_MONITOR_NAME = 5;
-    /// Funs are encoded as `NEW_FUN_EXT`.
-    NEW_FUN_TAGS = 7;
-    /// Pids and ports may have more than 15 bits.
-    EXTENDED_PIDS_PORTS = 8;
-    /// External funs, `fun m:f/1`.
-    EXPORT_PTR_TAG = 9;
-    /// Bit strings.
-    BIT_BINARIES = 10;
-    /// Floats in eight bytes.
-    NEW_FLOATS = 11;
-    /// The I/O protocol handles characters beyond Latin-1.
-    UNICODE_IO = 12;
-    /// Frames have a distribution header with an atom cache.
-    DIST_HDR_ATOM_CACHE = 13;
-    /// Atoms with a one-byte length.
-    SMALL_ATOM_TAGS = 14;
-    /// Atoms in UTF-8.
-    UTF8_ATOMS = 16;
-    /// Maps.
-    MAP_TAG = 17;
-    /// Creations of four bytes.
-    BIG_CREATION = 18;
-    /// Send messages name the sender.
-    SEND_SENDER = 19;
-    /// The label of a trace token may be any term.
-    BIG_SEQTRACE_LABELS = 20;
-    /// The reason of an exit is in the payload, not in the control message.
-    EXIT_PAYLOAD = 22;
-    /// Large messages are split into fragments, between which other messages may come.
-    FRAGMENTS = 23;
-    /// Version 6 of the handshake.
-    HANDSHAKE_23 = 24;
-    /// Unlinks have an id and are acknowledged.
-    UNLINK_ID = 25;
-    /// Stands for the eleven flags that every node of OTP 25 has ([`Flags::expanded`]).
-    MANDATORY_25_DIGEST = 26;
-    /// Processes can be spawned by request.
-    SPAWN = 32;
-    /// Not a capability: the node asks for a dynamic name.
-    NAME_ME = 33;
-    /// Pids, ports and references have larger ids.
-    V4_NC = 34;
-    /// Messages can be sent to an alias.
-    ALIAS = 35;
-    /// Priority signals, also to an alias, by the `ALTACT_SIG_SEND` control message of OTP 28.
-    ALTACT_SIG = 37;
-    /// Native records of OTP 29.
-    NATIVE_RECORDS = 38;
+bitflags::bitflags! {
+    /// A set of capability flags.
+    ///
+    /// ```
+    /// use purlin_dist_protocol::Flags;
+    ///
+    /// let theirs = Flags::from_bits_retain(0x0d07df7fbd);
+    /// let both = theirs.expanded() & Flags::OFFERED;
+    /// assert!(both.contains(Flags::SPAWN | Flags::FRAGMENTS));
+    /// assert_eq!(Flags::REQUIRED - both, Flags::empty());
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Flags: u64 {
+        /// The node is published: it appears in `nodes()` and takes part in `global`. A node without it is hidden.
+        const PUBLISHED = 1 << 0;
+        /// References of up to three words; later flags allow more.
+        const EXTENDED_REFERENCES = 1 << 2;
+        /// Processes can be monitored.
+        const DIST_MONITOR = 1 << 3;
+        /// Funs have their own term tags.
+        const FUN_TAGS = 1 << 4;
+        /// Registered names can be monitored.
+        const DIST_MONITOR_NAME = 1 << 5;
+        /// Funs are encoded as `NEW_FUN_EXT`.
+        const NEW_FUN_TAGS = 1 << 7;
+        /// Pids and ports may have more than 15 bits.
+        const EXTENDED_PIDS_PORTS = 1 << 8;
+        /// External funs, `fun m:f/1`.
+        const EXPORT_PTR_TAG = 1 << 9;
+        /// Bit strings.
+        const BIT_BINARIES = 1 << 10;
+        /// Floats in eight bytes.
+        const NEW_FLOATS = 1 << 11;
+        /// The I/O protocol handles characters beyond Latin-1.
+        const UNICODE_IO = 1 << 12;
+        /// Frames have a distribution header with an atom cache.
+        const DIST_HDR_ATOM_CACHE = 1 << 13;
+        /// Atoms with a one-byte length.
+        const SMALL_ATOM_TAGS = 1 << 14;
+        /// Atoms in UTF-8.
+        const UTF8_ATOMS = 1 << 16;
+        /// Maps.
+        const MAP_TAG = 1 << 17;
+        /// Creations of four bytes.
+        const BIG_CREATION = 1 << 18;
+        /// Send messages name the sender.
+        const SEND_SENDER = 1 << 19;
+        /// The label of a trace token may be any term.
+        const BIG_SEQTRACE_LABELS = 1 << 20;
+        /// The reason of an exit is in the payload, not in the control message.
+        const EXIT_PAYLOAD = 1 << 22;
+        /// Large messages are split into fragments, between which other messages may come.
+        const FRAGMENTS = 1 << 23;
+        /// Version 6 of the handshake.
+        const HANDSHAKE_23 = 1 << 24;
+        /// Unlinks have an id and are acknowledged.
+        const UNLINK_ID = 1 << 25;
+        /// Stands for the eleven flags that every node of OTP 25 has ([`Flags::expanded`]).
+        const MANDATORY_25_DIGEST = 1 << 26;
+        /// Processes can be spawned by request.
+        const SPAWN = 1 << 32;
+        /// Not a capability: the node asks for a dynamic name.
+        const NAME_ME = 1 << 33;
+        /// Pids, ports and references have larger ids.
+        const V4_NC = 1 << 34;
+        /// Messages can be sent to an alias.
+        const ALIAS = 1 << 35;
+        /// Priority signals, also to an alias, by the `ALTACT_SIG_SEND` control message of OTP 28.
+        const ALTACT_SIG = 1 << 37;
+        /// Native records of OTP 29.
+        const NATIVE_RECORDS = 1 << 38;
+    }
 }
 
 impl Flags {
-    /// No flags.
-    pub const NONE: Self = Self(0);
-
     /// The flags that [`Flags::MANDATORY_25_DIGEST`] stands for.
-    pub const MANDATORY_25: Self = Self(
-        Self::EXTENDED_REFERENCES.0
-            | Self::FUN_TAGS.0
-            | Self::NEW_FUN_TAGS.0
-            | Self::EXTENDED_PIDS_PORTS.0
-            | Self::EXPORT_PTR_TAG.0
-            | Self::BIT_BINARIES.0
-            | Self::NEW_FLOATS.0
-            | Self::UTF8_ATOMS.0
-            | Self::MAP_TAG.0
-            | Self::BIG_CREATION.0
-            | Self::HANDSHAKE_23.0,
+    pub const MANDATORY_25: Self = Self::from_bits_retain(
+        Self::EXTENDED_REFERENCES.bits()
+            | Self::FUN_TAGS.bits()
+            | Self::NEW_FUN_TAGS.bits()
+            | Self::EXTENDED_PIDS_PORTS.bits()
+            | Self::EXPORT_PTR_TAG.bits()
+            | Self::BIT_BINARIES.bits()
+            | Self::NEW_FLOATS.bits()
+            | Self::UTF8_ATOMS.bits()
+            | Self::MAP_TAG.bits()
+            | Self::BIG_CREATION.bits()
+            | Self::HANDSHAKE_23.bits(),
     );
 
     /// The flags that a peer must have: those of OTP 24 and later that OTP 26 demands.
-    pub const REQUIRED: Self = Self(Self::MANDATORY_25.0 | Self::UNLINK_ID.0 | Self::V4_NC.0);
-
-    /// The flags that this node offers. The node adds [`Flags::PUBLISHED`] unless it is hidden.
-    pub const OFFERED: Self = Self(
-        Self::REQUIRED.0
-            | Self::MANDATORY_25_DIGEST.0
-            | Self::DIST_MONITOR.0
-            | Self::DIST_MONITOR_NAME.0
-            | Self::UNICODE_IO.0
-            | Self::DIST_HDR_ATOM_CACHE.0
-            | Self::SMALL_ATOM_TAGS.0
-            | Self::SEND_SENDER.0
-            | Self::BIG_SEQTRACE_LABELS.0
-            | Self::EXIT_PAYLOAD.0
-            | Self::FRAGMENTS.0
-            | Self::SPAWN.0
-            | Self::ALIAS.0
-            | Self::ALTACT_SIG.0
-            | Self::NATIVE_RECORDS.0,
+    pub const REQUIRED: Self = Self::from_bits_retain(
+        Self::MANDATORY_25.bits() | Self::UNLINK_ID.bits() | Self::V4_NC.bits(),
     );
 
-    /// The flags of a handshake. Unknown bits remain until the intersection with [`Flags::OFFERED`].
-    #[must_use]
-    pub const fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    /// The bits as a handshake carries them.
-    #[must_use]
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// Whether `self` contains all of `others`.
-    #[must_use]
-    pub const fn has(self, others: Self) -> bool {
-        self.0 & others.0 == others.0
-    }
-
-    /// `self` minus `others`.
-    #[must_use]
-    pub const fn without(self, others: Self) -> Self {
-        Self(self.0 & !others.0)
-    }
+    /// The flags that this node offers. The node adds [`Flags::PUBLISHED`] unless it is hidden.
+    pub const OFFERED: Self = Self::from_bits_retain(
+        Self::REQUIRED.bits()
+            | Self::MANDATORY_25_DIGEST.bits()
+            | Self::DIST_MONITOR.bits()
+            | Self::DIST_MONITOR_NAME.bits()
+            | Self::UNICODE_IO.bits()
+            | Self::DIST_HDR_ATOM_CACHE.bits()
+            | Self::SMALL_ATOM_TAGS.bits()
+            | Self::SEND_SENDER.bits()
+            | Self::BIG_SEQTRACE_LABELS.bits()
+            | Self::EXIT_PAYLOAD.bits()
+            | Self::FRAGMENTS.bits()
+            | Self::SPAWN.bits()
+            | Self::ALIAS.bits()
+            | Self::ALTACT_SIG.bits()
+            | Self::NATIVE_RECORDS.bits(),
+    );
 
     /// Adds the flags that [`Flags::MANDATORY_25_DIGEST`] stands for, if it is set.
     #[must_use]
     pub const fn expanded(self) -> Self {
-        if self.has(Self::MANDATORY_25_DIGEST) { Self(self.0 | Self::MANDATORY_25.0) } else { self }
+        if self.contains(Self::MANDATORY_25_DIGEST) { self.union(Self::MANDATORY_25) } else { self }
     }
 }
 
-impl BitOr for Flags {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitAnd for Flags {
-    type Output = Self;
-
-    fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-}
-
-/// Prints the names of OTP; unknown bits as a hexadecimal number.
+/// Prints the names of OTP, separated by ` | `; unknown bits as a hexadecimal number.
 impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NONE {
-            return f.write_str("none");
-        }
-        let mut rest = self.0;
-        let mut between = "";
-        for (flag, name) in Self::NAMES {
-            if self.has(*flag) {
-                write!(f, "{between}{name}")?;
-                (between, rest) = (" ", rest & !flag.0);
-            }
-        }
-        if rest != 0 {
-            write!(f, "{between}{rest:#x}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Flags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flags({self})")
+        bitflags::parser::to_writer(self, f)
     }
 }
 
@@ -270,23 +198,24 @@ mod tests {
     fn mandatory_25_digest_expands_to_exactly_eleven_flags() {
         let expanded = Flags::MANDATORY_25_DIGEST.expanded();
         assert_eq!(expanded.bits().count_ones(), 12);
-        assert!(expanded.has(Flags::MANDATORY_25));
-        assert_eq!(Flags::REQUIRED.without(expanded), Flags::UNLINK_ID | Flags::V4_NC);
+        assert!(expanded.contains(Flags::MANDATORY_25));
+        assert_eq!(Flags::REQUIRED - expanded, Flags::UNLINK_ID | Flags::V4_NC);
         assert_eq!(Flags::SPAWN.expanded(), Flags::SPAWN);
     }
 
     #[test]
     fn flags_are_printed_by_name_and_unknown_bits_in_hexadecimal() {
         assert_eq!(
-            (Flags::SPAWN | Flags::from_bits(1 << 60)).to_string(),
-            "SPAWN 0x1000000000000000"
+            (Flags::SPAWN | Flags::from_bits_retain(1 << 60)).to_string(),
+            "SPAWN | 0x1000000000000000"
         );
-        assert_eq!(Flags::NONE.to_string(), "none");
     }
 
     #[test]
     fn required_flags_are_offered() {
-        assert!(Flags::OFFERED.has(Flags::REQUIRED));
-        assert!(!Flags::OFFERED.has(Flags::PUBLISHED) && !Flags::OFFERED.has(Flags::NAME_ME));
+        assert!(Flags::OFFERED.contains(Flags::REQUIRED));
+        assert!(
+            !Flags::OFFERED.contains(Flags::PUBLISHED) && !Flags::OFFERED.contains(Flags::NAME_ME)
+        );
     }
 }

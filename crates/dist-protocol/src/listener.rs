@@ -19,7 +19,7 @@ use tracing::warn;
 
 use crate::connect::{HANDSHAKE_TIMEOUT, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
-use crate::handshake::{Called, Caller, Established, LocalNode, Verdict};
+use crate::handshake::{Caller, Established, LocalNode, Verdict};
 use crate::name::NodeName;
 use crate::stream::{Stream, Transport};
 
@@ -158,9 +158,7 @@ async fn one(
         let decide = |caller: &Caller| {
             let (verdict, cookie) = decide(caller);
             let refused = matches!(verdict, Verdict::Nok | Verdict::NotAllowed);
-            if let (Called::Name(name), false) = (&caller.called, refused) {
-                welcome = Some(name.clone());
-            }
+            welcome = (!refused).then(|| caller.name.clone());
             (verdict, cookie)
         };
         let established = answer(&mut stream, lengths, local, decide).await?;

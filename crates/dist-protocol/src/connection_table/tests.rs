@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cookie::Cookie;
 use crate::flags::Flags;
-use crate::handshake::{Acceptor, Called, Initiator, LocalNode, Step, take_frame};
+use crate::handshake::{Acceptor, Initiator, LocalNode, Step, take_frame};
 
 fn node(name: &str) -> NodeName {
     name.parse().expect("a name")
@@ -85,7 +85,7 @@ impl World {
         };
         let step = match step {
             Ok(Step::Called(caller)) => {
-                assert_eq!(caller.called, Called::Name(peer.clone()));
+                assert_eq!(caller.name, peer);
                 let verdict = peers.called(&peer);
                 call.answering = !matches!(verdict, Verdict::Nok | Verdict::NotAllowed);
                 call.to.decide(verdict, Cookie::new("x"), &mut out).map(|()| Step::More)

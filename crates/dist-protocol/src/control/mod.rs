@@ -294,7 +294,7 @@ impl Control {
     /// A message from `from` to `to`.
     #[must_use]
     pub fn to_pid(flags: Flags, from: Pid, to: Pid) -> Self {
-        if flags.has(Flags::SEND_SENDER) {
+        if flags.contains(Flags::SEND_SENDER) {
             Self::SendSender { from, to, token: None }
         } else {
             Self::Send { to, token: None }
@@ -305,11 +305,11 @@ impl Control {
     #[must_use]
     pub fn to_alias(flags: Flags, from: Pid, to: Reference) -> Option<Self> {
         // WHY this order: OTP 30 is expected to support only the newer encoding.
-        if flags.has(Flags::ALTACT_SIG) {
+        if flags.contains(Flags::ALTACT_SIG) {
             let (to, token) = (To::Alias(to), None);
             Some(Self::Altact { priority: false, exit: false, from, to, token })
         } else {
-            flags.has(Flags::ALIAS).then_some(Self::AliasSend { from, to, token: None })
+            flags.contains(Flags::ALIAS).then_some(Self::AliasSend { from, to, token: None })
         }
     }
 
@@ -342,7 +342,7 @@ impl Control {
 }
 
 fn reason_or_payload(flags: Flags, reason: Term) -> (Option<Term>, Option<Term>) {
-    if flags.has(Flags::EXIT_PAYLOAD) { (None, Some(reason)) } else { (Some(reason), None) }
+    if flags.contains(Flags::EXIT_PAYLOAD) { (None, Some(reason)) } else { (Some(reason), None) }
 }
 
 #[cfg(test)]

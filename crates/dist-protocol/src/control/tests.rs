@@ -233,7 +233,7 @@ fn encoding_depends_on_the_flags_of_both_nodes() {
     let kind = |flags| Control::to_alias(flags, from.clone(), alias.clone());
     assert!(matches!(kind(Flags::OFFERED), Some(Control::Altact { to: To::Alias(_), .. })));
     assert!(matches!(kind(Flags::ALIAS), Some(Control::AliasSend { .. })));
-    assert_eq!(kind(Flags::NONE), None);
+    assert_eq!(kind(Flags::empty()), None);
     let reason = Term::atom("killed");
     let exit = |flags| Control::exit(flags, from.clone(), to.clone(), reason.clone());
     let (control, payload) = exit(Flags::OFFERED);

@@ -153,7 +153,8 @@ impl Outgoing {
             if !headers {
                 self.body.push(header::VERSION);
             }
-            let most = if self.flags.has(Flags::FRAGMENTS) { FRAGMENT_SIZE } else { usize::MAX };
+            let most =
+                if self.flags.contains(Flags::FRAGMENTS) { FRAGMENT_SIZE } else { usize::MAX };
             if !self.payload(payload, most)? {
                 return Ok(Size::Large);
             }
@@ -226,11 +227,11 @@ impl Outgoing {
     }
 
     fn has_headers(&self) -> bool {
-        self.flags.has(Flags::FRAGMENTS) || self.has_cache()
+        self.flags.contains(Flags::FRAGMENTS) || self.has_cache()
     }
 
     fn has_cache(&self) -> bool {
-        self.flags.has(Flags::DIST_HDR_ATOM_CACHE)
+        self.flags.contains(Flags::DIST_HDR_ATOM_CACHE)
     }
 
     fn control(&mut self, control: &Control) -> Result<(), Unsendable> {

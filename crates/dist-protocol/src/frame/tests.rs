@@ -346,7 +346,7 @@ proptest! {
             let payload = control.has_payload().then_some(payload);
             match &payload {
                 // With fragments much smaller than usual.
-                Some(payload) if most < 100 && flags.has(Flags::FRAGMENTS) => {
+                Some(payload) if most < 100 && flags.contains(Flags::FRAGMENTS) => {
                     let portions = portions(payload, most);
                     let count = portions.len() as u64;
                     let sequence = outgoing.first(&control, count, &portions[0]).expect("a term");

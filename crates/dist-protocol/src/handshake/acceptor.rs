@@ -3,11 +3,11 @@
 use crate::cookie::Cookie;
 use crate::flags::Flags;
 use crate::handshake::message::{
-    Challenge, Hello, LOWER, Status, read_complement, read_reply, write_ack,
+    Challenge, Hello, LOWER, read_complement, read_reply, read_status, write_ack, write_status,
 };
 use crate::handshake::refused::{Refused, check};
-use crate::handshake::step::{Called, Caller, Established, LocalNode, Step, Verdict};
-use crate::name::{NodeName, is_part};
+use crate::handshake::step::{Caller, Established, LocalNode, Step, Verdict};
+use crate::name::NodeName;
 
 /// State machine of the acceptor.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ impl Acceptor {
     pub fn take(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
         match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
             Awaits::Name => self.named(frame, out),
-            Awaits::Dead(known) => match Status::read(frame)? {
-                Status::Word(b"true") => {
+            Awaits::Dead(known) => match read_status(frame)? {
+                b"true" => {
                     self.ask(known, out);
                     Ok(Step::More)
                 }
-                Status::Word(b"false") => Err(Refused::Connected),
+                b"false" => Err(Refused::Connected),
                 _ => Err(Refused::Malformed("true or false")),
             },
             Awaits::Complement(mut known) => {
@@ -76,7 +76,7 @@ impl Acceptor {
                 let Known { peer, creation, theirs, .. } = known;
                 let creation = creation.ok_or(Refused::OutOfTurn)?;
                 let flags = theirs & self.local.flags;
-                Ok(Step::Done(Established { peer, creation, flags, named: None }))
+                Ok(Step::Done(Established { peer, creation, flags }))
             }
             Awaits::Decision(_) | Awaits::Nothing => Err(Refused::OutOfTurn),
         }
@@ -85,7 +85,7 @@ impl Acceptor {
     /// Continues after [`Step::Called`] with the status and the cookie that the caller must prove.
     ///
     /// # Errors
-    /// The status refuses the caller, or does not fit it. The frames in `out` must still be sent.
+    /// The status refuses the caller. The frames in `out` must still be sent.
     pub fn decide(
         &mut self,
         verdict: Verdict,
@@ -95,27 +95,18 @@ impl Acceptor {
         let Awaits::Decision(caller) = std::mem::replace(&mut self.awaits, Awaits::Nothing) else {
             return Err(Refused::OutOfTurn);
         };
-        let Caller { called, flags: theirs, creation } = caller;
-        let (peer, creation) = match (called, &verdict) {
-            (_, Verdict::Nok) => return Err(refuse(b"nok", Refused::OurCall, out)),
-            (_, Verdict::NotAllowed) => {
-                return Err(refuse(b"not_allowed", Refused::Unwanted, out));
-            }
-            (Called::Host(_), Verdict::Named(name, creation)) => {
-                Status::Named { name: name.as_str(), creation: *creation }.write(out);
-                (name.clone(), Some(*creation))
-            }
-            (Called::Name(name), Verdict::Ok | Verdict::OkSimultaneous | Verdict::Alive) => {
-                let word: &[u8] = match verdict {
-                    Verdict::OkSimultaneous => b"ok_simultaneous",
-                    Verdict::Alive => b"alive",
-                    _ => b"ok",
-                };
-                Status::Word(word).write(out);
-                (name, creation)
-            }
-            _ => return Err(Refused::OutOfTurn),
+        let (status, refused): (&[u8], _) = match verdict {
+            Verdict::Ok => (b"ok", None),
+            Verdict::OkSimultaneous => (b"ok_simultaneous", None),
+            Verdict::Alive => (b"alive", None),
+            Verdict::Nok => (b"nok", Some(Refused::OurCall)),
+            Verdict::NotAllowed => (b"not_allowed", Some(Refused::Unwanted)),
         };
+        write_status(status, out);
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        let Caller { name: peer, flags: theirs, creation } = caller;
         let known = Known { peer, creation, theirs, cookie };
         if verdict == Verdict::Alive {
             self.awaits = Awaits::Dead(known);
@@ -128,17 +119,18 @@ impl Acceptor {
     fn named(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
         let Hello { flags, creation, name } = Hello::read(frame)?;
         let flags = flags.expanded();
-        let called = if flags.has(Flags::NAME_ME) && creation.is_some() {
-            let host = is_part(name).then(|| name.to_owned());
-            Called::Host(host.ok_or(Refused::NoName)?)
-        } else {
-            Called::Name(name.parse().map_err(|_| Refused::NoName)?)
-        };
         // The old frame does not contain the upper half of the flags; the complement does.
         let higher = if creation.is_none() { !LOWER } else { 0 };
-        check(flags | Flags::from_bits(higher))
-            .map_err(|missing| refuse(b"not_allowed", missing, out))?;
-        let caller = Caller { called, flags, creation };
+        let checked = if flags.contains(Flags::NAME_ME) && creation.is_some() {
+            Err(Refused::Nameless)
+        } else {
+            check(flags | Flags::from_bits_retain(higher))
+        };
+        if let Err(refused) = checked {
+            write_status(b"not_allowed", out);
+            return Err(refused);
+        }
+        let caller = Caller { name: name.parse().map_err(|_| Refused::NoName)?, flags, creation };
         self.awaits = Awaits::Decision(caller.clone());
         Ok(Step::Called(caller))
     }
@@ -147,7 +139,7 @@ impl Acceptor {
     fn ask(&mut self, known: Known, out: &mut Vec<u8>) {
         let LocalNode { name, creation, flags } = &self.local;
         let challenge = Challenge {
-            flags: *flags | (known.theirs & Flags::NAME_ME),
+            flags: *flags,
             challenge: self.challenge,
             creation: *creation,
             name: name.as_str(),
@@ -156,10 +148,4 @@ impl Acceptor {
         self.awaits =
             if known.creation.is_some() { Awaits::Reply(known) } else { Awaits::Complement(known) };
     }
-}
-
-/// Appends the refusing status.
-fn refuse(word: &[u8], why: Refused, out: &mut Vec<u8>) -> Refused {
-    Status::Word(word).write(out);
-    why
 }

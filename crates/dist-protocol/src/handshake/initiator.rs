@@ -2,7 +2,9 @@
 
 use crate::cookie::Cookie;
 use crate::flags::Flags;
-use crate::handshake::message::{Challenge, Hello, Status, read_ack, write_reply};
+use crate::handshake::message::{
+    Challenge, Hello, read_ack, read_status, write_reply, write_status,
+};
 use crate::handshake::refused::{Refused, check};
 use crate::handshake::step::{Established, LocalNode, Step};
 use crate::name::NodeName;
@@ -10,13 +12,10 @@ use crate::name::NodeName;
 /// State machine of the initiator.
 #[derive(Debug)]
 pub struct Initiator {
-    /// Our node name, or only the host before a dynamic name is assigned.
-    name: String,
     flags: Flags,
     peer: NodeName,
     cookie: Cookie,
     challenge: u32,
-    named: Option<(NodeName, u32)>,
     awaits: Awaits,
 }
 
@@ -45,27 +44,7 @@ impl Initiator {
     ) -> Self {
         let LocalNode { name, creation, flags } = local;
         Hello::write(*flags, *creation, name.as_str(), out);
-        Self::calling(name.as_str(), *flags, peer, cookie, challenge)
-    }
-
-    /// Like [`Initiator::new`], for a node that asks the peer for a dynamic name. `host` is its host.
-    #[must_use]
-    pub fn nameless(
-        host: &str,
-        flags: Flags,
-        peer: NodeName,
-        cookie: Cookie,
-        challenge: u32,
-        out: &mut Vec<u8>,
-    ) -> Self {
-        let flags = flags.without(Flags::PUBLISHED) | Flags::NAME_ME;
-        Hello::write(flags, 0, host, out);
-        Self::calling(host, flags, peer, cookie, challenge)
-    }
-
-    fn calling(name: &str, flags: Flags, peer: NodeName, cookie: Cookie, challenge: u32) -> Self {
-        let name = name.to_owned();
-        Self { name, flags, peer, cookie, challenge, named: None, awaits: Awaits::Status }
+        Self { flags: *flags, peer, cookie, challenge, awaits: Awaits::Status }
     }
 
     /// Handles the next frame of the acceptor. Appends frames to send to `out`.
@@ -80,8 +59,7 @@ impl Initiator {
                 if !self.cookie.proves(read_ack(frame)?, self.challenge) {
                     return Err(Refused::WrongCookie);
                 }
-                let (peer, named) = (self.peer.clone(), self.named.take());
-                Ok(Step::Done(Established { peer, creation, flags, named }))
+                Ok(Step::Done(Established { peer: self.peer.clone(), creation, flags }))
             }
             Awaits::GoOn | Awaits::Nothing => Err(Refused::OutOfTurn),
         }
@@ -95,7 +73,7 @@ impl Initiator {
         if !matches!(self.awaits, Awaits::GoOn) {
             return Err(Refused::OutOfTurn);
         }
-        Status::Word(if dead { b"true" } else { b"false" }).write(out);
+        write_status(if dead { b"true" } else { b"false" }, out);
         self.awaits = Awaits::Challenge;
         if dead { Ok(()) } else { Err(Refused::Connected) }
     }
@@ -107,28 +85,18 @@ impl Initiator {
 
     fn status(&mut self, frame: &[u8]) -> Result<Step, Refused> {
         self.awaits = Awaits::Challenge;
-        let nameless = self.flags.has(Flags::NAME_ME);
-        match Status::read(frame)? {
-            Status::Named { name, creation } if nameless => {
-                let named: NodeName = name.parse().map_err(|_| Refused::NoName)?;
-                if named.host() != self.name {
-                    return Err(Refused::NoName);
-                }
-                self.named = Some((named, creation));
-                Ok(Step::More)
-            }
-            Status::Word(b"ok" | b"ok_simultaneous") if !nameless => Ok(Step::More),
-            Status::Word(b"alive") if !nameless => {
+        match read_status(frame)? {
+            b"ok" | b"ok_simultaneous" => Ok(Step::More),
+            b"alive" => {
                 self.awaits = Awaits::GoOn;
                 Ok(Step::Alive)
             }
-            Status::Word(b"nok") => Err(Refused::TheirCall),
-            Status::Word(b"not_allowed") => Err(Refused::NotAllowed),
-            Status::Word(word) => {
+            b"nok" => Err(Refused::TheirCall),
+            b"not_allowed" => Err(Refused::NotAllowed),
+            word => {
                 let text = String::from_utf8_lossy(&word[..word.len().min(40)]);
                 Err(Refused::UnknownStatus(text.into_owned()))
             }
-            Status::Named { .. } => Err(Refused::UnknownStatus("named".to_owned())),
         }
     }
 

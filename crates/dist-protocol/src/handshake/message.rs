@@ -25,13 +25,6 @@ pub(super) struct Challenge<'a> {
     pub(super) name: &'a str,
 }
 
-/// The status frame of the acceptor, `send_status`.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Status<'a> {
-    Word(&'a [u8]),
-    Named { name: &'a str, creation: u32 },
-}
-
 /// Version number in the old first frame.
 const OLD_VERSION: u16 = 5;
 
@@ -47,7 +40,7 @@ impl<'a> Hello<'a> {
         let mut cursor = Cursor(frame);
         match cursor.u8()? {
             b'N' => {
-                let flags = Flags::from_bits(cursor.u64()?);
+                let flags = Flags::from_bits_retain(cursor.u64()?);
                 let creation = Some(cursor.u32()?);
                 Some(Self { flags, creation, name: cursor.text()? })
             }
@@ -55,7 +48,7 @@ impl<'a> Hello<'a> {
                 if cursor.u16()? != OLD_VERSION {
                     return None;
                 }
-                let flags = Flags::from_bits(cursor.u32()?.into());
+                let flags = Flags::from_bits_retain(cursor.u32()?.into());
                 Some(Self { flags, creation: None, name: std::str::from_utf8(cursor.0).ok()? })
             }
             _ => None,
@@ -79,7 +72,7 @@ impl<'a> Challenge<'a> {
         if cursor.u8()? != b'N' {
             return None;
         }
-        let flags = Flags::from_bits(cursor.u64()?);
+        let flags = Flags::from_bits_retain(cursor.u64()?);
         let (challenge, creation) = (cursor.u32()?, cursor.u32()?);
         Some(Self { flags, challenge, creation, name: cursor.text()? })
     }
@@ -92,27 +85,13 @@ impl<'a> Challenge<'a> {
     }
 }
 
-impl<'a> Status<'a> {
-    pub(super) fn read(frame: &'a [u8]) -> Result<Self, Refused> {
-        Self::try_read(frame).ok_or(Refused::Malformed("a status"))
-    }
+/// Decodes `send_status`, of either side.
+pub(super) fn read_status(frame: &[u8]) -> Result<&[u8], Refused> {
+    frame.strip_prefix(b"s").ok_or(Refused::Malformed("a status"))
+}
 
-    fn try_read(frame: &'a [u8]) -> Option<Self> {
-        let word = frame.strip_prefix(b"s")?;
-        let Some(named) = word.strip_prefix(b"named:") else { return Some(Self::Word(word)) };
-        let mut cursor = Cursor(named);
-        Some(Self::Named { name: cursor.text()?, creation: cursor.u32()? })
-    }
-
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Word(word) => frame(out, &[b"s", word]),
-            Self::Named { name, creation } => {
-                let creation = creation.to_be_bytes();
-                frame(out, &[b"snamed:", &length(name), name.as_bytes(), &creation]);
-            }
-        }
-    }
+pub(super) fn write_status(word: &[u8], out: &mut Vec<u8>) {
+    frame(out, &[b"s", word]);
 }
 
 /// Decodes `send_complement`: the upper half of the flags, and the creation, which the old first frame lacks.
@@ -120,7 +99,10 @@ pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
     match frame {
         [b'c', rest @ ..] if rest.len() == 8 => {
             let mut cursor = Cursor(rest);
-            cursor.u32().map(|high| Flags::from_bits(u64::from(high) << 32)).zip(cursor.u32())
+            cursor
+                .u32()
+                .map(|high| Flags::from_bits_retain(u64::from(high) << 32))
+                .zip(cursor.u32())
         }
         _ => None,
     }

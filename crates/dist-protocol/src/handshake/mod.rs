@@ -40,7 +40,7 @@ pub use acceptor::Acceptor;
 pub use initiator::Initiator;
 pub use message::take_frame;
 pub use refused::{MOST_BYTES, Refused};
-pub use step::{Called, Caller, Established, LocalNode, Step, Verdict};
+pub use step::{Caller, Established, LocalNode, Step, Verdict};
 
 #[cfg(test)]
 mod tests;

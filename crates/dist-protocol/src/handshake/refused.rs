@@ -19,6 +19,9 @@ pub enum Refused {
     /// The peer gives an invalid node name.
     #[error("it gives a name that no node can have")]
     NoName,
+    /// The peer asks for a dynamic node name (`-name undefined`), which this node does not assign.
+    #[error("it asks for a name, and this node assigns none: start it with -name or -sname")]
+    Nameless,
     /// Another node answered than the one called.
     #[error("{called} was called and {answered} answered")]
     Stranger {
@@ -66,8 +69,6 @@ fn too_long(length: usize) -> String {
 
 /// Returns an error if the peer lacks required flags.
 pub(super) fn check(theirs: Flags) -> Result<(), Refused> {
-    match Flags::REQUIRED.without(theirs) {
-        Flags::NONE => Ok(()),
-        missing => Err(Refused::Missing(missing)),
-    }
+    let missing = Flags::REQUIRED - theirs;
+    if missing.is_empty() { Ok(()) } else { Err(Refused::Missing(missing)) }
 }

@@ -37,32 +37,21 @@ pub struct Established {
     pub creation: u32,
     /// The flags that both nodes have.
     pub flags: Flags,
-    /// The dynamic name and creation assigned by the peer, if requested.
-    pub named: Option<(NodeName, u32)>,
 }
 
 /// The caller, unauthenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The name it gives.
-    pub called: Called,
+    pub name: NodeName,
     /// Its flags, as far as they are known.
     pub flags: Flags,
     /// Its creation; `None` after the old first frame.
     pub creation: Option<u32>,
 }
 
-/// How a caller identifies itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Called {
-    /// By its node name.
-    Name(NodeName),
-    /// By its host; it asks for a dynamic node name.
-    Host(String),
-}
-
 /// The status to send to a caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Accepted.
     Ok,
@@ -74,6 +63,4 @@ pub enum Verdict {
     Alive,
     /// Refused.
     NotAllowed,
-    /// Assigns the dynamic name and creation that the caller asked for.
-    Named(NodeName, u32),
 }

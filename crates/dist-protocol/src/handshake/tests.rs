@@ -55,8 +55,7 @@ fn run(
             }
             match to.take(&frame, &mut for_initiator) {
                 Ok(Step::Called(_)) => {
-                    let decided =
-                        to.decide(verdict.clone(), Cookie::new(cookie), &mut for_initiator);
+                    let decided = to.decide(verdict, Cookie::new(cookie), &mut for_initiator);
                     ended_to = decided.err().map(Err);
                 }
                 Ok(Step::Done(done)) => ended_to = Some(Ok(done)),
@@ -93,9 +92,9 @@ fn handshake_succeeds_if_both_nodes_know_the_cookie() {
     for verdict in [Verdict::Ok, Verdict::OkSimultaneous, Verdict::Alive] {
         let (from, to) = both(verdict, ("x", "x"), true);
         let flags = Flags::OFFERED | Flags::PUBLISHED;
-        let b = Established { peer: node("b@h"), creation: 8, flags, named: None };
+        let b = Established { peer: node("b@h"), creation: 8, flags };
         assert_eq!(from, Ok(b));
-        let a = Established { peer: node("a@h"), creation: 7, flags, named: None };
+        let a = Established { peer: node("a@h"), creation: 7, flags };
         assert_eq!(to, Ok(a));
     }
 }
@@ -174,50 +173,25 @@ fn every_status_that_ends_a_call_ends_it_on_both_sides() {
 }
 
 #[test]
-fn a_node_without_a_name_is_given_one() {
-    let mut first = Vec::new();
-    let cookie = Cookie::new("x");
-    let flags = Flags::OFFERED | Flags::PUBLISHED;
-    let from = Initiator::nameless("h", flags, node("b@h"), cookie, 5, &mut first);
-    let verdict = Verdict::Named(node("x17@h"), 99);
-    let (from, to) = run(from, first, acceptor(), verdict, "x", true);
-    let from = from.expect("an end").expect("established");
-    let to = to.expect("an end").expect("established");
-    assert_eq!((from.peer, from.named), (node("b@h"), Some((node("x17@h"), 99))));
-    assert_eq!((to.peer, to.creation), (node("x17@h"), 99));
-    // A node with a dynamic name is hidden.
-    assert!(!from.flags.has(Flags::PUBLISHED) && !to.flags.has(Flags::PUBLISHED));
-}
-
-#[test]
-fn dynamic_name_is_accepted_only_if_requested_and_only_on_the_same_host() {
+fn a_node_that_asks_for_a_dynamic_name_is_refused() {
     let mut out = Vec::new();
-    let refused = initiator("x", &mut out).take(b"snamed:\0\x03c@h\0\0\0\x01", &mut out);
-    assert_eq!(refused, Err(Refused::UnknownStatus("named".to_owned())));
-    for (answer, expected) in [
-        (&b"snamed:\0\x03c@i\0\0\0\x01"[..], Refused::NoName),
-        (b"sok", Refused::UnknownStatus("ok".to_owned())),
-    ] {
-        let cookie = Cookie::new("x");
-        let mut from = Initiator::nameless("h", Flags::OFFERED, node("b@h"), cookie, 5, &mut out);
-        assert_eq!(from.take(answer, &mut out), Err(expected));
-    }
-    let mut to = acceptor();
-    to.take(&frames(&hello_of("a@h"))[0], &mut out).expect("a name");
-    out.clear();
-    let decided = to.decide(Verdict::Named(node("c@h"), 1), Cookie::new("x"), &mut out);
-    assert_eq!((decided, out.len()), (Err(Refused::OutOfTurn), 0));
+    let flags = (Flags::OFFERED | Flags::NAME_ME).bits().to_be_bytes();
+    let hello = [b"N", &flags[..], b"\0\0\0\0\0\x01h"].concat();
+    assert_eq!(acceptor().take(&hello, &mut out), Err(Refused::Nameless));
+    assert_eq!(frames(&out), [b"snot_allowed"]);
+    let named = initiator("x", &mut out).take(b"snamed:\0\x03c@h\0\0\0\x01", &mut out);
+    assert!(matches!(named, Err(Refused::UnknownStatus(_))), "{named:?}");
 }
 
 #[test]
 fn old_first_frame_of_otp_24_is_accepted_with_a_complement() {
-    let theirs = Flags::OFFERED.without(Flags::MANDATORY_25_DIGEST | Flags::ALTACT_SIG);
+    let theirs = Flags::OFFERED - (Flags::MANDATORY_25_DIGEST | Flags::ALTACT_SIG);
     let [high, low] = [(theirs.bits() >> 32) as u32, theirs.bits() as u32].map(u32::to_be_bytes);
     let hello = [b"n\0\x05", &low[..], b"old@h"].concat();
     for (complement, ends) in [(high, None), ([0; 4], Some(Flags::V4_NC))] {
         let (mut to, mut out) = (acceptor(), Vec::new());
         let Ok(Step::Called(caller)) = to.take(&hello, &mut out) else { panic!("a caller") };
-        assert_eq!((caller.called, caller.creation), (Called::Name(node("old@h")), None));
+        assert_eq!((caller.name, caller.creation), (node("old@h"), None));
         to.decide(Verdict::Ok, Cookie::new("x"), &mut out).expect("welcome");
         let complement = [b"c", &complement[..], b"\0\0\0\x09"].concat();
         let completed = to.take(&complement, &mut out);

@@ -157,7 +157,7 @@ impl Builder {
             let creation = registration.creation();
             (Some(socket), Some(registration), creation)
         };
-        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
+        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::empty() };
         let local = LocalNode { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let core = Core::new(ids, local, reach, settings, answers_within, start_link);

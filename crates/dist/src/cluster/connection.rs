@@ -74,7 +74,7 @@ impl Connection {
     }
 
     pub(super) fn flags(&self) -> Flags {
-        self.link.get().map_or(Flags::NONE, Link::flags)
+        self.link.get().map_or(Flags::empty(), Link::flags)
     }
 
     /// Sends a control message, after everything sent before with the same ordering key, as a rule the recipient's pid.

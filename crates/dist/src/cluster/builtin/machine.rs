@@ -80,7 +80,8 @@ fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
         }
     }
     let is_meant = |node: &NodeName| {
-        let is_visible = core.connection(node).is_some_and(|it| it.flags().has(Flags::PUBLISHED));
+        let is_visible =
+            core.connection(node).is_some_and(|it| it.flags().contains(Flags::PUBLISHED));
         if is_visible { visible } else { hidden }
     };
     let others = core.connected().into_iter().filter(is_meant);

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use purlin_dist_protocol::connect::NoConnection;
-use purlin_dist_protocol::handshake::{Called, Caller, Established, Verdict};
+use purlin_dist_protocol::handshake::{Caller, Established};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
 use tracing::warn;
@@ -84,12 +84,9 @@ impl Core {
     /// Accepts connections until the future is dropped.
     pub(crate) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
         let core = Arc::clone(&self);
-        let decide = move |caller: &Caller| match &caller.called {
-            Called::Name(name) => {
-                let verdict = core.state().connection_table.called(name);
-                (verdict, core.reach.cookie_of(name))
-            }
-            Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
+        let decide = move |caller: &Caller| {
+            let verdict = core.state().connection_table.called(&caller.name);
+            (verdict, core.reach.cookie_of(&caller.name))
         };
         let listener = Listener::new(socket, self.local.clone(), decide);
         let mut listener = listener.over(self.reach.transport.clone());
@@ -134,7 +131,7 @@ impl Core {
         }
         let link = (self.start_link)(self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
-        let visible = link.flags().has(Flags::PUBLISHED);
+        let visible = link.flags().contains(Flags::PUBLISHED);
         self.nodes.tell(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
         if self.state().left {
@@ -162,7 +159,7 @@ impl Core {
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
         if connection.lose(&self.ids.node) {
-            let visible = connection.flags().has(Flags::PUBLISHED);
+            let visible = connection.flags().contains(Flags::PUBLISHED);
             self.nodes.tell(&connection.node, NodeChange::Down { visible });
         }
     }

@@ -177,7 +177,7 @@ impl PendingProxy {
     ) -> Result<Pid<Term>, NotSpawned> {
         let core = cluster.core();
         let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
-        if !connection.flags().has(Flags::SPAWN) {
+        if !connection.flags().contains(Flags::SPAWN) {
             return Err(NotSpawned::NotSupported);
         }
         let ids = &core.ids;
