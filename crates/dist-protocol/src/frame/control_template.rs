@@ -9,49 +9,36 @@ use crate::control::Control;
 #[derive(Debug)]
 pub struct ControlTemplate {
     control: Control,
-    /// The last encoding of the header and the control message.
+    encoding: Encoding,
+}
+
+/// The last encoding of a template.
+#[derive(Debug, Default)]
+pub(super) struct Encoding {
+    /// Header and control message.
     beginning: Vec<u8>,
-    /// The encoder it was written to, and the version of its atom cache.
+    /// The encoder they were written to, and the version of its atom cache.
     written: Option<(u64, u64)>,
 }
 
-/// A control message to send.
+/// A control message to send: once, or repeatedly by a template.
 #[derive(Debug)]
-pub enum OutgoingControl<'a> {
-    /// Sent once.
-    Once(&'a Control),
-    /// Sent repeatedly, by a template.
-    Again(&'a mut ControlTemplate),
+pub struct OutgoingControl<'a> {
+    pub(crate) control: &'a Control,
+    pub(super) encoding: Option<&'a mut Encoding>,
 }
 
 impl<'a> From<&'a Control> for OutgoingControl<'a> {
+    #[inline]
     fn from(control: &'a Control) -> Self {
-        Self::Once(control)
+        Self { control, encoding: None }
     }
 }
 
 impl<'a> From<&'a mut ControlTemplate> for OutgoingControl<'a> {
-    fn from(control: &'a mut ControlTemplate) -> Self {
-        Self::Again(control)
-    }
-}
-
-impl OutgoingControl<'_> {
-    /// Borrows the control message again.
-    pub(crate) fn reborrow(&mut self) -> OutgoingControl<'_> {
-        match self {
-            Self::Once(control) => OutgoingControl::Once(control),
-            Self::Again(control) => OutgoingControl::Again(control),
-        }
-    }
-
-    /// The control message.
-    #[must_use]
-    pub fn control(&self) -> &Control {
-        match self {
-            Self::Once(control) => control,
-            Self::Again(control) => control.control(),
-        }
+    #[inline]
+    fn from(ControlTemplate { control, encoding }: &'a mut ControlTemplate) -> Self {
+        Self { control, encoding: Some(encoding) }
     }
 }
 
@@ -59,16 +46,11 @@ impl ControlTemplate {
     /// Creates a template without a stored encoding.
     #[must_use]
     pub fn new(control: Control) -> Self {
-        Self { control, beginning: Vec::new(), written: None }
+        Self { control, encoding: Encoding::default() }
     }
+}
 
-    /// The control message.
-    #[inline]
-    #[must_use]
-    pub fn control(&self) -> &Control {
-        &self.control
-    }
-
+impl Encoding {
     /// The stored encoding, if it is valid for this encoder and cache version.
     pub(super) fn beginning(&self, number: u64, changes: u64) -> Option<&[u8]> {
         (self.written == Some((number, changes))).then_some(&self.beginning)

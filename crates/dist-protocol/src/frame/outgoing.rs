@@ -7,7 +7,7 @@ use purlin_term::{Atom, EncodeError, Encoder, Writer};
 use crate::control::Control;
 use crate::flags::Flags;
 use crate::frame::cache::SendCache;
-use crate::frame::control_template::{ControlTemplate, OutgoingControl};
+use crate::frame::control_template::OutgoingControl;
 use crate::frame::header;
 use crate::frame::limits::FRAGMENT_SIZE;
 use crate::frame::payload::Payload;
@@ -92,22 +92,14 @@ impl Outgoing {
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<&Payload<'_>>,
     ) -> Result<Size, Unsendable> {
-        match control.into() {
-            OutgoingControl::Once(control) => self.put_once(control, payload),
-            OutgoingControl::Again(control) => self.put_again(control, payload),
-        }
-    }
-
-    fn put_again(
-        &mut self,
-        said: &mut ControlTemplate,
-        payload: Option<&Payload<'_>>,
-    ) -> Result<Size, Unsendable> {
-        let Some(Payload::Bytes(bytes)) = payload.filter(|_| self.has_headers()) else {
-            return self.put_once(said.control(), payload);
+        let OutgoingControl { control, encoding } = control.into();
+        let (Some(encoding), Some(Payload::Bytes(bytes)), true) =
+            (encoding, payload, self.has_headers())
+        else {
+            return self.put_once(control, payload);
         };
         if bytes.len() <= FRAGMENT_SIZE
-            && let Some(beginning) = said.beginning(self.number, self.cache.changes())
+            && let Some(beginning) = encoding.beginning(self.number, self.cache.changes())
         {
             let length = (beginning.len() + bytes.len()) as u32;
             self.frames.reserve(4 + beginning.len() + bytes.len());
@@ -117,10 +109,10 @@ impl Outgoing {
             return Ok(Size::Small);
         }
         let start = self.frames.len() + 4;
-        let put = self.put_once(said.control(), payload)?;
+        let put = self.put_once(control, payload)?;
         if put == Size::Small && !self.cache.is_changed() {
             let beginning = &self.frames[start..self.frames.len() - bytes.len()];
-            said.was_written(self.number, self.cache.changes(), beginning);
+            encoding.was_written(self.number, self.cache.changes(), beginning);
         }
         Ok(put)
     }

@@ -371,18 +371,19 @@ proptest! {
         said in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
     ) {
         let (mut once, mut again) = (Outgoing::new(flags), Outgoing::new(flags));
-        let mut repeated: Vec<_> = controls.into_iter().map(ControlTemplate::new).collect();
+        let repeated = |control: Control| (control.clone(), ControlTemplate::new(control));
+        let mut repeated: Vec<_> = controls.into_iter().map(repeated).collect();
         let mut due = Vec::new();
         for (which, payload, as_bytes) in said {
-            let control = which.get_mut(&mut repeated[..]);
-            let payload = control.control().has_payload().then_some(payload);
-            due.push(Signal { control: control.control().clone(), payload: payload.clone() });
+            let (control, template) = which.get_mut(&mut repeated[..]);
+            let payload = control.has_payload().then_some(payload);
+            due.push(Signal { control: control.clone(), payload: payload.clone() });
             let payload = payload.map(|term| match as_bytes {
                 true => Payload::Bytes(term.encode().expect("a term")[1..].to_vec().into()),
                 false => Payload::Term(term),
             });
-            prop_assert_eq!(once.put(control.control(), payload.as_ref()), Ok(Size::Small));
-            prop_assert_eq!(again.put(control, payload.as_ref()), Ok(Size::Small));
+            prop_assert_eq!(once.put(&*control, payload.as_ref()), Ok(Size::Small));
+            prop_assert_eq!(again.put(template, payload.as_ref()), Ok(Size::Small));
         }
         let (mut expected, mut bytes) = (Vec::new(), Vec::new());
         once.swap(&mut expected);

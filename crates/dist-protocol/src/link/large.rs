@@ -12,7 +12,7 @@ use tracing::error;
 
 use crate::control::Control;
 use crate::frame::{FRAGMENT_SIZE, Payload, Signal, Size, Unsendable};
-use crate::link::shared::Shared;
+use crate::link::shared::{Shared, notified_until};
 
 /// Low watermark for bytes of large messages in the queue: below it the next fragment is added. Frames of other senders
 /// then wait for at most this and one fragment.
@@ -110,21 +110,15 @@ impl Large {
 
     /// Waits until the queue holds few bytes of large messages.
     async fn wait_for_low_watermark(&self) -> Result<(), Ended> {
-        loop {
-            let room = self.shared.capacity.notified();
-            tokio::pin!(room);
-            room.as_mut().enable();
-            {
-                let state = self.shared.lock();
-                if state.ended.is_some() {
-                    return Err(Ended);
-                }
-                if state.fragment_bytes + state.fragment_bytes_in_flight <= LOW_WATERMARK {
-                    return Ok(());
-                }
+        let is_low = || {
+            let state = self.shared.lock();
+            let waiting = state.fragment_bytes + state.fragment_bytes_in_flight;
+            match state.ended {
+                Some(_) => Some(Err(Ended)),
+                None => (waiting <= LOW_WATERMARK).then_some(Ok(())),
             }
-            room.await;
-        }
+        };
+        notified_until(&self.shared.capacity, is_low).await
     }
 
     /// Adds the signals that the sender has sent meanwhile, up to the next large message, which is returned. Returns

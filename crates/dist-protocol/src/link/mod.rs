@@ -58,7 +58,7 @@ use crate::handshake::Established;
 use crate::name::NodeName;
 use large::Large;
 use purlin_term::Pid;
-use shared::Shared;
+use shared::{Shared, notified_until};
 
 pub use ended::{Ended, Unsent};
 pub use reader::Receive;
@@ -159,13 +159,9 @@ impl Link {
     /// Waits for capacity.
     pub async fn wait_for_capacity(&self, line: Option<&Pid>) {
         // WHY checked first: registering a waiter takes longer than sending.
-        while !self.has_capacity(line) {
-            let room = self.0.capacity.notified();
-            tokio::pin!(room);
-            room.as_mut().enable();
-            if !self.has_capacity(line) {
-                room.await;
-            }
+        if !self.has_capacity(line) {
+            let has_capacity = || self.has_capacity(line).then_some(());
+            notified_until(&self.0.capacity, has_capacity).await;
         }
     }
 

@@ -129,10 +129,11 @@ impl Shared {
     pub(super) fn put(
         &self,
         sender: Option<&Pid>,
-        mut control: OutgoingControl<'_>,
+        control: OutgoingControl<'_>,
         payload: Option<Payload<'_>>,
     ) -> Result<Option<Signal<Payload<'static>>>, Unsent> {
-        if control.control().has_payload() != payload.is_some() {
+        let said = control.control;
+        if said.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
         }
         let mut state = self.lock();
@@ -142,17 +143,17 @@ impl Shared {
         if state.closing {
             return Err(Unsent::Ended(Ended::ByUs));
         }
-        let owned = |control: OutgoingControl<'_>, payload: Option<Payload<'_>>| Signal {
-            control: control.control().clone(),
+        let owned = |payload: Option<Payload<'_>>| Signal {
+            control: said.clone(),
             payload: payload.map(Payload::into_owned),
         };
         if !state.held_back.is_empty()
             && let Some(behind) = state.held_back.get_mut(&sender.cloned())
         {
-            behind.push_back(owned(control, payload));
+            behind.push_back(owned(payload));
             return Ok(None);
         }
-        match state.out.put(control.reborrow(), payload.as_ref())? {
+        match state.out.put(control, payload.as_ref())? {
             Size::Small => {
                 if state.is_crowded(self.settings.high_watermark) {
                     self.update_crowded(&state);
@@ -163,7 +164,7 @@ impl Shared {
             Size::Large => {
                 state.held_back.insert(sender.cloned(), VecDeque::new());
                 self.update_crowded(&state);
-                Ok(Some(owned(control, payload)))
+                Ok(Some(owned(payload)))
             }
         }
     }
@@ -187,15 +188,7 @@ impl Shared {
 
     /// Waits for the end and returns its reason.
     pub(super) async fn over(&self) -> Ended {
-        loop {
-            let over = self.over.notified();
-            tokio::pin!(over);
-            over.as_mut().enable();
-            if let Some(ended) = &self.lock().ended {
-                return ended.clone();
-            }
-            over.await;
-        }
+        notified_until(&self.over, || self.lock().ended.clone()).await
     }
 
     /// Ends the link, unless it has ended; queued frames are lost.
@@ -208,5 +201,18 @@ impl Shared {
         drop((behind, out));
         self.capacity.notify_waiters();
         self.over.notify_waiters();
+    }
+}
+
+/// Waits for notifications until `result` returns a result.
+pub(super) async fn notified_until<T>(notify: &Notify, result: impl Fn() -> Option<T>) -> T {
+    loop {
+        let notified = notify.notified();
+        tokio::pin!(notified);
+        notified.as_mut().enable();
+        if let Some(result) = result() {
+            return result;
+        }
+        notified.await;
     }
 }

@@ -43,13 +43,9 @@ const ATOMS: [(&str, ExitReason); 8] = [
 /// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
-        ExitReason::ShutdownWith(why) => Term::tuple([Term::atom("shutdown"), told(why)]),
+        ExitReason::ShutdownWith(why) => tagged!("shutdown", told(why)),
         ExitReason::Error(why) => told(why),
-        ExitReason::Panic(panic) => Term::tuple([
-            Term::atom("panic"),
-            Term::from(panic.message.as_str()),
-            Term::from(panic.place.as_str()),
-        ]),
+        ExitReason::Panic(panic) => tagged!("panic", panic.message.as_str(), panic.place.as_str()),
         other => match ATOMS.iter().find(|(_, reason)| reason == other) {
             Some((name, _)) => Term::atom(name),
             None => Term::from(other.to_string().as_str()),

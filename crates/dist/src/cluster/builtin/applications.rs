@@ -52,7 +52,7 @@ pub(super) fn export(offer: &Offer<'_>) {
             }
         };
         let process = core.ids.node.try_spawn(shows).map_err(|_| Term::atom("system_limit"))?;
-        Ok(Term::tuple([Term::atom("ok"), core.ids.pid(process.id()).into()]))
+        Ok(tagged!("ok", core.ids.pid(process.id())))
     });
 }
 
@@ -115,9 +115,8 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
             if before.as_ref() == Some(&now) {
                 continue;
             }
-            let told = [Term::atom("delivery"), me_there.clone(), Term::atom(kind)];
-            let told = told.into_iter().chain([given.clone(), now.clone()]);
-            client.send(Term::tuple(told));
+            let (kind, given) = (Term::atom(kind), given.clone());
+            client.send(tagged!("delivery", me_there.clone(), kind, given, now.clone()));
             *before = Some(now);
         }
     }
@@ -149,7 +148,7 @@ fn running(core: &Core) -> Term {
 /// The process tree of an application: `{Root, [{Name, Pid}], [{Parent, Child}], []}`, with names as strings.
 fn tree(core: &Core, application: &str) -> Term {
     let Some(master) = core.ids.node.application(application).map(|one| one.id()) else {
-        return Term::tuple([Term::NIL, Term::NIL, Term::NIL, Term::NIL]);
+        return Term::tuple([Term::NIL; 4]);
     };
     let all = processes::all(core);
     let mut children: HashMap<ProcessId, Vec<ProcessId>> = HashMap::new();

@@ -216,12 +216,17 @@ fn statistics(core: &Core, before: &Since, item: &Term) -> Outcome {
             Term::list([first].into_iter().chain(queues()))
         }
         "scheduler_wall_time" | "scheduler_wall_time_all" => scheduler_wall_time(core),
-        "io" => Term::tuple([pair("input", 0), pair("output", 0)]),
+        "io" => io(),
         "garbage_collection" => Term::tuple([0, 0, 0].map(Term::from)),
         "context_switches" => Term::tuple([0, 0].map(Term::from)),
         "microstate_accounting" => Term::atom("undefined"),
         _ => return badarg(),
     })
+}
+
+/// Bytes of ports, which do not exist.
+pub(super) fn io() -> Term {
+    Term::tuple(["input", "output"].map(|name| pair(name, 0)))
 }
 
 /// Number of runnable processes.

@@ -40,7 +40,7 @@ impl<J: Send + 'static> Asker<J> {
         nodes.sort_unstable_by(|a, b| b.cmp(a));
         nodes.dedup();
         for (place, node) in nodes.iter().enumerate() {
-            let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
+            let asked = self.ask(node, tagged!("set_lock", id.clone())).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
                 self.give_back(id, nodes[..place].iter()).await;
                 return false;
@@ -51,7 +51,7 @@ impl<J: Send + 'static> Asker<J> {
 
     async fn give_back(&mut self, id: &Term, nodes: impl Iterator<Item = &NodeName>) {
         for node in nodes {
-            self.ask(node, Term::tuple([Term::atom("del_lock"), id.clone()])).await;
+            self.ask(node, tagged!("del_lock", id.clone())).await;
         }
     }
 
@@ -116,14 +116,14 @@ impl Locker {
         let own = Term::from(self.asker.core.ids.pid(self.asker.me.id()));
         let mut lockers = [own, Term::from(them.locker.clone())];
         lockers.sort_by(Term::compare);
-        Term::tuple([Term::atom("global"), Term::list(lockers)])
+        tagged!("global", Term::list(lockers))
     }
 
     fn tell(&self, them: &Them, set: bool) {
-        let own = Term::from(self.asker.core.ids.pid(self.asker.me.id()));
+        let own = self.asker.core.ids.pid(self.asker.me.id());
         let known = Term::list(self.known.iter().map(atom));
-        let set = [Term::atom("lock_set"), own, Term::from(set), known, them.his.clone()];
-        cast(&self.asker.core, &them.node, Term::tuple(set));
+        let set = tagged!("lock_set", own, set, known, them.his.clone());
+        cast(&self.asker.core, &them.node, set);
     }
 
     /// The peer's locker has locked its partition and this node; now locks our partition.

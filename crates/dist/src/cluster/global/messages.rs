@@ -36,7 +36,7 @@ pub(super) fn send_if_connected(core: &Arc<Core>, node: &NodeName, what: Term) {
 }
 
 pub(super) fn cast(core: &Arc<Core>, node: &NodeName, what: Term) {
-    send(core, node, Term::tuple([Term::atom("$gen_cast"), what]));
+    send(core, node, tagged!("$gen_cast", what));
 }
 
 /// Calls a server. Returns `None` if it does not exist, or ends.

@@ -158,8 +158,7 @@ impl Cluster {
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
         let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail<Job>>| {
-            let id = Term::from(inside.ids.pid(me.id()));
-            let id = Term::tuple([Term::atom("global"), id]);
+            let id = tagged!("global", inside.ids.pid(me.id()));
             let mut asker = Asker { me, core: inside, server };
             let nodes = asker.lock_all(&id).await;
             let result = asker.act(act, &names, &nodes).await;
@@ -195,11 +194,10 @@ impl Asker<Job> {
                 if let Some(other) = names.of(&pid) {
                     return Err(NotRegistered::Named(other));
                 }
-                let entry = [Term::atom("register"), name, Term::from(pid), resolve::method()];
-                Term::tuple(entry)
+                tagged!("register", name, pid, resolve::method())
             }
             Act::Unregister(_) if !had => return Ok(false),
-            Act::Unregister(name) => Term::tuple([Term::atom("unregister"), name]),
+            Act::Unregister(name) => tagged!("unregister", name),
         };
         for node in nodes {
             self.ask(node, request.clone()).await;

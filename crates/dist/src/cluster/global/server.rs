@@ -232,13 +232,12 @@ impl Server {
                 if !self.lost.is_news(&of, &to, life, number.as_integer()?) {
                     return None;
                 }
-                let whole =
-                    [Term::atom("lost_connection"), atom(&of), life.clone(), number.clone()];
-                let whole = Term::tuple(whole.into_iter().chain([atom(&to)]));
-                self.tell_known(&of, &whole);
+                let (life, number) = (life.clone(), number.clone());
+                let lost = tagged!("lost_connection", atom(&of), life, number, atom(&to));
+                self.tell_known(&of, &lost);
                 let other = if to == self.core.ids.name { of } else { to };
                 if self.is_known(&other) {
-                    let remove = Term::tuple([Term::atom("remove_connection"), self.us()]);
+                    let remove = tagged!("remove_connection", self.us());
                     send_if_connected(&self.core, &other, remove);
                     self.lost.warn(&other, "asked to disconnect");
                     self.gone(&other, true);
@@ -282,8 +281,8 @@ impl Server {
         }
         self.locker.send(ClientMail::Job(Job::Unknown(node.clone())));
         if let Some((life, number)) = self.lost.notes(node, removed) {
-            let said = [Term::atom("lost_connection"), self.us(), life, number, atom(node)];
-            self.tell_known(node, &Term::tuple(said));
+            let lost = tagged!("lost_connection", self.us(), life, number, atom(node));
+            self.tell_known(node, &lost);
         }
         self.known.remove(node);
     }

@@ -142,13 +142,13 @@ impl Sharer {
         }
     }
 
-    fn own_pid(&self) -> Term {
-        Term::from(self.core.ids.pid(self.me.id()))
+    fn own_pid(&self) -> purlin_term::Pid {
+        self.core.ids.pid(self.me.id())
     }
 
     fn discover(&self, node: NodeName) {
         if let Some(there) = self.core.named(self.name.clone(), &node) {
-            there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
+            there.send(tagged!("discover", self.own_pid()));
         }
     }
 
@@ -210,10 +210,10 @@ impl Sharer {
         let own = self.own.iter().map(|(group, members)| {
             Term::tuple([term_of(group), Term::list(members.iter().map(pid))])
         });
-        let sync = Term::tuple([Term::atom("sync"), self.own_pid(), Term::list(own)]);
-        there.send(Term::tuple([Term::atom("$gen_cast"), sync]));
+        let sync = tagged!("sync", self.own_pid(), Term::list(own));
+        there.send(tagged!("$gen_cast", sync));
         if !was_known {
-            there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
+            there.send(tagged!("discover", self.own_pid()));
         }
     }
 
@@ -307,7 +307,7 @@ impl Sharer {
             let (group, pid) = (term_of(&event.group), Term::from(self.core.ids.pid(member)));
             let told = if event.change == Change::Joined {
                 members.push(member);
-                [Term::atom("join"), self.own_pid(), group, pid]
+                tagged!("join", self.own_pid(), group, pid)
             } else {
                 if let Some(place) = members.iter().position(|known| *known == member) {
                     members.swap_remove(place);
@@ -315,9 +315,8 @@ impl Sharer {
                 if members.is_empty() {
                     self.own.remove(&event.group);
                 }
-                [Term::atom("leave"), self.own_pid(), pid, Term::list([group])]
+                tagged!("leave", self.own_pid(), pid, Term::list([group]))
             };
-            let told = Term::tuple(told);
             for peer in self.scopes.keys() {
                 if let Some(there) = self.core.proxy(peer) {
                     there.send(told.clone());

@@ -94,7 +94,7 @@ async fn ask(
     let from = core.ids.pid(me.id());
     // WHY no monitor: the end of the connection is seen below, and every node has a `net_kernel`.
     let tag = Term::from(core.ids.reference(core.ids.monitor()));
-    let request = Term::tuple([Term::atom("is_auth"), Term::Atom(core.ids.atom.clone())]);
+    let request = tagged!("is_auth", core.ids.atom.clone());
     let call = GenCall { from: from.clone(), tag: tag.clone(), request };
     let to = Atom::from_static("net_kernel");
     let control = Control::RegSend { from: from.clone(), to, token: None };

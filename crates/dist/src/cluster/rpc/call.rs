@@ -10,6 +10,7 @@ use purlin_term::{Atom, Term};
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::rex;
 
 /// Message type of the process that makes a call.
 #[derive(Message)]
@@ -117,14 +118,9 @@ impl Core {
         timeout: Duration,
     ) -> Result<Term, CallError> {
         let atom = |text| Atom::new(text).map(Term::Atom).map_err(|_| CallError::NotMade);
-        let (arguments, leader) = (Term::List(arguments), Term::atom("user"));
-        let call = [Term::atom("call"), atom(module)?, atom(function)?, arguments, leader];
-        let rex = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
-        let value = self.call_pid(rex, Term::tuple(call), timeout).await?;
-        match value.as_tuple() {
-            Some([tag, why]) if tag.is_atom("badrpc") => Err(CallError::BadRpc(why.clone())),
-            _ => Ok(value),
-        }
+        let call = rex::call(atom(module)?, atom(function)?, arguments);
+        let server = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
+        rex::value(self.call_pid(server, call, timeout).await?).map_err(CallError::BadRpc)
     }
 }
 

@@ -49,6 +49,6 @@ impl GenCall {
     /// Encodes the call.
     pub(crate) fn into_term(self) -> Term {
         let from = Term::tuple([Term::from(self.from), self.tag]);
-        Term::tuple([Term::atom("$gen_call"), from, self.request])
+        tagged!("$gen_call", from, self.request)
     }
 }

@@ -149,8 +149,7 @@ impl<S: Server> Served<S> {
                 match (self.calls)(question) {
                     Ok(ask) => Mail::Call(ask(caller)),
                     Err(why) => {
-                        let told = Term::from(why.as_str());
-                        caller.refuse(Term::tuple([Term::atom("bad_call"), told]));
+                        caller.refuse(tagged!("bad_call", why.as_str()));
                         return Err(why);
                     }
                 }
