@@ -146,11 +146,6 @@ impl ConnectionTable {
             _ => false,
         }
     }
-
-    /// The connected nodes.
-    pub fn connected(&self) -> impl Iterator<Item = &NodeName> {
-        self.up.keys()
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
+use crate::epmd::codec::{self, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
 
 /// Timeout of a query.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
@@ -94,8 +94,8 @@ impl Epmd {
     /// *Cancellation*: closes the connection.
     pub async fn names(&self) -> Result<Vec<(String, u16)>, Failed> {
         let read = |bytes: &[u8], ended| match ended {
-            true => codec::read_names(bytes).map(Answer::Whole),
-            false => Ok(Answer::Incomplete),
+            true => codec::read_names(bytes).map(Some),
+            false => Ok(None),
         };
         self.ask(&Request::Names, MOST_NAMES, read).await
     }
@@ -104,7 +104,7 @@ impl Epmd {
         &self,
         request: &Request,
         most: usize,
-        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+        read: impl Fn(&[u8], bool) -> Result<Option<T>, Malformed>,
     ) -> Result<T, Failed> {
         let asked = async {
             let mut socket = self.connect().await?;
@@ -123,7 +123,7 @@ impl Epmd {
         socket: &mut TcpStream,
         request: &Request,
         most: usize,
-        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+        read: impl Fn(&[u8], bool) -> Result<Option<T>, Malformed>,
     ) -> Result<T, Failed> {
         let mut bytes = Vec::new();
         request.write(&mut bytes);
@@ -133,14 +133,14 @@ impl Epmd {
             let came =
                 socket.read_buf(&mut bytes).await.map_err(|error| self.unreachable(error))?;
             match read(&bytes, came == 0).map_err(|what| Failed::Malformed(self.address, what))? {
-                Answer::Whole(answer) => return Ok(answer),
-                Answer::Incomplete if came == 0 => {
+                Some(answer) => return Ok(answer),
+                None if came == 0 => {
                     return Err(self.unreachable(io::ErrorKind::UnexpectedEof.into()));
                 }
-                Answer::Incomplete if bytes.len() > most => {
+                None if bytes.len() > most => {
                     return Err(Failed::Malformed(self.address, Malformed::TooLong));
                 }
-                Answer::Incomplete => {}
+                None => {}
             }
         }
     }

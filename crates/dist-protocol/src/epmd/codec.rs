@@ -84,15 +84,6 @@ impl Found {
     }
 }
 
-/// Result of decoding an answer that may be incomplete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer<T> {
-    /// More bytes are needed.
-    Incomplete,
-    /// The complete answer.
-    Whole(T),
-}
-
 /// Error for bytes that are not the epmd protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
@@ -162,11 +153,12 @@ impl Request {
     }
 }
 
-/// Decodes the answer to a registration: the creation, or `None` if epmd refuses the registration.
+/// Decodes the answer to a registration: the creation, or `Some(None)` if epmd refuses the registration. Returns `None`
+/// if the answer is incomplete.
 ///
 /// # Errors
 /// Not the answer to [`Request::Alive`].
-pub fn read_alive(bytes: &[u8]) -> Result<Answer<Option<u32>>, Malformed> {
+pub fn read_alive(bytes: &[u8]) -> Result<Option<Option<u32>>, Malformed> {
     let mut cursor = Cursor(bytes);
     let Some((kind, result)) = cursor.u8().zip(cursor.u8()) else { return incomplete(bytes, 6) };
     let creation = match kind {
@@ -174,8 +166,7 @@ pub fn read_alive(bytes: &[u8]) -> Result<Answer<Option<u32>>, Malformed> {
         ALIVE2_RESP => cursor.u16().map(u32::from),
         _ => return Err(Malformed::Answer),
     };
-    let whole = |creation| Answer::Whole((result == 0).then_some(creation));
-    Ok(creation.map_or(Answer::Incomplete, whole))
+    Ok(creation.map(|creation| (result == 0).then_some(creation)))
 }
 
 /// Encodes the answer to [`Request::Alive`]: the creation, or `None` if the name is taken.
@@ -184,21 +175,21 @@ pub fn write_alive(creation: Option<u32>, out: &mut Vec<u8>) {
     out.extend_from_slice(&creation.unwrap_or(0).to_be_bytes());
 }
 
-/// Decodes the answer to a lookup; `None` if the node is not registered.
+/// Decodes the answer to a lookup; `Some(None)` if the node is not registered, `None` if the answer is incomplete.
 ///
 /// # Errors
 /// Not the answer to [`Request::PortPlease`].
-pub fn read_port(bytes: &[u8]) -> Result<Answer<Option<Found>>, Malformed> {
+pub fn read_port(bytes: &[u8]) -> Result<Option<Option<Found>>, Malformed> {
     let mut cursor = Cursor(bytes);
     match cursor.u8() {
-        None => return Ok(Answer::Incomplete),
+        None => return Ok(None),
         Some(PORT2_RESP) => {}
         Some(_) => return Err(Malformed::Answer),
     }
     match cursor.u8() {
-        None => return Ok(Answer::Incomplete),
+        None => return Ok(None),
         Some(0) => {}
-        Some(_) => return Ok(Answer::Whole(None)),
+        Some(_) => return Ok(Some(None)),
     }
     let read = |cursor: &mut Cursor<'_>| {
         let port = cursor.u16()?;
@@ -206,7 +197,7 @@ pub fn read_port(bytes: &[u8]) -> Result<Answer<Option<Found>>, Malformed> {
         Some(Found { port, kind, versions })
     };
     match read(&mut cursor) {
-        Some(found) => Ok(Answer::Whole(Some(found))),
+        Some(found) => Ok(Some(Some(found))),
         None => incomplete(bytes, MOST_REQUEST),
     }
 }
@@ -267,8 +258,8 @@ fn described(cursor: &mut Cursor<'_>) -> Option<(String, Kind, (u16, u16))> {
 }
 
 /// The result for missing bytes: incomplete, or an error if there are already more than `most`.
-fn incomplete<T>(bytes: &[u8], most: usize) -> Result<Answer<T>, Malformed> {
-    if bytes.len() < most { Ok(Answer::Incomplete) } else { Err(Malformed::TooLong) }
+fn incomplete<T>(bytes: &[u8], most: usize) -> Result<Option<T>, Malformed> {
+    if bytes.len() < most { Ok(None) } else { Err(Malformed::TooLong) }
 }
 
 #[cfg(test)]
@@ -297,10 +288,10 @@ mod tests {
 
     #[test]
     fn a_registration_is_answered_with_a_creation_of_either_size_or_refused() {
-        assert_eq!(read_alive(b"v\0\0\x01\x02\x03"), Ok(Answer::Whole(Some(0x0001_0203))));
-        assert_eq!(read_alive(b"y\0\x01\x02"), Ok(Answer::Whole(Some(0x0102))));
-        assert_eq!(read_alive(b"v\x01\0\0\0\0"), Ok(Answer::Whole(None)));
-        assert_eq!(read_alive(b"v\0\0\x01\x02"), Ok(Answer::Incomplete));
+        assert_eq!(read_alive(b"v\0\0\x01\x02\x03"), Ok(Some(Some(0x0001_0203))));
+        assert_eq!(read_alive(b"y\0\x01\x02"), Ok(Some(Some(0x0102))));
+        assert_eq!(read_alive(b"v\x01\0\0\0\0"), Ok(Some(None)));
+        assert_eq!(read_alive(b"v\0\0\x01\x02"), Ok(None));
         assert_eq!(read_alive(b"w\0\0\x01\x02\x03"), Err(Malformed::Answer));
     }
 
@@ -310,12 +301,12 @@ mod tests {
         write_port(Some(&alive()), &mut out);
         let found = Found { port: 0x1234, kind: Kind::Hidden, versions: (6, 6) };
         for end in 0..out.len() {
-            assert_eq!(read_port(&out[..end]), Ok(Answer::Incomplete), "{end} bytes");
+            assert_eq!(read_port(&out[..end]), Ok(None), "{end} bytes");
         }
-        assert_eq!(read_port(&out), Ok(Answer::Whole(Some(found))));
+        assert_eq!(read_port(&out), Ok(Some(Some(found))));
         assert!(found.speaks_ours());
         assert!(!Found { versions: (5, 5), ..found }.speaks_ours());
-        assert_eq!(read_port(b"w\x01"), Ok(Answer::Whole(None)));
+        assert_eq!(read_port(b"w\x01"), Ok(Some(None)));
         assert_eq!(read_port(b"x\0"), Err(Malformed::Answer));
         assert_eq!(read_port(&[&b"w\0"[..], &[1; 3000]].concat()), Err(Malformed::TooLong));
     }

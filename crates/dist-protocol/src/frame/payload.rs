@@ -46,12 +46,6 @@ impl Payload<'_> {
     }
 }
 
-impl From<Term> for Payload<'static> {
-    fn from(term: Term) -> Self {
-        Self::Term(term)
-    }
-}
-
 /// The part of a payload not yet encoded.
 pub(crate) enum FragmentEncoder<'a> {
     Term(Encoder<'a, 'a>),
@@ -122,19 +116,18 @@ impl<'a> Unread<'a> {
                 bytes
             }
             _ => {
-                let term = self.term().map_err(NoValue::Invalid)?;
-                return purlin_term::from_term(&term).map_err(NoValue::Other);
+                return Ok(purlin_term::from_term(&self.term()?)?);
             }
         };
         let mut reader = Reader::with_atoms(bytes, self.atoms);
         match purlin_term::from_reader(&mut reader) {
             Ok(value) if reader.rest().is_empty() => Ok(value),
-            Ok(_) => Err(NoValue::Invalid(InvalidMessage::Trailing)),
+            Ok(_) => Err(InvalidMessage::Trailing.into()),
             // Only decoding all of it shows whether it is a valid term.
-            Err(why) => self.term().map_or_else(
-                |invalid| Err(NoValue::Invalid(invalid)),
-                |_| Err(NoValue::Other(why)),
-            ),
+            Err(why) => {
+                self.term()?;
+                Err(why.into())
+            }
         }
     }
 }

@@ -190,12 +190,6 @@ impl Link {
         Ok(())
     }
 
-    /// Number of bytes queued for writing.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.0.lock().waiting()
-    }
-
     /// Traffic so far.
     #[must_use]
     pub fn traffic(&self) -> Traffic {

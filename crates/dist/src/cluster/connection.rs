@@ -1,6 +1,5 @@
 //! One connection of the cluster: its link, and its table of links and monitors.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -144,20 +143,13 @@ impl Connection {
 
 /// A message that is sent when the last clone of this value is dropped. Each proxy with pending messages to the same
 /// process receives a clone in order, and drops it after those messages or when it ends.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("something for {theirs}")]
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
     pub(super) said: Option<(Control, Option<Term>)>,
 }
-
-impl fmt::Display for Deferred {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "something for {}", Term::from(self.theirs.clone()))
-    }
-}
-
-impl std::error::Error for Deferred {}
 
 impl Drop for Deferred {
     fn drop(&mut self) {

@@ -10,6 +10,7 @@ use purlin_term::{Pid, Term};
 use super::{machine, processes};
 use crate::cluster::core::Core;
 use crate::cluster::proxy::gone::gone;
+use crate::cluster::rpc::gen_call::cast;
 use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
 
 /// Interval between two checks for changes.
@@ -94,7 +95,7 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
     loop {
         tokio::select! {
             message = me.receive() => {
-                let Some((view, given, is_on)) = asked(&message) else { continue };
+                let Some((view, given, is_on)) = asked(message) else { continue };
                 if !is_on {
                     views.remove(&view);
                     continue;
@@ -123,11 +124,9 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
 }
 
 /// Decodes the cast `{From, What, Aux, OnOff, Options}`.
-fn asked(message: &Term) -> Option<(View, Term, bool)> {
-    let [mark, cast] = message.as_tuple()? else { return None };
-    let [_, what, given, is_on, _] = cast.as_tuple().filter(|_| mark.is_atom("$gen_cast"))? else {
-        return None;
-    };
+fn asked(message: Term) -> Option<(View, Term, bool)> {
+    let cast = cast(message).ok()?;
+    let [_, what, given, is_on, _] = cast.as_tuple()? else { return None };
     let view = match what.as_atom()?.as_str() {
         "app_ctrl" => View::All,
         "app" => View::Tree(given.as_atom()?.as_str().to_owned()),

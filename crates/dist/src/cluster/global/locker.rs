@@ -12,26 +12,29 @@ use purlin_term::{Atom, Term};
 
 use super::handle::SERVER;
 use super::mail::{ClientMail, Job, Mail, Them};
-use super::messages::{ask, atom, cast};
+use super::messages::{atom, cast};
 use crate::cluster::core::Core;
+use crate::cluster::rpc::call::ask;
 
 /// A process that calls the servers of all nodes.
-pub(super) struct Asker<J> {
-    pub(super) me: Process<ClientMail<J>>,
+pub(super) struct Asker {
+    pub(super) me: Process<ClientMail>,
     pub(super) core: Arc<Core>,
     /// The server of this node.
     pub(super) server: Pid<Mail>,
 }
 
-impl<J: Send + 'static> Asker<J> {
+impl Asker {
     /// Calls the server of a node. Returns `None` if the node is disconnected.
     pub(super) async fn ask(&mut self, node: &NodeName, request: Term) -> Option<Term> {
         let (me, core) = (&mut self.me, &self.core);
-        if *node == core.ids.name {
-            return ask(me, core, &self.server, request).await;
-        }
-        let server = core.named(Atom::from_static(SERVER), node)?;
-        ask(me, core, &server, request).await
+        let answer = if *node == core.ids.name {
+            ask(me, core, &self.server, request, Duration::MAX).await
+        } else {
+            let server = core.named(Atom::from_static(SERVER), node)?;
+            ask(me, core, &server, request, Duration::MAX).await
+        };
+        answer.ok()
     }
 
     /// Requests a lock on all given nodes, the greatest first; on failure releases those acquired. Skips disconnected
@@ -63,7 +66,7 @@ impl<J: Send + 'static> Asker<J> {
 
 /// The locker: merges our partition with others, one at a time.
 pub(super) struct Locker {
-    pub(super) asker: Asker<Job>,
+    pub(super) asker: Asker,
     pub(super) them: Vec<Them>,
     pub(super) known: Vec<NodeName>,
 }

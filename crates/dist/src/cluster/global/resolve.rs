@@ -5,14 +5,15 @@
 //! methods of `global`, which are implemented here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::{ExitReason, Process};
 use purlin_term::{Atom, Export, Pid, Term};
 
 use super::handle::Names;
-use super::mail::{ClientMail, Job};
-use super::messages::ask;
+use super::mail::ClientMail;
 use crate::cluster::core::Core;
+use crate::cluster::rpc::call::ask;
 use crate::cluster::rpc::export::Outcome;
 use crate::cluster::rpc::rex;
 
@@ -51,7 +52,7 @@ pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Confl
 
 /// Resolves conflicts. Returns the changes to apply here, and on the peer.
 pub(super) async fn decide(
-    mut me: Process<ClientMail<Job>>,
+    mut me: Process<ClientMail>,
     core: Arc<Core>,
     conflicts: Vec<Conflict>,
     mut here: Vec<Term>,
@@ -83,19 +84,14 @@ pub(super) async fn decide(
 }
 
 async fn on_beam(
-    me: &mut Process<ClientMail<Job>>,
+    me: &mut Process<ClientMail>,
     core: &Arc<Core>,
     process: &Pid,
     arguments: Vec<Term>,
 ) -> Option<Term> {
     let server = core.named(Atom::from_static("rex"), &process.node.as_str().parse().ok()?)?;
-    let value = ask(
-        me,
-        core,
-        &server,
-        rex::call(Term::atom("global"), Term::atom("resolve_it"), arguments),
-    )
-    .await?;
+    let call = rex::call(Term::atom("global"), Term::atom("resolve_it"), arguments);
+    let value = ask(me, core, &server, call, Duration::MAX).await.ok()?;
     rex::value(value).ok()
 }
 

@@ -28,7 +28,7 @@ use super::lost::Lost;
 use super::mail::{ClientMail, Job, Mail};
 use super::messages::{atom, node, send_if_connected};
 use crate::cluster::core::Core;
-use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::gen_call::{GenCall, cast};
 
 /// Protocol version.
 pub(super) const VERSION: i64 = 8;
@@ -56,7 +56,7 @@ pub(super) struct NameSync {
 pub(super) struct Server {
     pub(super) core: Arc<Core>,
     pub(super) me: Process<Mail>,
-    pub(super) locker: Pid<ClientMail<Job>>,
+    pub(super) locker: Pid<ClientMail>,
     pub(super) names: Arc<Names>,
     locks: Locks,
     pub(super) syncs: HashMap<NodeName, NameSync>,
@@ -73,7 +73,7 @@ impl Server {
     pub(super) fn new(
         core: Arc<Core>,
         me: Process<Mail>,
-        locker: Pid<ClientMail<Job>>,
+        locker: Pid<ClientMail>,
         names: Arc<Names>,
     ) -> Self {
         let life = i64::from(chance() >> 2) << 32 | i64::from(core.ids.creation);
@@ -107,14 +107,10 @@ impl Server {
     fn message(&mut self, term: Term) {
         match GenCall::try_from(term) {
             Ok(call) => self.call(call),
-            Err(term) => match term.as_tuple() {
-                Some([tag, said]) if tag.is_atom("$gen_cast") => {
-                    let said = said.as_tuple().unwrap_or_default();
-                    // Unknown casts are ignored.
-                    let _ = self.cast(said);
-                }
-                Some(said) => drop(self.info(said)),
-                None => {}
+            // Unknown casts and messages are ignored.
+            Err(term) => match cast(term) {
+                Ok(said) => drop(said.as_tuple().and_then(|said| self.cast(said))),
+                Err(said) => drop(said.as_tuple().and_then(|said| self.info(said))),
             },
         }
     }

@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
+use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Process, ProcessId};
 use purlin_dist_protocol::NodeName;
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Pid, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
@@ -42,7 +42,7 @@ pub enum NotShared {
 }
 
 /// Returns the proxy of a member.
-pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
+pub(super) type MakeProxy = fn(&Arc<Core>, &Pid) -> Option<LocalProcess>;
 
 /// Message type of a sharer.
 #[derive(Message)]
@@ -58,7 +58,7 @@ pub(super) enum Mail {
 }
 
 /// The members on another node by group, as announced by its scope.
-type Scope = HashMap<Name, Vec<purlin_term::Pid>>;
+type Scope = HashMap<Name, Vec<Pid>>;
 
 pub(super) struct Sharer {
     me: Process<Mail>,
@@ -71,8 +71,8 @@ pub(super) struct Sharer {
     own: BTreeMap<Name, Vec<ProcessId>>,
     /// Proxies that have joined, with the number of times; events of the scope about them are not announced.
     theirs: HashMap<ProcessId, usize>,
-    scopes: HashMap<purlin_term::Pid, Scope>,
-    monitors: HashMap<MonitorRef, purlin_term::Pid>,
+    scopes: HashMap<Pid, Scope>,
+    monitors: HashMap<MonitorRef, Pid>,
 }
 
 /// The scope has ended.
@@ -142,7 +142,7 @@ impl Sharer {
         }
     }
 
-    fn own_pid(&self) -> purlin_term::Pid {
+    fn own_pid(&self) -> Pid {
         self.core.ids.pid(self.me.id())
     }
 
@@ -194,7 +194,7 @@ impl Sharer {
     }
 
     /// The proxy of a remote scope, and whether it was known. Monitors a new one.
-    fn know(&mut self, peer: &purlin_term::Pid) -> Option<(Pid<Term>, bool)> {
+    fn know(&mut self, peer: &Pid) -> Option<(purlin::Pid<Term>, bool)> {
         let there = self.core.proxy(peer)?;
         let was_known = self.scopes.contains_key(peer);
         if !was_known {
@@ -204,7 +204,7 @@ impl Sharer {
         Some((there, was_known))
     }
 
-    fn discovered(&mut self, peer: &purlin_term::Pid) {
+    fn discovered(&mut self, peer: &Pid) {
         let Some((there, was_known)) = self.know(peer) else { return };
         let pid = |id: &ProcessId| Term::from(self.core.ids.pid(*id));
         let own = self.own.iter().map(|(group, members)| {
@@ -218,7 +218,7 @@ impl Sharer {
     }
 
     /// Replaces all members of the peer.
-    async fn sync(&mut self, peer: &purlin_term::Pid, groups: &[Term]) -> Result<(), Over> {
+    async fn sync(&mut self, peer: &Pid, groups: &[Term]) -> Result<(), Over> {
         if self.know(peer).is_none() {
             return Ok(());
         }
@@ -240,18 +240,13 @@ impl Sharer {
         self.leave_all(before).await
     }
 
-    fn note(&mut self, peer: &purlin_term::Pid, group: &Name, pid: purlin_term::Pid) {
+    fn note(&mut self, peer: &Pid, group: &Name, pid: Pid) {
         if let Some(scope) = self.scopes.get_mut(peer) {
             scope.entry(group.clone()).or_default().push(pid);
         }
     }
 
-    async fn join(
-        &mut self,
-        peer: &purlin_term::Pid,
-        group: &Name,
-        pid: purlin_term::Pid,
-    ) -> Result<(), Over> {
+    async fn join(&mut self, peer: &Pid, group: &Name, pid: Pid) -> Result<(), Over> {
         // Only members on the announcing node are accepted.
         let member = if pid.node == peer.node { (self.proxy)(&self.core, &pid) } else { None };
         let Some(member) = member else { return Ok(()) };
@@ -260,12 +255,7 @@ impl Sharer {
         self.groups.join(group, member.id()).await.map_err(|_| Over)
     }
 
-    async fn leave(
-        &mut self,
-        peer: &purlin_term::Pid,
-        group: &Name,
-        pid: &purlin_term::Pid,
-    ) -> Result<(), Over> {
+    async fn leave(&mut self, peer: &Pid, group: &Name, pid: &Pid) -> Result<(), Over> {
         let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
         let Some(known) = scope.get_mut(group) else { return Ok(()) };
         let Some(place) = known.iter().position(|known| known == pid) else { return Ok(()) };
@@ -285,7 +275,7 @@ impl Sharer {
         Ok(())
     }
 
-    async fn leave_here(&mut self, group: &Name, pid: &purlin_term::Pid) -> Result<(), Over> {
+    async fn leave_here(&mut self, group: &Name, pid: &Pid) -> Result<(), Over> {
         let Some(member) = (self.proxy)(&self.core, pid) else { return Ok(()) };
         // The member may have ended and left already.
         self.groups.leave(group, member.id()).await.map(drop).map_err(|_| Over)
@@ -327,7 +317,7 @@ impl Sharer {
 }
 
 /// One pid, or a list of pids.
-fn listed(pids: &Term) -> Vec<purlin_term::Pid> {
+fn listed(pids: &Term) -> Vec<Pid> {
     let pid = |term: &Term| term.as_pid().cloned();
     match pids {
         Term::List(pids) => pids.iter().filter_map(pid).collect(),

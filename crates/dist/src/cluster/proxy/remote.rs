@@ -12,7 +12,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
@@ -210,7 +210,7 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
             Some(wait) => wait,
             None => self.wait.insert(self.begin_to_wait()),
         };
-        let Poll::Ready(connection) = wait.as_mut().poll(cx) else { return Poll::Pending };
+        let connection = ready!(wait.as_mut().poll(cx));
         (self.wait, self.connection) = (None, connection);
         Poll::Ready(())
     }

@@ -63,8 +63,7 @@ impl Decoders {
         decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
     ) {
         let decode = move |to: Target, message: Unread<'_>| {
-            let term = message.term().map_err(NoValue::Invalid)?;
-            decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+            decode(to, message.term()?).map_err(|error| ValueError::Mismatch(error).into())
         };
         self.add(TypeId::of::<M>(), Arc::new(decode));
     }

@@ -1,5 +1,6 @@
 //! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,12 +13,13 @@ use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 
-/// Message type of the process that makes a call.
-#[derive(Message)]
-enum Answer {
+/// Message type of a local process that calls remote servers; `J` is the type of its local messages.
+#[derive(Debug, Message)]
+pub(in crate::cluster) enum ClientMail<J = Infallible> {
     Term(Term),
     #[from]
     Down(Down),
+    Job(J),
 }
 
 /// The reason why a call to a remote process returned no answer.
@@ -88,7 +90,7 @@ impl Cluster {
 impl Core {
     /// Registers the decoder for messages to calling processes.
     pub(crate) fn calls(&self) {
-        self.decodes(|term| Ok(Answer::Term(term)));
+        self.decodes(|term| Ok(ClientMail::<Infallible>::Term(term)));
     }
 
     /// See [`Cluster::call_pid`].
@@ -100,9 +102,9 @@ impl Core {
     ) -> Result<Term, CallError> {
         let (told, answer) = tokio::sync::oneshot::channel();
         let core = Arc::clone(self);
-        let asks = async move |me: Process<Answer>| {
+        let asks = async move |mut me: Process<ClientMail>| {
             // The caller may have been cancelled.
-            let _ = told.send(ask(me, &core, server, request, timeout).await);
+            let _ = told.send(ask(&mut me, &core, &server, request, timeout).await);
         };
         self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
         answer.await.unwrap_or(Err(CallError::NotMade))
@@ -124,22 +126,25 @@ impl Core {
     }
 }
 
-async fn ask(
-    mut me: Process<Answer>,
+/// Calls a server: monitors it, sends the request and waits for the answer.
+pub(in crate::cluster) async fn ask<J: Send + 'static, M: From<Term> + Send + 'static>(
+    me: &mut Process<ClientMail<J>>,
     core: &Core,
-    server: Pid<Term>,
+    server: &Pid<M>,
     request: Term,
     timeout: Duration,
 ) -> Result<Term, CallError> {
-    let monitor = me.monitor(&server);
+    let monitor = me.monitor(server);
     let tag = Term::from(core.ids.reference(monitor));
     let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
-    server.send(call.into_term());
-    receive!(me, {
-        Answer::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
+    server.send(M::from(call.into_term()));
+    let answer = receive!(me, {
+        ClientMail::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
             Ok(parts.into_iter().nth(1).unwrap_or(Term::NIL))
         },
-        Answer::Down(down) if down.monitor == monitor => Err(CallError::Ended(down.reason)),
+        ClientMail::Down(down) if down.monitor == monitor => Err(CallError::Ended(down.reason)),
         after timeout => Err(CallError::Timeout(timeout)),
-    })
+    });
+    me.demonitor_flush(monitor);
+    answer
 }

@@ -1,8 +1,6 @@
 //! Remote requests to a local supervisor: `supervisor:which_children` and others.
 
 use std::any::TypeId;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use purlin::ExitReason;
@@ -16,7 +14,7 @@ use serde::Deserialize;
 
 use super::caller::Caller;
 use super::sys;
-use super::system::System;
+use super::system::{State, System};
 use crate::cluster::core::Core;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
@@ -130,7 +128,7 @@ impl System for Supervisors {
         "supervisor"
     }
 
-    fn state(&self, process: LocalProcess) -> Pin<Box<dyn Future<Output = Option<Term>> + Send>> {
+    fn state(&self, process: LocalProcess) -> State {
         let (supervisor, ids) = (process.pid(), Arc::clone(&self.0));
         Box::pin(async move {
             let supervisor = SupervisorRef::new(supervisor.ok()?);
