@@ -11,7 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::epmd::codec::{self, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
+use crate::epmd::codec::{
+    Found, MOST_NAMES, MOST_REQUEST, Malformed, Request, read_names, read_port,
+};
 
 /// Timeout of a query.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
@@ -83,7 +85,8 @@ impl Epmd {
     /// *Cancellation*: closes the connection.
     pub async fn find(&self, alive: &str) -> Result<Option<Found>, Failed> {
         let request = Request::PortPlease(alive.to_owned());
-        self.ask(&request, MOST_REQUEST, |bytes, _| codec::read_port(bytes)).await
+        let (_, found) = self.ask(&request, MOST_REQUEST, |bytes, _| read_port(bytes)).await?;
+        Ok(found)
     }
 
     /// Returns the names and ports of all registered nodes.
@@ -93,59 +96,37 @@ impl Epmd {
     ///
     /// *Cancellation*: closes the connection.
     pub async fn names(&self) -> Result<Vec<(String, u16)>, Failed> {
-        let read = |bytes: &[u8], ended| match ended {
-            true => codec::read_names(bytes).map(Some),
-            false => Ok(None),
-        };
-        self.ask(&Request::Names, MOST_NAMES, read).await
+        let read = |bytes: &[u8], ended: bool| ended.then(|| read_names(bytes)).transpose();
+        let (_, names) = self.ask(&Request::Names, MOST_NAMES, read).await?;
+        Ok(names)
     }
 
-    async fn ask<T>(
+    /// Sends the request on a new connection and reads until `read` returns an answer. Returns the connection with it.
+    pub(super) async fn ask<T>(
         &self,
         request: &Request,
         most: usize,
         read: impl Fn(&[u8], bool) -> Result<Option<T>, Malformed>,
-    ) -> Result<T, Failed> {
+    ) -> Result<(TcpStream, T), Failed> {
+        let unreachable = |error| Failed::Unreachable(self.address, error);
+        let malformed = |what| Failed::Malformed(self.address, what);
         let asked = async {
-            let mut socket = self.connect().await?;
-            self.exchange(&mut socket, request, most, read).await
+            let mut socket = TcpStream::connect(self.address).await.map_err(unreachable)?;
+            let mut bytes = Vec::new();
+            request.write(&mut bytes);
+            socket.write_all(&bytes).await.map_err(unreachable)?;
+            bytes.clear();
+            loop {
+                let came = socket.read_buf(&mut bytes).await.map_err(unreachable)?;
+                if let Some(answer) = read(&bytes, came == 0).map_err(malformed)? {
+                    return Ok((socket, answer));
+                } else if came == 0 {
+                    return Err(unreachable(io::ErrorKind::UnexpectedEof.into()));
+                } else if bytes.len() > most {
+                    return Err(malformed(Malformed::TooLong));
+                }
+            }
         };
         timeout(TIMEOUT, asked).await.unwrap_or(Err(Failed::Silent(self.address)))
-    }
-
-    pub(super) async fn connect(&self) -> Result<TcpStream, Failed> {
-        TcpStream::connect(self.address).await.map_err(|error| self.unreachable(error))
-    }
-
-    /// Sends the request and reads until `read` returns an answer.
-    pub(super) async fn exchange<T>(
-        &self,
-        socket: &mut TcpStream,
-        request: &Request,
-        most: usize,
-        read: impl Fn(&[u8], bool) -> Result<Option<T>, Malformed>,
-    ) -> Result<T, Failed> {
-        let mut bytes = Vec::new();
-        request.write(&mut bytes);
-        socket.write_all(&bytes).await.map_err(|error| self.unreachable(error))?;
-        bytes.clear();
-        loop {
-            let came =
-                socket.read_buf(&mut bytes).await.map_err(|error| self.unreachable(error))?;
-            match read(&bytes, came == 0).map_err(|what| Failed::Malformed(self.address, what))? {
-                Some(answer) => return Ok(answer),
-                None if came == 0 => {
-                    return Err(self.unreachable(io::ErrorKind::UnexpectedEof.into()));
-                }
-                None if bytes.len() > most => {
-                    return Err(Failed::Malformed(self.address, Malformed::TooLong));
-                }
-                None => {}
-            }
-        }
-    }
-
-    fn unreachable(&self, error: io::Error) -> Failed {
-        Failed::Unreachable(self.address, error)
     }
 }

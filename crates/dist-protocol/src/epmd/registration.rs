@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::epmd::client::{Epmd, Failed, TIMEOUT};
+use crate::epmd::client::{Epmd, Failed};
 use crate::epmd::codec::{Alive, Request, read_alive};
 
 const SOONEST: Duration = Duration::from_millis(100);
@@ -53,15 +53,10 @@ impl Drop for Registration {
 }
 
 async fn register(epmd: &Epmd, alive: &Alive) -> Result<(TcpStream, u32), Failed> {
-    let registered = async {
-        let mut socket = epmd.connect().await?;
-        let request = Request::Alive(alive.clone());
-        let creation =
-            epmd.exchange(&mut socket, &request, 6, |bytes, _| read_alive(bytes)).await?;
-        let creation = creation.ok_or_else(|| Failed::Taken(alive.alive.clone()))?;
-        Ok((socket, creation))
-    };
-    timeout(TIMEOUT, registered).await.unwrap_or(Err(Failed::Silent(epmd.address)))
+    let request = Request::Alive(alive.clone());
+    let (socket, creation) = epmd.ask(&request, 6, |bytes, _| read_alive(bytes)).await?;
+    let creation = creation.ok_or_else(|| Failed::Taken(alive.alive.clone()))?;
+    Ok((socket, creation))
 }
 
 async fn keep(epmd: Epmd, alive: Alive, mut socket: TcpStream) {

@@ -57,19 +57,17 @@ impl Incoming {
             // again.
             let atoms = AtomTable::of_places(listed, cache.atoms());
             let message = Some((Recipient::Same, begins - header));
-            return Ok(Some(IncomingFrame::of_message(
-                &frame[header..],
-                atoms,
-                message,
-                limits.term,
-            )));
+            let body = &frame[header..];
+            return Ok(Some(IncomingFrame::new(body, atoms, false, message, limits.term)));
         }
         last.bytes.clear();
         let (form, body) = header::read(frame, cache, listed)?;
         let atoms = AtomTable::of_places(listed, cache.atoms());
         Ok(Some(match form {
             Form::Tick => return Ok(None),
-            Form::PassThrough => IncomingFrame::new(body, AtomTable::default(), true, limits.term),
+            Form::PassThrough => {
+                IncomingFrame::new(body, AtomTable::default(), true, None, limits.term)
+            }
             Form::Whole => {
                 let message = incoming_frame::message(body, atoms);
                 let header = frame.len() - body.len();
@@ -78,9 +76,11 @@ impl Incoming {
                     last.header = header;
                     last.bytes.extend_from_slice(&frame[..begins]);
                 }
-                IncomingFrame::of_message(body, atoms, message, limits.term)
+                IncomingFrame::new(body, atoms, false, message, limits.term)
             }
-            Form::First { left: 1, .. } => IncomingFrame::new(body, atoms, false, limits.term),
+            Form::First { left: 1, .. } => {
+                IncomingFrame::new(body, atoms, false, None, limits.term)
+            }
             Form::First { sequence, left: 0 } => return Err(Broken::Sequence(sequence)),
             Form::First { sequence, left } => {
                 fragments.begin(sequence, left, atoms, body, limits)?;

@@ -41,24 +41,16 @@ pub enum Recipient<'a> {
 }
 
 impl<'a> IncomingFrame<'a> {
+    /// `message` has the recipient and the offset of the payload, if it is a message.
     pub(super) fn new(
         bytes: &'a [u8],
         atoms: AtomTable<'a>,
         versions: bool,
-        limits: Limits,
-    ) -> Self {
-        let (bytes, atoms) = (Cow::Borrowed(bytes), Atoms::Listed(atoms));
-        Self { bytes, atoms, versions, message: None, limits }
-    }
-
-    /// A frame without version bytes; `message` has the recipient and the offset of the payload.
-    pub(super) fn of_message(
-        bytes: &'a [u8],
-        atoms: AtomTable<'a>,
         message: Option<(Recipient<'a>, usize)>,
         limits: Limits,
     ) -> Self {
-        Self { message, ..Self::new(bytes, atoms, false, limits) }
+        let (bytes, atoms) = (Cow::Borrowed(bytes), Atoms::Listed(atoms));
+        Self { bytes, atoms, versions, message, limits }
     }
 
     pub(super) fn of_fragments(whole: Whole, limits: Limits) -> Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Process, ProcessId, ProcessInfo};
+use purlin::{Pid, Process, ProcessId, ProcessInfo};
 use purlin_term::Term;
 
 use super::{function, host, machine, processes};
@@ -40,9 +40,7 @@ pub(super) fn export(offer: &Offer<'_>) {
 /// Tracing is not supported. WHY the call is answered: a client that starts a tracer, as `etop` does unless tracing is
 /// switched off, would otherwise wait forever. With this answer it finds that the tracer has ended.
 async fn do_relay(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(parent) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
+    let parent = client(&core, &arguments[0])?;
     parent.send(tagged!("started", core.ids.pid(me.id())));
     Ok(Term::atom("ok"))
 }
@@ -102,6 +100,11 @@ fn row(core: &Core, process: &ProcessInfo) -> Term {
     )
 }
 
+/// The remote process that receives the results.
+fn client(core: &Arc<Core>, pid: &Term) -> Result<Pid<Term>, Term> {
+    pid.as_pid().and_then(|pid| core.proxy(pid)).map_or_else(badarg, Ok)
+}
+
 /// All processes except the calling one.
 fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
     let mut all = processes::all(core);
@@ -111,9 +114,7 @@ fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
 
 /// Sends the record `etop_info` to the collector once.
 async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
+    let collector = client(&core, &arguments[0])?;
     let all = others(&core, me.id());
     let mut rows = Vec::with_capacity(all.len());
     for some in all.chunks(BATCH) {
@@ -137,9 +138,7 @@ async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) 
 
 /// Sends the records of all processes to the collector, in batches.
 async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
+    let collector = client(&core, &arguments[0])?;
     let own = Term::from(core.ids.pid(me.id()));
     for some in others(&core, me.id()).chunks(BATCH) {
         let rows = Term::list(some.iter().map(|process| row(&core, process)));
@@ -156,7 +155,7 @@ async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term
         return badarg();
     };
     let mut gone = gone(&core, parent);
-    let Some(parent) = core.proxy(parent) else { return badarg() };
+    let parent = client(&core, &arguments[0])?;
     let time = Duration::from_millis(time.max(1));
     // WHY weak: this process may run for as long as the cluster.
     let own = Arc::downgrade(&core);
