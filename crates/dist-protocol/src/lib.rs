@@ -57,8 +57,10 @@ pub mod epmd;
 mod flags;
 pub mod frame;
 pub mod handshake;
+mod handshakes;
 pub mod link;
 mod listener;
+mod log_limit;
 mod name;
 mod stream;
 #[cfg(feature = "tls")]

@@ -1,30 +1,29 @@
 //! Listener for incoming connections over TCP or TLS, with one handshake for each.
 //!
-//! Handshakes run concurrently, each in a task, at most [`MAX_HANDSHAKES`]. Further connections wait
-//! in the kernel's backlog. Each handshake ends within seven seconds, so an unauthenticated peer
-//! that stays silent delays the others no longer than that. A failed handshake writes one line to
-//! the log.
+//! Handshakes run concurrently, each in a task, and end within seven seconds. Their number is bounded; silent ones give
+//! way to new ones (`handshakes.rs`). A failed handshake writes one line to the log, up to [`MAX_LINES`] per second.
 
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
-use tokio::task::JoinSet;
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use crate::connect::{HANDSHAKE_TIMEOUT, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Caller, Established, LocalNode, Verdict};
+use crate::handshakes::{Ended, Handshakes};
+use crate::log_limit::LogLimit;
 use crate::name::NodeName;
 use crate::stream::{Stream, Transport};
 
-/// Maximum number of concurrent handshakes.
-const MAX_HANDSHAKES: usize = 128;
+/// Maximum number of log lines per second about failed handshakes.
+const MAX_LINES: u32 = 10;
 
 /// Backlog of the listening socket.
 const BACKLOG: i32 = 1024;
@@ -50,7 +49,8 @@ pub struct Listener {
     local: LocalNode,
     decide: Arc<Decide>,
     transport: Transport,
-    handshakes: JoinSet<Option<Accepted>>,
+    handshakes: Handshakes<Option<Accepted>>,
+    log: Arc<Mutex<LogLimit>>,
 }
 
 impl Listener {
@@ -62,13 +62,9 @@ impl Listener {
         local: LocalNode,
         decide: impl Fn(&Caller) -> (Verdict, Cookie) + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            socket,
-            local,
-            decide: Arc::new(decide),
-            transport: Transport::Tcp,
-            handshakes: JoinSet::new(),
-        }
+        let (decide, transport) = (Arc::new(decide), Transport::Tcp);
+        let log = Arc::new(Mutex::new(LogLimit::new(MAX_LINES)));
+        Self { socket, local, decide, transport, handshakes: Handshakes::new(), log }
     }
 
     /// Sets the transport of all callers. Default: TCP.
@@ -82,9 +78,14 @@ impl Listener {
     /// # Errors
     /// The address cannot be bound.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<(TcpListener, SocketAddr)> {
-        let socket = TcpListener::bind(address).await?;
-        let address = socket.local_addr()?;
-        Ok((socket, address))
+        let mut failed = io::ErrorKind::InvalidInput.into();
+        for address in lookup_host(address).await? {
+            match listen(address) {
+                Err(error) => failed = error,
+                listening => return listening,
+            }
+        }
+        Err(failed)
     }
 
     /// Binds a listening socket on all addresses of this machine, IPv6 included, and any free port.
@@ -92,22 +93,9 @@ impl Listener {
     /// # Errors
     /// No port is free, or the process has no file descriptors left.
     pub fn everywhere() -> io::Result<(TcpListener, SocketAddr)> {
-        let both = Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| {
-            // WHY: otherwise the system's configuration decides whether IPv4 is included.
-            socket.set_only_v6(false)?;
-            socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)).into())?;
-            socket.listen(BACKLOG)?;
-            Ok(socket.into())
-        });
-        let socket = match both {
-            Ok(socket) => socket,
-            // This machine has IPv4 only.
-            Err(_) => std::net::TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?,
-        };
-        socket.set_nonblocking(true)?;
-        let socket = TcpListener::from_std(socket)?;
-        let address = socket.local_addr()?;
-        Ok((socket, address))
+        // The second one is for machines with IPv4 only.
+        listen((Ipv6Addr::UNSPECIFIED, 0).into())
+            .or_else(|_| listen((Ipv4Addr::UNSPECIFIED, 0).into()))
     }
 
     /// Returns the outcome of the next incoming connection that was not refused. Connections are accepted only while
@@ -117,17 +105,13 @@ impl Listener {
     pub async fn next(&mut self) -> Accepted {
         loop {
             tokio::select! {
-                Some(done) = self.handshakes.join_next() => {
-                    if let Ok(Some(came)) = done {
-                        return came;
-                    }
-                }
-                came = self.socket.accept(), if self.handshakes.len() < MAX_HANDSHAKES => match came {
-                    Ok((stream, from)) => {
-                        let (local, decide) = (self.local.clone(), Arc::clone(&self.decide));
-                        let transport = self.transport.clone();
-                        self.handshakes.spawn(one(stream, transport, from, local, decide));
-                    }
+                ended = self.handshakes.next() => match ended {
+                    Ended::Done(Some(accepted)) => return accepted,
+                    Ended::Dropped(Some(caller)) => return Accepted::Failed(caller),
+                    Ended::Done(None) | Ended::Dropped(None) => {}
+                },
+                came = self.socket.accept(), if self.handshakes.has_place() => match came {
+                    Ok((socket, from)) => self.start(socket, from),
                     Err(error) => {
                         warn!("cannot accept a connection: {error}");
                         sleep(ACCEPT_RETRY).await;
@@ -136,6 +120,39 @@ impl Listener {
             }
         }
     }
+
+    fn start(&mut self, socket: TcpStream, from: SocketAddr) {
+        let (local, decide) = (self.local.clone(), Arc::clone(&self.decide));
+        let (transport, log) = (self.transport.clone(), Arc::clone(&self.log));
+        let dropped = self.handshakes.start(from.ip(), move |welcome| {
+            one(socket, transport, from, local, decide, welcome, log)
+        });
+        if dropped && let Some(handshakes) = count(&self.log) {
+            warn!(%from, handshakes, "too many handshakes: the oldest was dropped for a new one");
+        }
+    }
+}
+
+fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    if address.is_ipv6() && address.ip().is_unspecified() {
+        // WHY: otherwise the system's configuration decides whether IPv4 is included.
+        socket.set_only_v6(false)?;
+    }
+    // As `std` does: the port of a node that has ended is free at once.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    let socket = TcpListener::from_std(socket.into())?;
+    let address = socket.local_addr()?;
+    Ok((socket, address))
+}
+
+/// Counts a failed handshake. If it may be logged, returns the number since the last line.
+fn count(log: &Mutex<LogLimit>) -> Option<u64> {
+    log.lock().unwrap_or_else(PoisonError::into_inner).count()
 }
 
 impl fmt::Debug for Listener {
@@ -144,34 +161,41 @@ impl fmt::Debug for Listener {
     }
 }
 
+/// Performs a handshake. Sets `welcome` to the name of a peer that is not refused.
 async fn one(
     socket: TcpStream,
     transport: Transport,
     from: SocketAddr,
     local: LocalNode,
     decide: Arc<Decide>,
+    welcome: Arc<OnceLock<NodeName>>,
+    log: Arc<Mutex<LogLimit>>,
 ) -> Option<Accepted> {
-    let mut welcome = None;
     let answered = async {
         prepare(&socket)?;
         let (mut stream, lengths) = transport.answer(socket).await?;
         let decide = |caller: &Caller| {
             let (verdict, cookie) = decide(caller);
-            let refused = matches!(verdict, Verdict::Nok | Verdict::NotAllowed);
-            welcome = (!refused).then(|| caller.name.clone());
+            if !matches!(verdict, Verdict::Nok | Verdict::NotAllowed) {
+                welcome.get_or_init(|| caller.name.clone());
+            }
             (verdict, cookie)
         };
         let established = answer(&mut stream, lengths, local, decide).await?;
         Ok((stream, established))
     };
-    match timeout(HANDSHAKE_TIMEOUT, answered).await.unwrap_or(Err(NoConnection::Slow)) {
-        Ok((stream, established)) => return Some(Accepted::Up(stream, established)),
-        Err(NoConnection::Refused(refused)) => {
-            warn!(%from, "a handshake was refused: {refused}");
-        }
-        Err(error) => {
-            warn!(%from, "a handshake came to nothing: {error}");
+    let error = match timeout(HANDSHAKE_TIMEOUT, answered).await {
+        Ok(Ok((stream, established))) => return Some(Accepted::Up(stream, established)),
+        Ok(Err(error)) => error,
+        Err(_) => NoConnection::Slow,
+    };
+    if let Some(handshakes) = count(&log) {
+        match error {
+            NoConnection::Refused(refused) => {
+                warn!(%from, handshakes, "a handshake was refused: {refused}");
+            }
+            error => warn!(%from, handshakes, "a handshake came to nothing: {error}"),
         }
     }
-    welcome.map(Accepted::Failed)
+    welcome.get().cloned().map(Accepted::Failed)
 }

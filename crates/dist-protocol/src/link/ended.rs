@@ -17,6 +17,9 @@ pub enum Ended {
     /// Nothing was received for the tick time.
     #[error("the other node has been silent for the tick time")]
     IdleTimeout,
+    /// The peer read nothing for the tick time, although bytes were waiting for it.
+    #[error("the other node has read nothing for the tick time")]
+    SlowReader,
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Io(ErrorKind),

@@ -29,8 +29,8 @@
 //!
 //! # End
 //!
-//! A link ends when either side closes it, when nothing is received for the tick time, or on a
-//! protocol error; one line is logged. Unwritten frames are lost, as on the BEAM; later senders
+//! A link ends when either side closes it, when nothing is received for the tick time, when the peer reads
+//! nothing for the tick time although bytes are waiting for it, or on a protocol error; one line is logged. Unwritten frames are lost, as on the BEAM; later senders
 //! receive [`Unsent`]. Dropping every [`Link`] does not end it: [`Link::close`] does.
 //!
 //! COST: one task each for reading, writing and the end; buffers of about 64 KiB that grow with
@@ -239,7 +239,7 @@ async fn log_end(shared: Arc<Shared>) {
     let peer = &shared.peer.peer;
     match &ended {
         Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
-        Ended::IdleTimeout | Ended::Io(_) | Ended::Broken(_) => {
+        Ended::IdleTimeout | Ended::SlowReader | Ended::Io(_) | Ended::Broken(_) => {
             warn!(%peer, "disconnected: {ended}")
         }
     }

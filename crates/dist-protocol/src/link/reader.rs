@@ -2,13 +2,11 @@
 
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
-use tokio::time::Instant;
 use tracing::warn;
 
 use crate::broken::{Broken, InvalidMessage};
@@ -16,6 +14,7 @@ use crate::control::Control;
 use crate::frame::{Incoming, IncomingFrame, Recipient, Signal, Unread, take_frame};
 use crate::link::ended::Ended;
 use crate::link::shared::Shared;
+use crate::log_limit::LogLimit;
 
 /// Maximum number of bytes of one read, unless a frame is larger.
 const BLOCK: usize = 64 << 10;
@@ -24,9 +23,6 @@ const BLOCK: usize = 64 << 10;
 const TURN: u32 = 256;
 /// Maximum capacity retained by an empty buffer.
 const KEPT: usize = 4 * BLOCK;
-
-/// Shortest time between two log lines about dropped messages.
-const LOG_PERIOD: Duration = Duration::from_secs(1);
 
 /// Receiver of incoming signals, in order.
 pub trait Receive: Send + 'static {
@@ -71,7 +67,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
     mut receive: R,
 ) -> Ended {
     let limits = shared.settings.limits;
-    let (mut incoming, mut dropped) = (Incoming::new(limits), Dropped::default());
+    let (mut incoming, mut dropped) = (Incoming::new(limits), Dropped(LogLimit::new(1)));
     let mut buffer = BytesMut::new();
     loop {
         // ORDER: relaxed; the ticker samples it, and a slightly old value is acceptable.
@@ -146,24 +142,15 @@ async fn signal<R: Receive>(
 }
 
 /// Invalid messages of a link.
-#[derive(Default)]
-struct Dropped {
-    count: u64,
-    /// The count at the last log line, and its time.
-    logged: Option<(u64, Instant)>,
-}
+struct Dropped(LogLimit);
 
 impl Dropped {
-    /// Counts a message, and logs it unless another one was logged within [`LOG_PERIOD`].
+    /// Counts a message, and logs it unless another one was logged within a second.
     #[cold]
     fn add(&mut self, invalid: &InvalidMessage, shared: &Shared) {
-        self.count += 1;
         // ORDER: relaxed: a counter.
-        shared.dropped.store(self.count, Ordering::Relaxed);
-        let now = Instant::now();
-        if self.logged.is_none_or(|(_, last)| now.duration_since(last) >= LOG_PERIOD) {
-            let messages = self.count - self.logged.map_or(0, |(count, _)| count);
-            self.logged = Some((self.count, now));
+        shared.dropped.fetch_add(1, Ordering::Relaxed);
+        if let Some(messages) = self.0.count() {
             warn!(peer = %shared.peer.peer, messages, "dropped an incoming message: {invalid}");
         }
     }

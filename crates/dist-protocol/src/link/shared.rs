@@ -32,6 +32,8 @@ pub(super) struct Shared {
     crowded: AtomicBool,
     /// Number of reads; `bytes_in` is the number of bytes read.
     pub(super) reads: AtomicU64,
+    /// Number of writes that the peer or the system's buffers have taken.
+    pub(super) taken: AtomicU64,
     pub(super) bytes_in: AtomicU64,
     /// Number of messages dropped because they were invalid.
     pub(super) dropped: AtomicU64,
@@ -94,6 +96,7 @@ impl Shared {
             over: Notify::new(),
             crowded: AtomicBool::new(false),
             reads: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
             bytes_in: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             reading: AtomicBool::new(false),

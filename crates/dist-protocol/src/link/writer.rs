@@ -1,5 +1,8 @@
 //! Writer task: writes all queued frames in one batch.
 
+use std::io::ErrorKind;
+use std::sync::atomic::Ordering;
+
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::link::ended::Ended;
@@ -30,7 +33,16 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
             continue;
         }
         let written = async {
-            stream.write_all(&buffer).await?;
+            let mut rest = &buffer[..];
+            while !rest.is_empty() {
+                let taken = stream.write(rest).await?;
+                if taken == 0 {
+                    return Err(ErrorKind::WriteZero.into());
+                }
+                // ORDER: relaxed: the ticker samples it, and an old value delays the end of a link by one check.
+                shared.taken.fetch_add(1, Ordering::Relaxed);
+                rest = &rest[taken..];
+            }
             // An encrypting stream may buffer some of it.
             stream.flush().await
         };

@@ -17,7 +17,7 @@ use purlin_dist_protocol::link::{Link, Settings};
 use purlin_dist_protocol::{ConnectionTable, NodeName, Stream};
 use purlin_term::Term;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::cluster::connection::{Connection, Deferred};
@@ -30,6 +30,9 @@ use crate::cluster::proxy::registry::Proxies;
 use crate::cluster::receive::decoders::Decoders;
 use crate::cluster::rpc::export::Exports;
 use crate::cluster::serving::system::Systems;
+
+/// Maximum number of calls to other nodes at a time. A peer can cause calls to any number of nodes, by pids of them.
+const MAX_DIALS: usize = 64;
 
 /// Callback for the loss of a node.
 pub(super) type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -47,6 +50,8 @@ pub(super) struct Core {
     pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
+    /// One permit for each call in progress.
+    pub(super) dials: Semaphore,
     /// Notified when a connection is established or an attempt ends.
     pub(super) changed: Notify,
     pub(super) decoders: Decoders,
@@ -97,6 +102,7 @@ impl Core {
             answers_within,
             runtime: Handle::current(),
             state: Mutex::new(state),
+            dials: Semaphore::new(MAX_DIALS),
             changed: Notify::new(),
             decoders,
             systems,

@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use purlin_dist_protocol::connect::NoConnection;
+use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
 use purlin_dist_protocol::handshake::{Caller, Established};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
+use tokio::time::timeout;
 use tracing::warn;
 
 use crate::cluster::connection::Connection;
@@ -59,6 +60,8 @@ impl Core {
     async fn call(self: Arc<Self>, node: NodeName) -> Result<Arc<Connection>, Arc<NoConnection>> {
         let (core, peer) = (Arc::clone(&self), node.clone());
         let calling = self.runtime.spawn(async move {
+            let dial = timeout(HANDSHAKE_TIMEOUT, core.dials.acquire()).await;
+            let _dial = dial.map_err(|_| NoConnection::Slow)?;
             let is_dead = || core.state().connection_table.is_dead(&peer);
             core.reach.call(&core.local, peer.clone(), is_dead).await
         });
