@@ -1,4 +1,4 @@
-//! Table of incoming handshakes in progress: bounded overall and per address.
+//! Table of incoming handshakes in progress, or of requests to an epmd: bounded overall and per address.
 //!
 //! A new connection is always accepted. If there are too many, it takes the place of another one: of the oldest whose
 //! peer has not sent a valid name, or of the oldest if all have. So silent connections keep no node out, and those of

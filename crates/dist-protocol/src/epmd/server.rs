@@ -5,13 +5,13 @@
 //! host may query. `KILL_REQ`, `STOP_REQ` and `DUMP_REQ` are not supported: the server closes the
 //! connection.
 //!
-//! Limits for peers, which are not authenticated: [`MOST_CONNECTIONS`] connections in total,
-//! [`TIMEOUT`] for each to send its request, and 2048 bytes per request
-//! ([`MOST_REQUEST`](crate::epmd::codec::MOST_REQUEST)).
+//! Limits for peers, which are not authenticated: [`TIMEOUT`] for each to send its request, 2048 bytes per request
+//! ([`MOST_REQUEST`](crate::epmd::codec::MOST_REQUEST)), and the number of connections without a request, of which the
+//! oldest gives way to a new one (`handshakes.rs`). [`MAX_NODES`] nodes can be registered.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,9 +23,12 @@ use tracing::{info, warn};
 
 use crate::epmd::client::TIMEOUT;
 use crate::epmd::codec::{Alive, Request, write_alive, write_names, write_port};
+use crate::handshakes::{Ended, Handshakes};
+use crate::listener::Listener;
+use crate::log_limit::LogLimit;
 
-/// Maximum number of connections, including those of registered nodes.
-const MOST_CONNECTIONS: usize = 1024;
+/// Maximum number of registered nodes.
+const MAX_NODES: usize = 1024;
 
 /// Pause after a failed `accept`, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -53,8 +56,7 @@ impl Server {
     /// # Errors
     /// The address cannot be bound, usually because an epmd is running.
     pub async fn start(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let socket = TcpListener::bind(address).await?;
-        let address = socket.local_addr()?;
+        let (socket, address) = Listener::bind(address).await?;
         let names = Names::new(getrandom::u32().unwrap_or_default());
         let task = tokio::spawn(serve(socket, Arc::new(Mutex::new(names)))).abort_handle();
         Ok(Self { address, task })
@@ -112,13 +114,28 @@ fn lock(names: &Shared) -> MutexGuard<'_, Names> {
 /// Accepts connections, each handled by a task that ends with this function.
 async fn serve(socket: TcpListener, names: Shared) {
     let own_port = socket.local_addr().map_or(0, |address| address.port());
-    let mut connections = JoinSet::new();
+    let (mut requests, mut registered) = (Handshakes::new(), JoinSet::new());
+    let mut strangers = LogLimit::new(1);
     loop {
         tokio::select! {
-            Some(_) = connections.join_next() => {}
-            came = socket.accept(), if connections.len() < MOST_CONNECTIONS => match came {
+            Some(_) = registered.join_next() => {}
+            ended = requests.next() => match ended {
+                Ended::Done(Some((stream, node))) if !is_here(&stream) => {
+                    drop(stream);
+                    if let Some(times) = strangers.count() {
+                        let Alive { alive, .. } = node;
+                        warn!(alive, times, "a node of another machine wants to register with epmd");
+                    }
+                }
+                Ended::Done(Some((stream, node))) if registered.len() < MAX_NODES => {
+                    registered.spawn(register(stream, node, Arc::clone(&names)));
+                }
+                Ended::Done(_) | Ended::Dropped(_) => {}
+            },
+            came = socket.accept(), if requests.has_place() => match came {
                 Ok((stream, from)) => {
-                    connections.spawn(one(stream, from.ip(), own_port, Arc::clone(&names)));
+                    let names = Arc::clone(&names);
+                    requests.start(from.ip(), move |_| request(stream, own_port, names));
                 }
                 Err(error) => {
                     warn!("epmd cannot accept a connection: {error}");
@@ -129,28 +146,28 @@ async fn serve(socket: TcpListener, names: Shared) {
     }
 }
 
-/// Handles one connection, which carries one request. After a registration, waits until the peer
-/// closes the connection, without a timeout.
-async fn one(mut stream: TcpStream, from: IpAddr, own_port: u16, names: Shared) {
-    let Ok(Some(request)) = timeout(TIMEOUT, read(&mut stream)).await else { return };
+/// Reads the request of a connection, and answers a query. Returns the connection of a node that registers.
+async fn request(
+    mut stream: TcpStream,
+    own_port: u16,
+    names: Shared,
+) -> Option<(TcpStream, Alive)> {
+    let request = timeout(TIMEOUT, read(&mut stream)).await.ok()??;
     let mut out = Vec::new();
-    let node = match request {
-        Request::Alive(node) => node,
-        Request::PortPlease(alive) => {
-            write_port(lock(&names).known.get(&alive), &mut out);
-            return finish(stream, &out).await;
-        }
-        Request::Names => {
-            write_names(own_port, lock(&names).known.values(), &mut out);
-            return finish(stream, &out).await;
-        }
-    };
-    if !is_here(from, &stream) {
-        warn!(%from, "a node of another machine wants to register with epmd");
-        return;
+    match request {
+        Request::Alive(node) => return Some((stream, node)),
+        Request::PortPlease(alive) => write_port(lock(&names).known.get(&alive), &mut out),
+        Request::Names => write_names(own_port, lock(&names).known.values(), &mut out),
     }
+    finish(stream, &out).await;
+    None
+}
+
+/// Registers a node until it closes the connection, without a timeout.
+async fn register(mut stream: TcpStream, node: Alive, names: Shared) {
     let alive = node.alive.clone();
     let creation = lock(&names).keep(node);
+    let mut out = Vec::new();
     write_alive(creation, &mut out);
     if creation.is_none() {
         return finish(stream, &out).await;
@@ -204,8 +221,9 @@ async fn finish(mut stream: TcpStream, out: &[u8]) {
 
 /// Returns whether the peer is on this machine: it connected from a loopback address, or from the
 /// address it connected to.
-fn is_here(from: IpAddr, stream: &TcpStream) -> bool {
-    from.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip() == from)
+fn is_here(stream: &TcpStream) -> bool {
+    let (Ok(from), Ok(own)) = (stream.peer_addr(), stream.local_addr()) else { return false };
+    from.ip().to_canonical().is_loopback() || own.ip() == from.ip()
 }
 
 #[cfg(test)]
