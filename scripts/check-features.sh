@@ -8,6 +8,6 @@ find_cargo
 scripts/add-component.sh clippy
 cargo clippy -p purlin-ack --all-targets --no-default-features --locked --quiet -- -D warnings
 # WHY libraries alone: `make test` lints their tests, in which few lines depend on a feature.
-for crate in purlin-dist purlin-observer; do
+for crate in purlin-dist-protocol purlin-dist purlin-observer; do
   cargo clippy -p "$crate" --lib --no-default-features --locked --quiet -- -D warnings
 done

@@ -41,7 +41,7 @@ proof() {
 
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
-nodes="$library crates/term crates/tls crates/dist crates/differential"
+nodes="$library crates/term crates/tls crates/dist-protocol crates/dist crates/differential"
 step "set-up: a C and C++ compiler and Erlang" scripts/install-missing.sh cc c++ erlc
 proof features "lints: crates without their optional features" "$nodes crates/ack crates/observer" \
   scripts/check-features.sh

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_dist::control::Control;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Decoder, Writer};
 
 // A control message is a tuple that starts with a number. The first byte is that number, the second determines the

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_dist::epmd::codec::{Request, read_alive, read_names, read_port};
+use purlin_dist_protocol::epmd::codec::{Request, read_alive, read_names, read_port};
 
 fuzz_target!(|bytes: &[u8]| {
     match Request::read(bytes) {

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_dist::Flags;
-use purlin_dist::control::Control;
-use purlin_dist::frame::{
+use purlin_dist_protocol::Flags;
+use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::{
     Broken, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
     take_frame,
 };
@@ -113,7 +113,7 @@ fn recipient(control: &Control) -> Option<Recipient<'_>> {
 /// Encodes a signal, in fragments if the flags allow them. Returns `false` if the flags do not allow the signal.
 fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -> bool {
     let control = &signal.control;
-    let Some(payload) = signal.payload.as_ref().filter(|_| flags.has(Flags::FRAGMENTS)) else {
+    let Some(payload) = signal.payload.as_ref().filter(|_| flags.contains(Flags::FRAGMENTS)) else {
         let payload = signal.payload.clone().map(Payload::Term);
         return matches!(outgoing.put(control, payload.as_ref()), Ok(Size::Small));
     };

@@ -12,7 +12,7 @@ use std::error::Error;
 use purlin_dist::control::Control;
 use purlin_dist::epmd::{Alive, Epmd, Failed, Kind, PORT, Registration, Server};
 use purlin_dist::frame::Signal;
-use purlin_dist::handshake::{Called, Caller, LocalNode, Verdict};
+use purlin_dist::handshake::{Caller, LocalNode, Verdict};
 use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Accepted, Cookie, Flags, Listener, NodeName};
 use purlin_term::{Atom, Pid, Term};
@@ -40,13 +40,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("{name} listens on port {}{own_epmd}", address.port());
 
     let local = LocalNode { name, creation: registration.creation(), flags: Flags::OFFERED };
-    let mut listener = Listener::new(socket, local.clone(), move |caller: &Caller| {
-        let verdict = match &caller.called {
-            Called::Name(_) => Verdict::Ok,
-            Called::Host(_) => Verdict::NotAllowed,
-        };
-        (verdict, cookie.clone())
-    });
+    let decide = move |_: &Caller| (Verdict::Ok, cookie.clone());
+    let mut listener = Listener::new(socket, local.clone(), decide);
     loop {
         let Accepted::Up(stream, peer) = listener.next().await else { continue };
         println!("{} is there", peer.peer);

@@ -117,16 +117,9 @@ impl TryFrom<String> for Atom {
 }
 
 /// Error: a text has more than the 255 characters of an atom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an atom has at most {} characters", Atom::MAX_CHARS)]
 pub struct AtomTooLong;
-
-impl fmt::Display for AtomTooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an atom has at most {} characters", Atom::MAX_CHARS)
-    }
-}
-
-impl std::error::Error for AtomTooLong {}
 
 #[cfg(test)]
 mod tests {

@@ -69,34 +69,22 @@ impl AsRef<[u8]> for Binary {
     }
 }
 
-impl From<Bytes> for Binary {
-    fn from(bytes: Bytes) -> Self {
-        Self::short(&bytes).unwrap_or_else(|| Self(Held::Shared(Arc::new(bytes))))
-    }
+macro_rules! from {
+    ($($type:ty: |$value:ident| $binary:expr;)*) => {
+        $(impl From<$type> for Binary {
+            fn from($value: $type) -> Self {
+                $binary
+            }
+        })*
+    };
 }
 
-impl From<Vec<u8>> for Binary {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::from(Bytes::from(bytes))
-    }
-}
-
-impl From<String> for Binary {
-    fn from(text: String) -> Self {
-        Self::from(text.into_bytes())
-    }
-}
-
-impl From<&[u8]> for Binary {
-    fn from(bytes: &[u8]) -> Self {
-        Self::copy(bytes)
-    }
-}
-
-impl From<&str> for Binary {
-    fn from(text: &str) -> Self {
-        Self::copy(text.as_bytes())
-    }
+from! {
+    Bytes: |bytes| Self::short(&bytes).unwrap_or_else(|| Self(Held::Shared(Arc::new(bytes))));
+    Vec<u8>: |bytes| Bytes::from(bytes).into();
+    String: |text| text.into_bytes().into();
+    &[u8]: |bytes| Self::copy(bytes);
+    &str: |text| Self::copy(text.as_bytes());
 }
 
 impl From<Binary> for Bytes {

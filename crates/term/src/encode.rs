@@ -9,9 +9,9 @@
 use std::slice::Iter;
 
 use crate::error::EncodeError;
-use crate::put::{AtomIndex, Atoms, Buffer, count, put_integer, put_small, put_tuple};
+use crate::put::{AtomIndex, Atoms, Buffer, count, put_head, put_integer, put_small, put_tuple};
 use crate::tag;
-use crate::{Atom, BitString, Export, Fun, NativeRecord, Port, Term};
+use crate::{Atom, Fun, NativeRecord, Port, Term};
 
 /// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
@@ -160,31 +160,37 @@ impl<'t, 'c> Encoder<'t, 'c> {
             }
             Term::Atom(atom) => self.atoms.put(buffer, atom),
             Term::Binary(bytes) => {
-                buffer.put_u8(tag::BINARY);
-                buffer.put_u32(count(bytes.len())?);
+                put_head(buffer, tag::BINARY, bytes.len())?;
                 self.stack.push(Left::Bytes(bytes));
             }
-            Term::BitString(bits) => self.bit_string(buffer, bits)?,
+            Term::BitString(bits) => {
+                put_head(buffer, tag::BIT_BINARY, bits.bytes().len())?;
+                buffer.put_u8(bits.last());
+                self.stack.push(Left::Bytes(bits.bytes()));
+            }
             Term::Tuple(elements) => {
                 put_tuple(buffer, elements.len())?;
                 self.stack.push(Left::Terms(elements.iter()));
             }
             Term::List(elements) => self.list(buffer, elements)?,
             Term::ImproperList(list) => {
-                buffer.put_u8(tag::LIST);
-                buffer.put_u32(count(list.elements().len())?);
+                put_head(buffer, tag::LIST, list.elements().len())?;
                 self.stack.extend([Left::One(list.tail()), Left::Terms(list.elements().iter())]);
             }
             Term::Map(map) => {
-                buffer.put_u8(tag::MAP);
-                buffer.put_u32(count(map.len())?);
+                put_head(buffer, tag::MAP, map.len())?;
                 self.stack.push(Left::Pairs(map.pairs().iter()));
             }
             Term::Pid(pid) => self.atoms.put_pid(buffer, pid),
             Term::Port(port) => self.port(buffer, port),
             Term::Reference(reference) => self.atoms.put_reference(buffer, reference),
             Term::Fun(fun) => self.fun(buffer, fun)?,
-            Term::Export(export) => self.export(buffer, export),
+            Term::Export(export) => {
+                buffer.put_u8(tag::EXPORT);
+                self.atoms.put(buffer, &export.module);
+                self.atoms.put(buffer, &export.function);
+                put_small(buffer, export.arity.into());
+            }
             Term::NativeRecord(record) => self.record(buffer, record)?,
             Term::Local(opaque) => {
                 if !whole {
@@ -194,18 +200,6 @@ impl<'t, 'c> Encoder<'t, 'c> {
                 self.stack.push(Left::Bytes(opaque));
             }
         }
-        Ok(())
-    }
-
-    fn bit_string<B: Buffer>(
-        &mut self,
-        buffer: &mut B,
-        bits: &'t BitString,
-    ) -> Result<(), EncodeError> {
-        buffer.put_u8(tag::BIT_BINARY);
-        buffer.put_u32(count(bits.bytes().len())?);
-        buffer.put_u8(bits.last());
-        self.stack.push(Left::Bytes(bits.bytes()));
         Ok(())
     }
 
@@ -223,22 +217,19 @@ impl<'t, 'c> Encoder<'t, 'c> {
                 buffer.put_u8(byte);
             }
         } else {
-            buffer.put_u8(tag::LIST);
-            buffer.put_u32(count(elements.len())?);
+            put_head(buffer, tag::LIST, elements.len())?;
             self.stack.extend([Left::Nil, Left::Terms(elements.iter())]);
         }
         Ok(())
     }
 
     fn port<B: Buffer>(&mut self, buffer: &mut B, port: &Port) {
-        if port.id < SMALL_PORTS {
-            buffer.put_u8(tag::NEW_PORT);
-            self.atoms.put(buffer, &port.node);
-            buffer.put_u32(port.id as u32);
-        } else {
-            buffer.put_u8(tag::V4_PORT);
-            self.atoms.put(buffer, &port.node);
-            buffer.put_u64(port.id);
+        let small = u32::try_from(port.id).ok().filter(|_| port.id < SMALL_PORTS);
+        buffer.put_u8(if small.is_some() { tag::NEW_PORT } else { tag::V4_PORT });
+        self.atoms.put(buffer, &port.node);
+        match small {
+            Some(id) => buffer.put_u32(id),
+            None => buffer.put_u64(port.id),
         }
         buffer.put_u32(port.creation);
     }
@@ -265,8 +256,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
         buffer: &mut B,
         record: &'t NativeRecord,
     ) -> Result<(), EncodeError> {
-        buffer.put_u8(tag::NATIVE_RECORD);
-        buffer.put_u32(count(record.fields.len())?);
+        put_head(buffer, tag::NATIVE_RECORD, record.fields.len())?;
         buffer.put_u8(record.exported.into());
         self.atoms.put(buffer, &record.module);
         self.atoms.put(buffer, &record.name);
@@ -275,13 +265,6 @@ impl<'t, 'c> Encoder<'t, 'c> {
         }
         self.stack.push(Left::Fields(record.fields.iter()));
         Ok(())
-    }
-
-    fn export<B: Buffer>(&mut self, buffer: &mut B, export: &Export) {
-        buffer.put_u8(tag::EXPORT);
-        self.atoms.put(buffer, &export.module);
-        self.atoms.put(buffer, &export.function);
-        put_small(buffer, export.arity.into());
     }
 }
 

@@ -5,64 +5,45 @@
 //! hashed.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 use num_bigint::BigInt;
+use num_traits::FromPrimitive;
 
 /// A finite float; Erlang has no others.
 ///
 /// Floats are equal if their bits are, so `0.0` and `-0.0` differ, as they do since OTP 27.
-#[derive(Clone, Copy)]
-pub struct Float(f64);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Float {
+    bits: u64,
+}
 
 impl Float {
     /// Creates a float, or returns `None` if the value is not finite.
     pub fn new(value: f64) -> Option<Self> {
-        value.is_finite().then_some(Self(value))
+        value.is_finite().then(|| Self { bits: value.to_bits() })
     }
 
     /// Returns the value.
     pub fn get(self) -> f64 {
-        self.0
+        f64::from_bits(self.bits)
     }
 
     /// Returns the float truncated to an integer.
     pub(crate) fn truncated(self) -> BigInt {
-        let bits = self.0.to_bits();
-        let exponent = (bits >> 52 & 0x7ff) as i64 - 1075;
-        let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
-        let magnitude = if exponent < 0 {
-            BigInt::from(mantissa.checked_shr(exponent.unsigned_abs() as u32).unwrap_or(0))
-        } else {
-            BigInt::from(mantissa) << exponent
-        };
-        if self.0 < 0.0 { -magnitude } else { magnitude }
-    }
-}
-
-impl PartialEq for Float {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.to_bits() == other.0.to_bits()
-    }
-}
-
-impl Eq for Float {}
-
-impl Hash for Float {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.to_bits().hash(state);
+        // A finite float has such an integer.
+        BigInt::from_f64(self.get()).unwrap_or_default()
     }
 }
 
 impl From<Float> for f64 {
     fn from(float: Float) -> Self {
-        float.0
+        float.get()
     }
 }
 
 impl fmt::Debug for Float {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(&self.get(), f)
     }
 }
 

@@ -14,7 +14,7 @@ use std::slice::Iter;
 use num_bigint::{BigInt, Sign};
 
 use crate::binary::compare_bits;
-use crate::{Atom, Export, Float, Fun, NativeRecord, Pid, Port, Reference, Term};
+use crate::{Atom, Export, Float, Fun, Map, NativeRecord, Pid, Port, Reference, Term};
 
 /// Whether an integer and a float can be equal.
 #[derive(Clone, Copy)]
@@ -69,15 +69,36 @@ fn rank(term: &Term) -> u8 {
 /// Work item: compared only if all earlier items are equal.
 enum Left<'t> {
     Two(&'t Term, &'t Term, Numbers),
-    Terms(Both<'t, Term>, Numbers),
-    Keys(Both<'t, (Term, Term)>),
-    Values(Both<'t, (Term, Term)>, Numbers),
-    Fields(Both<'t, (Atom, Term)>, Numbers),
+    Parts(Zip<Parts<'t>, Parts<'t>>, Numbers),
     Decided(Ordering),
 }
 
-/// Parts of two terms, pairwise.
-type Both<'t, T> = Zip<Iter<'t, T>, Iter<'t, T>>;
+/// Parts of a term.
+pub(crate) enum Parts<'t> {
+    Terms(Iter<'t, Term>),
+    Keys(Iter<'t, (Term, Term)>),
+    Values(Iter<'t, (Term, Term)>),
+    Fields(Iter<'t, (Atom, Term)>),
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = &'t Term;
+
+    fn next(&mut self) -> Option<&'t Term> {
+        match self {
+            Self::Terms(terms) => terms.next(),
+            Self::Keys(pairs) => pairs.next().map(|(key, _)| key),
+            Self::Values(pairs) => pairs.next().map(|(_, value)| value),
+            Self::Fields(fields) => fields.next().map(|(_, value)| value),
+        }
+    }
+}
+
+impl<'t> Left<'t> {
+    fn terms(a: &'t [Term], b: &'t [Term], numbers: Numbers) -> Self {
+        Self::Parts(Parts::Terms(a.iter()).zip(Parts::Terms(b.iter())), numbers)
+    }
+}
 
 fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {
     let mut left = Vec::new();
@@ -95,29 +116,8 @@ fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {
                 left.pop();
                 continue;
             }
-            Some(Left::Terms(pairs, numbers)) => {
+            Some(Left::Parts(pairs, numbers)) => {
                 let Some((a, b)) = pairs.next() else {
-                    left.pop();
-                    continue;
-                };
-                (a, b, *numbers)
-            }
-            Some(Left::Keys(pairs)) => {
-                let Some(((a, _), (b, _))) = pairs.next() else {
-                    left.pop();
-                    continue;
-                };
-                (a, b, Numbers::Exactly)
-            }
-            Some(Left::Values(pairs, numbers)) => {
-                let Some(((_, a), (_, b))) = pairs.next() else {
-                    left.pop();
-                    continue;
-                };
-                (a, b, *numbers)
-            }
-            Some(Left::Fields(pairs, numbers)) => {
-                let Some(((_, a), (_, b))) = pairs.next() else {
                     left.pop();
                     continue;
                 };
@@ -136,16 +136,19 @@ fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>)
         (Term::Atom(a), Term::Atom(b)) => a.cmp(b),
         (Term::Binary(a), Term::Binary(b)) => a.as_slice().cmp(b.as_slice()),
         (Term::Tuple(a), Term::Tuple(b)) => {
-            left.push(Left::Terms(a.iter().zip(b), numbers));
+            left.push(Left::terms(a, b, numbers));
             a.len().cmp(&b.len())
         }
         (Term::Map(a), Term::Map(b)) => {
-            let pairs = || a.pairs().iter().zip(b.pairs());
-            left.extend([Left::Values(pairs(), numbers), Left::Keys(pairs())]);
+            let keys = |map: &'t Map| Parts::Keys(map.pairs().iter());
+            let values = |map: &'t Map| Parts::Values(map.pairs().iter());
+            left.push(Left::Parts(values(a).zip(values(b)), numbers));
+            left.push(Left::Parts(keys(a).zip(keys(b)), Numbers::Exactly));
             a.len().cmp(&b.len())
         }
         (Term::NativeRecord(a), Term::NativeRecord(b)) => {
-            left.push(Left::Fields(a.fields.iter().zip(&b.fields), numbers));
+            let fields = |record: &'t NativeRecord| Parts::Fields(record.fields.iter());
+            left.push(Left::Parts(fields(a).zip(fields(b)), numbers));
             compare_definitions(a, b)
         }
         (Term::Pid(a), Term::Pid(b)) => compare_pids(a, b),
@@ -156,7 +159,7 @@ fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>)
         (Term::Export(a), Term::Export(b)) => compare_exports(a, b),
         (Term::Fun(a), Term::Fun(b)) => {
             left.push(Left::Decided(compare_rest_of_funs(a, b)));
-            left.push(Left::Terms(a.free.iter().zip(&b.free), numbers));
+            left.push(Left::terms(&a.free, &b.free, numbers));
             compare_funs(a, b)
         }
         (Term::Local(a), Term::Local(b)) => a.as_slice().cmp(b.as_slice()),
@@ -195,7 +198,7 @@ fn begin_lists<'t>(a: Cells<'t>, b: Cells<'t>, numbers: Numbers, left: &mut Vec<
         Ordering::Less => Left::Decided(rank(a.1).cmp(&LISTS)),
         Ordering::Greater => Left::Decided(LISTS.cmp(&rank(b.1))),
     });
-    left.push(Left::Terms(a.0.iter().zip(b.0), numbers));
+    left.push(Left::terms(a.0, b.0, numbers));
 }
 
 fn compare_pids(a: &Pid, b: &Pid) -> Ordering {
@@ -213,8 +216,7 @@ fn compare_references(a: &Reference, b: &Reference) -> Ordering {
 }
 
 fn compare_exports(a: &Export, b: &Export) -> Ordering {
-    let names = a.module.cmp(&b.module).then_with(|| a.function.cmp(&b.function));
-    names.then(a.arity.cmp(&b.arity))
+    (&a.module, &a.function, a.arity).cmp(&(&b.module, &b.function, b.arity))
 }
 
 /// Compares native records without the values of their fields.

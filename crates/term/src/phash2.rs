@@ -15,6 +15,7 @@ use std::slice::Iter;
 
 use num_bigint::{BigInt, Sign};
 
+use crate::order::Parts;
 use crate::{Atom, NativeRecord, Term};
 
 /// The golden ratio; each kind of term adds another multiple of it.
@@ -66,8 +67,7 @@ impl Term {
 /// Work item of the stack.
 enum Left<'t> {
     One(&'t Term),
-    Terms(Iter<'t, Term>),
-    Fields(Iter<'t, (Atom, Term)>),
+    Parts(Parts<'t>),
     /// Rest of a list; its tail is below it on the stack.
     List(&'t [Term]),
     /// Pairs of a map: the combined hash of earlier pairs, whether the state holds the hash of a
@@ -83,14 +83,9 @@ fn hash(term: &Term) -> u32 {
     while let Some(left) = stack.pop() {
         match left {
             Left::One(term) => state.term(term, &mut stack),
-            Left::Terms(mut terms) => {
-                if let Some(term) = terms.next() {
-                    stack.extend([Left::Terms(terms), Left::One(term)]);
-                }
-            }
-            Left::Fields(mut fields) => {
-                if let Some((_, value)) = fields.next() {
-                    stack.extend([Left::Fields(fields), Left::One(value)]);
+            Left::Parts(mut parts) => {
+                if let Some(term) = parts.next() {
+                    stack.extend([Left::Parts(parts), Left::One(term)]);
                 }
             }
             Left::List(elements) => {
@@ -151,7 +146,7 @@ impl State {
             },
             Term::Tuple(elements) => {
                 self.word(elements.len() as u32, TUPLE);
-                stack.push(Left::Terms(elements.iter()));
+                stack.push(Left::Parts(Parts::Terms(elements.iter())));
             }
             Term::List(elements) if elements.is_empty() && self.0 == 0 => self.0 = LONE_NIL,
             Term::List(elements) if elements.is_empty() => self.word(NIL_TAG, NIL),
@@ -167,7 +162,7 @@ impl State {
             }
             Term::NativeRecord(record) => {
                 self.words(record.fields.len() as u32, definition(record), NATIVE_RECORD);
-                stack.push(Left::Fields(record.fields.iter()));
+                stack.push(Left::Parts(Parts::Fields(record.fields.iter())));
             }
             Term::Pid(pid) => self.word(pid.id, PID),
             Term::Port(port) => self.words(port.id as u32, (port.id >> 32) as u32, PORT),
@@ -175,7 +170,7 @@ impl State {
             Term::Fun(fun) => {
                 self.words(fun.free.len() as u32, text(&fun.module), RATIO);
                 self.words(fun.old_index as u32, fun.old_uniq as u32, RATIO);
-                stack.push(Left::Terms(fun.free.iter()));
+                stack.push(Left::Parts(Parts::Terms(fun.free.iter())));
             }
             Term::Export(export) => {
                 self.words(export.arity.into(), text(&export.module), RATIO);

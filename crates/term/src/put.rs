@@ -87,10 +87,7 @@ pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(
     let (sign, digits) = value.to_bytes_le();
     match u8::try_from(digits.len()) {
         Ok(few) => buffer.put_slice(&[tag::SMALL_BIG, few]),
-        Err(_) => {
-            buffer.put_u8(tag::LARGE_BIG);
-            buffer.put_u32(count(digits.len())?);
-        }
+        Err(_) => put_head(buffer, tag::LARGE_BIG, digits.len())?,
     }
     buffer.put_u8(u8::from(sign == Sign::Minus));
     buffer.put_slice(&digits);
@@ -101,11 +98,19 @@ pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(
 pub(crate) fn put_tuple<B: Buffer>(buffer: &mut B, length: usize) -> Result<(), EncodeError> {
     match u8::try_from(length) {
         Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
-        Err(_) => {
-            buffer.put_u8(tag::LARGE_TUPLE);
-            buffer.put_u32(count(length)?);
-        }
+        Err(_) => put_head(buffer, tag::LARGE_TUPLE, length)?,
     }
+    Ok(())
+}
+
+/// Writes a tag and a length of four bytes.
+pub(crate) fn put_head<B: Buffer>(
+    buffer: &mut B,
+    tag: u8,
+    length: usize,
+) -> Result<(), EncodeError> {
+    buffer.put_u8(tag);
+    buffer.put_u32(count(length)?);
     Ok(())
 }
 

@@ -411,17 +411,12 @@ impl<'a> Reader<'a> {
 
     /// Reads an integer inside of another token.
     fn integer_inside(&mut self) -> Result<i64, Reason> {
-        let tag = self.byte()?;
-        match tag {
-            tag::SMALL_INTEGER => Ok(self.byte()?.into()),
-            tag::INTEGER => Ok(i32::from_be_bytes(self.array()?).into()),
-            tag::SMALL_BIG => {
-                let length = self.byte()?.into();
-                match self.integer(length)? {
-                    Token::Integer(value) => Ok(value),
-                    _ => Err(Reason::Fun),
-                }
-            }
+        // WHY checked first: reading another token could recurse.
+        match self.rest().first().ok_or(Reason::Ended)? {
+            &(tag::SMALL_INTEGER | tag::INTEGER | tag::SMALL_BIG) => match self.read()? {
+                Token::Integer(value) => Ok(value),
+                _ => Err(Reason::Fun),
+            },
             _ => Err(Reason::Fun),
         }
     }

@@ -91,6 +91,18 @@ pub struct Export {
     pub arity: u8,
 }
 
+/// Methods that return the content of one variant.
+macro_rules! accessors {
+    ($($(#[$doc:meta])* $name:ident: $variant:ident($part:ident) -> $type:ty { $value:expr })*) => {
+        $($(#[$doc])* pub fn $name(&self) -> Option<$type> {
+            match self {
+                Self::$variant($part) => Some($value),
+                _ => None,
+            }
+        })*
+    };
+}
+
 impl Term {
     /// The empty list.
     pub const NIL: Self = Self::List(Vec::new());
@@ -124,30 +136,6 @@ impl Term {
         Self::list(text.chars().map(|c| Self::Integer(u32::from(c).into())))
     }
 
-    /// Returns the integer if it fits 64 bits.
-    pub fn as_integer(&self) -> Option<i64> {
-        match self {
-            Self::Integer(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// Returns the float.
-    pub fn as_float(&self) -> Option<f64> {
-        match self {
-            Self::Float(value) => Some(value.get()),
-            _ => None,
-        }
-    }
-
-    /// Returns the atom.
-    pub fn as_atom(&self) -> Option<&Atom> {
-        match self {
-            Self::Atom(atom) => Some(atom),
-            _ => None,
-        }
-    }
-
     /// Returns whether the term is the atom with this text.
     pub fn is_atom(&self, text: &str) -> bool {
         self.as_atom().is_some_and(|atom| atom == text)
@@ -162,60 +150,27 @@ impl Term {
         }
     }
 
-    /// Returns the bytes of a binary.
-    pub fn as_binary(&self) -> Option<&[u8]> {
-        match self {
-            Self::Binary(bytes) => Some(bytes),
-            _ => None,
-        }
-    }
-
-    /// Returns the elements of a tuple.
-    pub fn as_tuple(&self) -> Option<&[Self]> {
-        match self {
-            Self::Tuple(elements) => Some(elements),
-            _ => None,
-        }
-    }
-
-    /// Returns the elements of a proper list.
-    pub fn as_list(&self) -> Option<&[Self]> {
-        match self {
-            Self::List(elements) => Some(elements),
-            _ => None,
-        }
-    }
-
-    /// Returns the map.
-    pub fn as_map(&self) -> Option<&Map> {
-        match self {
-            Self::Map(map) => Some(map),
-            _ => None,
-        }
-    }
-
-    /// Returns the native record.
-    pub fn as_record(&self) -> Option<&NativeRecord> {
-        match self {
-            Self::NativeRecord(record) => Some(record),
-            _ => None,
-        }
-    }
-
-    /// Returns the process identifier.
-    pub fn as_pid(&self) -> Option<&Pid> {
-        match self {
-            Self::Pid(pid) => Some(pid),
-            _ => None,
-        }
-    }
-
-    /// Returns the reference.
-    pub fn as_reference(&self) -> Option<&Reference> {
-        match self {
-            Self::Reference(reference) => Some(reference),
-            _ => None,
-        }
+    accessors! {
+        /// Returns the integer if it fits 64 bits.
+        as_integer: Integer(value) -> i64 { *value }
+        /// Returns the float.
+        as_float: Float(value) -> f64 { value.get() }
+        /// Returns the atom.
+        as_atom: Atom(atom) -> &Atom { atom }
+        /// Returns the bytes of a binary.
+        as_binary: Binary(bytes) -> &[u8] { bytes }
+        /// Returns the elements of a tuple.
+        as_tuple: Tuple(elements) -> &[Self] { elements }
+        /// Returns the elements of a proper list.
+        as_list: List(elements) -> &[Self] { elements }
+        /// Returns the map.
+        as_map: Map(map) -> &Map { map }
+        /// Returns the native record.
+        as_record: NativeRecord(record) -> &NativeRecord { record }
+        /// Returns the process identifier.
+        as_pid: Pid(pid) -> &Pid { pid }
+        /// Returns the reference.
+        as_reference: Reference(reference) -> &Reference { reference }
     }
 }
 
@@ -273,16 +228,9 @@ impl TryFrom<f64> for Term {
 }
 
 /// Error: the float is infinite or not a number, which Erlang does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a float of Erlang's is finite")]
 pub struct NotFinite;
-
-impl std::fmt::Display for NotFinite {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a float of Erlang's is finite")
-    }
-}
-
-impl std::error::Error for NotFinite {}
 
 macro_rules! from_parts {
     ($($part:ident)*; $($boxed:ident)*) => {

@@ -3,7 +3,7 @@
 
 use crate::encode::Encoder;
 use crate::error::EncodeError;
-use crate::put::{AtomIndex, Atoms, Buffer, count, put_integer, put_small, put_tuple};
+use crate::put::{AtomIndex, Atoms, Buffer, put_head, put_integer, put_small, put_tuple};
 use crate::{Atom, Pid, Reference, Term, tag};
 
 /// Appends tokens to a buffer, without a version byte. The caller must write exactly the announced
@@ -54,9 +54,7 @@ impl<'b, 'c, B: Buffer> Writer<'b, 'c, B> {
     ///
     /// Returns an error if there are more than 2^32 - 1 elements.
     pub fn list(&mut self, elements: usize) -> Result<(), EncodeError> {
-        self.buffer.put_u8(tag::LIST);
-        self.buffer.put_u32(count(elements)?);
-        Ok(())
+        put_head(self.buffer, tag::LIST, elements)
     }
 
     /// Writes the empty list, which is also the tail of a proper list.

@@ -213,9 +213,9 @@ fn a_node_on_another_host_is_found_by_that_hosts_epmd() {
 
 #[test]
 fn a_refused_handshake_is_logged_in_one_line_unless_logging_is_off() {
-    let refused = " WARN purlin_dist::protocol::listener: \
+    let refused = " WARN purlin_dist_protocol::listener: \
                    a handshake was refused: it does not know the cookie";
-    let registered = " INFO purlin_dist::protocol::epmd::server: registered";
+    let registered = " INFO purlin_dist_protocol::epmd::server: registered";
     for (words, due) in [
         (&[][..], &[refused][..]),
         (&["--log", "off"], &[]),

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use purlin::Alias;
+use purlin_dist_protocol::connect::NoConnection;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::handle::Cluster;
-use crate::protocol::connect::NoConnection;
-use crate::protocol::control::Control;
 
 impl Cluster {
     /// Returns the reference of an alias of a local process, for use in terms sent to other nodes. Messages sent to it

@@ -1,13 +1,16 @@
 //! Configuration and start of a cluster node.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::Node;
+use purlin_dist_protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
+use purlin_dist_protocol::handshake::LocalNode;
+use purlin_dist_protocol::link::Settings;
+use purlin_dist_protocol::{Cookie, Flags, Listener, NodeName, Transport};
 use tokio::net::TcpListener;
 
 use crate::cluster::builtin;
@@ -20,13 +23,6 @@ use crate::cluster::net_kernel::hosts::Hosts;
 use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::receive::incoming::start_link;
 use crate::cluster::serving::supervisor::supervisors;
-use crate::protocol::cookie::Cookie;
-use crate::protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
-use crate::protocol::flags::Flags;
-use crate::protocol::handshake::LocalNode;
-use crate::protocol::link::Settings;
-use crate::protocol::listener::Listener;
-use crate::protocol::name::NodeName;
 
 /// Default of [`Builder::observable_within`].
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
@@ -50,7 +46,7 @@ impl Builder {
         let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
-        let reach = Reach { hosts, cookie, cookies, tls: None };
+        let reach = Reach { hosts, cookie, cookies, transport: Transport::Tcp };
         let (listen, settings, logs) = (None, Settings::default(), None);
         let (only_calls, observable, published) = (false, true, false);
         let answers_within = ANSWERS_WITHIN;
@@ -99,8 +95,8 @@ impl Builder {
 
     /// Uses TLS for all connections. BEAM nodes must run with `-proto_dist inet_tls`.
     #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: crate::protocol::tls::Tls) -> Self {
-        self.reach.tls = Some(tls);
+    pub fn tls(mut self, tls: purlin_dist_protocol::Tls) -> Self {
+        self.reach.transport = Transport::Tls(tls);
         self
     }
 
@@ -161,7 +157,7 @@ impl Builder {
             let creation = registration.creation();
             (Some(socket), Some(registration), creation)
         };
-        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
+        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::empty() };
         let local = LocalNode { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let core = Core::new(ids, local, reach, settings, answers_within, start_link);
@@ -211,37 +207,18 @@ fn creation() -> Result<u32, StartError> {
 }
 
 /// Error of [`Builder::start`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be bound.
-    Listen(SocketAddr, io::Error),
+    #[error("cannot listen at {0}: {1}")]
+    Listen(SocketAddr, #[source] io::Error),
     /// epmd is unreachable, or has another node registered under that name.
+    #[error(transparent)]
     Epmd(Failed),
     /// The name `global_name_server` is taken, or the process limit is reached.
+    #[error("`global` cannot be answered: the name global_name_server is taken")]
     Global,
     /// The system provides no random numbers.
+    #[error("no random numbers: {0}")]
     Random(String),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Listen(at, error) => write!(f, "cannot listen at {at}: {error}"),
-            Self::Epmd(failed) => failed.fmt(f),
-            Self::Global => {
-                f.write_str("`global` cannot be answered: the name global_name_server is taken")
-            }
-            Self::Random(error) => write!(f, "no random numbers: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Listen(_, error) => Some(error),
-            Self::Epmd(failed) => Some(failed),
-            Self::Global | Self::Random(_) => None,
-        }
-    }
 }

@@ -1,21 +1,19 @@
 //! One connection of the cluster: its link, and its table of links and monitors.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Node, ProcessId};
+use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::{OutgoingControl, Payload};
+use purlin_dist_protocol::link::Link;
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
-use crate::protocol::control::Control;
-use crate::protocol::flags::Flags;
-use crate::protocol::frame::{OutgoingControl, Payload};
-use crate::protocol::link::Link;
-use crate::protocol::name::NodeName;
 
 /// A connection, established or lost.
 #[derive(Debug)]
@@ -75,7 +73,7 @@ impl Connection {
     }
 
     pub(super) fn flags(&self) -> Flags {
-        self.link.get().map_or(Flags::NONE, Link::flags)
+        self.link.get().map_or(Flags::empty(), Link::flags)
     }
 
     /// Sends a control message, after everything sent before with the same ordering key, as a rule the recipient's pid.
@@ -145,20 +143,13 @@ impl Connection {
 
 /// A message that is sent when the last clone of this value is dropped. Each proxy with pending messages to the same
 /// process receives a clone in order, and drops it after those messages or when it ends.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("something for {theirs}")]
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
     pub(super) said: Option<(Control, Option<Term>)>,
 }
-
-impl fmt::Display for Deferred {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "something for {}", Term::from(self.theirs.clone()))
-    }
-}
-
-impl std::error::Error for Deferred {}
 
 impl Drop for Deferred {
     fn drop(&mut self) {

@@ -11,27 +11,28 @@ use std::time::Duration;
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, ProcessId};
+use purlin_dist_protocol::control::{Control, Named};
+use purlin_dist_protocol::handshake::{Established, LocalNode};
+use purlin_dist_protocol::link::{Link, Settings};
+use purlin_dist_protocol::{ConnectionTable, NodeName, Stream};
 use purlin_term::Term;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::cluster::connection::{Connection, Deferred};
 use crate::cluster::global::handle::Global;
 use crate::cluster::groups::sharers::Sharers;
 use crate::cluster::ids::Ids;
-use crate::cluster::net_kernel::connection_table::ConnectionTable;
 use crate::cluster::net_kernel::nodes::Nodes;
 use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::proxy::registry::Proxies;
 use crate::cluster::receive::decoders::Decoders;
 use crate::cluster::rpc::export::Exports;
 use crate::cluster::serving::system::Systems;
-use crate::protocol::control::{Control, Named};
-use crate::protocol::handshake::{Established, LocalNode};
-use crate::protocol::link::{Link, Settings};
-use crate::protocol::name::NodeName;
-use crate::protocol::stream::Stream;
+
+/// Maximum number of calls to other nodes at a time. A peer can cause calls to any number of nodes, by pids of them.
+const MAX_DIALS: usize = 64;
 
 /// Callback for the loss of a node.
 pub(super) type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -49,6 +50,8 @@ pub(super) struct Core {
     pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
+    /// One permit for each call in progress.
+    pub(super) dials: Semaphore,
     /// Notified when a connection is established or an attempt ends.
     pub(super) changed: Notify,
     pub(super) decoders: Decoders,
@@ -99,6 +102,7 @@ impl Core {
             answers_within,
             runtime: Handle::current(),
             state: Mutex::new(state),
+            dials: Semaphore::new(MAX_DIALS),
             changed: Notify::new(),
             decoders,
             systems,

@@ -7,6 +7,10 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 
 use purlin::{Node, Process, ProcessId};
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::connect::NoConnection;
+use purlin_dist_protocol::epmd::Registration;
+use purlin_dist_protocol::link::Traffic;
 use purlin_term::{Atom, Term};
 use tokio::task::AbortHandle;
 
@@ -14,10 +18,6 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::cluster::rpc::export::Outcome;
-use crate::protocol::connect::NoConnection;
-use crate::protocol::epmd::Registration;
-use crate::protocol::link::Traffic;
-use crate::protocol::name::NodeName;
 
 /// Handle to a node's membership in a cluster. Clones refer to the same membership; dropping the last one leaves it.
 #[derive(Clone, Debug)]

@@ -4,9 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use purlin::remote::MonitorRefs;
 use purlin::{MonitorRef, Node, ProcessId};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Pid, PidParts, Reference, Term};
-
-use crate::protocol::name::NodeName;
 
 /// Number of bits in the first word of a reference.
 const FIRST: u32 = 18;

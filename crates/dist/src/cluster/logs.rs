@@ -179,7 +179,7 @@ impl LogSubscriber {
             (Term::atom("gl"), Term::from(self.leader.clone())),
             (Term::atom("time"), Term::from(now.as_micros() as u64)),
         ]);
-        Term::tuple([Term::atom("log"), Term::atom(level), report, meta])
+        tagged!("log", Term::atom(level), report, meta)
     }
 }
 

@@ -66,6 +66,15 @@
 //! | `links/`, `connection.rs` | one connection, with its links and monitors |
 //! | `ids.rs`, `reason.rs` | conversion of ids and exit reasons |
 
+/// A tuple whose first element is an atom; the others are converted to terms.
+macro_rules! tagged {
+    ($tag:literal $(, $part:expr)* $(,)?) => {
+        purlin_term::Term::tuple([
+            purlin_term::Term::atom($tag) $(, purlin_term::Term::from($part))*
+        ])
+    };
+}
+
 mod alias;
 mod builder;
 mod builtin;
@@ -77,7 +86,7 @@ mod handle;
 mod ids;
 mod links;
 mod logs;
-pub(crate) mod net_kernel;
+mod net_kernel;
 mod proxy;
 mod reason;
 mod receive;

@@ -9,8 +9,6 @@
 //!
 //! `Why` is the term itself if it came from another node as [`TermReason`], otherwise a binary of its `Display` text.
 
-use std::fmt;
-
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_term::Term;
@@ -26,16 +24,9 @@ use purlin_term::Term;
 /// let reason = ExitReason::error(TermReason(Term::tuple([Term::atom("badarg"), Term::from(7)])));
 /// assert_eq!(reason.to_string(), "{badarg,7}");
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
 pub struct TermReason(pub Term);
-
-impl fmt::Display for TermReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for TermReason {}
 
 /// The reasons that are atoms.
 const ATOMS: [(&str, ExitReason); 8] = [
@@ -52,13 +43,9 @@ const ATOMS: [(&str, ExitReason); 8] = [
 /// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
-        ExitReason::ShutdownWith(why) => Term::tuple([Term::atom("shutdown"), told(why)]),
+        ExitReason::ShutdownWith(why) => tagged!("shutdown", told(why)),
         ExitReason::Error(why) => told(why),
-        ExitReason::Panic(panic) => Term::tuple([
-            Term::atom("panic"),
-            Term::from(panic.message.as_str()),
-            Term::from(panic.place.as_str()),
-        ]),
+        ExitReason::Panic(panic) => tagged!("panic", panic.message.as_str(), panic.place.as_str()),
         other => match ATOMS.iter().find(|(_, reason)| reason == other) {
             Some((name, _)) => Term::atom(name),
             None => Term::from(other.to_string().as_str()),

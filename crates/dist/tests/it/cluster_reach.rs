@@ -120,7 +120,7 @@ async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
 async fn a_failed_remote_spawn_returns_its_reason() {
     let (epmd, mut beam, cluster) = beam_and_ours().await;
     let other = join(&epmd, "other").await;
-    let old = Flags::OFFERED.without(Flags::SPAWN);
+    let old = Flags::OFFERED - Flags::SPAWN;
     let old = Ours::start_with(epmd.ask(), "old", old, welcome).await;
     let _connected = old.call(cluster.name()).await;
     let (there, of_ours) = (beam.name.clone(), other.name().clone());

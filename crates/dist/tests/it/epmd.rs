@@ -99,3 +99,16 @@ async fn our_epmd_ignores_garbage_and_kill_requests() {
     }
     assert!(epmd::Epmd::at(server.address()).names().await.expect("it answers").is_empty());
 }
+
+#[tokio::test]
+async fn silent_clients_keep_no_node_from_registering_with_our_server() {
+    let server = Server::start("127.0.0.1:0").await.expect("a port");
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(TcpStream::connect(server.address()).await.expect("it listens"));
+    }
+    let one = Beam::start_with(server.address().port(), "one", &[]).await;
+    let known = epmd::Epmd::at(server.address()).names().await.expect("it answers");
+    assert!(matches!(&known[..], [(name, _)] if name == "one"), "{known:?}");
+    drop((one, silent));
+}

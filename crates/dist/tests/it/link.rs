@@ -90,7 +90,7 @@ async fn a_large_message_arrives_under_continuous_load_from_other_processes() {
     let flood =
         tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
     // The large message is sent once the link has reached its high watermark.
-    until("the link is busy", || a.waiting() >= 1 << 20).await;
+    until("the link is busy", || a.traffic().waiting >= 1 << 20).await;
     a.signal(message(1, large(2 << 20))).expect("it goes on");
     let mut others = 0;
     while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
@@ -111,7 +111,7 @@ async fn a_sender_to_a_node_that_does_not_read_waits_until_it_reads() {
     // The high watermark, and what fits into the stream.
     let most = (1 << 20) + (64 << 10) + 20_000;
     assert!((1 << 20..most).contains(&(sent * 10_000)), "{sent}");
-    assert!(a.waiting() < most as usize);
+    assert!(a.traffic().waiting < most as usize);
 
     let sender = a.clone();
     let more = tokio::spawn(async move { sender.send(message(1, Term::atom("last"))).await });
@@ -127,7 +127,7 @@ async fn a_large_message_to_a_node_that_does_not_read_is_buffered_in_fragments_o
     let (a, _signals, there) = link(Settings::default());
     a.signal(message(1, large(50 << 20))).expect("it goes on");
     assert!(timeout(LONG, a.ended()).await.is_err());
-    assert!(a.waiting() <= 4 * (64 << 10), "{}", a.waiting());
+    assert!(a.traffic().waiting <= 4 * (64 << 10), "{}", a.traffic().waiting);
     // It is discarded when the link ends.
     drop(there);
     assert!(matches!(a.ended().await, Ended::ByPeer | Ended::Io(_)));

@@ -83,24 +83,40 @@ async fn an_acceptor_with_a_wrong_cookie_is_refused() {
 }
 
 #[tokio::test]
-async fn silent_callers_delay_others_only_while_they_occupy_a_handshake_slot() {
+async fn silent_callers_keep_no_one_out() {
     let (mut listener, first) = listening().await;
     let address = first.peer_addr().expect("it is connected");
     let mut silent = vec![first];
-    // The limit of concurrent handshakes.
-    while silent.len() < 128 {
+    // More than the limit of concurrent handshakes with one address.
+    while silent.len() < 200 {
         silent.push(TcpStream::connect(address).await.expect("it listens"));
     }
-    let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
-    let call = calls(&mut stream, "right");
-    let came = async {
-        // One of them disconnects, which frees a slot.
-        drop(silent.pop());
-        came_up(&mut listener).await.peer
-    };
-    let (called, came) = tokio::join!(call, came);
-    assert_eq!(came, local("a@h").name);
+    let mut stream = TcpStream::connect(address).await.expect("it listens");
+    let (called, came) = tokio::join!(calls(&mut stream, "right"), came_up(&mut listener));
+    assert_eq!(came.peer, local("a@h").name);
     assert_eq!(called.expect("it is let in").peer, local("b@h").name);
+    // The oldest have given way.
+    closed(&mut silent[0]).await;
+}
+
+#[tokio::test]
+async fn a_panic_in_a_handshake_is_reported_as_a_failure_of_that_node() {
+    let (socket, address) = Listener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+    let decide = |caller: &Caller| match caller.name.as_str() {
+        "a@h" => panic!("a fault of the program"),
+        _ => welcome(caller),
+    };
+    let mut listener = Listener::new(socket, local("b@h"), decide);
+    let mut faulty = TcpStream::connect(address).await.expect("it listens");
+    let mut stream = TcpStream::connect(address).await.expect("it listens");
+    let other = local("c@h");
+    let call = async {
+        calls(&mut faulty, "right").await.expect_err("it has panicked");
+        let (us, cookie) = (local("b@h").name, Cookie::new("right"));
+        connect::call(&mut stream, Lengths::Two, &other, us, cookie, || true).await
+    };
+    let (called, came) = tokio::join!(call, came_up(&mut listener));
+    assert_eq!((called.is_ok(), came.peer), (true, other.name));
 }
 
 #[tokio::test]
@@ -177,6 +193,38 @@ async fn a_node_that_never_ticks_is_disconnected() {
     assert!((45..=75).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     assert!(ticks.len() >= 3 * 4 && ticks.iter().all(|byte| *byte == 0), "{ticks:?}");
     log.is_one_line_with("silent for the tick time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_ticks_and_reads_nothing_is_disconnected_and_one_that_reads_slowly_is_not() {
+    for reads in [false, true] {
+        let log = Log::new();
+        let (link, _signals, there) = link(Settings::default());
+        let (mut read, mut write) = tokio::io::split(there);
+        let peer = tokio::spawn(async move {
+            let mut clock = tokio::time::interval(Duration::from_secs(5));
+            while write.write_all(&[0; 4]).await.is_ok() {
+                clock.tick().await;
+                if reads {
+                    read.read_exact(&mut [0; 100]).await.expect("the stream goes on");
+                }
+            }
+        });
+        // More than the stream holds.
+        let payload = Term::from(vec![7; 50_000].as_slice());
+        for from in 1..4 {
+            link.signal(message(from, payload.clone())).expect("it is up");
+        }
+        let ended = timeout(Duration::from_secs(600), link.ended()).await;
+        if reads {
+            assert!(ended.is_err(), "{ended:?}");
+            assert_eq!(log.lines(), Vec::<String>::new());
+        } else {
+            assert_eq!(ended, Ok(Ended::SlowReader));
+            log.is_one_line_with("disconnected: the other node has read nothing for the tick time");
+        }
+        peer.abort();
+    }
 }
 
 // The clock is monotonic and cannot be set, but jumps ahead after the machine was suspended.

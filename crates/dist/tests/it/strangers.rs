@@ -17,8 +17,10 @@ use purlin_dist::link::Settings;
 use purlin_dist::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Term};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 fn name(text: &str) -> NodeName {
     text.parse().expect("a name")
@@ -100,6 +102,45 @@ async fn garbage_from_unauthenticated_clients_costs_one_line_each() {
         echoes_to(&mut beam).await;
     }
     assert_eq!(cluster.nodes(), [name("beam@127.0.0.1")]);
+}
+
+#[tokio::test]
+async fn silent_clients_keep_no_beam_out() {
+    let (epmd, mut beam, cluster) = beam_and_ours().await;
+    echoes(&cluster);
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(stranger(&epmd, &cluster).await);
+    }
+    let mut newcomer = Beam::start(&epmd, "newcomer").await;
+    echoes_to(&mut newcomer).await;
+    echoes_to(&mut beam).await;
+    // Places are limited, and the oldest clients have lost theirs.
+    closed(silent.swap_remove(0)).await;
+}
+
+#[tokio::test]
+async fn number_of_concurrent_calls_to_other_nodes_is_bounded() {
+    let elsewhere = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = elsewhere.local_addr().expect("an address");
+    let builder = Cluster::builder(name("ours@127.0.0.1")).cookie(COOKIE).only_calls();
+    let builder = builder.epmd_of("10.9.9.9", address);
+    let cluster = builder.start(&Node::builder().build().expect("a node")).await.expect("it joins");
+    let mut calls = JoinSet::new();
+    for number in 0..100 {
+        let (cluster, node) = (cluster.clone(), name(&format!("n{number}@10.9.9.9")));
+        calls.spawn(async move { cluster.connect(&node).await });
+    }
+    // An epmd that does not answer.
+    let mut open = Vec::new();
+    while open.len() < 64 {
+        open.push(elsewhere.accept().await.expect("a call"));
+    }
+    let none = timeout(Duration::ZERO, elsewhere.accept()).await;
+    assert!(none.is_err(), "{none:?}");
+    // The end of one lets the next one begin.
+    drop(open.pop());
+    elsewhere.accept().await.expect("a call");
 }
 
 #[tokio::test]

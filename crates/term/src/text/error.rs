@@ -1,9 +1,8 @@
 //! Error of the parser.
 
-use std::fmt;
-
 /// Error: a text is not a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no Erlang term: {reason} at byte {offset}")]
 pub struct ParseError {
     /// Offset of the invalid part in bytes.
     pub offset: usize,
@@ -15,11 +14,3 @@ impl ParseError {
         Self { offset, reason }
     }
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no Erlang term: {} at byte {}", self.reason, self.offset)
-    }
-}
-
-impl std::error::Error for ParseError {}

@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use super::error::ParseError;
 use super::scan::{Lexeme, Scanner};
 use super::segment::Bits;
-use crate::{Atom, Export, Float, Limits, Map, NativeRecord, Term};
+use crate::{Atom, Export, Limits, Map, NativeRecord, Term};
 
 impl FromStr for Term {
     type Err = ParseError;
@@ -43,8 +43,8 @@ struct Parser<'t> {
 enum Open {
     Tuple(Vec<Term>),
     List(Vec<Term>),
-    /// A list of which only the tail is missing.
-    Tail(Vec<Term>),
+    /// A list and its tail.
+    Tail(Vec<Term>, Term),
     /// A map, and the key that waits for its value.
     Map(Vec<(Term, Term)>, Option<Term>),
     /// A native record, and the name of the field that waits for its value.
@@ -102,81 +102,66 @@ impl Parser<'_> {
 
     /// Adds a term to its parent, and the parent to the next one while parents become complete.
     fn close(&mut self, mut term: Term) -> Result<Option<Term>, ParseError> {
-        loop {
-            term = match self.open.pop() {
-                None => {
-                    self.takes(".");
-                    return match self.scanner.clone().next()? {
-                        Lexeme::End => Ok(Some(term)),
-                        _ => Err(self.wrong("more than one term")),
-                    };
+        while let Some(mut open) = self.open.pop() {
+            let (end, reason) = match &open {
+                Open::List(_) => ("]", "not , or | or ]"),
+                Open::Tail(..) => ("]", "not ]"),
+                Open::Map(_, None) => ("=>", "not =>"),
+                _ => ("}", "not , or }"),
+            };
+            match &mut open {
+                Open::Tuple(elements) | Open::List(elements) => elements.push(term),
+                Open::Tail(_, tail) => *tail = term,
+                Open::Map(pairs, key) => match key.take() {
+                    Some(key) => pairs.push((key, term)),
+                    None => *key = Some(term),
+                },
+                Open::NativeRecord(record, field) => record.fields.push((field.clone(), term)),
+            }
+            if end == "=>" {
+                self.expect(end, reason)?;
+                self.open.push(open);
+                return Ok(None);
+            }
+            if !matches!(open, Open::Tail(..)) && self.takes(",") {
+                if let Open::NativeRecord(_, field) = &mut open {
+                    *field = self.field()?;
                 }
-                Some(Open::Tuple(mut elements)) => {
-                    elements.push(term);
-                    if self.takes(",") {
-                        self.open.push(Open::Tuple(elements));
-                        return Ok(None);
-                    }
-                    self.expect("}", "not , or }")?;
-                    Term::Tuple(elements)
-                }
-                Some(Open::List(mut elements)) => {
-                    elements.push(term);
-                    if self.takes(",") {
-                        self.open.push(Open::List(elements));
-                        return Ok(None);
-                    }
-                    if self.takes("|") {
-                        self.open.push(Open::Tail(elements));
-                        return Ok(None);
-                    }
-                    self.expect("]", "not , or | or ]")?;
-                    Term::List(elements)
-                }
-                Some(Open::Tail(elements)) => {
-                    self.expect("]", "not ]")?;
-                    Term::list_with_tail(elements, term)
-                }
-                Some(Open::Map(pairs, None)) => {
-                    self.expect("=>", "not =>")?;
-                    self.open.push(Open::Map(pairs, Some(term)));
+                self.open.push(open);
+                return Ok(None);
+            }
+            open = match open {
+                Open::List(elements) if self.takes("|") => {
+                    self.open.push(Open::Tail(elements, Term::NIL));
                     return Ok(None);
                 }
-                Some(Open::Map(mut pairs, Some(key))) => {
-                    pairs.push((key, term));
-                    if self.takes(",") {
-                        self.open.push(Open::Map(pairs, None));
-                        return Ok(None);
-                    }
-                    self.expect("}", "not , or }")?;
-                    Term::map(pairs)
-                }
-                Some(Open::NativeRecord(mut record, field)) => {
-                    record.fields.push((field, term));
-                    if self.takes(",") {
-                        let next = self.field()?;
-                        self.open.push(Open::NativeRecord(record, next));
-                        return Ok(None);
-                    }
-                    self.expect("}", "not , or }")?;
-                    record.into()
-                }
+                open => open,
             };
+            self.expect(end, reason)?;
+            term = match open {
+                Open::Tuple(elements) => Term::Tuple(elements),
+                Open::List(elements) => Term::List(elements),
+                Open::Tail(elements, tail) => Term::list_with_tail(elements, tail),
+                Open::Map(pairs, _) => Term::map(pairs),
+                Open::NativeRecord(record, _) => record.into(),
+            };
+        }
+        self.takes(".");
+        match self.scanner.clone().next()? {
+            Lexeme::End => Ok(Some(term)),
+            _ => Err(self.wrong("more than one term")),
         }
     }
 
     fn number(&mut self, negative: bool) -> Result<Term, ParseError> {
-        match self.scanner.clone().next()? {
-            Lexeme::Integer(value) => {
-                self.scanner.next()?;
-                Ok(Term::from(if negative { -value } else { value }))
-            }
+        let wrong = self.wrong("not a number");
+        match self.scanner.next()? {
+            Lexeme::Integer(value) => Ok(Term::from(if negative { -value } else { value })),
             Lexeme::Float(value) => {
-                self.scanner.next()?;
                 let value = if negative { -value.get() } else { value.get() };
-                Float::new(value).map(Term::from).ok_or_else(|| self.wrong("not a number"))
+                Term::try_from(value).map_err(|_| wrong)
             }
-            _ => Err(self.wrong("not a number")),
+            _ => Err(wrong),
         }
     }
 

@@ -56,10 +56,9 @@ impl Term {
 enum Left<'t> {
     Text(&'static str),
     One(&'t Term),
-    /// Terms after the first, each preceded by a comma.
-    Terms(Iter<'t, Term>),
-    Pairs(Iter<'t, (Term, Term)>),
-    /// Fields of a native record, and what precedes the next one.
+    /// Elements, and what precedes the next one, here and below.
+    Terms(Iter<'t, Term>, &'static str),
+    Pairs(Iter<'t, (Term, Term)>, &'static str),
     Fields(Iter<'t, (Atom, Term)>, &'static str),
 }
 
@@ -69,16 +68,16 @@ fn print(f: &mut fmt::Formatter<'_>, term: &Term, strings: bool) -> fmt::Result 
         match left {
             Left::Text(text) => f.write_str(text)?,
             Left::One(term) => one(f, term, strings, &mut stack)?,
-            Left::Terms(mut terms) => {
+            Left::Terms(mut terms, before) => {
                 if let Some(term) = terms.next() {
-                    f.write_char(',')?;
-                    stack.extend([Left::Terms(terms), Left::One(term)]);
+                    f.write_str(before)?;
+                    stack.extend([Left::Terms(terms, ","), Left::One(term)]);
                 }
             }
-            Left::Pairs(mut pairs) => {
+            Left::Pairs(mut pairs, before) => {
                 if let Some((key, value)) = pairs.next() {
-                    f.write_char(',')?;
-                    stack.extend([Left::Pairs(pairs), Left::One(value)]);
+                    f.write_str(before)?;
+                    stack.extend([Left::Pairs(pairs, ","), Left::One(value)]);
                     stack.extend([Left::Text(" => "), Left::One(key)]);
                 }
             }
@@ -118,30 +117,25 @@ fn one<'t>(
             Ok(())
         }
         Term::Tuple(elements) => {
-            stack.push(Left::Text("}"));
-            begin(f, "{", elements, stack)
+            stack.extend([Left::Text("}"), Left::Terms(elements.iter(), "")]);
+            f.write_char('{')
         }
         Term::List(elements) if strings && is_string(elements) => {
             let chars = elements.iter().filter_map(character).filter_map(char::from_u32);
             quoted(f, chars)
         }
         Term::List(elements) => {
-            stack.push(Left::Text("]"));
-            begin(f, "[", elements, stack)
+            stack.extend([Left::Text("]"), Left::Terms(elements.iter(), "")]);
+            f.write_char('[')
         }
         Term::ImproperList(list) => {
             stack.extend([Left::Text("]"), Left::One(list.tail()), Left::Text("|")]);
-            begin(f, "[", list.elements(), stack)
+            stack.push(Left::Terms(list.elements().iter(), ""));
+            f.write_char('[')
         }
         Term::Map(map) => {
-            f.write_str("#{")?;
-            stack.push(Left::Text("}"));
-            let mut pairs = map.pairs().iter();
-            if let Some((key, value)) = pairs.next() {
-                stack.extend([Left::Pairs(pairs), Left::One(value)]);
-                stack.extend([Left::Text(" => "), Left::One(key)]);
-            }
-            Ok(())
+            stack.extend([Left::Text("}"), Left::Pairs(map.pairs().iter(), "")]);
+            f.write_str("#{")
         }
         Term::NativeRecord(record) => {
             let NativeRecord { module, name, fields, .. } = &**record;
@@ -157,19 +151,6 @@ fn one<'t>(
         }
         Term::Local(bytes) => write!(f, "#Local<{} bytes>", bytes.len()),
     }
-}
-
-fn begin<'t>(
-    f: &mut fmt::Formatter<'_>,
-    open: &str,
-    elements: &'t [Term],
-    stack: &mut Vec<Left<'t>>,
-) -> fmt::Result {
-    let mut elements = elements.iter();
-    if let Some(first) = elements.next() {
-        stack.extend([Left::Terms(elements), Left::One(first)]);
-    }
-    f.write_str(open)
 }
 
 fn is_string(elements: &[Term]) -> bool {

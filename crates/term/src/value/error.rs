@@ -5,15 +5,18 @@ use std::fmt;
 use crate::error::{DecodeError, EncodeError, Reason};
 
 /// Error: a value cannot be converted to a term, or a term to the requested type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
     /// The value does not match the type.
+    #[error("{0}")]
     Mismatch(String),
     /// The bytes are not a valid term.
-    Decode(DecodeError),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
     /// The term cannot be encoded.
-    Encode(EncodeError),
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
 }
 
 impl ValueError {
@@ -23,30 +26,6 @@ impl ValueError {
 
     pub(super) fn mismatch(text: impl Into<String>) -> Self {
         Self::Mismatch(text.into())
-    }
-}
-
-impl fmt::Display for ValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Mismatch(text) => f.write_str(text),
-            Self::Decode(error) => write!(f, "{error}"),
-            Self::Encode(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for ValueError {}
-
-impl From<DecodeError> for ValueError {
-    fn from(error: DecodeError) -> Self {
-        Self::Decode(error)
-    }
-}
-
-impl From<EncodeError> for ValueError {
-    fn from(error: EncodeError) -> Self {
-        Self::Encode(error)
     }
 }
 

@@ -54,12 +54,10 @@ pub enum Strings {
 }
 
 impl Absent {
-    pub(super) fn atom(self) -> &'static Atom {
-        static UNDEFINED: Atom = Atom::UNDEFINED;
-        static NIL: Atom = Atom::NIL;
+    pub(super) fn atom(self) -> Atom {
         match self {
-            Self::Undefined => &UNDEFINED,
-            Self::Nil => &NIL,
+            Self::Undefined => Atom::UNDEFINED,
+            Self::Nil => Atom::NIL,
         }
     }
 }

@@ -10,6 +10,7 @@ use purlin_term::{Pid, Term};
 use super::{machine, processes};
 use crate::cluster::core::Core;
 use crate::cluster::proxy::gone::gone;
+use crate::cluster::rpc::gen_call::cast;
 use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
 
 /// Interval between two checks for changes.
@@ -52,7 +53,7 @@ pub(super) fn export(offer: &Offer<'_>) {
             }
         };
         let process = core.ids.node.try_spawn(shows).map_err(|_| Term::atom("system_limit"))?;
-        Ok(Term::tuple([Term::atom("ok"), core.ids.pid(process.id()).into()]))
+        Ok(tagged!("ok", core.ids.pid(process.id())))
     });
 }
 
@@ -94,7 +95,7 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
     loop {
         tokio::select! {
             message = me.receive() => {
-                let Some((view, given, is_on)) = asked(&message) else { continue };
+                let Some((view, given, is_on)) = asked(message) else { continue };
                 if !is_on {
                     views.remove(&view);
                     continue;
@@ -115,20 +116,17 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
             if before.as_ref() == Some(&now) {
                 continue;
             }
-            let told = [Term::atom("delivery"), me_there.clone(), Term::atom(kind)];
-            let told = told.into_iter().chain([given.clone(), now.clone()]);
-            client.send(Term::tuple(told));
+            let (kind, given) = (Term::atom(kind), given.clone());
+            client.send(tagged!("delivery", me_there.clone(), kind, given, now.clone()));
             *before = Some(now);
         }
     }
 }
 
 /// Decodes the cast `{From, What, Aux, OnOff, Options}`.
-fn asked(message: &Term) -> Option<(View, Term, bool)> {
-    let [mark, cast] = message.as_tuple()? else { return None };
-    let [_, what, given, is_on, _] = cast.as_tuple().filter(|_| mark.is_atom("$gen_cast"))? else {
-        return None;
-    };
+fn asked(message: Term) -> Option<(View, Term, bool)> {
+    let cast = cast(message).ok()?;
+    let [_, what, given, is_on, _] = cast.as_tuple()? else { return None };
     let view = match what.as_atom()?.as_str() {
         "app_ctrl" => View::All,
         "app" => View::Tree(given.as_atom()?.as_str().to_owned()),
@@ -149,7 +147,7 @@ fn running(core: &Core) -> Term {
 /// The process tree of an application: `{Root, [{Name, Pid}], [{Parent, Child}], []}`, with names as strings.
 fn tree(core: &Core, application: &str) -> Term {
     let Some(master) = core.ids.node.application(application).map(|one| one.id()) else {
-        return Term::tuple([Term::NIL, Term::NIL, Term::NIL, Term::NIL]);
+        return Term::tuple([Term::NIL; 4]);
     };
     let all = processes::all(core);
     let mut children: HashMap<ProcessId, Vec<ProcessId>> = HashMap::new();

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use purlin::{ProcessInfo, ProcessState};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Term};
 
 use super::{host, processes};
 use crate::cluster::core::Core;
 use crate::cluster::rpc::export::Outcome;
 use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
-use crate::protocol::flags::Flags;
-use crate::protocol::name::NodeName;
 
 /// OTP release whose distribution protocol this node speaks, for tools that check the release.
 const RELEASE: &str = "25";
@@ -81,7 +80,8 @@ fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
         }
     }
     let is_meant = |node: &NodeName| {
-        let is_visible = core.connection(node).is_some_and(|it| it.flags().has(Flags::PUBLISHED));
+        let is_visible =
+            core.connection(node).is_some_and(|it| it.flags().contains(Flags::PUBLISHED));
         if is_visible { visible } else { hidden }
     };
     let others = core.connected().into_iter().filter(is_meant);
@@ -216,12 +216,17 @@ fn statistics(core: &Core, before: &Since, item: &Term) -> Outcome {
             Term::list([first].into_iter().chain(queues()))
         }
         "scheduler_wall_time" | "scheduler_wall_time_all" => scheduler_wall_time(core),
-        "io" => Term::tuple([pair("input", 0), pair("output", 0)]),
+        "io" => io(),
         "garbage_collection" => Term::tuple([0, 0, 0].map(Term::from)),
         "context_switches" => Term::tuple([0, 0].map(Term::from)),
         "microstate_accounting" => Term::atom("undefined"),
         _ => return badarg(),
     })
+}
+
+/// Bytes of ports, which do not exist.
+pub(super) fn io() -> Term {
+    Term::tuple(["input", "output"].map(|name| pair(name, 0)))
 }
 
 /// Number of runnable processes.

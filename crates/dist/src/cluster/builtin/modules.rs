@@ -11,15 +11,14 @@ pub(super) fn export(offer: &Offer<'_>) {
         Ok(Term::atom(if is_known(core, &arguments[0]) { "preloaded" } else { "non_existing" }))
     });
     offer.at_once("code", "ensure_loaded", 1, |core, arguments| {
-        let (tag, what) = if is_known(core, &arguments[0]) {
-            ("module", arguments[0].clone())
+        Ok(if is_known(core, &arguments[0]) {
+            tagged!("module", arguments[0].clone())
         } else {
-            ("error", Term::atom("nofile"))
-        };
-        Ok(Term::tuple([Term::atom(tag), what]))
+            tagged!("error", Term::atom("nofile"))
+        })
     });
     offer.at_once("code", "is_loaded", 1, |core, arguments| {
-        let file = Term::tuple([Term::atom("file"), Term::atom("preloaded")]);
+        let file = tagged!("file", Term::atom("preloaded"));
         Ok(if is_known(core, &arguments[0]) { file } else { Term::from(false) })
     });
     offer.at_once("code", "all_loaded", 0, |core, _| {

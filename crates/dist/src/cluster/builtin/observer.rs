@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Process, ProcessId, ProcessInfo};
+use purlin::{Pid, Process, ProcessId, ProcessInfo};
 use purlin_term::Term;
 
 use super::{function, host, machine, processes};
@@ -17,9 +17,7 @@ const BATCH: usize = 1000;
 
 pub(super) fn export(offer: &Offer<'_>) {
     const MODULE: &str = "observer_backend";
-    offer.at_once(MODULE, "vsn", 0, |_, _| {
-        Ok(Term::tuple([Term::atom("ok"), Term::string(machine::VERSION)]))
-    });
+    offer.at_once(MODULE, "vsn", 0, |_, _| Ok(tagged!("ok", Term::string(machine::VERSION))));
     offer.at_once(MODULE, "sys_info", 0, |core, _| Ok(sys_info(core)));
     offer.at_once(MODULE, "socket_info", 0, |_, _| {
         Ok(Term::list([pair("iov_max", 1024), pair("num_monitors", 0)]))
@@ -30,7 +28,7 @@ pub(super) fn export(offer: &Offer<'_>) {
         kind if kind.is_atom("ets") => Ok(Term::NIL),
         _ => {
             let why = format!("Mnesia is not running on: {}", core.ids.name);
-            Ok(Term::tuple([Term::atom("error"), Term::string(&why)]))
+            Ok(tagged!("error", Term::string(&why)))
         }
     });
     offer.process(MODULE, "etop_collect", 1, etop_collect);
@@ -42,10 +40,8 @@ pub(super) fn export(offer: &Offer<'_>) {
 /// Tracing is not supported. WHY the call is answered: a client that starts a tracer, as `etop` does unless tracing is
 /// switched off, would otherwise wait forever. With this answer it finds that the tracer has ended.
 async fn do_relay(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(parent) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
-    parent.send(Term::tuple([Term::atom("started"), core.ids.pid(me.id()).into()]));
+    let parent = client(&core, &arguments[0])?;
+    parent.send(tagged!("started", core.ids.pid(me.id())));
     Ok(Term::atom("ok"))
 }
 
@@ -92,16 +88,21 @@ fn sys_info(core: &Core) -> Term {
 /// The record `etop_proc_info` of a process.
 fn row(core: &Core, process: &ProcessInfo) -> Term {
     let initial = || function::initial_call(process);
-    Term::tuple([
-        Term::atom("etop_proc_info"),
-        core.ids.pid(process.id).into(),
-        Term::from(process.memory),
-        Term::from(process.reductions),
+    tagged!(
+        "etop_proc_info",
+        core.ids.pid(process.id),
+        process.memory,
+        process.reductions,
         process.name.as_ref().map_or_else(initial, |name| atom(name)),
-        Term::from(0),
+        0,
         function::current_function(process),
-        Term::from(process.mailbox_len),
-    ])
+        process.mailbox_len,
+    )
+}
+
+/// The remote process that receives the results.
+fn client(core: &Arc<Core>, pid: &Term) -> Result<Pid<Term>, Term> {
+    pid.as_pid().and_then(|pid| core.proxy(pid)).map_or_else(badarg, Ok)
 }
 
 /// All processes except the calling one.
@@ -113,39 +114,35 @@ fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
 
 /// Sends the record `etop_info` to the collector once.
 async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
+    let collector = client(&core, &arguments[0])?;
     let all = others(&core, me.id());
     let mut rows = Vec::with_capacity(all.len());
     for some in all.chunks(BATCH) {
         rows.extend(some.iter().map(|process| row(&core, process)));
         purlin::yield_now().await;
     }
-    let info = Term::tuple([
-        Term::atom("etop_info"),
+    let info = tagged!(
+        "etop_info",
         machine::timestamp(),
-        Term::from(all.len()),
+        all.len(),
         Term::atom("undefined"),
         machine::scheduler_wall_time(&core),
         machine::run_queue(&all),
         Term::NIL,
         machine::memory_of(&all),
         Term::List(rows),
-    ]);
+    );
     collector.send(Term::tuple([core.ids.pid(me.id()).into(), info]));
     Ok(Term::atom("ok"))
 }
 
 /// Sends the records of all processes to the collector, in batches.
 async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
-    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.proxy(pid)) else {
-        return badarg();
-    };
+    let collector = client(&core, &arguments[0])?;
     let own = Term::from(core.ids.pid(me.id()));
     for some in others(&core, me.id()).chunks(BATCH) {
         let rows = Term::list(some.iter().map(|process| row(&core, process)));
-        collector.send(Term::tuple([Term::atom("procs_info"), own.clone(), rows]));
+        collector.send(tagged!("procs_info", own.clone(), rows));
         purlin::yield_now().await;
     }
     Ok(Term::atom("ok"))
@@ -158,7 +155,7 @@ async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term
         return badarg();
     };
     let mut gone = gone(&core, parent);
-    let Some(parent) = core.proxy(parent) else { return badarg() };
+    let parent = client(&core, &arguments[0])?;
     let time = Duration::from_millis(time.max(1));
     // WHY weak: this process may run for as long as the cluster.
     let own = Arc::downgrade(&core);
@@ -170,12 +167,7 @@ async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term
             () = tokio::time::sleep(time) => {}
         }
         let Some(core) = own.upgrade() else { return Ok(Term::atom("ok")) };
-        parent.send(Term::tuple([
-            Term::atom("stats"),
-            Term::from(1),
-            machine::scheduler_wall_time(&core),
-            Term::tuple([pair("input", 0), pair("output", 0)]),
-            machine::memory(&core),
-        ]));
+        let (times, memory) = (machine::scheduler_wall_time(&core), machine::memory(&core));
+        parent.send(tagged!("stats", 1, times, machine::io(), memory));
     }
 }

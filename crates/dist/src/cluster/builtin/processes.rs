@@ -6,6 +6,7 @@ use std::sync::Arc;
 use purlin::remote::LocalProcess;
 use purlin::supervisor::SupervisorRef;
 use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
+use purlin_dist_protocol::control::Named;
 use purlin_term::{Atom, Term};
 use tokio::time::timeout;
 
@@ -16,7 +17,6 @@ use crate::cluster::rpc::export::Outcome;
 use crate::cluster::rpc::offer::{Offer, atom, badarg, pair};
 use crate::cluster::serving::supervisor::{count_children, which_children};
 use crate::cluster::serving::sys::{parent, status};
-use crate::protocol::control::Named;
 
 /// Items of `process_info/1`, as on the BEAM.
 const ITEMS: [&str; 17] = [

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use purlin::{ExitReason, MonitorRef, Pid};
 use purlin_term::Term;
 
-use super::mail::{ClientMail, Job, Mail};
+use super::mail::{ClientMail, Mail};
 
 /// Registered name of the server.
 pub(super) const SERVER: &str = "global_name_server";
@@ -15,7 +15,7 @@ pub(super) const SERVER: &str = "global_name_server";
 #[derive(Debug)]
 pub(crate) struct Global {
     pub(super) server: Pid<Mail>,
-    pub(super) locker: Pid<ClientMail<Job>>,
+    pub(super) locker: Pid<ClientMail>,
     pub(super) names: Arc<Names>,
 }
 

@@ -7,31 +7,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use super::handle::SERVER;
 use super::mail::{ClientMail, Job, Mail, Them};
-use super::messages::{ask, atom, cast};
+use super::messages::{atom, cast};
 use crate::cluster::core::Core;
-use crate::protocol::name::NodeName;
+use crate::cluster::rpc::call::ask;
 
 /// A process that calls the servers of all nodes.
-pub(super) struct Asker<J> {
-    pub(super) me: Process<ClientMail<J>>,
+pub(super) struct Asker {
+    pub(super) me: Process<ClientMail>,
     pub(super) core: Arc<Core>,
     /// The server of this node.
     pub(super) server: Pid<Mail>,
 }
 
-impl<J: Send + 'static> Asker<J> {
+impl Asker {
     /// Calls the server of a node. Returns `None` if the node is disconnected.
     pub(super) async fn ask(&mut self, node: &NodeName, request: Term) -> Option<Term> {
         let (me, core) = (&mut self.me, &self.core);
-        if *node == core.ids.name {
-            return ask(me, core, &self.server, request).await;
-        }
-        let server = core.named(Atom::from_static(SERVER), node)?;
-        ask(me, core, &server, request).await
+        let answer = if *node == core.ids.name {
+            ask(me, core, &self.server, request, Duration::MAX).await
+        } else {
+            let server = core.named(Atom::from_static(SERVER), node)?;
+            ask(me, core, &server, request, Duration::MAX).await
+        };
+        answer.ok()
     }
 
     /// Requests a lock on all given nodes, the greatest first; on failure releases those acquired. Skips disconnected
@@ -40,7 +43,7 @@ impl<J: Send + 'static> Asker<J> {
         nodes.sort_unstable_by(|a, b| b.cmp(a));
         nodes.dedup();
         for (place, node) in nodes.iter().enumerate() {
-            let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
+            let asked = self.ask(node, tagged!("set_lock", id.clone())).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
                 self.give_back(id, nodes[..place].iter()).await;
                 return false;
@@ -51,7 +54,7 @@ impl<J: Send + 'static> Asker<J> {
 
     async fn give_back(&mut self, id: &Term, nodes: impl Iterator<Item = &NodeName>) {
         for node in nodes {
-            self.ask(node, Term::tuple([Term::atom("del_lock"), id.clone()])).await;
+            self.ask(node, tagged!("del_lock", id.clone())).await;
         }
     }
 
@@ -63,7 +66,7 @@ impl<J: Send + 'static> Asker<J> {
 
 /// The locker: merges our partition with others, one at a time.
 pub(super) struct Locker {
-    pub(super) asker: Asker<Job>,
+    pub(super) asker: Asker,
     pub(super) them: Vec<Them>,
     pub(super) known: Vec<NodeName>,
 }
@@ -116,14 +119,14 @@ impl Locker {
         let own = Term::from(self.asker.core.ids.pid(self.asker.me.id()));
         let mut lockers = [own, Term::from(them.locker.clone())];
         lockers.sort_by(Term::compare);
-        Term::tuple([Term::atom("global"), Term::list(lockers)])
+        tagged!("global", Term::list(lockers))
     }
 
     fn tell(&self, them: &Them, set: bool) {
-        let own = Term::from(self.asker.core.ids.pid(self.asker.me.id()));
+        let own = self.asker.core.ids.pid(self.asker.me.id());
         let known = Term::list(self.known.iter().map(atom));
-        let set = [Term::atom("lock_set"), own, Term::from(set), known, them.his.clone()];
-        cast(&self.asker.core, &them.node, Term::tuple(set));
+        let set = tagged!("lock_set", own, set, known, them.his.clone());
+        cast(&self.asker.core, &them.node, set);
     }
 
     /// The peer's locker has locked its partition and this node; now locks our partition.

@@ -7,10 +7,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use tracing::warn;
-
-use crate::protocol::name::NodeName;
 
 /// Maximum number of remembered reports.
 const MAX_LOSSES: usize = 4096;

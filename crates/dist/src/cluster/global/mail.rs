@@ -1,10 +1,11 @@
 //! Message types of the processes of `global`.
 
 use purlin::{Down, Message};
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use tokio::sync::oneshot;
 
-use crate::protocol::name::NodeName;
+use crate::cluster::rpc::call;
 
 /// Message type of the server.
 #[derive(Debug, Message)]
@@ -32,14 +33,8 @@ pub(super) enum Mail {
     },
 }
 
-/// Message type of a local process that calls servers; `J` is the type of its local messages.
-#[derive(Debug, Message)]
-pub(super) enum ClientMail<J> {
-    Term(Term),
-    #[from]
-    Down(Down),
-    Job(J),
-}
+/// Message type of a local process that calls servers.
+pub(super) type ClientMail = call::ClientMail<Job>;
 
 /// Message from the server to the locker.
 #[derive(Debug)]

@@ -1,15 +1,12 @@
-//! Messages between the servers of `global`, and calls to one.
+//! Messages between the servers of `global`.
 
 use std::sync::Arc;
 
-use purlin::{Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use super::handle::SERVER;
-use super::mail::ClientMail;
 use crate::cluster::core::Core;
-use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
 
 /// A node's name as a term.
 pub(super) fn atom(node: &NodeName) -> Term {
@@ -36,26 +33,5 @@ pub(super) fn send_if_connected(core: &Arc<Core>, node: &NodeName, what: Term) {
 }
 
 pub(super) fn cast(core: &Arc<Core>, node: &NodeName, what: Term) {
-    send(core, node, Term::tuple([Term::atom("$gen_cast"), what]));
-}
-
-/// Calls a server. Returns `None` if it does not exist, or ends.
-pub(super) async fn ask<J: Send + 'static, M: From<Term> + Send + 'static>(
-    me: &mut Process<ClientMail<J>>,
-    core: &Core,
-    server: &Pid<M>,
-    request: Term,
-) -> Option<Term> {
-    let monitor = me.monitor(server);
-    let tag = Term::from(core.ids.reference(monitor));
-    let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
-    server.send(M::from(call.into_term()));
-    let answer = receive!(me, {
-        ClientMail::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
-            parts.into_iter().nth(1)
-        },
-        ClientMail::Down(down) if down.monitor == monitor => None,
-    });
-    me.demonitor_flush(monitor);
-    answer
+    send(core, node, tagged!("$gen_cast", what));
 }

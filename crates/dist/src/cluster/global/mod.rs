@@ -27,34 +27,33 @@ mod name_sync;
 mod resolve;
 mod server;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Pid, Process, ProcessId, SpawnOptions};
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use serde::Serialize;
 
 use self::handle::{Global, Names, SERVER};
 use self::locker::{Asker, Locker, chance};
-use self::mail::{ClientMail, Job, Mail};
+use self::mail::{ClientMail, Mail};
 use self::server::Server;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::cluster::rpc::offer::Offer;
-use crate::protocol::name::NodeName;
 
 impl Global {
     /// Starts the processes. Returns `None` if the process limit is reached, or the name of the server is taken.
     pub(super) fn start(core: &Arc<Core>) -> Option<Self> {
         let node = &core.ids.node;
         core.decodes(|term| Ok(Mail::Term(term)));
-        core.decodes(|term| Ok(ClientMail::<Job>::Term(term)));
+        core.decodes(|term| Ok(ClientMail::Term(term)));
         let names = Arc::<Names>::default();
         let (give, server) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(core);
-        let locker = node.try_spawn(async move |me: Process<ClientMail<Job>>| {
+        let locker = node.try_spawn(async move |me: Process<ClientMail>| {
             if let Ok(server) = server.await {
                 let asker = Asker { me, core: inside, server };
                 Locker { asker, them: Vec::new(), known: Vec::new() }.run().await;
@@ -83,30 +82,19 @@ impl Global {
 }
 
 /// The reason why a process was not registered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRegistered {
     /// Another process has the name.
+    #[error("a process of the cluster has that name")]
     Taken,
     /// The process has this name already. A process can have only one.
+    #[error("the process has the name {0} already")]
     Named(Term),
     /// This node is not published, or the process limit is reached.
+    #[error("the node takes no part in `global`: `Builder::published` has it do so")]
     NotPublished,
 }
-
-impl fmt::Display for NotRegistered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken => f.write_str("a process of the cluster has that name"),
-            Self::Named(name) => write!(f, "the process has the name {name} already"),
-            Self::NotPublished => {
-                f.write_str("the node takes no part in `global`: `Builder::published` has it do so")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NotRegistered {}
 
 impl Cluster {
     /// Registers a process of this node under a cluster-wide name, as `global:register_name` does; the name is usually
@@ -126,14 +114,14 @@ impl Cluster {
         name: Term,
         process: ProcessId,
     ) -> Result<(), NotRegistered> {
-        let act = Act::Register(name, self.term_of(process));
-        self.alone(act).await.unwrap_or(Err(NotRegistered::NotPublished)).map(drop)
+        let registered = self.alone(name, Some(self.term_of(process))).await;
+        registered.unwrap_or(Err(NotRegistered::NotPublished)).map(drop)
     }
 
     /// Removes a global name, as `global:unregister_name` does. Returns whether the name existed; `false` if the node
     /// is not published. Cancellation and cost are those of [`Cluster::register_global`].
     pub async fn unregister_global(&self, name: Term) -> bool {
-        matches!(self.alone(Act::Unregister(name)).await, Some(Ok(true)))
+        matches!(self.alone(name, None).await, Some(Ok(true)))
     }
 
     /// Returns the process with a global name, local or remote, as `global:whereis_name` does. Returns `None` if a
@@ -162,19 +150,23 @@ impl Cluster {
         }
     }
 
-    /// Performs an operation with all nodes locked. Returns `None` if it cannot be performed.
-    async fn alone(&self, act: Act) -> Option<Result<bool, NotRegistered>> {
+    /// Registers a process, or removes the name, with all nodes locked. Returns whether a process had the name; `None`
+    /// if the nodes cannot be locked.
+    async fn alone(
+        &self,
+        name: Term,
+        pid: Option<purlin_term::Pid>,
+    ) -> Option<Result<bool, NotRegistered>> {
         let core = Arc::clone(self.core());
         let global = core.global.get()?;
         let (server, names) = (global.server.clone(), Arc::clone(&global.names));
         let (told, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
-        let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail<Job>>| {
-            let id = Term::from(inside.ids.pid(me.id()));
-            let id = Term::tuple([Term::atom("global"), id]);
+        let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail>| {
+            let id = tagged!("global", inside.ids.pid(me.id()));
             let mut asker = Asker { me, core: inside, server };
             let nodes = asker.lock_all(&id).await;
-            let result = asker.act(act, &names, &nodes).await;
+            let result = asker.change(name, pid, &names, &nodes).await;
             asker.unlock(&id, &nodes).await;
             // The caller may have been cancelled.
             let _ = told.send(result);
@@ -184,34 +176,24 @@ impl Cluster {
     }
 }
 
-/// An operation on a name, performed on all nodes.
-enum Act {
-    Register(Term, purlin_term::Pid),
-    Unregister(Term),
-}
-
-impl Asker<Job> {
-    /// Performs the operation with all nodes locked. Returns whether a process had the name.
-    async fn act(
+impl Asker {
+    /// Registers a process, or removes the name. Returns whether a process had the name.
+    async fn change(
         &mut self,
-        act: Act,
+        name: Term,
+        pid: Option<purlin_term::Pid>,
         names: &Names,
         nodes: &[NodeName],
     ) -> Result<bool, NotRegistered> {
-        let had = match &act {
-            Act::Register(name, _) | Act::Unregister(name) => names.find(name).is_some(),
-        };
-        let request = match act {
-            Act::Register(..) if had => return Err(NotRegistered::Taken),
-            Act::Register(name, pid) => {
-                if let Some(other) = names.of(&pid) {
-                    return Err(NotRegistered::Named(other));
-                }
-                let entry = [Term::atom("register"), name, Term::from(pid), resolve::method()];
-                Term::tuple(entry)
-            }
-            Act::Unregister(_) if !had => return Ok(false),
-            Act::Unregister(name) => Term::tuple([Term::atom("unregister"), name]),
+        let had = names.find(&name).is_some();
+        let request = match pid {
+            Some(_) if had => return Err(NotRegistered::Taken),
+            Some(pid) => match names.of(&pid) {
+                Some(other) => return Err(NotRegistered::Named(other)),
+                None => tagged!("register", name, pid, resolve::method()),
+            },
+            None if !had => return Ok(false),
+            None => tagged!("unregister", name),
         };
         for node in nodes {
             self.ask(node, request.clone()).await;

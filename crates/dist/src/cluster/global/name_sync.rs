@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 
 use super::mail::{ClientMail, Job, Mail, Them};
 use super::messages::{atom, cast, node, send_if_connected};
 use super::resolve;
 use super::server::{NameSync, Server, VERSION};
-use crate::protocol::name::NodeName;
 
 impl Server {
     pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut NameSync> {
@@ -21,11 +21,10 @@ impl Server {
         }
         self.tags += 1;
         let mine = self.tags;
-        let locker = Term::from(self.core.ids.pid(self.locker.id()));
-        let locker = [Term::atom("locker"), Term::atom("no_longer_a_pid"), Term::NIL, locker];
-        let version = Term::tuple([Term::from(VERSION), Term::from(mine)]);
-        let said = [Term::atom("init_connect"), version, self.us(), Term::tuple(locker)];
-        cast(&self.core, &node, Term::tuple(said));
+        let locker = self.core.ids.pid(self.locker.id());
+        let locker = tagged!("locker", Term::atom("no_longer_a_pid"), Term::NIL, locker);
+        let version = Term::tuple([VERSION, mine].map(Term::from));
+        cast(&self.core, &node, tagged!("init_connect", version, self.us(), locker));
         self.syncs.insert(node, NameSync { mine, ..NameSync::default() });
     }
 
@@ -47,8 +46,8 @@ impl Server {
         let them = Them { node: node.clone(), locker: locker.clone(), mine, his: his.clone() };
         self.locker.send(ClientMail::Job(Job::Them(them)));
         if version >= VERSION {
-            let ack = [Term::atom("init_connect_ack"), self.us(), his.clone(), Term::from(mine)];
-            send_if_connected(&self.core, &node, Term::tuple(ack));
+            let ack = tagged!("init_connect_ack", self.us(), his.clone(), mine);
+            send_if_connected(&self.core, &node, ack);
         }
         Some(())
     }
@@ -59,10 +58,8 @@ impl Server {
             return self.cancel_locker(node.clone(), mine, Vec::new());
         };
         meeting.lock = Some(lock);
-        let (his, theirs) = (meeting.his.clone(), meeting.names.take());
-        let names = self.names.list();
-        let said = [Term::atom("exchange"), us, names, Term::NIL, his.unwrap_or(Term::NIL)];
-        cast(&self.core, node, Term::tuple(said));
+        let (his, theirs) = (meeting.his.clone().unwrap_or(Term::NIL), meeting.names.take());
+        cast(&self.core, node, tagged!("exchange", us, self.names.list(), Term::NIL, his));
         if let Some(names) = theirs {
             self.resolve(node.clone(), names);
         }
@@ -95,9 +92,8 @@ impl Server {
         let Some(meeting) = self.current(node, mine) else { return };
         meeting.here = Some(here);
         let his = meeting.his.clone().unwrap_or(Term::NIL);
-        let (tag, unused) = (Term::atom("resolved"), Term::atom("unused"));
-        let said = [tag, us, Term::List(there), known, unused, Term::NIL, his];
-        cast(&self.core, node, Term::tuple(said));
+        let (there, unused) = (Term::List(there), Term::atom("unused"));
+        cast(&self.core, node, tagged!("resolved", us, there, known, unused, Term::NIL, his));
         self.together(node);
     }
 
@@ -112,13 +108,9 @@ impl Server {
         changes.extend(there);
         let version = Term::tuple([atom(node), Term::from(VERSION)]);
         let nodes: Vec<_> = std::iter::once(version).chain(theirs.iter().cloned()).collect();
-        let extra = Term::list([
-            Term::tuple([Term::atom("vsn"), Term::from(VERSION)]),
-            Term::tuple([Term::atom("lock"), meeting.lock?]),
-        ]);
+        let extra = Term::list([tagged!("vsn", VERSION), tagged!("lock", meeting.lock?)]);
         let (changed, told) = (Term::List(changes.clone()), Term::List(nodes.clone()));
-        let new = [Term::atom("new_nodes"), self.us(), changed, Term::NIL, told, extra];
-        let new = Term::tuple(new);
+        let new = tagged!("new_nodes", self.us(), changed, Term::NIL, told, extra);
         let then = self.known.keys().map(|known| (known.clone(), new.clone())).collect();
         self.change(&changes);
         let added = self.add_known(&nodes);
@@ -153,8 +145,7 @@ impl Server {
     /// Connects to nodes that are synchronized with ours.
     pub(super) fn greet(&self, nodes: &[NodeName]) {
         for node in nodes {
-            let said = [Term::atom("in_sync"), self.us(), Term::from(true)];
-            cast(&self.core, node, Term::tuple(said));
+            cast(&self.core, node, tagged!("in_sync", self.us(), true));
         }
     }
 
@@ -163,8 +154,8 @@ impl Server {
     }
 
     pub(super) fn say_cancelled(&self, node: &NodeName, his: &Term) {
-        let said = [Term::atom("cancel_connect"), self.us(), his.clone()];
-        send_if_connected(&self.core, node, Term::tuple(said));
+        let cancel = tagged!("cancel_connect", self.us(), his.clone());
+        send_if_connected(&self.core, node, cancel);
     }
 
     /// Cancels the synchronization with a node and starts it again.

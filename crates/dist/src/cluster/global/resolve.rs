@@ -5,15 +5,17 @@
 //! methods of `global`, which are implemented here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::{ExitReason, Process};
 use purlin_term::{Atom, Export, Pid, Term};
 
 use super::handle::Names;
-use super::mail::{ClientMail, Job};
-use super::messages::ask;
+use super::mail::ClientMail;
 use crate::cluster::core::Core;
+use crate::cluster::rpc::call::ask;
 use crate::cluster::rpc::export::Outcome;
+use crate::cluster::rpc::rex;
 
 /// A name with different processes on both sides: the peer's, and ours.
 pub(super) struct Conflict {
@@ -30,7 +32,7 @@ pub(super) fn method() -> Term {
 }
 
 fn insert(name: Term, pid: Pid, method: Term) -> Term {
-    Term::tuple([Term::atom("insert"), Term::tuple([name, Term::from(pid), method])])
+    tagged!("insert", Term::tuple([name, Term::from(pid), method]))
 }
 
 /// Compares the peer's names with ours. Returns the changes for new names, and the conflicts.
@@ -50,7 +52,7 @@ pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Confl
 
 /// Resolves conflicts. Returns the changes to apply here, and on the peer.
 pub(super) async fn decide(
-    mut me: Process<ClientMail<Job>>,
+    mut me: Process<ClientMail>,
     core: Arc<Core>,
     conflicts: Vec<Conflict>,
     mut here: Vec<Term>,
@@ -72,7 +74,7 @@ pub(super) async fn decide(
             // The node that has to decide could not be called.
             None => here.push(insert(name, theirs.0, theirs.1)),
             Some(_) => {
-                let delete = Term::tuple([Term::atom("delete"), name]);
+                let delete = tagged!("delete", name);
                 here.push(delete.clone());
                 there.push(delete);
             }
@@ -82,20 +84,15 @@ pub(super) async fn decide(
 }
 
 async fn on_beam(
-    me: &mut Process<ClientMail<Job>>,
+    me: &mut Process<ClientMail>,
     core: &Arc<Core>,
     process: &Pid,
     arguments: Vec<Term>,
 ) -> Option<Term> {
-    let rex = core.named(Atom::from_static("rex"), &process.node.as_str().parse().ok()?)?;
-    let (module, function) = (Term::atom("global"), Term::atom("resolve_it"));
-    let leader = Term::atom("user");
-    let call = [Term::atom("call"), module, function, Term::List(arguments), leader];
-    let value = ask(me, core, &rex, Term::tuple(call)).await?;
-    match value.as_tuple() {
-        Some([tag, _]) if tag.is_atom("badrpc") => None,
-        _ => Some(value),
-    }
+    let server = core.named(Atom::from_static("rex"), &process.node.as_str().parse().ok()?)?;
+    let call = rex::call(Term::atom("global"), Term::atom("resolve_it"), arguments);
+    let value = ask(me, core, &server, call, Duration::MAX).await.ok()?;
+    rex::value(value).ok()
 }
 
 /// `global:resolve_it(Method, Name, Pid1, Pid2)`, for the methods of `global`.

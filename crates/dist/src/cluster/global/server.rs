@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use purlin::{MonitorRef, Pid, Process};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
@@ -27,8 +28,7 @@ use super::lost::Lost;
 use super::mail::{ClientMail, Job, Mail};
 use super::messages::{atom, node, send_if_connected};
 use crate::cluster::core::Core;
-use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
+use crate::cluster::rpc::gen_call::{GenCall, cast};
 
 /// Protocol version.
 pub(super) const VERSION: i64 = 8;
@@ -56,7 +56,7 @@ pub(super) struct NameSync {
 pub(super) struct Server {
     pub(super) core: Arc<Core>,
     pub(super) me: Process<Mail>,
-    pub(super) locker: Pid<ClientMail<Job>>,
+    pub(super) locker: Pid<ClientMail>,
     pub(super) names: Arc<Names>,
     locks: Locks,
     pub(super) syncs: HashMap<NodeName, NameSync>,
@@ -73,7 +73,7 @@ impl Server {
     pub(super) fn new(
         core: Arc<Core>,
         me: Process<Mail>,
-        locker: Pid<ClientMail<Job>>,
+        locker: Pid<ClientMail>,
         names: Arc<Names>,
     ) -> Self {
         let life = i64::from(chance() >> 2) << 32 | i64::from(core.ids.creation);
@@ -107,14 +107,10 @@ impl Server {
     fn message(&mut self, term: Term) {
         match GenCall::try_from(term) {
             Ok(call) => self.call(call),
-            Err(term) => match term.as_tuple() {
-                Some([tag, said]) if tag.is_atom("$gen_cast") => {
-                    let said = said.as_tuple().unwrap_or_default();
-                    // Unknown casts are ignored.
-                    let _ = self.cast(said);
-                }
-                Some(said) => drop(self.info(said)),
-                None => {}
+            // Unknown casts and messages are ignored.
+            Err(term) => match cast(term) {
+                Ok(said) => drop(said.as_tuple().and_then(|said| self.cast(said))),
+                Err(said) => drop(said.as_tuple().and_then(|said| self.info(said))),
             },
         }
     }
@@ -232,13 +228,12 @@ impl Server {
                 if !self.lost.is_news(&of, &to, life, number.as_integer()?) {
                     return None;
                 }
-                let whole =
-                    [Term::atom("lost_connection"), atom(&of), life.clone(), number.clone()];
-                let whole = Term::tuple(whole.into_iter().chain([atom(&to)]));
-                self.tell_known(&of, &whole);
+                let (life, number) = (life.clone(), number.clone());
+                let lost = tagged!("lost_connection", atom(&of), life, number, atom(&to));
+                self.tell_known(&of, &lost);
                 let other = if to == self.core.ids.name { of } else { to };
                 if self.is_known(&other) {
-                    let remove = Term::tuple([Term::atom("remove_connection"), self.us()]);
+                    let remove = tagged!("remove_connection", self.us());
                     send_if_connected(&self.core, &other, remove);
                     self.lost.warn(&other, "asked to disconnect");
                     self.gone(&other, true);
@@ -282,8 +277,8 @@ impl Server {
         }
         self.locker.send(ClientMail::Job(Job::Unknown(node.clone())));
         if let Some((life, number)) = self.lost.notes(node, removed) {
-            let said = [Term::atom("lost_connection"), self.us(), life, number, atom(node)];
-            self.tell_known(node, &Term::tuple(said));
+            let lost = tagged!("lost_connection", self.us(), life, number, atom(node));
+            self.tell_known(node, &lost);
         }
         self.known.remove(node);
     }

@@ -11,48 +11,38 @@
 //! so the sharer discovers it periodically while the node stays connected.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::pg::{Change, Event, Groups};
 use purlin::remote::LocalProcess;
-use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Pid, Process, ProcessId};
-use purlin_term::{Atom, Term};
+use purlin::{Down, ExitReason, LookupError, Message, MonitorRef, Name, Process, ProcessId};
+use purlin_dist_protocol::NodeName;
+use purlin_term::{Atom, Pid, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::net_kernel::nodes::NodeChange;
-use crate::protocol::name::NodeName;
 
 /// Interval in which the scope of a connected node is discovered after it has ended.
 const REDISCOVER: Duration = Duration::from_secs(1);
 
 /// The reason why a scope is not shared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotShared {
     /// The node has no scope of that name.
+    #[error(transparent)]
     NoScope(LookupError),
     /// The scope is shared already.
+    #[error("the groups of that scope are shared already")]
     Shared,
     /// The scope has ended, its name is too long for an atom, or the process limit is reached.
+    #[error("there is no process that would share the groups")]
     NotMade,
 }
 
-impl fmt::Display for NotShared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoScope(error) => error.fmt(f),
-            Self::Shared => f.write_str("the groups of that scope are shared already"),
-            Self::NotMade => f.write_str("there is no process that would share the groups"),
-        }
-    }
-}
-
-impl std::error::Error for NotShared {}
-
 /// Returns the proxy of a member.
-pub(super) type MakeProxy = fn(&Arc<Core>, &purlin_term::Pid) -> Option<LocalProcess>;
+pub(super) type MakeProxy = fn(&Arc<Core>, &Pid) -> Option<LocalProcess>;
 
 /// Message type of a sharer.
 #[derive(Message)]
@@ -68,7 +58,7 @@ pub(super) enum Mail {
 }
 
 /// The members on another node by group, as announced by its scope.
-type Scope = HashMap<Name, Vec<purlin_term::Pid>>;
+type Scope = HashMap<Name, Vec<Pid>>;
 
 pub(super) struct Sharer {
     me: Process<Mail>,
@@ -81,8 +71,8 @@ pub(super) struct Sharer {
     own: BTreeMap<Name, Vec<ProcessId>>,
     /// Proxies that have joined, with the number of times; events of the scope about them are not announced.
     theirs: HashMap<ProcessId, usize>,
-    scopes: HashMap<purlin_term::Pid, Scope>,
-    monitors: HashMap<MonitorRef, purlin_term::Pid>,
+    scopes: HashMap<Pid, Scope>,
+    monitors: HashMap<MonitorRef, Pid>,
 }
 
 /// The scope has ended.
@@ -152,13 +142,13 @@ impl Sharer {
         }
     }
 
-    fn own_pid(&self) -> Term {
-        Term::from(self.core.ids.pid(self.me.id()))
+    fn own_pid(&self) -> Pid {
+        self.core.ids.pid(self.me.id())
     }
 
     fn discover(&self, node: NodeName) {
         if let Some(there) = self.core.named(self.name.clone(), &node) {
-            there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
+            there.send(tagged!("discover", self.own_pid()));
         }
     }
 
@@ -204,7 +194,7 @@ impl Sharer {
     }
 
     /// The proxy of a remote scope, and whether it was known. Monitors a new one.
-    fn know(&mut self, peer: &purlin_term::Pid) -> Option<(Pid<Term>, bool)> {
+    fn know(&mut self, peer: &Pid) -> Option<(purlin::Pid<Term>, bool)> {
         let there = self.core.proxy(peer)?;
         let was_known = self.scopes.contains_key(peer);
         if !was_known {
@@ -214,21 +204,21 @@ impl Sharer {
         Some((there, was_known))
     }
 
-    fn discovered(&mut self, peer: &purlin_term::Pid) {
+    fn discovered(&mut self, peer: &Pid) {
         let Some((there, was_known)) = self.know(peer) else { return };
         let pid = |id: &ProcessId| Term::from(self.core.ids.pid(*id));
         let own = self.own.iter().map(|(group, members)| {
             Term::tuple([term_of(group), Term::list(members.iter().map(pid))])
         });
-        let sync = Term::tuple([Term::atom("sync"), self.own_pid(), Term::list(own)]);
-        there.send(Term::tuple([Term::atom("$gen_cast"), sync]));
+        let sync = tagged!("sync", self.own_pid(), Term::list(own));
+        there.send(tagged!("$gen_cast", sync));
         if !was_known {
-            there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
+            there.send(tagged!("discover", self.own_pid()));
         }
     }
 
     /// Replaces all members of the peer.
-    async fn sync(&mut self, peer: &purlin_term::Pid, groups: &[Term]) -> Result<(), Over> {
+    async fn sync(&mut self, peer: &Pid, groups: &[Term]) -> Result<(), Over> {
         if self.know(peer).is_none() {
             return Ok(());
         }
@@ -250,18 +240,13 @@ impl Sharer {
         self.leave_all(before).await
     }
 
-    fn note(&mut self, peer: &purlin_term::Pid, group: &Name, pid: purlin_term::Pid) {
+    fn note(&mut self, peer: &Pid, group: &Name, pid: Pid) {
         if let Some(scope) = self.scopes.get_mut(peer) {
             scope.entry(group.clone()).or_default().push(pid);
         }
     }
 
-    async fn join(
-        &mut self,
-        peer: &purlin_term::Pid,
-        group: &Name,
-        pid: purlin_term::Pid,
-    ) -> Result<(), Over> {
+    async fn join(&mut self, peer: &Pid, group: &Name, pid: Pid) -> Result<(), Over> {
         // Only members on the announcing node are accepted.
         let member = if pid.node == peer.node { (self.proxy)(&self.core, &pid) } else { None };
         let Some(member) = member else { return Ok(()) };
@@ -270,12 +255,7 @@ impl Sharer {
         self.groups.join(group, member.id()).await.map_err(|_| Over)
     }
 
-    async fn leave(
-        &mut self,
-        peer: &purlin_term::Pid,
-        group: &Name,
-        pid: &purlin_term::Pid,
-    ) -> Result<(), Over> {
+    async fn leave(&mut self, peer: &Pid, group: &Name, pid: &Pid) -> Result<(), Over> {
         let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
         let Some(known) = scope.get_mut(group) else { return Ok(()) };
         let Some(place) = known.iter().position(|known| known == pid) else { return Ok(()) };
@@ -295,7 +275,7 @@ impl Sharer {
         Ok(())
     }
 
-    async fn leave_here(&mut self, group: &Name, pid: &purlin_term::Pid) -> Result<(), Over> {
+    async fn leave_here(&mut self, group: &Name, pid: &Pid) -> Result<(), Over> {
         let Some(member) = (self.proxy)(&self.core, pid) else { return Ok(()) };
         // The member may have ended and left already.
         self.groups.leave(group, member.id()).await.map(drop).map_err(|_| Over)
@@ -317,7 +297,7 @@ impl Sharer {
             let (group, pid) = (term_of(&event.group), Term::from(self.core.ids.pid(member)));
             let told = if event.change == Change::Joined {
                 members.push(member);
-                [Term::atom("join"), self.own_pid(), group, pid]
+                tagged!("join", self.own_pid(), group, pid)
             } else {
                 if let Some(place) = members.iter().position(|known| *known == member) {
                     members.swap_remove(place);
@@ -325,9 +305,8 @@ impl Sharer {
                 if members.is_empty() {
                     self.own.remove(&event.group);
                 }
-                [Term::atom("leave"), self.own_pid(), pid, Term::list([group])]
+                tagged!("leave", self.own_pid(), pid, Term::list([group]))
             };
-            let told = Term::tuple(told);
             for peer in self.scopes.keys() {
                 if let Some(there) = self.core.proxy(peer) {
                     there.send(told.clone());
@@ -338,7 +317,7 @@ impl Sharer {
 }
 
 /// One pid, or a list of pids.
-fn listed(pids: &Term) -> Vec<purlin_term::Pid> {
+fn listed(pids: &Term) -> Vec<Pid> {
     let pid = |term: &Term| term.as_pid().cloned();
     match pids {
         Term::List(pids) => pids.iter().filter_map(pid).collect(),

@@ -6,12 +6,12 @@ use std::task::{Context, Poll};
 
 use purlin::remote::{RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
+use purlin_dist_protocol::control::Control;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::RemoteMonitor;
 use crate::cluster::reason;
-use crate::protocol::control::Control;
 
 struct Agent(Weak<Connection>, Weak<Core>);
 

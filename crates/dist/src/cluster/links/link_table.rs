@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, MonitorRef, ProcessId};
+use purlin_dist_protocol::control::Named;
 use purlin_term::{Pid, Reference};
 
 use crate::cluster::spawn::pending::PendingRequest;
-use crate::protocol::control::Named;
 
 /// A monitor of a local process, held by a remote one.
 #[derive(Clone, Debug, PartialEq, Eq)]

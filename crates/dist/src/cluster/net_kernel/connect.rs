@@ -3,18 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
+use purlin_dist_protocol::handshake::{Caller, Established};
+use purlin_dist_protocol::link::Link;
+use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
+use tokio::time::timeout;
 use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::{Core, NodeDown};
 use crate::cluster::net_kernel::nodes::NodeChange;
-use crate::protocol::connect::NoConnection;
-use crate::protocol::flags::Flags;
-use crate::protocol::handshake::{Called, Caller, Established, Verdict};
-use crate::protocol::link::Link;
-use crate::protocol::listener::{Accepted, Listener};
-use crate::protocol::name::NodeName;
-use crate::protocol::stream::Stream;
 
 impl Core {
     /// Returns the connection to a node; connects first if necessary.
@@ -62,6 +60,8 @@ impl Core {
     async fn call(self: Arc<Self>, node: NodeName) -> Result<Arc<Connection>, Arc<NoConnection>> {
         let (core, peer) = (Arc::clone(&self), node.clone());
         let calling = self.runtime.spawn(async move {
+            let dial = timeout(HANDSHAKE_TIMEOUT, core.dials.acquire()).await;
+            let _dial = dial.map_err(|_| NoConnection::Slow)?;
             let is_dead = || core.state().connection_table.is_dead(&peer);
             core.reach.call(&core.local, peer.clone(), is_dead).await
         });
@@ -87,15 +87,12 @@ impl Core {
     /// Accepts connections until the future is dropped.
     pub(crate) async fn answer(self: Arc<Self>, socket: tokio::net::TcpListener) {
         let core = Arc::clone(&self);
-        let decide = move |caller: &Caller| match &caller.called {
-            Called::Name(name) => {
-                let verdict = core.state().connection_table.called(name);
-                (verdict, core.reach.cookie_of(name))
-            }
-            Called::Host(_) => (Verdict::NotAllowed, core.reach.cookie.clone()),
+        let decide = move |caller: &Caller| {
+            let verdict = core.state().connection_table.called(&caller.name);
+            (verdict, core.reach.cookie_of(&caller.name))
         };
         let listener = Listener::new(socket, self.local.clone(), decide);
-        let mut listener = listener.over(self.reach.tls.clone());
+        let mut listener = listener.over(self.reach.transport.clone());
         loop {
             match listener.next().await {
                 Accepted::Up(stream, established) => drop(self.up(stream, established, false)),
@@ -137,7 +134,7 @@ impl Core {
         }
         let link = (self.start_link)(self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
-        let visible = link.flags().has(Flags::PUBLISHED);
+        let visible = link.flags().contains(Flags::PUBLISHED);
         self.nodes.tell(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
         if self.state().left {
@@ -165,7 +162,7 @@ impl Core {
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
         if connection.lose(&self.ids.node) {
-            let visible = connection.flags().has(Flags::PUBLISHED);
+            let visible = connection.flags().contains(Flags::PUBLISHED);
             self.nodes.tell(&connection.node, NodeChange::Down { visible });
         }
     }

@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection, dial};
+use purlin_dist_protocol::epmd::{Epmd, Failed};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
-
-use crate::protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection, dial};
-use crate::protocol::epmd::{Epmd, Failed};
-use crate::protocol::name::NodeName;
 
 /// Maximum number of addresses tried for one host.
 const MOST_ADDRESSES: usize = 8;

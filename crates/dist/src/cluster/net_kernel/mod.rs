@@ -1,10 +1,7 @@
 //! Connections to other nodes, as Erlang's `net_kernel` establishes them, and notification of node changes.
 
 mod connect;
-pub(super) mod connection_table;
 pub(super) mod hosts;
 pub(super) mod nodes;
 pub(super) mod ping;
 pub(super) mod reach;
-
-pub use connection_table::{ConnectionTable, Up};

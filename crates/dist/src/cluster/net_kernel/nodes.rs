@@ -6,9 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use purlin_dist_protocol::NodeName;
 use tracing::warn;
-
-use crate::protocol::name::NodeName;
 
 /// A change of a node's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

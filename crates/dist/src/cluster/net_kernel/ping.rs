@@ -1,10 +1,11 @@
 //! Round-trip time to a node.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Process, receive};
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Atom, Term};
 use tokio::sync::oneshot;
 
@@ -12,35 +13,24 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::control::Control;
-use crate::protocol::name::NodeName;
 
 /// The reason why a ping returned no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PingError {
     /// The node is not connected.
+    #[error("the node is not connected")]
     NotConnected,
     /// The connection ended before the answer.
+    #[error("the connection ended before the node answered")]
     Lost,
     /// No answer arrived within the timeout.
+    #[error("timeout: no answer within {0:?}")]
     Timeout(Duration),
     /// The waiting process could not be spawned, or the node is stopping.
+    #[error("no process of ours could wait for the answer")]
     NotMade,
 }
-
-impl fmt::Display for PingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConnected => f.write_str("the node is not connected"),
-            Self::Lost => f.write_str("the connection ended before the node answered"),
-            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
-            Self::NotMade => f.write_str("no process of ours could wait for the answer"),
-        }
-    }
-}
-
-impl std::error::Error for PingError {}
 
 impl Cluster {
     /// Sends a connected node the request of `net_adm:ping` and returns the time until the answer was received: the
@@ -104,7 +94,7 @@ async fn ask(
     let from = core.ids.pid(me.id());
     // WHY no monitor: the end of the connection is seen below, and every node has a `net_kernel`.
     let tag = Term::from(core.ids.reference(core.ids.monitor()));
-    let request = Term::tuple([Term::atom("is_auth"), Term::Atom(core.ids.atom.clone())]);
+    let request = tagged!("is_auth", core.ids.atom.clone());
     let call = GenCall { from: from.clone(), tag: tag.clone(), request };
     let to = Atom::from_static("net_kernel");
     let control = Control::RegSend { from: from.clone(), to, token: None };

@@ -1,16 +1,13 @@
-//! Configuration needed to reach other nodes: hosts, cookies, TLS.
+//! Configuration needed to reach other nodes: hosts, cookies, transport.
 
 use std::collections::HashMap;
 
+use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection, call};
+use purlin_dist_protocol::handshake::{Established, LocalNode};
+use purlin_dist_protocol::{Cookie, NodeName, Stream, Transport};
 use tokio::time::timeout;
 
 use crate::cluster::net_kernel::hosts::Hosts;
-use crate::protocol::connect::{HANDSHAKE_TIMEOUT, Lengths, NoConnection, call};
-use crate::protocol::cookie::Cookie;
-use crate::protocol::handshake::{Established, LocalNode};
-use crate::protocol::name::NodeName;
-use crate::protocol::stream::Stream;
-use crate::protocol::tls::Tls;
 
 #[derive(Debug)]
 pub(crate) struct Reach {
@@ -18,7 +15,7 @@ pub(crate) struct Reach {
     pub(crate) cookie: Cookie,
     /// Cookies of nodes that do not use the default one.
     pub(crate) cookies: HashMap<NodeName, Cookie>,
-    pub(crate) tls: Option<Tls>,
+    pub(crate) transport: Transport,
 }
 
 impl Reach {
@@ -30,13 +27,8 @@ impl Reach {
         is_dead: impl FnOnce() -> bool,
     ) -> Result<(Stream, Established), NoConnection> {
         let socket = self.hosts.dial(&node).await?;
-        let (mut stream, lengths): (Stream, _) = match &self.tls {
-            None => (Box::new(socket), Lengths::Two),
-            Some(tls) => {
-                let secured = timeout(HANDSHAKE_TIMEOUT, tls.call(node.host(), socket)).await;
-                (secured.map_err(|_| NoConnection::Slow)??, Lengths::Four)
-            }
-        };
+        let secured = timeout(HANDSHAKE_TIMEOUT, self.transport.call(node.host(), socket)).await;
+        let (mut stream, lengths) = secured.map_err(|_| NoConnection::Slow)??;
         let cookie = self.cookie_of(&node);
         let established = call(&mut stream, lengths, local, node, cookie, is_dead).await?;
         Ok((stream, established))

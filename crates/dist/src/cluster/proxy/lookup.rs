@@ -5,6 +5,8 @@ use std::sync::{Arc, MutexGuard};
 
 use purlin::Pid;
 use purlin::remote::LocalProcess;
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::control::Named;
 use purlin_term::{Atom, Term};
 use serde::Serialize;
 use tracing::warn;
@@ -12,8 +14,6 @@ use tracing::warn;
 use crate::cluster::core::{Core, State};
 use crate::cluster::handle::Cluster;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
-use crate::protocol::control::Named;
-use crate::protocol::name::NodeName;
 
 impl Core {
     /// The proxy that sends signals on behalf of a remote process. Returns `None` if the process limit is reached.

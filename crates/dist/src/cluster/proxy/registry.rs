@@ -14,9 +14,8 @@ use std::collections::{HashMap, HashSet};
 
 use purlin::ProcessId;
 use purlin::remote::LocalProcess;
-
-use crate::protocol::control::Named;
-use crate::protocol::name::NodeName;
+use purlin_dist_protocol::NodeName;
+use purlin_dist_protocol::control::Named;
 
 /// References to an unused proxy: the process table, this registry, the proxy itself.
 const OWN_REFERENCES: u32 = 3;

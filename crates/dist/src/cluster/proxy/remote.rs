@@ -12,10 +12,13 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
+use purlin_dist_protocol::control::{Control, Named};
+use purlin_dist_protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;
@@ -24,10 +27,6 @@ use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::Unlinked;
 use crate::cluster::reason;
-use crate::protocol::control::{Control, Named};
-use crate::protocol::flags::Flags;
-use crate::protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
-use crate::protocol::name::NodeName;
 
 /// Maximum capacity retained by the message buffer. Larger messages are sent in fragments.
 const KEPT: usize = FRAGMENT_SIZE;
@@ -211,7 +210,7 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
             Some(wait) => wait,
             None => self.wait.insert(self.begin_to_wait()),
         };
-        let Poll::Ready(connection) = wait.as_mut().poll(cx) else { return Poll::Pending };
+        let connection = ready!(wait.as_mut().poll(cx));
         (self.wait, self.connection) = (None, connection);
         Poll::Ready(())
     }

@@ -7,9 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use purlin::LookupError;
 use purlin::remote::LocalProcess;
+use purlin_dist_protocol::frame::{NoValue, Unread};
 use purlin_term::{Term, ValueError};
-
-use crate::protocol::frame::{NoValue, Unread};
 
 /// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
 pub(crate) struct Target {
@@ -64,8 +63,7 @@ impl Decoders {
         decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
     ) {
         let decode = move |to: Target, message: Unread<'_>| {
-            let term = message.term().map_err(NoValue::Invalid)?;
-            decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+            decode(to, message.term()?).map_err(|error| ValueError::Mismatch(error).into())
         };
         self.add(TypeId::of::<M>(), Arc::new(decode));
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use purlin::remote::LocalProcess;
+use purlin_dist_protocol::frame::{InvalidMessage, NoValue, Unread};
 use purlin_term::Term;
 use serde::de::DeserializeOwned;
 use tracing::warn;
@@ -13,7 +14,6 @@ use tracing::warn;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::receive::decoders::{LastUsed, Target};
-use crate::protocol::frame::{InvalidMessage, NoValue, Unread};
 
 impl Core {
     /// Registers a decoder from terms to messages of type `M`.

@@ -12,6 +12,11 @@ use std::sync::Arc;
 
 use purlin::ProcessId;
 use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin_dist_protocol::Stream;
+use purlin_dist_protocol::control::{Control, Named, To};
+use purlin_dist_protocol::frame::{InvalidMessage, Recipient, Unread};
+use purlin_dist_protocol::handshake::Established;
+use purlin_dist_protocol::link::{Link, Receive};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tracing::debug;
 
@@ -24,11 +29,6 @@ use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
 use crate::cluster::spawn::serve::spawn_for;
-use crate::protocol::control::{Control, Named, To};
-use crate::protocol::frame::{InvalidMessage, Recipient, Unread};
-use crate::protocol::handshake::Established;
-use crate::protocol::link::{Link, Receive};
-use crate::protocol::stream::Stream;
 
 /// Receiver of one connection's control messages.
 struct Incoming {
@@ -137,19 +137,12 @@ impl Incoming {
     /// Handles a control message that is not a message to a process.
     fn take(&self, control: Control, payload: Option<Term>) {
         match control {
-            // Messages. They always have a payload, so `signal` has handled them.
-            Control::Send { .. }
-            | Control::SendSender { .. }
-            | Control::RegSend { .. }
-            | Control::AliasSend { .. }
-            | Control::Altact { exit: false, .. } => {}
             Control::Altact { exit: true, from, to, .. } => match to {
                 To::Pid(to) => self.exit2(&from, &to, payload),
                 To::Alias(to) => self.exit_by_alias(&from, &to, payload),
                 // No function of Erlang's sends an exit signal to a name.
                 To::Name(_) => {}
             },
-            Control::GroupLeader { .. } => {}
             Control::Spawned { request, linked, monitored, result, .. } => {
                 let (core, connection) = (&self.core, &self.connection);
                 answered(core, connection, &request, linked, monitored, result);
@@ -186,6 +179,8 @@ impl Incoming {
                 };
                 spawn_for(&self.core, &self.connection, &spawn, arguments);
             }
+            // Messages, which `signal` has handled, and changes of the group leader, which local processes do not have.
+            _ => {}
         }
     }
 

@@ -1,50 +1,43 @@
 //! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
 
-use std::fmt;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Down, ExitReason, Message, Pid, Process, receive};
+use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::name::NodeName;
+use crate::cluster::rpc::rex;
 
-/// Message type of the process that makes a call.
-#[derive(Message)]
-enum Answer {
+/// Message type of a local process that calls remote servers; `J` is the type of its local messages.
+#[derive(Debug, Message)]
+pub(in crate::cluster) enum ClientMail<J = Infallible> {
     Term(Term),
     #[from]
     Down(Down),
+    Job(J),
 }
 
 /// The reason why a call to a remote process returned no answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// The process ended, does not exist (`noproc`), or its node is not connected (`noconnection`).
+    #[error("the process ended before it answered: {0}")]
     Ended(ExitReason),
     /// No answer arrived within the timeout.
+    #[error("timeout: no answer within {0:?}")]
     Timeout(Duration),
     /// `{badrpc, Reason}`: the function does not exist, or failed.
+    #[error("{{badrpc,{0}}}")]
     BadRpc(Term),
     /// The calling process could not be spawned, or the name is not a valid atom.
+    #[error("system_limit: no process could be made for the call")]
     NotMade,
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
-            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
-            Self::BadRpc(why) => write!(f, "{{badrpc,{why}}}"),
-            Self::NotMade => f.write_str("system_limit: no process could be made for the call"),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
 
 impl Cluster {
     /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
@@ -97,7 +90,7 @@ impl Cluster {
 impl Core {
     /// Registers the decoder for messages to calling processes.
     pub(crate) fn calls(&self) {
-        self.decodes(|term| Ok(Answer::Term(term)));
+        self.decodes(|term| Ok(ClientMail::<Infallible>::Term(term)));
     }
 
     /// See [`Cluster::call_pid`].
@@ -109,9 +102,9 @@ impl Core {
     ) -> Result<Term, CallError> {
         let (told, answer) = tokio::sync::oneshot::channel();
         let core = Arc::clone(self);
-        let asks = async move |me: Process<Answer>| {
+        let asks = async move |mut me: Process<ClientMail>| {
             // The caller may have been cancelled.
-            let _ = told.send(ask(me, &core, server, request, timeout).await);
+            let _ = told.send(ask(&mut me, &core, &server, request, timeout).await);
         };
         self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
         answer.await.unwrap_or(Err(CallError::NotMade))
@@ -127,33 +120,31 @@ impl Core {
         timeout: Duration,
     ) -> Result<Term, CallError> {
         let atom = |text| Atom::new(text).map(Term::Atom).map_err(|_| CallError::NotMade);
-        let (arguments, leader) = (Term::List(arguments), Term::atom("user"));
-        let call = [Term::atom("call"), atom(module)?, atom(function)?, arguments, leader];
-        let rex = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
-        let value = self.call_pid(rex, Term::tuple(call), timeout).await?;
-        match value.as_tuple() {
-            Some([tag, why]) if tag.is_atom("badrpc") => Err(CallError::BadRpc(why.clone())),
-            _ => Ok(value),
-        }
+        let call = rex::call(atom(module)?, atom(function)?, arguments);
+        let server = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
+        rex::value(self.call_pid(server, call, timeout).await?).map_err(CallError::BadRpc)
     }
 }
 
-async fn ask(
-    mut me: Process<Answer>,
+/// Calls a server: monitors it, sends the request and waits for the answer.
+pub(in crate::cluster) async fn ask<J: Send + 'static, M: From<Term> + Send + 'static>(
+    me: &mut Process<ClientMail<J>>,
     core: &Core,
-    server: Pid<Term>,
+    server: &Pid<M>,
     request: Term,
     timeout: Duration,
 ) -> Result<Term, CallError> {
-    let monitor = me.monitor(&server);
+    let monitor = me.monitor(server);
     let tag = Term::from(core.ids.reference(monitor));
     let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
-    server.send(call.into_term());
-    receive!(me, {
-        Answer::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
+    server.send(M::from(call.into_term()));
+    let answer = receive!(me, {
+        ClientMail::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {
             Ok(parts.into_iter().nth(1).unwrap_or(Term::NIL))
         },
-        Answer::Down(down) if down.monitor == monitor => Err(CallError::Ended(down.reason)),
+        ClientMail::Down(down) if down.monitor == monitor => Err(CallError::Ended(down.reason)),
         after timeout => Err(CallError::Timeout(timeout)),
-    })
+    });
+    me.demonitor_flush(monitor);
+    answer
 }

@@ -11,10 +11,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason, Process};
+use purlin_dist_protocol::control::Spawn;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::reason::TermReason;
-use crate::protocol::control::Spawn;
 
 /// Pseudo-module whose functions exist in every module.
 pub(crate) const ANY: &str = "_";

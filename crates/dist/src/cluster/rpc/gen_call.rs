@@ -1,4 +1,5 @@
-//! `gen_server:call` on the wire: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
+//! `gen_server:call` on the wire: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`; and
+//! `gen_server:cast`: `{'$gen_cast', Request}`.
 
 use purlin_term::{Pid, Term};
 
@@ -49,6 +50,17 @@ impl GenCall {
     /// Encodes the call.
     pub(crate) fn into_term(self) -> Term {
         let from = Term::tuple([Term::from(self.from), self.tag]);
-        Term::tuple([Term::atom("$gen_call"), from, self.request])
+        tagged!("$gen_call", from, self.request)
     }
+}
+
+/// The request of a `gen_server:cast`; any other term is the error.
+pub(crate) fn cast(mut term: Term) -> Result<Term, Term> {
+    if let Term::Tuple(parts) = &mut term
+        && let [mark, cast] = &mut parts[..]
+        && mark.is_atom("$gen_cast")
+    {
+        return Ok(std::mem::replace(cast, Term::NIL));
+    }
+    Err(term)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use purlin::remote::RemoteSignal;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::connection::Connection;
@@ -10,7 +11,6 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::links::link_table::RemoteMonitor;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::control::Control;
 
 impl GenCall {
     /// The alias in the tag, `[alias|Alias]` or, of `gen_server:multi_call`, `[[alias|Alias]|Monitor]`. An answer sent

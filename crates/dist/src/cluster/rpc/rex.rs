@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use purlin::Process;
+use purlin_dist_protocol::control::Control;
 use purlin_term::{Pid, Term};
 
 use crate::cluster::connection::Connection;
@@ -14,7 +15,19 @@ use crate::cluster::core::Core;
 use crate::cluster::reason;
 use crate::cluster::rpc::export::not_there;
 use crate::cluster::rpc::gen_call::GenCall;
-use crate::protocol::control::Control;
+
+/// A request to the `rex` of another node.
+pub(crate) fn call(module: impl Into<Term>, name: impl Into<Term>, arguments: Vec<Term>) -> Term {
+    tagged!("call", module.into(), name.into(), Term::List(arguments), Term::atom("user"))
+}
+
+/// The value that a `rex` returned, or the reason in `{badrpc, Reason}`.
+pub(crate) fn value(answer: Term) -> Result<Term, Term> {
+    match answer.as_tuple() {
+        Some([tag, why]) if tag.is_atom("badrpc") => Err(why.clone()),
+        _ => Ok(answer),
+    }
+}
 
 /// Who is answered, and in which form.
 enum Caller {
@@ -28,7 +41,7 @@ impl Caller {
     fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
         match self {
             Self::Gen(call) => call.answer(core, connection, result),
-            Self::Pid(pid) => send(core, connection, pid, Term::tuple([Term::atom("rex"), result])),
+            Self::Pid(pid) => send(core, connection, pid, tagged!("rex", result)),
         }
     }
 }
@@ -50,13 +63,13 @@ pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: T
         Caller::Pid(pid) if request.is_atom("features_request") => {
             send_features(core, connection, pid);
         }
-        caller => call(core, connection, caller, request),
+        caller => run(core, connection, caller, request),
     }
 }
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
 /// here and blocks no other call.
-fn call(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut request: Term) {
+fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut request: Term) {
     let Term::Tuple(parts) = &mut request else { return };
     let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
     else {
@@ -69,7 +82,7 @@ fn call(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut requ
     let Some(function) = core.exports.find(module, name, arguments.len()) else {
         let (module, name) = (Term::Atom(module.clone()), Term::Atom(name.clone()));
         let stack = not_there(module, name, arguments);
-        let why = failed(Term::tuple([Term::atom("undef"), stack]));
+        let why = failed(tagged!("undef", stack));
         return caller.answer(core, connection, why);
     };
     let (told, outcome) = tokio::sync::oneshot::channel();
@@ -95,7 +108,7 @@ fn call(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut requ
 fn send_features(core: &Core, connection: &Arc<Connection>, asks: Pid) {
     let us = Term::Atom(core.ids.atom.clone());
     let features = Term::list([Term::atom("erpc")]);
-    send(core, connection, asks, Term::tuple([Term::atom("features_reply"), us, features]));
+    send(core, connection, asks, tagged!("features_reply", us, features));
 }
 
 fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
@@ -105,5 +118,5 @@ fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
 
 /// The answer for a function that has failed.
 fn failed(why: Term) -> Term {
-    Term::tuple([Term::atom("badrpc"), Term::tuple([Term::atom("EXIT"), why])])
+    tagged!("badrpc", tagged!("EXIT", why))
 }

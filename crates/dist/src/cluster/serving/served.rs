@@ -2,8 +2,6 @@
 
 use std::any::{TypeId, type_name};
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use purlin::ExitReason;
@@ -15,11 +13,11 @@ use serde::de::DeserializeOwned;
 
 use super::caller::Caller;
 use super::sys;
-use super::system::System;
+use super::system::{State, System};
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::receive::decoders::Target;
-use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::gen_call::{GenCall, cast};
 
 /// Decodes a term; an error states why it cannot be decoded.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
@@ -149,8 +147,7 @@ impl<S: Server> Served<S> {
                 match (self.calls)(question) {
                     Ok(ask) => Mail::Call(ask(caller)),
                     Err(why) => {
-                        let told = Term::from(why.as_str());
-                        caller.refuse(Term::tuple([Term::atom("bad_call"), told]));
+                        caller.refuse(tagged!("bad_call", why.as_str()));
                         return Err(why);
                     }
                 }
@@ -178,17 +175,6 @@ impl Cluster {
     }
 }
 
-/// The content of a `gen_server:cast`; any other term is the error.
-fn cast(mut term: Term) -> Result<Term, Term> {
-    if let Term::Tuple(parts) = &mut term
-        && let [mark, cast] = &mut parts[..]
-        && mark.is_atom("$gen_cast")
-    {
-        return Ok(std::mem::replace(cast, Term::NIL));
-    }
-    Err(term)
-}
-
 fn read<Q: DeserializeOwned>(term: &Term) -> Result<Q, String> {
     purlin_term::from_term(term).map_err(|error| error.to_string())
 }
@@ -201,7 +187,7 @@ impl<S: Server> System for Shows<S> {
         "gen_server"
     }
 
-    fn state(&self, process: LocalProcess) -> Pin<Box<dyn Future<Output = Option<Term>> + Send>> {
+    fn state(&self, process: LocalProcess) -> State {
         let (server, show) = (process.pid::<Mail<S>>(), Arc::clone(&self.0));
         Box::pin(async move {
             let server = ServerRef::<S>::new(server.ok()?);

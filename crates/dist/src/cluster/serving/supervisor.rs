@@ -1,8 +1,6 @@
 //! Remote requests to a local supervisor: `supervisor:which_children` and others.
 
 use std::any::TypeId;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use purlin::ExitReason;
@@ -12,10 +10,11 @@ use purlin::supervisor::{
     SupervisorRef, TerminateError,
 };
 use purlin_term::{Atom, Term};
+use serde::Deserialize;
 
 use super::caller::Caller;
 use super::sys;
-use super::system::System;
+use super::system::{State, System};
 use crate::cluster::core::Core;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
@@ -53,63 +52,56 @@ pub(crate) async fn which_children(ids: &Ids, supervisor: &SupervisorRef) -> Opt
 pub(crate) async fn count_children(supervisor: &SupervisorRef) -> Option<Term> {
     let ChildCounts { specs, active, supervisors, workers, .. } =
         supervisor.count_children().await.ok()?;
-    let counts = [("specs", specs), ("active", active), ("supervisors", supervisors)];
-    let counts = counts.into_iter().chain([("workers", workers)]);
-    Some(Term::list(counts.map(|(name, count)| Term::tuple([Term::atom(name), Term::from(count)]))))
+    Some(Term::list([
+        tagged!("specs", specs),
+        tagged!("active", active),
+        tagged!("supervisors", supervisors),
+        tagged!("workers", workers),
+    ]))
+}
+
+/// A call of `supervisor`.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Request {
+    WhichChildren,
+    CountChildren,
+    TerminateChild(String),
+    RestartChild(String),
+    DeleteChild(String),
 }
 
 /// The answer to a call. Returns `None` if the supervisor has ended, in which case the caller's
 /// monitor fires.
 async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Option<Term> {
-    match (question.as_tuple(), question.as_atom().map(Atom::as_str)) {
-        (_, Some("which_children")) => which_children(ids, supervisor).await,
-        (_, Some("count_children")) => count_children(supervisor).await,
-        (Some([what, id]), _) => {
-            let id = id.as_atom().map(Atom::to_string).or_else(|| text(id));
-            match (what.as_atom().map(Atom::as_str), id) {
-                (Some("terminate_child"), Some(id)) => {
-                    Some(match supervisor.terminate_child(&id).await {
-                        Ok(()) => Term::atom("ok"),
-                        Err(TerminateError::NotFound) => error(Term::atom("not_found")),
-                        Err(_) => return None,
-                    })
-                }
-                (Some("restart_child"), Some(id)) => {
-                    Some(match supervisor.restart_child(&id).await {
-                        Ok(process) => Term::tuple([Term::atom("ok"), ids.told(process)]),
-                        Err(RestartError::Failed(why)) => error(reason::to_term(&why)),
-                        Err(RestartError::NotFound) => error(Term::atom("not_found")),
-                        Err(RestartError::Running) => error(Term::atom("running")),
-                        Err(RestartError::Restarting) => error(Term::atom("restarting")),
-                        Err(_) => return None,
-                    })
-                }
-                (Some("delete_child"), Some(id)) => {
-                    Some(match supervisor.delete_child(&id).await {
-                        Ok(()) => Term::atom("ok"),
-                        Err(DeleteError::NotFound) => error(Term::atom("not_found")),
-                        Err(DeleteError::Running) => error(Term::atom("running")),
-                        Err(DeleteError::Restarting) => error(Term::atom("restarting")),
-                        Err(_) => return None,
-                    })
-                }
-                _ => Some(bad_call(question)),
-            }
-        }
-        _ => Some(bad_call(question)),
-    }
-}
-
-fn text(binary: &Term) -> Option<String> {
-    String::from_utf8(binary.as_binary()?.to_vec()).ok()
-}
-
-fn error(why: Term) -> Term {
-    Term::tuple([Term::atom("error"), why])
-}
-
-fn bad_call(question: &Term) -> Term {
-    error(Term::tuple([Term::atom("bad_call"), question.clone()]))
+    let Ok(request) = purlin_term::from_term(question) else {
+        return Some(tagged!("error", tagged!("bad_call", question.clone())));
+    };
+    let why = match request {
+        Request::WhichChildren => return which_children(ids, supervisor).await,
+        Request::CountChildren => return count_children(supervisor).await,
+        Request::TerminateChild(id) => match supervisor.terminate_child(&id).await {
+            Ok(()) => return Some(Term::atom("ok")),
+            Err(TerminateError::NotFound) => "not_found",
+            Err(_) => return None,
+        },
+        Request::RestartChild(id) => match supervisor.restart_child(&id).await {
+            Ok(process) => return Some(tagged!("ok", ids.told(process))),
+            Err(RestartError::Failed(why)) => return Some(tagged!("error", reason::to_term(&why))),
+            Err(RestartError::NotFound) => "not_found",
+            Err(RestartError::Running) => "running",
+            Err(RestartError::Restarting) => "restarting",
+            Err(_) => return None,
+        },
+        Request::DeleteChild(id) => match supervisor.delete_child(&id).await {
+            Ok(()) => return Some(Term::atom("ok")),
+            Err(DeleteError::NotFound) => "not_found",
+            Err(DeleteError::Running) => "running",
+            Err(DeleteError::Restarting) => "restarting",
+            Err(_) => return None,
+        },
+    };
+    Some(tagged!("error", Term::atom(why)))
 }
 
 /// `{Id, Child, Type, Modules}`. The id is an atom, as usual in Erlang, or a binary if it is too
@@ -136,7 +128,7 @@ impl System for Supervisors {
         "supervisor"
     }
 
-    fn state(&self, process: LocalProcess) -> Pin<Box<dyn Future<Output = Option<Term>> + Send>> {
+    fn state(&self, process: LocalProcess) -> State {
         let (supervisor, ids) = (process.pid(), Arc::clone(&self.0));
         Box::pin(async move {
             let supervisor = SupervisorRef::new(supervisor.ok()?);

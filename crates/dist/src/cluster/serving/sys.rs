@@ -28,24 +28,21 @@ pub(crate) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
     let (module, shown) = match system {
         Some(system) => {
             let state = system.state(process).await?;
-            let header = Term::tuple([Term::atom("header"), Term::string(info.function)]);
+            let header = tagged!("header", Term::string(info.function));
             let first = data([("Status", running.clone()), ("Parent", parent.clone())]);
             let second = data([("State", state), ("Messages", messages)]);
             (system.behaviour(), Term::list([header, first, second]))
         }
         None => ("purlin", messages),
     };
-    Some(Term::tuple([
-        Term::atom("status"),
-        core.ids.pid(id).into(),
-        Term::tuple([Term::atom("module"), Term::atom(module)]),
-        Term::list([Term::NIL, running, parent, Term::NIL, shown]),
-    ]))
+    let module = tagged!("module", Term::atom(module));
+    let parts = Term::list([Term::NIL, running, parent, Term::NIL, shown]);
+    Some(tagged!("status", core.ids.pid(id), module, parts))
 }
 
 fn data(parts: [(&str, Term); 2]) -> Term {
     let parts = parts.map(|(name, value)| Term::tuple([Term::string(name), value]));
-    Term::tuple([Term::atom("data"), Term::list(parts)])
+    tagged!("data", Term::list(parts))
 }
 
 /// Answers a request of `sys` to a process; returns any other term. WHY a task: the server returns its state only
@@ -68,8 +65,7 @@ pub(super) fn take(core: &Arc<Core>, process: &LocalProcess, term: Term) -> Opti
             _ if request.is_atom("get_state") => {
                 if let Some(state) = system.state(process).await {
                     let wraps = version::wraps_states(&core, caller.pid()).await;
-                    let ok = || Term::atom("ok");
-                    caller.answer(if wraps { Term::tuple([ok(), state]) } else { state });
+                    caller.answer(if wraps { tagged!("ok", state) } else { state });
                 }
             }
             _ if request.is_atom("get_status") => {
@@ -78,10 +74,7 @@ pub(super) fn take(core: &Arc<Core>, process: &LocalProcess, term: Term) -> Opti
                 }
             }
             // As OTP does.
-            _ => {
-                let unknown = Term::tuple([Term::atom("unknown_system_msg"), request]);
-                caller.answer(Term::tuple([Term::atom("error"), unknown]));
-            }
+            _ => caller.answer(tagged!("error", tagged!("unknown_system_msg", request))),
         }
     }));
     None

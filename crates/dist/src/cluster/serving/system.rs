@@ -11,7 +11,7 @@ use purlin::remote::LocalProcess;
 use purlin_term::Term;
 
 /// The state of a process, as returned by the process itself; `None` if it ends, panics, or takes too long.
-type State = Pin<Box<dyn Future<Output = Option<Term>> + Send>>;
+pub(super) type State = Pin<Box<dyn Future<Output = Option<Term>> + Send>>;
 
 /// Functions for `sys` of processes of one type.
 pub(crate) trait System: Send + Sync {

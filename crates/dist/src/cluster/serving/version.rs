@@ -23,10 +23,8 @@ async fn stdlib_of(core: &Arc<Core>, asker: &Pid) -> Option<String> {
         (asker.node.as_str().parse().ok()?, ["stdlib", "vsn"].map(Term::atom).to_vec());
     let answer =
         core.rpc(&node, "application", "get_key", arguments, VERSION_TIMEOUT).await.ok()?;
-    let [ok, version] = answer.as_tuple()? else { return None };
-    let version = version.as_list().filter(|_| ok.is_atom("ok"))?;
-    let letters = version.iter().map(|letter| u8::try_from(letter.as_integer()?).ok());
-    letters.map(|letter| letter.map(char::from)).collect()
+    // `{ok, Version}`, or the atom `undefined`.
+    purlin_term::from_term::<(Term, String)>(&answer).ok().map(|(_, version)| version)
 }
 
 fn is_at_least_5_1(version: &str) -> bool {

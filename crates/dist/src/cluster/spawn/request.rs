@@ -8,11 +8,13 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin_dist_protocol::control::{Control, Named, Spawn};
+use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::{Atom, Reference, Term};
 use tokio::sync::oneshot;
 
@@ -21,9 +23,6 @@ use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::proxy::remote::{PROXY_MAILBOX, Remote};
 use crate::cluster::spawn::pending::{NotSpawned, PendingRequest};
-use crate::protocol::control::{Control, Named, Spawn};
-use crate::protocol::flags::Flags;
-use crate::protocol::name::NodeName;
 
 /// Timeout for the lookup of `user` on the remote node.
 const USER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,7 +81,7 @@ impl PendingSpawn {
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
         // After a failed spawn this is polled again until the proxy ends.
         if self.remote.is_none() && !self.born.is_terminated() {
-            let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
+            let born = ready!(Pin::new(&mut self.born).poll(cx));
             let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
             let mut remote = Remote::new(core, node, to, Arc::clone(&self.own));
@@ -100,19 +99,17 @@ impl Transport<Term> for PendingSpawn {
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason> {
-        match self.poll_remote(cx) {
-            Poll::Ready(Some(remote)) => remote.poll_end(cx),
-            Poll::Ready(None) => Poll::Ready(ExitReason::NoProcess),
-            Poll::Pending => Poll::Pending,
+        match ready!(self.poll_remote(cx)) {
+            Some(remote) => remote.poll_end(cx),
+            None => Poll::Ready(ExitReason::NoProcess),
         }
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.poll_remote(cx) {
-            Poll::Ready(Some(remote)) => remote.poll_ready(cx),
+        match ready!(self.poll_remote(cx)) {
+            Some(remote) => remote.poll_ready(cx),
             // The proxy is about to end.
-            Poll::Ready(None) => Poll::Ready(()),
-            Poll::Pending => Poll::Pending,
+            None => Poll::Ready(()),
         }
     }
 
@@ -128,22 +125,6 @@ impl Transport<Term> for PendingSpawn {
         } else if let Some(remote) = &mut self.remote {
             remote.signal(from, signal);
         }
-    }
-}
-
-/// The function to run on the remote node.
-struct Function {
-    module: Atom,
-    name: Atom,
-    arguments: Vec<Term>,
-    arity: u8,
-}
-
-impl Function {
-    fn new(module: &str, name: &str, arguments: Vec<Term>) -> Result<Self, NotSpawned> {
-        let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
-        let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
-        Ok(Self { module: atom(module)?, name: atom(name)?, arguments, arity })
     }
 }
 
@@ -172,26 +153,28 @@ impl PendingProxy {
         self,
         cluster: &Cluster,
         on: &NodeName,
-        function: Function,
+        (module, function, arguments): (&str, &str, Vec<Term>),
         request: MonitorRef,
         by: Option<(ProcessId, &'static str)>,
     ) -> Result<Pid<Term>, NotSpawned> {
+        let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
+        let (module, function) = (atom(module)?, atom(function)?);
+        let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
         let core = cluster.core();
         let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
-        if !connection.flags().has(Flags::SPAWN) {
+        if !connection.flags().contains(Flags::SPAWN) {
             return Err(NotSpawned::NotSupported);
         }
         let ids = &core.ids;
         let (by, option) = by.unzip();
         let from = by.map_or_else(|| ids.pid_of_node(), |by| ids.pid(by));
         let group_leader = user(cluster, &connection).await;
-        let Function { module, name, arguments, arity } = function;
         let spawn = Spawn {
             request: ids.reference(request),
             from: from.clone(),
             group_leader,
             module,
-            function: name,
+            function,
             arity,
             options: option.map(Term::atom).into_iter().collect(),
             token: None,
@@ -251,8 +234,7 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        let function = Function::new(module, function, arguments)?;
-        let request = self.core().ids.monitor();
+        let (function, request) = ((module, function, arguments), self.core().ids.monitor());
         PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, None).await
     }
 
@@ -269,8 +251,7 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        let function = Function::new(module, function, arguments)?;
-        let request = self.core().ids.monitor();
+        let (function, request) = ((module, function, arguments), self.core().ids.monitor());
         let by = Some((me.id(), "link"));
         PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, by).await
     }
@@ -293,10 +274,9 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<(Pid<Term>, MonitorRef), NotSpawned> {
-        let function = Function::new(module, function, arguments)?;
         let unborn = PendingProxy::new(self.core(), on, true)?;
         let monitor = me.monitor(&unborn.pid);
-        let by = Some((me.id(), "monitor"));
+        let (function, by) = ((module, function, arguments), Some((me.id(), "monitor")));
         let asked = unborn.ask(self, on, function, monitor, by).await;
         if asked.is_err() {
             me.demonitor_flush(monitor);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use purlin::Process;
 use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin_dist_protocol::control::{Control, Named, Spawn};
 use purlin_term::{Atom, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::RemoteMonitor;
 use crate::cluster::rpc::export::Job;
-use crate::protocol::control::{Control, Named, Spawn};
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
 /// requester may wait without a timeout. If the function does not exist, the process exits with `undef`, as in Erlang.

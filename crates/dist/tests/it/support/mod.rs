@@ -286,7 +286,7 @@ impl Ours {
     /// Accepts only peers that use TLS.
     #[cfg(feature = "tls")]
     pub(crate) fn over_tls(self, tls: purlin_dist::Tls) -> Self {
-        Self { listener: self.listener.tls(tls), ..self }
+        Self { listener: self.listener.over(purlin_dist::Transport::Tls(tls)), ..self }
     }
 
     /// Connects to a node.

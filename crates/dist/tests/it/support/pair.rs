@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 pub(crate) fn established(name: &str, flags: Flags) -> Established {
     let peer: NodeName = name.parse().expect("a name");
-    Established { peer, creation: 1, flags, named: None }
+    Established { peer, creation: 1, flags }
 }
 
 /// Returns a link to `b@h`, its received signals, and the other end of its stream.

@@ -14,7 +14,7 @@ use crate::value::with::RAW;
 use crate::{Decoder, Encoder};
 
 impl<'de> Deserializer<'_, 'de> {
-    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ValueError> {
+    fn string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
         match self.token()? {
             Token::Atom(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
             Token::Atom(Cow::Owned(text)) => visitor.visit_string(text),
@@ -66,10 +66,14 @@ macro_rules! deserialize_integers {
     };
 }
 
-macro_rules! deserialize_strings {
-    ($($name:ident)*) => {
-        $(fn $name<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
-            self.string(visitor)
+macro_rules! deserialize_by {
+    ($($by:ident: $name:ident($($_ignored:ty),*);)*) => {
+        $(fn $name<V: Visitor<'de>>(
+            self,
+            $(_: $_ignored,)*
+            visitor: V,
+        ) -> Result<V::Value, ValueError> {
+            self.$by(visitor)
         })*
     };
 }
@@ -135,10 +139,6 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             Token::Nil => visitor.visit_borrowed_bytes(&[]),
             other => Err(unexpected(&other, &visitor)),
         }
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        self.deserialize_bytes(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
@@ -207,23 +207,6 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         }
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        _length: usize,
-        visitor: V,
-    ) -> Result<V::Value, ValueError> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _length: usize,
-        visitor: V,
-    ) -> Result<V::Value, ValueError> {
-        self.deserialize_seq(visitor)
-    }
-
     fn deserialize_map<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
         match self.token()? {
             Token::Map(count) => self.pairs(visitor, count, false, false),
@@ -270,21 +253,14 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
             }
             None => {}
         }
-        match self.peek()? {
+        match self.token()? {
             Token::Tuple(count @ 1..) => {
                 self.down()?;
-                self.token()?;
                 visitor.visit_enum(Tagged { from: self, left: count - 1 })
             }
-            Token::Atom(text) => {
-                self.token()?;
-                visitor.visit_enum(Name::new(text))
-            }
+            Token::Atom(text) => visitor.visit_enum(Name::new(text)),
             Token::Binary(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => {
-                    self.token()?;
-                    visitor.visit_enum(Name::new(Cow::Borrowed(text)))
-                }
+                Ok(text) => visitor.visit_enum(Name::new(Cow::Borrowed(text))),
                 Err(_) => Err(unexpected(&Token::Binary(bytes), &visitor)),
             },
             other => Err(unexpected(&other, &visitor)),
@@ -300,7 +276,14 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         false
     }
 
-    deserialize_strings! { deserialize_str deserialize_string deserialize_identifier }
+    deserialize_by! {
+        string: deserialize_str();
+        string: deserialize_string();
+        string: deserialize_identifier();
+        deserialize_bytes: deserialize_byte_buf();
+        deserialize_seq: deserialize_tuple(usize);
+        deserialize_seq: deserialize_tuple_struct(&'static str, usize);
+    }
     deserialize_integers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 }
     deserialize_integers! { deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 }
 

@@ -39,37 +39,47 @@ impl Count {
     }
 }
 
-/// Elements of a list, or of a tuple whose length has been written.
+/// Elements of a list, pairs of a map, or elements of a tuple whose length has been written.
 pub(in crate::value) struct Elements<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
-    list: Option<Count>,
+    count: Option<Count>,
+    is_list: bool,
 }
 
 impl<'b> Elements<'b> {
     pub(super) fn of_list(bytes: &'b mut Vec<u8>, options: Options) -> Self {
-        let list = Some(Count::new(bytes, tag::LIST));
-        Self { bytes, options, list }
+        let count = Some(Count::new(bytes, tag::LIST));
+        Self { bytes, options, count, is_list: true }
+    }
+
+    pub(super) fn of_map(bytes: &'b mut Vec<u8>, options: Options) -> Self {
+        let count = Some(Count::new(bytes, tag::MAP));
+        Self { bytes, options, count, is_list: false }
     }
 
     pub(super) fn of_tuple(bytes: &'b mut Vec<u8>, options: Options) -> Self {
-        Self { bytes, options, list: None }
+        Self { bytes, options, count: None, is_list: false }
     }
 
     fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ValueError> {
-        if let Some(count) = &mut self.list {
+        if let Some(count) = &mut self.count {
             count.counted += 1;
         }
         value.serialize(Serializer::new(self.bytes, self.options))
     }
 
     fn finish(self) -> Result<(), ValueError> {
-        self.list.map_or(Ok(()), |count| count.end_list(self.bytes))
+        match self.count {
+            Some(count) if self.is_list => count.end_list(self.bytes),
+            Some(count) => count.put(self.bytes),
+            None => Ok(()),
+        }
     }
 }
 
 macro_rules! elements {
-    ($($kind:ident $element:ident)*) => {
+    ($($kind:ident $element:ident $($value:ident)?;)*) => {
         $(impl ser::$kind for Elements<'_> {
             type Ok = ();
             type Error = ValueError;
@@ -77,6 +87,10 @@ macro_rules! elements {
             fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ValueError> {
                 self.element(value)
             }
+
+            $(fn $value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ValueError> {
+                value.serialize(Serializer::new(self.bytes, self.options))
+            })?
 
             fn end(self) -> Result<(), ValueError> {
                 self.finish()
@@ -86,42 +100,11 @@ macro_rules! elements {
 }
 
 elements! {
-    SerializeSeq serialize_element
-    SerializeTuple serialize_element
-    SerializeTupleStruct serialize_field
-    SerializeTupleVariant serialize_field
-}
-
-/// Pairs of a map.
-pub(in crate::value) struct Pairs<'b> {
-    bytes: &'b mut Vec<u8>,
-    options: Options,
-    count: Count,
-}
-
-impl<'b> Pairs<'b> {
-    pub(super) fn new(bytes: &'b mut Vec<u8>, options: Options) -> Self {
-        let count = Count::new(bytes, tag::MAP);
-        Self { bytes, options, count }
-    }
-}
-
-impl ser::SerializeMap for Pairs<'_> {
-    type Ok = ();
-    type Error = ValueError;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), ValueError> {
-        self.count.counted += 1;
-        key.serialize(Serializer::new(self.bytes, self.options))
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ValueError> {
-        value.serialize(Serializer::new(self.bytes, self.options))
-    }
-
-    fn end(self) -> Result<(), ValueError> {
-        self.count.put(self.bytes)
-    }
+    SerializeSeq serialize_element;
+    SerializeTuple serialize_element;
+    SerializeTupleStruct serialize_field;
+    SerializeTupleVariant serialize_field;
+    SerializeMap serialize_key serialize_value;
 }
 
 /// Form of a struct.

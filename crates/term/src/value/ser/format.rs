@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser;
 
-use super::compound::{Compound, Elements, Form, Pairs};
+use super::compound::{Compound, Elements, Form};
 use super::serializer::{Serializer, put_atom};
 use crate::value::error::ValueError;
 use crate::value::options::{Absent, Options, Strings, Structs};
@@ -47,10 +47,11 @@ fn chosen(name: &str, options: Options) -> Options {
     }
 }
 
-macro_rules! serialize_integers {
-    ($($name:ident: $type:ident)*) => {
+/// Numbers that are serialized by another method.
+macro_rules! serialize_numbers {
+    ($($name:ident: $type:ident => $by:ident)*) => {
         $(fn $name(self, value: $type) -> Result<(), ValueError> {
-            self.serialize_i64(value.into())
+            self.$by(value.into())
         })*
     };
 }
@@ -62,7 +63,7 @@ impl<'b> ser::Serializer for Serializer<'b> {
     type SerializeTuple = Elements<'b>;
     type SerializeTupleStruct = Elements<'b>;
     type SerializeTupleVariant = Elements<'b>;
-    type SerializeMap = Pairs<'b>;
+    type SerializeMap = Elements<'b>;
     type SerializeStruct = Compound<'b>;
     type SerializeStructVariant = Compound<'b>;
 
@@ -75,23 +76,11 @@ impl<'b> ser::Serializer for Serializer<'b> {
         Ok(())
     }
 
-    fn serialize_i128(self, value: i128) -> Result<(), ValueError> {
-        self.big(value.into())
-    }
-
     fn serialize_u64(self, value: u64) -> Result<(), ValueError> {
         match i64::try_from(value) {
             Ok(value) => self.serialize_i64(value),
             Err(_) => self.big(value.into()),
         }
-    }
-
-    fn serialize_u128(self, value: u128) -> Result<(), ValueError> {
-        self.big(value.into())
-    }
-
-    fn serialize_f32(self, value: f32) -> Result<(), ValueError> {
-        self.serialize_f64(value.into())
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), ValueError> {
@@ -101,10 +90,6 @@ impl<'b> ser::Serializer for Serializer<'b> {
         self.bytes.push(tag::NEW_FLOAT);
         self.bytes.extend(value.to_be_bytes());
         Ok(())
-    }
-
-    fn serialize_char(self, value: char) -> Result<(), ValueError> {
-        self.serialize_u32(value.into())
     }
 
     fn serialize_str(self, text: &str) -> Result<(), ValueError> {
@@ -199,8 +184,8 @@ impl<'b> ser::Serializer for Serializer<'b> {
         Ok(Elements::of_tuple(self.bytes, self.options))
     }
 
-    fn serialize_map(self, _length: Option<usize>) -> Result<Pairs<'b>, ValueError> {
-        Ok(Pairs::new(self.bytes, self.options))
+    fn serialize_map(self, _length: Option<usize>) -> Result<Elements<'b>, ValueError> {
+        Ok(Elements::of_map(self.bytes, self.options))
     }
 
     fn serialize_struct(
@@ -240,8 +225,18 @@ impl<'b> ser::Serializer for Serializer<'b> {
         Compound::new(self.bytes, self.options, form)
     }
 
-    serialize_integers! { serialize_i8: i8 serialize_i16: i16 serialize_i32: i32 }
-    serialize_integers! { serialize_u8: u8 serialize_u16: u16 serialize_u32: u32 }
+    serialize_numbers! {
+        serialize_i8: i8 => serialize_i64
+        serialize_i16: i16 => serialize_i64
+        serialize_i32: i32 => serialize_i64
+        serialize_u8: u8 => serialize_i64
+        serialize_u16: u16 => serialize_i64
+        serialize_u32: u32 => serialize_i64
+        serialize_char: char => serialize_u32
+        serialize_f32: f32 => serialize_f64
+        serialize_i128: i128 => big
+        serialize_u128: u128 => big
+    }
 
     fn is_human_readable(&self) -> bool {
         false

@@ -1,0 +1,232 @@
+//! Decoder for control messages.
+
+use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
+
+use crate::broken::{InvalidMessage, Malformed};
+use crate::control::{Control, Named, Spawn, To};
+
+/// Flags of `ALTACT_SIG_SEND`.
+pub(super) mod altact {
+    pub(crate) const PRIORITY: u8 = 1;
+    pub(crate) const TOKEN: u8 = 2;
+    pub(crate) const ALIAS: u8 = 4;
+    pub(crate) const NAME: u8 = 8;
+    pub(crate) const EXIT: u8 = 16;
+}
+
+/// Flags of `SPAWN_REPLY`.
+pub(super) mod spawned {
+    pub(crate) const LINKED: i64 = 1;
+    pub(crate) const MONITORED: i64 = 2;
+}
+
+type Field<T> = Result<T, Wrong>;
+
+/// Error in a field.
+enum Wrong {
+    What(&'static str),
+    Term(DecodeError),
+}
+
+impl From<&'static str> for Wrong {
+    fn from(what: &'static str) -> Self {
+        Self::What(what)
+    }
+}
+
+impl From<DecodeError> for Wrong {
+    fn from(error: DecodeError) -> Self {
+        Self::Term(error)
+    }
+}
+
+impl Control {
+    /// Decodes the next term as a control message.
+    ///
+    /// COST: allocates only for trace tokens, reasons and spawn requests.
+    ///
+    /// # Errors
+    /// [`InvalidMessage::Term`] or [`InvalidMessage::Control`]: not a valid term, or not a control message.
+    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, InvalidMessage> {
+        let Token::Tuple(count) = decoder.reader().token()? else {
+            return Err(Malformed { number: None, what: "not a tuple" }.into());
+        };
+        let mut fields = Fields { decoder, left: count };
+        let number = match fields.beginning() {
+            Ok(Token::Integer(number)) => number,
+            Err(Wrong::Term(error)) => return Err(error.into()),
+            _ => return Err(Malformed { number: None, what: "no number in front" }.into()),
+        };
+        control(number, fields).map_err(|wrong| match wrong {
+            Wrong::What(what) => Malformed { number: Some(number), what }.into(),
+            Wrong::Term(error) => error.into(),
+        })
+    }
+}
+
+/// The fields not yet read.
+struct Fields<'d, 'a> {
+    decoder: &'d mut Decoder<'a>,
+    left: usize,
+}
+
+fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
+    let f = &mut fields;
+    let with_token = matches!(number, 12 | 13 | 16 | 18 | 23 | 25 | 27 | 30 | 32 | 34);
+    let control = match number {
+        1 => Control::Link { from: f.pid()?, to: f.pid()? },
+        2 | 12 => {
+            f.skip()?;
+            Control::Send { to: f.pid()?, token: f.token(with_token)? }
+        }
+        3 | 13 | 24 | 25 => {
+            let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
+            let reason = if number < 24 { Some(f.any()?) } else { None };
+            Control::Exit { from, to, token, reason }
+        }
+        4 => Control::Unlink { from: f.pid()?, to: f.pid()? },
+        6 | 16 => {
+            let from = f.pid()?;
+            f.skip()?;
+            Control::RegSend { from, to: f.atom()?, token: f.token(with_token)? }
+        }
+        7 => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
+        8 | 18 | 26 | 27 => {
+            let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
+            let reason = if number < 24 { Some(f.any()?) } else { None };
+            Control::Exit2 { from, to, token, reason }
+        }
+        19 => Control::Monitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
+        20 => Control::Demonitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
+        21 | 28 => {
+            let (from, to, reference) = (f.named()?, f.pid()?, f.reference()?);
+            let reason = if number == 21 { Some(f.any()?) } else { None };
+            Control::Down { from, to, reference, reason }
+        }
+        22 | 23 => {
+            Control::SendSender { from: f.pid()?, to: f.pid()?, token: f.token(with_token)? }
+        }
+        29 | 30 => f.spawn(with_token)?,
+        31 | 32 => f.spawned(with_token)?,
+        33 | 34 => {
+            Control::AliasSend { from: f.pid()?, to: f.reference()?, token: f.token(with_token)? }
+        }
+        35 => Control::UnlinkId { id: f.id()?, from: f.pid()?, to: f.pid()? },
+        36 => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
+        // The only control message that may have additional fields.
+        37 => return f.altact(),
+        _ => return Err("unknown".into()),
+    };
+    if fields.left == 0 { Ok(control) } else { Err("too many fields".into()) }
+}
+
+impl<'a> Fields<'_, 'a> {
+    /// The decoder for the next field.
+    fn next(&mut self) -> Field<&mut Decoder<'a>> {
+        self.left = self.left.checked_sub(1).ok_or("too few fields")?;
+        Ok(self.decoder)
+    }
+
+    /// The first token of the next field.
+    fn beginning(&mut self) -> Field<Token<'a>> {
+        Ok(self.next()?.reader().token()?)
+    }
+
+    fn any(&mut self) -> Field<Term> {
+        Ok(self.next()?.decode_bare()?)
+    }
+
+    fn skip(&mut self) -> Field<()> {
+        self.next()?.reader().skip()?;
+        Ok(())
+    }
+
+    fn pid(&mut self) -> Field<Pid> {
+        Ok(self.next()?.reader().pid()?.ok_or("not a pid")?)
+    }
+
+    fn atom(&mut self) -> Field<Atom> {
+        Ok(self.next()?.reader().atom()?.ok_or("not an atom")?)
+    }
+
+    fn reference(&mut self) -> Field<Reference> {
+        Ok(self.next()?.reader().reference()?.ok_or("not a reference")?)
+    }
+
+    fn named(&mut self) -> Field<Named> {
+        let reader = self.next()?.reader();
+        if let Some(pid) = reader.pid()? {
+            return Ok(Named::Pid(pid));
+        }
+        Ok(Named::Name(reader.atom()?.ok_or("neither a pid nor a name")?))
+    }
+
+    fn token(&mut self, there: bool) -> Field<Option<Term>> {
+        if there { self.any().map(Some) } else { Ok(None) }
+    }
+
+    /// The id of an unlink, 1 to 2^64 - 1.
+    fn id(&mut self) -> Field<u64> {
+        let id = match self.beginning()? {
+            Token::Integer(id) => u64::try_from(id).ok(),
+            Token::BigInteger(id) => id.as_i128().and_then(|id| u64::try_from(id).ok()),
+            _ => None,
+        };
+        Ok(id.filter(|id| *id > 0).ok_or("not the number of an unlink")?)
+    }
+
+    fn spawn(&mut self, with_token: bool) -> Field<Control> {
+        let (request, from, group_leader) = (self.reference()?, self.pid()?, self.pid()?);
+        let Token::Tuple(3) = self.beginning()? else { return Err("no function".into()) };
+        self.left += 3;
+        let (module, function) = (self.atom()?, self.atom()?);
+        let Token::Integer(arity) = self.beginning()? else { return Err("no function".into()) };
+        let arity = u8::try_from(arity).map_err(|_| "no function has as many arguments")?;
+        let Term::List(options) = self.any()? else {
+            return Err("the options are no list".into());
+        };
+        let token = self.token(with_token)?;
+        let spawn = Spawn { request, from, group_leader, module, function, arity, options, token };
+        Ok(Control::Spawn(Box::new(spawn)))
+    }
+
+    fn spawned(&mut self, with_token: bool) -> Field<Control> {
+        let (request, to) = (self.reference()?, self.pid()?);
+        let Token::Integer(flags @ 0..) = self.beginning()? else { return Err("no flags".into()) };
+        let reader = self.next()?.reader();
+        let result = match reader.pid()? {
+            Some(pid) => Ok(pid),
+            None => Err(reader.atom()?.ok_or("neither a pid nor a reason")?),
+        };
+        let token = self.token(with_token)?;
+        let (linked, monitored) = (flags & spawned::LINKED != 0, flags & spawned::MONITORED != 0);
+        Ok(Control::Spawned { request, to, linked, monitored, result, token })
+    }
+
+    fn altact(&mut self) -> Field<Control> {
+        let flags = match self.beginning()? {
+            Token::Integer(flags @ 0..) => flags as u8,
+            // Future flags may need more bits; the known ones are in the lowest byte.
+            Token::BigInteger(flags) if !flags.negative => {
+                flags.digits.first().copied().unwrap_or(0)
+            }
+            _ => return Err("no flags".into()),
+        };
+        let has = |flag: u8| flags & flag != 0;
+        let from = self.pid()?;
+        let reader = self.next()?.reader();
+        let to = match (has(altact::ALIAS), has(altact::NAME)) {
+            (true, false) => reader.reference()?.map(To::Alias),
+            (false, true) => reader.atom()?.map(To::Name),
+            (false, false) => reader.pid()?.map(To::Pid),
+            (true, true) => None,
+        };
+        let to = to.ok_or("its flags and who gets it do not agree")?;
+        let token = self.token(has(altact::TOKEN))?;
+        for _ in 0..self.left {
+            self.skip()?;
+        }
+        let (priority, exit) = (has(altact::PRIORITY), has(altact::EXIT));
+        Ok(Control::Altact { priority, exit, from, to, token })
+    }
+}

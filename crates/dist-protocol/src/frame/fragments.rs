@@ -1,0 +1,107 @@
+//! Reassembly of fragmented messages.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use purlin_term::{Atom, AtomTable};
+use rustc_hash::FxBuildHasher;
+
+use crate::broken::Broken;
+use crate::frame::limits::Limits;
+
+/// Incomplete messages by sequence id.
+///
+/// INVARIANT: `held` is the sum of the sizes of all of them.
+#[derive(Debug, Default)]
+pub(super) struct Fragments {
+    open: HashMap<u64, Open, FxBuildHasher>,
+    held: usize,
+    /// Whether the last fragment exceeded the limit, so that its message was dropped.
+    pub(super) exceeded: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Fragment id expected next; the last fragment has id 1.
+    next: u64,
+    /// The fragments so far; `None` if the message was dropped because it exceeded the limit.
+    kept: Option<Whole>,
+}
+
+/// A message, reassembled as far as it has arrived.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub(super) atoms: Vec<Atom>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Whole {
+    /// Its size in bytes of memory.
+    fn size(&self) -> usize {
+        let atoms = self.atoms.iter().map(|atom| size_of::<Atom>() + atom.as_str().len());
+        self.bytes.len() + atoms.sum::<usize>()
+    }
+}
+
+impl Fragments {
+    /// Takes the first fragment of a message with more than one.
+    pub(super) fn begin(
+        &mut self,
+        sequence: u64,
+        left: u64,
+        atoms: AtomTable<'_>,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<(), Broken> {
+        let room = self.open.len() < limits.sequences;
+        let Entry::Vacant(place) = self.open.entry(sequence) else {
+            return Err(Broken::Sequence(sequence));
+        };
+        if !room {
+            return Err(Broken::TooManySequences);
+        }
+        let whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec() };
+        let held = self.held + whole.size();
+        self.exceeded = held > limits.fragments;
+        let kept = if self.exceeded {
+            None
+        } else {
+            self.held = held;
+            Some(whole)
+        };
+        place.insert(Open { next: left - 1, kept });
+        Ok(())
+    }
+
+    /// Takes a further fragment. Returns the message if it was the last one.
+    pub(super) fn go_on(
+        &mut self,
+        sequence: u64,
+        left: u64,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<Whole>, Broken> {
+        let Entry::Occupied(mut place) = self.open.entry(sequence) else {
+            return Err(Broken::Sequence(sequence));
+        };
+        let open = place.get_mut();
+        if open.next != left {
+            return Err(Broken::Sequence(sequence));
+        }
+        open.next -= 1;
+        let is_last = open.next == 0;
+        if let Some(whole) = &mut open.kept {
+            self.exceeded = self.held + bytes.len() > limits.fragments;
+            if self.exceeded {
+                self.held -= whole.size();
+                open.kept = None;
+            } else {
+                self.held += bytes.len();
+                whole.bytes.extend_from_slice(bytes);
+            }
+        }
+        let whole = if is_last { place.remove().kept } else { None };
+        self.held -= whole.as_ref().map_or(0, Whole::size);
+        Ok(whole)
+    }
+}

@@ -1,0 +1,147 @@
+//! Payloads of control messages, outgoing and incoming.
+
+use std::borrow::Cow;
+
+use purlin_term::{AtomTable, Decoder, Encoder, Limits, Reader, Term, ValueError};
+use serde::de::DeserializeOwned;
+
+use crate::broken::InvalidMessage;
+use crate::control::Control;
+use crate::frame::header::VERSION;
+
+/// A control message with its payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal<P = Term> {
+    /// The control message.
+    pub control: Control,
+    /// The message, the exit reason or the arguments.
+    pub payload: Option<P>,
+}
+
+/// An outgoing payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// A term, whose atoms use the atom cache.
+    Term(Term),
+    /// A term in the external term format without its version byte. Its atoms are sent as encoded, without the cache.
+    Bytes(Cow<'a, [u8]>),
+}
+
+impl Payload<'_> {
+    /// Converts borrowed bytes to owned ones.
+    #[must_use]
+    pub fn into_owned(self) -> Payload<'static> {
+        match self {
+            Self::Term(term) => Payload::Term(term),
+            Self::Bytes(bytes) => Payload::Bytes(Cow::Owned(bytes.into_owned())),
+        }
+    }
+
+    /// Returns an encoder that writes the payload one fragment at a time.
+    pub(crate) fn fragments(&self) -> FragmentEncoder<'_> {
+        match self {
+            Self::Term(term) => FragmentEncoder::Term(Encoder::bare(term)),
+            Self::Bytes(bytes) => FragmentEncoder::Bytes(bytes),
+        }
+    }
+}
+
+/// The part of a payload not yet encoded.
+pub(crate) enum FragmentEncoder<'a> {
+    Term(Encoder<'a, 'a>),
+    Bytes(&'a [u8]),
+}
+
+impl FragmentEncoder<'_> {
+    /// Encodes at most `most` further bytes. Returns whether they were the last.
+    pub(crate) fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        most: usize,
+    ) -> Result<bool, purlin_term::EncodeError> {
+        match self {
+            Self::Term(encoder) => encoder.write_some(out, most),
+            Self::Bytes(bytes) => {
+                let (now, later) = bytes.split_at(most.min(bytes.len()));
+                out.extend_from_slice(now);
+                *bytes = later;
+                Ok(later.is_empty())
+            }
+        }
+    }
+}
+
+/// An incoming payload before decoding. It may turn out not to be a valid term.
+#[derive(Clone, Copy, Debug)]
+pub struct Unread<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) atoms: AtomTable<'a>,
+    /// Whether a version byte precedes the term.
+    pub(super) version: bool,
+    pub(super) limits: Limits,
+}
+
+impl<'a> Unread<'a> {
+    /// A term encoded by [`Term::encode`], as if it had been received.
+    #[must_use]
+    pub fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, atoms: AtomTable::default(), version: true, limits: Limits::default() }
+    }
+
+    /// Decodes the payload as a term.
+    ///
+    /// # Errors
+    /// [`InvalidMessage::Term`], [`InvalidMessage::Trailing`]: not a valid term within the limits.
+    pub fn term(self) -> Result<Term, InvalidMessage> {
+        let mut decoder = Decoder::with_atoms(self.bytes, self.atoms).limits(self.limits);
+        let term = if self.version { decoder.decode() } else { decoder.decode_bare() }?;
+        if decoder.rest().is_empty() { Ok(term) } else { Err(InvalidMessage::Trailing) }
+    }
+
+    /// Decodes the payload as a value.
+    ///
+    /// COST: that of the value's decoder. No intermediate term is built, unless the payload is compressed, or so large
+    /// that it could exceed the limits for terms.
+    ///
+    /// # Errors
+    /// [`NoValue`].
+    pub fn value<T: DeserializeOwned>(self) -> Result<T, NoValue> {
+        // A payload contains no more terms than bytes.
+        let is_surely_allowed = self.bytes.len() <= self.limits.memory / size_of::<Term>();
+        let bytes = match (self.version, self.bytes) {
+            (false, bytes) if is_surely_allowed => bytes,
+            (true, [VERSION, bytes @ ..])
+                if is_surely_allowed && bytes.first() != Some(&COMPRESSED) =>
+            {
+                bytes
+            }
+            _ => {
+                return Ok(purlin_term::from_term(&self.term()?)?);
+            }
+        };
+        let mut reader = Reader::with_atoms(bytes, self.atoms);
+        match purlin_term::from_reader(&mut reader) {
+            Ok(value) if reader.rest().is_empty() => Ok(value),
+            Ok(_) => Err(InvalidMessage::Trailing.into()),
+            // Only decoding all of it shows whether it is a valid term.
+            Err(why) => {
+                self.term()?;
+                Err(why.into())
+            }
+        }
+    }
+}
+
+/// First byte of a compressed term.
+const COMPRESSED: u8 = 80;
+
+/// The reason why a payload is not a value of the requested type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoValue {
+    /// Not a valid term within the limits.
+    #[error(transparent)]
+    Invalid(#[from] InvalidMessage),
+    /// A valid term of another type.
+    #[error(transparent)]
+    Other(#[from] ValueError),
+}

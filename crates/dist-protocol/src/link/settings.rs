@@ -1,0 +1,24 @@
+//! Configuration of a link.
+
+use std::time::Duration;
+
+use crate::frame::Limits;
+
+/// Configuration of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Silence after which the peer counts as disconnected, `net_ticktime`: 60 s. It is detected up to a quarter of
+    /// this time early or late. Both nodes should use the same value.
+    pub tick_time: Duration,
+    /// High watermark: the number of queued bytes beyond which senders wait; 1 MiB.
+    pub high_watermark: usize,
+    /// Limits on memory that the peer can occupy.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self { tick_time: Duration::from_secs(60), high_watermark: 1 << 20, limits }
+    }
+}
