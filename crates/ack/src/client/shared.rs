@@ -39,6 +39,8 @@ struct State {
     waits: Waits,
     closing: bool,
     ended: Option<Ended>,
+    /// No session was open yet, and the first one continues at the position of the server.
+    resumes: bool,
 }
 
 /// Event for which the connection task must be woken.
@@ -60,13 +62,14 @@ pub(super) enum Work {
 }
 
 impl Shared {
-    pub(super) fn new(outbox: Outbox) -> Self {
+    pub(super) fn new(outbox: Outbox, resumes: bool) -> Self {
         let state = State {
             outbox,
             no_linger_before: 0,
             waits: Waits::Nothing,
             closing: false,
             ended: None,
+            resumes,
         };
         Self {
             state: Mutex::new(state),
@@ -265,7 +268,14 @@ impl Shared {
     /// Prepares the outbox for a new connection with a session at the position in `opened`.
     pub(super) fn resume(&self, opened: &Opened, refused: &mut Vec<Refused>) -> Result<(), Lost> {
         let mut state = self.lock();
-        let outbox = &mut state.outbox;
+        let State { outbox, resumes, .. } = &mut *state;
+        if std::mem::take(resumes)
+            && let Some(newest) = opened.newest
+        {
+            let missed = opened.refused.iter().filter(|refusal| refusal.id >= outbox.first());
+            refused.extend(missed.map(|refusal| Refused::new(*refusal, Vec::new())));
+            outbox.start_at(newest + 1);
+        }
         for refusal in &opened.refused {
             let payload = outbox.refused(refusal.id)?;
             refused.extend(payload.map(|payload| Refused::new(*refusal, payload)));
