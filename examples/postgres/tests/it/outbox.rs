@@ -1,0 +1,75 @@
+//! The outbox in a file.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use example_postgres::outbox::Outbox;
+use tempfile::TempDir;
+
+fn new() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("outbox");
+    (folder, path)
+}
+
+fn messages(outbox: &Outbox, from: u64) -> Vec<Vec<u8>> {
+    outbox.messages_from(from).expect("it is there").map(|one| one.expect("it is read")).collect()
+}
+
+#[tokio::test]
+async fn messages_keep_their_numbers_when_the_outbox_is_opened_again() {
+    let (_folder, path) = new();
+    let mut outbox = Outbox::open(&path).expect("it is created");
+    outbox.append(b"zero\n\n").await.expect("there is room");
+    outbox.append(b"\xff\n").await.expect("there is room");
+    let client = outbox.client();
+    drop(outbox);
+    let outbox = Outbox::open(&path).expect("it is whole");
+    assert_eq!((outbox.client(), outbox.epoch(), outbox.count()), (client, 1, 3));
+    assert_eq!(messages(&outbox, 1), [b"".to_vec(), b"\xff".to_vec()]);
+    assert!(messages(&outbox, 3).is_empty());
+}
+
+#[tokio::test]
+async fn incomplete_line_is_cut_off_and_its_number_is_used_again() {
+    let (_folder, path) = new();
+    let mut outbox = Outbox::open(&path).expect("it is created");
+    outbox.append(b"zero\n").await.expect("there is room");
+    drop(outbox);
+    let mut file = OpenOptions::new().append(true).open(&path).expect("it is there");
+    file.write_all(b"on").expect("there is room");
+    let mut outbox = Outbox::open(&path).expect("it is whole");
+    assert_eq!(outbox.count(), 1);
+    outbox.append(b"one\n").await.expect("there is room");
+    assert_eq!(messages(&outbox, 0), [b"zero".to_vec(), b"one".to_vec()]);
+}
+
+#[tokio::test]
+async fn cleared_outbox_keeps_its_client_and_begins_the_next_epoch() {
+    let (_folder, path) = new();
+    let mut outbox = Outbox::open(&path).expect("it is created");
+    outbox.append(b"zero\n").await.expect("there is room");
+    let client = outbox.client();
+    let mut outbox = outbox.clear().expect("it is replaced");
+    assert_eq!((outbox.client(), outbox.epoch(), outbox.count()), (client, 2, 0));
+    outbox.append(b"one\n").await.expect("there is room");
+    drop(outbox);
+    let outbox = Outbox::open(&path).expect("it is whole");
+    assert_eq!((outbox.client(), outbox.epoch()), (client, 2));
+    assert_eq!(messages(&outbox, 0), [b"one".to_vec()]);
+}
+
+#[tokio::test]
+async fn second_client_and_another_file_are_rejected() {
+    let (_folder, path) = new();
+    let outbox = Outbox::open(&path).expect("it is created");
+    let error = Outbox::open(&path).expect_err("it is locked").to_string();
+    assert_eq!(error, "another client uses it");
+    drop(outbox);
+    for other in ["", "zero\n", "0123 1\n", &format!("{:032x} 1", 7), &format!("{:032x} x\n", 7)] {
+        fs::write(&path, other).expect("it is written");
+        let error = Outbox::open(&path).expect_err(other).to_string();
+        assert_eq!(error, "not an outbox", "{other}");
+    }
+}
