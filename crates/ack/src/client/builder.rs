@@ -11,7 +11,7 @@ use super::error::{ConnectError, Lost, Refused};
 use super::handle::Client;
 use super::outbox::{Outbox, Window};
 use super::settings::{Settings, now};
-use super::shared::Shared;
+use super::shared::{LAST_RESUMED, Shared};
 #[cfg(feature = "tls")]
 use crate::tls::client::Tls;
 use crate::wire::LARGEST;
@@ -98,7 +98,7 @@ impl Builder {
 
     /// Continues the numbering of an earlier client with the same [identity](Self::identity) and
     /// [epoch](Self::epoch), which was killed, for example. Messages below `next` have been
-    /// answered; pass 0 if that is not known.
+    /// answered; pass 0 if that is not known. `next` is at most 2^63.
     ///
     /// The first message gets the id `next`, or the one after the newest message that the server
     /// has answered, whichever is higher: [`Client::answered`] returns the id before it. So a
@@ -109,7 +109,7 @@ impl Builder {
     /// By default ids start at 0, and a client whose epoch is known to the server opens a later one.
     #[must_use]
     pub fn resume(mut self, next: u64) -> Self {
-        self.resume = Some(next);
+        self.resume = Some(next.min(LAST_RESUMED));
         self
     }
 
@@ -198,9 +198,14 @@ impl Builder {
         let mut outbox = Outbox::new(self.window, self.batch);
         outbox.grant(u64::MAX, self.largest);
         outbox.start_at(self.resume.unwrap_or(0));
-        let shared = Arc::new(Shared::new(outbox, self.resume.is_some()));
-        let mut task =
-            ConnectionTask { shared: Arc::clone(&shared), settings: self.settings, opening };
+        let resumes = self.resume.is_some();
+        let shared = Arc::new(Shared::new(outbox, resumes));
+        let mut task = ConnectionTask {
+            shared: Arc::clone(&shared),
+            settings: self.settings,
+            opening,
+            resumes,
+        };
         let first = task.first().await?;
         tokio::spawn(task.run(first));
         Ok(Client { shared })

@@ -32,6 +32,11 @@ pub(super) struct Shared {
 /// on a single-threaded runtime the connection task would run only once the window is full.
 const TURN: u64 = 1024;
 
+/// Highest id at which a numbering is continued.
+///
+/// WHY: a server must not bring the client to the end of all ids.
+pub(super) const LAST_RESUMED: u64 = 1 << 63;
+
 struct State {
     outbox: Outbox,
     /// Messages below this id do not linger: a task waits for their answers or for capacity.
@@ -270,7 +275,7 @@ impl Shared {
         let mut state = self.lock();
         let State { outbox, resumes, .. } = &mut *state;
         if std::mem::take(resumes)
-            && let Some(newest) = opened.newest
+            && let Some(newest) = opened.newest.filter(|newest| *newest < LAST_RESUMED)
         {
             let missed = opened.refused.iter().filter(|refusal| refusal.id >= outbox.first());
             refused.extend(missed.map(|refusal| Refused::new(*refusal, Vec::new())));

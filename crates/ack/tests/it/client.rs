@@ -9,7 +9,7 @@ use crate::common::plain::{LARGEST, Rules, Server, number};
 use crate::common::untimed_client;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
-use purlin_ack::session::{Level, Status};
+use purlin_ack::session::{Level, Opening, Status};
 use purlin_ack::wire::Reason;
 
 /// Uses small writes, so that there are many.
@@ -303,6 +303,17 @@ async fn resumed_client_of_a_server_that_has_forgotten_it_continues_its_own_numb
     assert_eq!(resumed.send(&number(40)).await.unwrap(), 40);
     resumed.close().await.unwrap();
     assert_eq!(server.ledger().openings[0].epoch, 5);
+}
+
+#[tokio::test]
+async fn resumed_client_rejects_a_position_near_the_end_of_all_ids() {
+    let server = Server::start(|_| Rules::default()).await;
+    server.ledger().openings.push(Opening { client: [7; 16], epoch: 5, level: Level::Handled });
+    server.ledger().newest = Some(u64::MAX - 1);
+    let resumed = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let rejected = resumed.resume(u64::MAX).connect().await.unwrap_err();
+    assert!(matches!(rejected, ConnectError::Lost(Lost::NotSent(_))), "{rejected}");
+    assert!(server.ledger().openings.iter().all(|opening| opening.epoch == 5));
 }
 
 #[tokio::test]
