@@ -20,6 +20,8 @@ use tokio::io::AsyncWriteExt as _;
 #[derive(Debug)]
 pub struct Outbox {
     path: PathBuf,
+    /// Locked as long as it is open.
+    lock: File,
     file: tokio::fs::File,
     client: [u8; 16],
     epoch: u64,
@@ -33,13 +35,13 @@ impl Outbox {
     /// Returns an error if the file cannot be read or written, is not an outbox, or is used by
     /// another client.
     pub fn open(path: &Path) -> io::Result<Self> {
+        let lock = lock(path)?;
         if !path.try_exists()? {
             let mut client = [0; 16];
             getrandom::fill(&mut client)?;
-            return Self::create(path, client, 1);
+            return Self::create(path, lock, client, 1);
         }
         let file = OpenOptions::new().read(true).append(true).open(path)?;
-        lock(&file)?;
         let mut lines = BufReader::new(&file);
         let mut line = Vec::new();
         let mut length = lines.read_until(b'\n', &mut line)? as u64;
@@ -58,22 +60,20 @@ impl Outbox {
         file.set_len(length)?;
         // What an earlier client wrote without a sync is sent, too.
         file.sync_all()?;
-        Ok(Self { path: path.to_owned(), file: file.into(), client, epoch, count })
+        Ok(Self { path: path.to_owned(), lock, file: file.into(), client, epoch, count })
     }
 
     /// Replaces the file atomically by one without messages.
-    fn create(path: &Path, client: [u8; 16], epoch: u64) -> io::Result<Self> {
-        let new = path.with_extension("new");
-        let options = OpenOptions::new().create(true).append(true).open(&new);
-        let mut file = options?;
-        lock(&file)?;
+    fn create(path: &Path, lock: File, client: [u8; 16], epoch: u64) -> io::Result<Self> {
+        let new = beside(path, ".new");
+        let mut file = OpenOptions::new().create(true).append(true).open(&new)?;
         file.set_len(0)?;
         writeln!(file, "{:032x} {epoch}", u128::from_be_bytes(client))?;
         file.sync_all()?;
         fs::rename(&new, path)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(Self { path: path.to_owned(), file: file.into(), client, epoch, count: 0 })
+        Ok(Self { path: path.to_owned(), lock, file: file.into(), client, epoch, count: 0 })
     }
 
     /// Returns the identity of the client.
@@ -114,6 +114,8 @@ impl Outbox {
     /// Returns an error if the messages may not be stored. The outbox must be opened again then.
     pub async fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines).await?;
+        // WHY: tokio writes in the background, and a sync does not return the error of a write.
+        self.file.flush().await?;
         self.file.sync_data().await?;
         self.count += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
         Ok(())
@@ -124,13 +126,25 @@ impl Outbox {
     /// # Errors
     /// Returns an error if the file cannot be replaced.
     pub fn clear(self) -> io::Result<Self> {
-        Self::create(&self.path, self.client, self.epoch + 1)
+        Self::create(&self.path, self.lock, self.client, self.epoch + 1)
     }
 }
 
-fn lock(file: &File) -> io::Result<()> {
-    flock(file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| io::Error::other("another client uses it"))
+/// Locks an outbox by a file beside it.
+///
+/// WHY not the outbox itself: it is replaced.
+fn lock(path: &Path) -> io::Result<File> {
+    let lock = OpenOptions::new().create(true).append(true).open(beside(path, ".lock"))?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| io::Error::other("another client uses it"))?;
+    Ok(lock)
+}
+
+/// Returns the path with this ending after its name.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(ending);
+    beside.into()
 }
 
 /// Parses the first line of an outbox.

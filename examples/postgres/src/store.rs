@@ -46,15 +46,17 @@ const LOCK: &str = "
     set epoch = greatest(known.epoch, excluded.epoch),
         newest = case when known.epoch < excluded.epoch then -1 else known.newest end
     returning epoch, newest";
+/// A conflict means that a row of `positions` was deleted and its client sent messages again, or that
+/// a client used a number twice.
 const INSERT: &str = "
     insert into messages (client, epoch, number, payload)
     select $1, $2, number, payload
     from unnest($3::bigint[], $4::text[]) as batch (number, payload)
-    where number > $5";
+    where number > $5 on conflict do nothing";
 const REFUSE: &str = "
     insert into refusals (client, epoch, number, reason)
     select $1, $2, number, $4 from unnest($3::bigint[]) as batch (number)
-    where number > $5";
+    where number > $5 on conflict do nothing";
 const ADVANCE: &str = "update positions set newest = greatest(newest, $2) where client = $1";
 const POSITION: &str = "select epoch, newest from positions where client = $1";
 const REFUSALS: &str = "
