@@ -39,8 +39,9 @@ struct Client {
     process: usize,
     child: Child,
     stdin: Option<ChildStdin>,
-    /// Lines written to the client that is running now, or held by it at its start.
-    written: u64,
+    /// For each line that the client holds, or that was written to the process that is running now:
+    /// the number of the process to which it was written. A line is these two numbers.
+    lines: Vec<usize>,
     /// Lower bound of the number of answered messages.
     answered: u64,
     refused: BTreeSet<u64>,
@@ -121,9 +122,9 @@ impl World {
                 let _ = sender.send(Event { client, process, line });
             }
         });
-        let (written, answered) = (0, 0);
+        let (lines, answered) = (Vec::new(), 0);
         let (refused, done, killed) = (BTreeSet::new(), false, false);
-        Client { outbox, process, child, stdin, written, answered, refused, done, killed }
+        Client { outbox, process, child, stdin, lines, answered, refused, done, killed }
     }
 
     fn kill_client(&mut self, client: usize) {
@@ -139,7 +140,8 @@ impl World {
         let started = self.start_client(client, outbox);
         let mut before = std::mem::replace(&mut self.clients[client], started);
         let now = &mut self.clients[client];
-        (now.answered, now.refused) = (before.answered, std::mem::take(&mut before.refused));
+        (now.lines, now.answered) = (std::mem::take(&mut before.lines), before.answered);
+        now.refused = std::mem::take(&mut before.refused);
     }
 
     /// Waits until a client has printed that messages are answered.
@@ -167,7 +169,9 @@ impl World {
         match what {
             "holds" => {
                 assert!(number >= client.answered, "the outbox has all answered messages");
-                client.written = number;
+                // It has not read the others, and others are written in their place.
+                client.lines.truncate(number as usize);
+                assert_eq!(client.lines.len() as u64, number, "it holds what was written to it");
             }
             "answered" => client.answered = client.answered.max(number + 1),
             "refused" => {
@@ -200,15 +204,15 @@ impl World {
 
     fn check_all(&self) {
         for (number, client) in self.clients.iter().enumerate() {
-            // The written lines are 0, 1, 2 and so on, so number and payload agree.
             let outbox = std::fs::read_to_string(&client.outbox).expect("it is there");
             let (id, epoch) = outbox.trim().split_once(' ').expect("only its first line is left");
             assert_eq!(epoch, "2", "all messages of epoch 1 are answered");
             let of_client = format!("where client = '\\x{id}' and epoch = 1 order by number");
-            let due = 0..client.written;
+            let due = 0..client.lines.len() as u64;
             let messages = format!("select number, payload from messages {of_client}");
             let stored = due.clone().filter(|number| number % 100 != REFUSED);
-            let stored: Vec<_> = stored.map(|number| format!("{number}|{number}")).collect();
+            let line = |number| format!("{number}|{number} {}", client.lines[number as usize]);
+            let stored: Vec<_> = stored.map(line).collect();
             assert!(
                 self.database.query(&messages) == stored,
                 "client {number}: each once, in order"
@@ -222,11 +226,14 @@ impl World {
                     .eq(refused.iter().copied())
             );
             assert_eq!(client.refused, refused, "client {number} was told every refusal");
-            assert_eq!(client.answered, client.written);
+            assert_eq!(client.answered, client.lines.len() as u64);
         }
         let others = self.database.query("select count(*) from messages where epoch <> 1");
         assert_eq!(others, ["0"]);
-        println!("{} messages", self.clients.iter().map(|client| client.written).sum::<u64>());
+        println!(
+            "{} messages",
+            self.clients.iter().map(|client| client.lines.len()).sum::<usize>()
+        );
     }
 }
 
@@ -235,16 +242,15 @@ impl Client {
     fn write(&mut self) {
         let Some(stdin) = &mut self.stdin else { return };
         let mut lines = Vec::new();
-        for number in self.written..self.answered + AHEAD {
+        for number in self.lines.len() as u64..self.answered + AHEAD {
             if number % 100 == REFUSED {
                 lines.push(0xff);
             }
-            lines.extend(format!("{number}\n").into_bytes());
+            lines.extend(format!("{number} {}\n", self.process).into_bytes());
+            self.lines.push(self.process);
         }
         // A killed client reads no more.
-        if stdin.write_all(&lines).is_ok() {
-            self.written = self.written.max(self.answered + AHEAD);
-        }
+        let _ = stdin.write_all(&lines);
     }
 }
 

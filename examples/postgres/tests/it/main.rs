@@ -2,6 +2,7 @@
 //!
 //! `PURLIN_SKIP_POSTGRES=1` leaves out the tests that need it.
 
+mod constraint;
 mod database;
 mod guide;
 mod kills;
