@@ -3,9 +3,13 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use example_postgres::outbox::Outbox;
 use tempfile::TempDir;
+
+use crate::database::database;
+use crate::programs::{free_port, start_server};
 
 fn new() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -72,4 +76,33 @@ async fn second_client_and_another_file_are_rejected() {
         let error = Outbox::open(&path).expect_err(other).to_string();
         assert_eq!(error, "not an outbox", "{other}");
     }
+}
+
+#[test]
+fn message_is_synced_before_it_is_sent() {
+    let Some(database) = database() else { return };
+    if Command::new("strace").arg("--version").output().is_err() {
+        eprintln!("not checked: there is no strace here");
+        return;
+    }
+    let (address, _port) = free_port();
+    let _server = start_server(address, &database.connection());
+    let (folder, path) = new();
+    let log = folder.path().join("calls");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-e", "trace=write,fdatasync,sendto", "-o"]).arg(&log);
+    strace.arg(env!("CARGO_BIN_EXE_postgres_client")).arg(address.to_string()).arg(&path);
+    let mut client = strace.stdin(Stdio::piped()).spawn().expect("strace is there");
+    client.stdin.take().expect("it is piped").write_all(b"a message\n").expect("it reads");
+    assert!(client.wait().expect("it ends").success());
+    let calls = fs::read_to_string(&log).expect("strace has written");
+    let find = |what: &str, holds: &dyn Fn(&str) -> bool| {
+        calls.lines().position(holds).unwrap_or_else(|| panic!("no {what}:\n{calls}"))
+    };
+    let write = |line: &str| line.contains("write(") && line.contains("a message");
+    // With several threads, the end of a call may be in another line than its begin.
+    let synced = |line: &str| line.contains("fdatasync") && line.ends_with("= 0");
+    let send = |line: &str| line.contains("sendto(") && line.contains("a message");
+    let order = [find("write", &write), find("sync", &synced), find("send", &send)];
+    assert!(order.is_sorted(), "{order:?}:\n{calls}");
 }
