@@ -1,7 +1,6 @@
 //! A PostgreSQL of its own for each test, in a temporary folder, reached over a Unix socket there.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
@@ -11,13 +10,13 @@ use std::process::{Command, Output};
 use purlin_polling::until_some;
 use tempfile::TempDir;
 
-use crate::programs::{Tethered, children, kill_9};
+use crate::programs::{Program, children, kill};
 
 /// A running database server. Dropping it ends the server and removes the folder.
 pub(crate) struct Database {
     programs: PathBuf,
     /// Dropped before `folder`.
-    server: Option<Tethered>,
+    server: Option<Program>,
     folder: TempDir,
     user: Option<u32>,
 }
@@ -114,24 +113,23 @@ impl Database {
     pub(crate) fn kill_and_restart(&mut self) {
         let server = self.server.take().expect("it runs");
         let children = children(server.pid());
-        kill_9(&[&[server.pid()], &children[..]].concat());
+        kill("KILL", &[&[server.pid()], &children[..]].concat());
         drop(server);
         self.restart();
     }
 
     fn restart(&mut self) {
-        let program = self.program("postgres");
-        let data = self.data();
         let socket = format!("unix_socket_directories={}", self.folder.path().display());
         let settings = ["fsync=on", "synchronous_commit=on", "listen_addresses=", &socket];
-        // It logs to its standard error. SIGQUIT also ends its children.
-        let shell = ["sh", "-c", "exec \"$@\" 2>&1", "sh"];
-        let mut arguments = shell.to_vec();
-        arguments.extend([text(program.as_os_str()), "-D", text(data.as_os_str())]);
-        arguments.extend(settings.iter().flat_map(|setting| ["-c", setting]));
+        // It logs to its standard error.
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(self.program("postgres"));
+        command.arg("-D").arg(self.data()).args(settings.iter().flat_map(|one| ["-c", one]));
+        self.set(&mut command);
         // WHY more than once: the server does not start while a process of the killed one lives.
         let server = until_some("the database is there", || {
-            let server = Tethered::start(&arguments, "QUIT", |command| self.set(command));
+            // SIGQUIT also ends its children.
+            let server = Program::start(&mut command, "QUIT");
             server.said("ready to accept connections").map(|_| server)
         });
         self.server = Some(server);
@@ -155,8 +153,4 @@ impl Database {
         psql.arg(self.connection()).args(arguments);
         psql.output().expect("psql is there")
     }
-}
-
-fn text(path: &OsStr) -> &str {
-    path.to_str().expect("a path that is text")
 }

@@ -17,7 +17,7 @@ use fastrand::Rng;
 use purlin_polling::HANG;
 
 use crate::database::{Database, database};
-use crate::programs::{Tethered, free_port, kill_9, start_server};
+use crate::programs::{Program, Reaper, free_port, kill, start_server};
 
 const CLIENTS: usize = 2;
 /// Lines that a client has and that are not answered.
@@ -38,6 +38,7 @@ struct Client {
     outbox: PathBuf,
     process: usize,
     child: Child,
+    _reaper: Reaper,
     stdin: Option<ChildStdin>,
     /// For each line that the client holds, or that was written to the process that is running now:
     /// the number of the process to which it was written. A line is these two numbers.
@@ -51,7 +52,7 @@ struct Client {
 
 struct World {
     database: Database,
-    server: Tethered,
+    server: Program,
     address: SocketAddr,
     clients: Vec<Client>,
     processes: usize,
@@ -102,7 +103,7 @@ fn database_has_each_message_once_after_random_kills() {
 
 impl World {
     fn kill_server(&mut self) {
-        kill_9(&[self.server.pid()]);
+        kill("KILL", &[self.server.pid()]);
         self.server.end();
         self.server = start_server(self.address, &self.database.connection());
     }
@@ -122,9 +123,21 @@ impl World {
                 let _ = sender.send(Event { client, process, line });
             }
         });
+        let reaper = Reaper::of(&child, "KILL");
         let (lines, answered) = (Vec::new(), 0);
         let (refused, done, killed) = (BTreeSet::new(), false, false);
-        Client { outbox, process, child, stdin, lines, answered, refused, done, killed }
+        Client {
+            outbox,
+            process,
+            child,
+            _reaper: reaper,
+            stdin,
+            lines,
+            answered,
+            refused,
+            done,
+            killed,
+        }
     }
 
     fn kill_client(&mut self, client: usize) {

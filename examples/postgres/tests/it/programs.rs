@@ -2,43 +2,27 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
 use purlin_polling::HANG;
 use socket2::{Domain, Socket, Type};
 
-/// Script that runs the arguments after the first one as a program, and sends it the signal that is
-/// the first one when its own standard input is closed, which happens when the test ends in any
-/// way. The program prints its process id first.
-const TETHER: &str = "ulimit -c 0
-    signal=$1
-    shift
-    sh -c 'echo \"pid $$\"; exec \"$@\"' sh \"$@\" &
-    exec >/dev/null 2>&1
-    cat
-    kill -s \"$signal\" $!
-    wait $!";
-
-/// A program that does not read its standard input. Dropping it ends the program.
-pub(crate) struct Tethered {
-    tether: Child,
-    stdin: Option<ChildStdin>,
+/// A program whose output is read. Dropping it ends the program.
+pub(crate) struct Program {
+    child: Child,
+    signal: &'static str,
     lines: Receiver<String>,
-    pid: u32,
+    _reaper: Reaper,
 }
 
-impl Tethered {
-    /// Starts the program after the command has been changed by `set`. `signal` ends the program.
-    pub(crate) fn start(program: &[&str], signal: &str, set: impl FnOnce(&mut Command)) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", TETHER, "sh", signal]).args(program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        set(&mut command);
-        let mut tether = command.spawn().expect("there is a shell");
-        let stdin = tether.stdin.take();
-        let output = BufReader::new(tether.stdout.take().expect("it is piped"));
+impl Program {
+    /// Starts a program that this signal ends.
+    pub(crate) fn start(command: &mut Command, signal: &'static str) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it is there");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
         let (sender, lines) = channel();
         // Reads on when nobody wants the lines, so that the program never waits for a reader.
         thread::spawn(move || {
@@ -46,15 +30,13 @@ impl Tethered {
                 let _ = sender.send(line);
             }
         });
-        let mut started = Self { tether, stdin, lines, pid: 0 };
-        let pid = started.said("pid ").expect("the shell prints it");
-        started.pid = pid.parse().expect("a number");
-        started
+        let reaper = Reaper::of(&child, signal);
+        Self { child, signal, lines, _reaper: reaper }
     }
 
-    /// Returns the id of the program's process.
+    /// Returns the id of the process.
     pub(crate) fn pid(&self) -> u32 {
-        self.pid
+        self.child.id()
     }
 
     /// Waits for a line that contains this text and returns the rest of the line. Returns `None` if
@@ -75,30 +57,51 @@ impl Tethered {
 
     /// Ends the program and waits for its end.
     pub(crate) fn end(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.tether.wait();
+        kill(self.signal, &[self.pid()]);
+        let _ = self.child.wait();
     }
 }
 
-impl Drop for Tethered {
+impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
 }
 
+/// Process that sends a signal to another if the test ends without dropping it.
+pub(crate) struct Reaper(Child);
+
+impl Reaper {
+    /// Starts the reaper of a process.
+    pub(crate) fn of(child: &Child, signal: &str) -> Self {
+        // Its standard input is closed when the test ends in any way.
+        let mut reaper = Command::new("sh");
+        reaper.args(["-c", "cat >/dev/null; kill -s \"$0\" \"$1\"", signal]);
+        reaper.arg(child.id().to_string());
+        Self(reaper.stdin(Stdio::piped()).spawn().expect("there is a shell"))
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts the server of the example.
-pub(crate) fn start_server(address: SocketAddr, database: &str) -> Tethered {
-    let program = [env!("CARGO_BIN_EXE_postgres_server"), &address.to_string(), database];
-    let server = Tethered::start(&program, "KILL", |_| ());
+pub(crate) fn start_server(address: SocketAddr, database: &str) -> Program {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_postgres_server"));
+    let server = Program::start(command.arg(address.to_string()).arg(database), "KILL");
     server.said("listening on ").expect("it starts");
     server
 }
 
-/// Kills processes by `kill -9`. They may have ended already.
-pub(crate) fn kill_9(processes: &[u32]) {
-    let processes: Vec<String> = processes.iter().map(u32::to_string).collect();
+/// Sends a signal to processes, which may have ended already.
+pub(crate) fn kill(signal: &str, processes: &[u32]) {
+    let processes = processes.iter().map(u32::to_string);
     let mut command = Command::new("kill");
-    command.arg("-9").args(processes).stderr(Stdio::null());
+    command.args(["-s", signal]).args(processes).stderr(Stdio::null());
     command.status().expect("there is a kill");
 }
 

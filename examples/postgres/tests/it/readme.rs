@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::database::database;
-use crate::programs::{Tethered, free_port};
+use crate::programs::{Program, free_port};
 
 const PAGE: &str = include_str!("../../README.md");
 /// Stands in for cargo: runs the program that the tests were built with.
@@ -47,7 +47,9 @@ fn commands_print_what_the_page_shows() {
         panic!("the page shows what two of them print");
     };
 
-    let server = Tethered::start(&["sh", "-c", &format!("exec {server}")], "KILL", set);
+    let mut shell = Command::new("sh");
+    set(shell.args(["-c", &format!("exec {server}")]));
+    let server = Program::start(&mut shell, "KILL");
     server.said("listening on ").expect("it starts");
     let run = |command: &str| {
         let mut shell = Command::new("sh");

@@ -9,7 +9,7 @@ use purlin_polling::until;
 use tokio::runtime;
 
 use crate::database::{Database, database};
-use crate::programs::{free_port, kill_9, start_server};
+use crate::programs::{free_port, kill, start_server};
 use crate::proxy::{Cut, Proxy};
 
 const MESSAGES: u64 = 300;
@@ -21,8 +21,8 @@ fn send(cut: Cut, during: impl FnOnce(&Database, &mut dyn FnMut())) {
     let proxy = Proxy::start(database.folder());
     let (address, _port) = free_port();
     let mut server = start_server(address, &proxy.connection());
-    let mut kill = || {
-        kill_9(&[server.pid()]);
+    let mut restart = || {
+        kill("KILL", &[server.pid()]);
         server.end();
         server = start_server(address, &proxy.connection());
     };
@@ -39,7 +39,7 @@ fn send(cut: Cut, during: impl FnOnce(&Database, &mut dyn FnMut())) {
         client
     });
     proxy.is_cut();
-    during(&database, &mut kill);
+    during(&database, &mut restart);
     runtime.block_on(client.close()).expect("all are answered");
     let stored = database.query("select number, payload from messages order by client, number");
     let due = (0..MESSAGES).filter(|number| *number != 42);
@@ -79,8 +79,8 @@ fn commit_that_arrives_after_the_next_transaction_has_begun_counts() {
 #[test]
 fn commit_that_arrives_after_the_server_was_killed_and_started_again_counts() {
     let (release, released) = channel();
-    send(Cut::Held(released), |database, kill| {
-        kill();
+    send(Cut::Held(released), |database, restart| {
+        restart();
         until_it_waits(database);
         release.send(()).expect("the proxy waits");
     });
