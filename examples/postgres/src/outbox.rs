@@ -14,6 +14,7 @@ use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use tokio::io::AsyncWriteExt as _;
 
 /// The messages of one client.
@@ -135,9 +136,10 @@ impl Outbox {
 /// WHY not the outbox itself: it is replaced.
 fn lock(path: &Path) -> io::Result<File> {
     let lock = OpenOptions::new().create(true).append(true).open(beside(path, ".lock"))?;
-    flock(&lock, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| io::Error::other("another client uses it"))?;
-    Ok(lock)
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(io::Error::other("another client uses it")),
+        locked => Ok(locked.map(|()| lock)?),
+    }
 }
 
 /// Returns the path with this ending after its name.

@@ -2,10 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use example_postgres::outbox::Outbox;
+use purlin_polling::until_some;
 use tempfile::TempDir;
 
 use crate::database::database;
@@ -21,6 +22,14 @@ fn messages(outbox: &Outbox, from: u64) -> Vec<Vec<u8>> {
     outbox.messages_from(from).expect("it is there").map(|one| one.expect("it is read")).collect()
 }
 
+/// Opens an outbox again after it was dropped.
+///
+/// WHY repeated: while another test of the same program starts a process, that process has the lock,
+/// too.
+fn reopen(path: &Path) -> Outbox {
+    until_some("the outbox is whole", || Outbox::open(path).ok())
+}
+
 #[tokio::test]
 async fn messages_keep_their_numbers_when_the_outbox_is_opened_again() {
     let (_folder, path) = new();
@@ -29,7 +38,7 @@ async fn messages_keep_their_numbers_when_the_outbox_is_opened_again() {
     outbox.append(b"\xff\n").await.expect("there is room");
     let client = outbox.client();
     drop(outbox);
-    let outbox = Outbox::open(&path).expect("it is whole");
+    let outbox = reopen(&path);
     assert_eq!((outbox.client(), outbox.epoch(), outbox.count()), (client, 1, 3));
     assert_eq!(messages(&outbox, 1), [b"".to_vec(), b"\xff".to_vec()]);
     assert!(messages(&outbox, 3).is_empty());
@@ -43,7 +52,7 @@ async fn incomplete_line_is_cut_off_and_its_number_is_used_again() {
     drop(outbox);
     let mut file = OpenOptions::new().append(true).open(&path).expect("it is there");
     file.write_all(b"on").expect("there is room");
-    let mut outbox = Outbox::open(&path).expect("it is whole");
+    let mut outbox = reopen(&path);
     assert_eq!(outbox.count(), 1);
     outbox.append(b"one\n").await.expect("there is room");
     assert_eq!(messages(&outbox, 0), [b"zero".to_vec(), b"one".to_vec()]);
@@ -59,7 +68,7 @@ async fn cleared_outbox_keeps_its_client_and_begins_the_next_epoch() {
     assert_eq!((outbox.client(), outbox.epoch(), outbox.count()), (client, 2, 0));
     outbox.append(b"one\n").await.expect("there is room");
     drop(outbox);
-    let outbox = Outbox::open(&path).expect("it is whole");
+    let outbox = reopen(&path);
     assert_eq!((outbox.client(), outbox.epoch()), (client, 2));
     assert_eq!(messages(&outbox, 0), [b"one".to_vec()]);
 }
@@ -73,7 +82,10 @@ async fn second_client_and_another_file_are_rejected() {
     drop(outbox);
     for other in ["", "zero\n", "0123 1\n", &format!("{:032x} 1", 7), &format!("{:032x} x\n", 7)] {
         fs::write(&path, other).expect("it is written");
-        let error = Outbox::open(&path).expect_err(other).to_string();
+        let error = until_some("it is unlocked", || {
+            let error = Outbox::open(&path).expect_err(other).to_string();
+            (error != "another client uses it").then_some(error)
+        });
         assert_eq!(error, "not an outbox", "{other}");
     }
 }
