@@ -3,7 +3,7 @@
 #
 # As root with apt-get it installs the packages and prints their names. Otherwise, or with PURLIN_NO_INSTALL=1, it
 # prints the command to run. The status is 0 in both cases, and the caller continues without the missing commands.
-# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, shellcheck, strace.
+# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, postgres, shellcheck, strace.
 set -euo pipefail
 
 present() {
@@ -16,6 +16,10 @@ present() {
     chromium)
       if [ -f "${PURLIN_CHROMIUM:-}" ]; then return 0; fi
       set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable
+      ;;
+    postgres)
+      # WHY: Debian has a folder for each version, and puts none on the PATH.
+      set -- postgres "$(pg_config --bindir 2>/dev/null)/postgres" /usr/lib/postgresql/*/bin/postgres
       ;;
   esac
   for name in "$@"; do
@@ -35,11 +39,13 @@ packages_for() {
     apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
     apt-get:node) echo nodejs ;;
+    apt-get:postgres | brew:postgres | pacman:postgres) echo postgresql ;;
     dnf:c++) echo gcc-c++ ;;
     brew:c++ | brew:cc | dnf:cc | pacman:c++ | pacman:cc) echo gcc ;;
     brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
     brew:node | brew:npm) echo node ;;
     dnf:go) echo golang ;;
+    dnf:postgres) echo postgresql-server ;;
     dnf:shellcheck) echo ShellCheck ;;
     dnf:node | pacman:node) echo nodejs ;;
     *) echo "$2" ;;
@@ -49,9 +55,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    c++ | cc | chromium | elixir | erlc | etop | go | node | npm | shellcheck | strace) ;;
+    c++ | cc | chromium | elixir | erlc | etop | go | node | npm | postgres | shellcheck | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, node, npm, shellcheck, strace" >&2
+      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, node, npm, postgres, shellcheck, strace" >&2
       exit 2
       ;;
   esac

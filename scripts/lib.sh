@@ -73,8 +73,8 @@ find_cargo() {
   fi
 }
 
-# install_for_tests: installs the programs that the tests run: compilers, BEAMs, a browser.
+# install_for_tests: installs the programs that the tests run: compilers, BEAMs, a browser, PostgreSQL.
 install_for_tests() {
-  step "set-up: a C compiler, Erlang with its etop, Elixir, Go, a browser, node and strace, for the tests that use the real thing" \
-    scripts/install-missing.sh cc erlc etop elixir go chromium node npm strace
+  step "set-up: a C compiler, Erlang with its etop, Elixir, Go, a browser, node, PostgreSQL and strace, for the tests that use the real thing" \
+    scripts/install-missing.sh cc erlc etop elixir go chromium node npm postgres strace
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
-# sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in this target folder;
-# ALL=1 runs all.
+# kills, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in this target
+# folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -42,7 +42,7 @@ proof() {
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
 nodes="$library crates/term crates/tls crates/dist-protocol crates/dist crates/differential"
-step "set-up: a C and C++ compiler and Erlang" scripts/install-missing.sh cc c++ erlc
+step "set-up: a C and C++ compiler, Erlang and PostgreSQL" scripts/install-missing.sh cc c++ erlc postgres
 proof features "lints: crates without their optional features" "$nodes crates/ack crates/observer" \
   scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
@@ -52,6 +52,8 @@ proof differential "differential: 5000 programs on the BEAM and on purlin" "$nod
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
   scripts/differential.sh --spread --seconds 40
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
+proof kills "kills: 50 random ones of server, clients and database; the database has each message once" \
+  "$library crates/ack examples/postgres" scripts/test-kills.sh 50
 proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
 # WHY not all modules: the others add a minute and little concurrency.
 proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \

@@ -3,8 +3,8 @@
 # cargo-nextest: one process per test, two per core at a time, no retries. The options go to `cargo nextest run`, as in:
 # scripts/test-workspace.sh -p purlin -E 'test(fairness)'
 #
-# PURLIN_CHROMIUM names the browser; by default the tests search the PATH. If a browser or node is missing and
-# PURLIN_NO_INSTALL=1 forbids installing it, the browser tests pass without running and print that they were skipped.
+# PURLIN_CHROMIUM names the browser; by default the tests search the PATH. If a browser, node or PostgreSQL is missing
+# and PURLIN_NO_INSTALL=1 forbids installing it, the tests with it pass without running and print that they were skipped.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -19,6 +19,12 @@ if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
         ;;
     esac
   done
+  case $(scripts/install-missing.sh postgres) in
+    missing*)
+      echo "no postgres, and PURLIN_NO_INSTALL=1: the tests with PostgreSQL are left out"
+      export PURLIN_SKIP_POSTGRES=1
+      ;;
+  esac
 fi
 
 # WHY two per core: many tests wait for a socket, a BEAM or a timer; one per core leaves a third of the time idle.

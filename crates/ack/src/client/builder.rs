@@ -11,7 +11,7 @@ use super::error::{ConnectError, Lost, Refused};
 use super::handle::Client;
 use super::outbox::{Outbox, Window};
 use super::settings::{Settings, now};
-use super::shared::Shared;
+use super::shared::{LAST_RESUMED, Shared};
 #[cfg(feature = "tls")]
 use crate::tls::client::Tls;
 use crate::wire::LARGEST;
@@ -26,6 +26,7 @@ pub struct Builder {
     level: Option<Level>,
     client: Option<[u8; 16]>,
     epoch: Option<u64>,
+    resume: Option<u64>,
 }
 
 impl Client {
@@ -54,6 +55,7 @@ impl Client {
             level: None,
             client: None,
             epoch: None,
+            resume: None,
         }
     }
 }
@@ -91,6 +93,23 @@ impl Builder {
     #[must_use]
     pub fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = Some(epoch);
+        self
+    }
+
+    /// Continues the numbering of an earlier client with the same [identity](Self::identity) and
+    /// [epoch](Self::epoch), which was killed, for example. Messages below `next` have been
+    /// answered; pass 0 if that is not known. `next` is at most 2^63.
+    ///
+    /// The first message gets the id `next`, or the one after the newest message that the server
+    /// has answered, whichever is higher: [`Client::answered`] returns the id before it. So a
+    /// program that keeps its messages by their ids sends the one after [`Client::answered`] next,
+    /// and each is handled once. A refusal that the earlier client may have missed is reported
+    /// with an empty payload.
+    ///
+    /// By default ids start at 0, and a client whose epoch is known to the server opens a later one.
+    #[must_use]
+    pub fn resume(mut self, next: u64) -> Self {
+        self.resume = Some(next.min(LAST_RESUMED));
         self
     }
 
@@ -178,9 +197,15 @@ impl Builder {
         let opening = self.opening().map_err(Lost::Io)?;
         let mut outbox = Outbox::new(self.window, self.batch);
         outbox.grant(u64::MAX, self.largest);
-        let shared = Arc::new(Shared::new(outbox));
-        let mut task =
-            ConnectionTask { shared: Arc::clone(&shared), settings: self.settings, opening };
+        outbox.start_at(self.resume.unwrap_or(0));
+        let resumes = self.resume.is_some();
+        let shared = Arc::new(Shared::new(outbox, resumes));
+        let mut task = ConnectionTask {
+            shared: Arc::clone(&shared),
+            settings: self.settings,
+            opening,
+            resumes,
+        };
         let first = task.first().await?;
         tokio::spawn(task.run(first));
         Ok(Client { shared })

@@ -43,6 +43,8 @@ pub(super) struct ConnectionTask {
     pub(super) shared: Arc<Shared>,
     pub(super) settings: Settings,
     pub(super) opening: Option<Opening>,
+    /// The client continues the numbering of an earlier one, so it must keep its epoch.
+    pub(super) resumes: bool,
 }
 
 /// An established connection.
@@ -70,7 +72,7 @@ impl ConnectionTask {
         match self.connect().await {
             // The server knows messages of this epoch: a client with the same epoch lost its
             // numbering.
-            Err(ConnectError::Lost(Lost::NotSent(_))) => {
+            Err(ConnectError::Lost(Lost::NotSent(_))) if !self.resumes => {
                 if let Some(opening) = &mut self.opening {
                     opening.epoch = now().max(opening.epoch.saturating_add(1));
                 }

@@ -176,7 +176,8 @@ pub struct Refused {
     pub id: u64,
     /// Reason given by the server.
     pub reason: Reason,
-    /// Payload of the message.
+    /// Payload of the message. Empty if an earlier client sent it: see
+    /// [`Builder::resume`](super::Builder::resume).
     pub payload: Vec<u8>,
 }
 

@@ -16,7 +16,7 @@ pub struct Client {
 
 impl Client {
     /// Sends a message once the window has capacity, and returns its id. Ids are consecutive from
-    /// 0.
+    /// 0, or continue those of an earlier client: see [`Builder::resume`](super::Builder::resume).
     ///
     /// Cancel safe: if the future is dropped, the message was not accepted. COST: a lock and a copy
     /// of the payload.

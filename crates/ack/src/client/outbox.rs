@@ -144,6 +144,14 @@ impl Outbox {
         }
     }
 
+    /// Continues the numbering of an earlier outbox: the next message gets the id `next`, unless
+    /// ids have passed it, and all earlier ones count as answered. The outbox must be empty.
+    pub fn start_at(&mut self, next: u64) {
+        debug_assert!(self.is_empty());
+        let next = next.max(self.next);
+        (self.first, self.unsent, self.next, self.open_from) = (next, next, next, next);
+    }
+
     /// Sets the server's window in messages and its largest payload in bytes.
     ///
     /// Applies to messages pushed and handed out from now on.

@@ -32,6 +32,11 @@ pub(super) struct Shared {
 /// on a single-threaded runtime the connection task would run only once the window is full.
 const TURN: u64 = 1024;
 
+/// Highest id at which a numbering is continued.
+///
+/// WHY: a server must not bring the client to the end of all ids.
+pub(super) const LAST_RESUMED: u64 = 1 << 63;
+
 struct State {
     outbox: Outbox,
     /// Messages below this id do not linger: a task waits for their answers or for capacity.
@@ -39,6 +44,8 @@ struct State {
     waits: Waits,
     closing: bool,
     ended: Option<Ended>,
+    /// No session was open yet, and the first one continues at the position of the server.
+    resumes: bool,
 }
 
 /// Event for which the connection task must be woken.
@@ -60,13 +67,14 @@ pub(super) enum Work {
 }
 
 impl Shared {
-    pub(super) fn new(outbox: Outbox) -> Self {
+    pub(super) fn new(outbox: Outbox, resumes: bool) -> Self {
         let state = State {
             outbox,
             no_linger_before: 0,
             waits: Waits::Nothing,
             closing: false,
             ended: None,
+            resumes,
         };
         Self {
             state: Mutex::new(state),
@@ -265,7 +273,14 @@ impl Shared {
     /// Prepares the outbox for a new connection with a session at the position in `opened`.
     pub(super) fn resume(&self, opened: &Opened, refused: &mut Vec<Refused>) -> Result<(), Lost> {
         let mut state = self.lock();
-        let outbox = &mut state.outbox;
+        let State { outbox, resumes, .. } = &mut *state;
+        if std::mem::take(resumes)
+            && let Some(newest) = opened.newest.filter(|newest| *newest < LAST_RESUMED)
+        {
+            let missed = opened.refused.iter().filter(|refusal| refusal.id >= outbox.first());
+            refused.extend(missed.map(|refusal| Refused::new(*refusal, Vec::new())));
+            outbox.start_at(newest + 1);
+        }
         for refusal in &opened.refused {
             let payload = outbox.refused(refusal.id)?;
             refused.extend(payload.map(|payload| Refused::new(*refusal, payload)));

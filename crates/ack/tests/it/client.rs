@@ -9,7 +9,7 @@ use crate::common::plain::{LARGEST, Rules, Server, number};
 use crate::common::untimed_client;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
-use purlin_ack::session::{Level, Status};
+use purlin_ack::session::{Level, Opening, Status};
 use purlin_ack::wire::Reason;
 
 /// Uses small writes, so that there are many.
@@ -266,6 +266,54 @@ async fn client_that_lost_its_numbering_opens_a_new_epoch() {
 
     let stale = same().connect().await.unwrap_err();
     assert!(matches!(stale, ConnectError::Refused(Status::STALE)), "{stale}");
+}
+
+#[tokio::test]
+async fn resumed_client_continues_after_the_newest_message_that_the_server_answered() {
+    let server =
+        Server::start(|_| Rules { refuses: Some(7), dies_after: Some(100), ..Rules::default() })
+            .await;
+    let same = || builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let earlier = same().connect().await.unwrap();
+    send(&earlier, 0..10).await;
+    earlier.close().await.unwrap();
+
+    // The program has stored that the messages below 3 are answered, and was killed then.
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let report = Arc::clone(&reported);
+    let resumed = same().resume(3).on_refused(move |one| report.lock().unwrap().push(one));
+    let resumed = resumed.connect().await.unwrap();
+    assert_eq!(resumed.answered(), Some(9));
+    assert_eq!(resumed.send(&number(10)).await.unwrap(), 10);
+    send(&resumed, 11..500).await;
+    resumed.close().await.unwrap();
+    let numbers = server.ledger().numbers();
+    assert!(numbers.into_iter().eq((0..500).filter(|number| number % 256 != 7)));
+    let first = &reported.lock().unwrap()[0];
+    assert_eq!((first.id, first.reason, first.payload.len()), (7, Reason::NOT_TAKEN, 0));
+    assert!(server.ledger().openings.iter().all(|opening| opening.epoch == 5));
+}
+
+#[tokio::test]
+async fn resumed_client_of_a_server_that_has_forgotten_it_continues_its_own_numbering() {
+    let server = Server::start(|_| Rules::default()).await;
+    let resumed = builder(server.address).session(Level::Handled).epoch(5).resume(40);
+    let resumed = resumed.connect().await.unwrap();
+    assert_eq!(resumed.answered(), Some(39));
+    assert_eq!(resumed.send(&number(40)).await.unwrap(), 40);
+    resumed.close().await.unwrap();
+    assert_eq!(server.ledger().openings[0].epoch, 5);
+}
+
+#[tokio::test]
+async fn resumed_client_rejects_a_position_near_the_end_of_all_ids() {
+    let server = Server::start(|_| Rules::default()).await;
+    server.ledger().openings.push(Opening { client: [7; 16], epoch: 5, level: Level::Handled });
+    server.ledger().newest = Some(u64::MAX - 1);
+    let resumed = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let rejected = resumed.resume(u64::MAX).connect().await.unwrap_err();
+    assert!(matches!(rejected, ConnectError::Lost(Lost::NotSent(_))), "{rejected}");
+    assert!(server.ledger().openings.iter().all(|opening| opening.epoch == 5));
 }
 
 #[tokio::test]

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# test-kills.sh N: kills server, clients and database of examples/postgres at N random moments, and checks that the
+# database has each message once. PURLIN_SEED repeats a run.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+find_cargo
+scripts/add-tool.sh cargo-nextest
+case $(PURLIN_NO_INSTALL=1 scripts/install-missing.sh postgres) in
+  missing*) left_out "no PostgreSQL; on Debian: apt-get install postgresql" ;;
+esac
+PURLIN_KILLS=${1:?number of kills} cargo nextest run -p example-postgres --locked --no-capture -E 'test(kills::)'
