@@ -30,7 +30,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Opens an outbox, and creates it for a new client if there is none.
+    /// Opens an outbox, and creates it, for a new client, if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or written, is not an outbox, or is used by
@@ -131,7 +131,7 @@ impl Outbox {
     }
 }
 
-/// Locks an outbox by a file beside it.
+/// Locks an outbox, with a lock file in the same folder.
 ///
 /// WHY not the outbox itself: it is replaced.
 fn lock(path: &Path) -> io::Result<File> {

@@ -252,9 +252,9 @@ impl Error {
     /// Whether the same statement may succeed later.
     fn is_transient(&self) -> bool {
         let Self::Database(error) = self else { return false };
-        // Connection lost, transaction rolled back, out of resources, operator intervention,
-        // system error. Without a code the connection failed.
-        let classes = ["08", "40", "53", "57", "58"];
+        // Connection lost, transaction ended by a time limit or rolled back, out of resources, lock
+        // not available, operator intervention, system error. Without a code the connection failed.
+        let classes = ["08", "25", "40", "53", "55", "57", "58"];
         error.code().is_none_or(|code| classes.contains(&&code.code()[..2]))
     }
 }

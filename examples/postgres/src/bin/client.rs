@@ -1,9 +1,11 @@
 //! `postgres_client ADDRESS OUTBOX`: sends the lines of its standard input, each exactly once.
 //!
-//! Prints `holds N` at its start, the number of messages in the outbox: of its input the client has
-//! stored so many lines since the outbox was last empty. Then prints `answered N` when all messages
-//! up to number N are answered, `refused N REASON` for each of these that was refused, at least
-//! once, and `done` when the input has ended and all messages are answered.
+//! | output | meaning |
+//! |---|---|
+//! | `holds N` | first line: the outbox has N messages, the first N lines of the input since it was empty |
+//! | `answered N` | all messages up to number N are answered |
+//! | `refused N REASON` | the server has refused message N; printed at least once |
+//! | `done` | the input has ended, and all messages are answered |
 
 use std::env;
 use std::error::Error;

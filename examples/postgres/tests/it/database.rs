@@ -1,4 +1,4 @@
-//! A PostgreSQL of its own for each test, in a temporary folder, reached over a Unix socket there.
+//! Database server of a test: a PostgreSQL with its files and its socket in a temporary folder.
 
 use std::env;
 use std::fs;

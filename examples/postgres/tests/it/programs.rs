@@ -24,7 +24,7 @@ impl Program {
             command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it is there");
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
         let (sender, lines) = channel();
-        // Reads on when nobody wants the lines, so that the program never waits for a reader.
+        // Reads all lines, also those that the test does not use, so that the program never blocks.
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 let _ = sender.send(line);
