@@ -87,6 +87,7 @@ pub use adaptive_spin::AdaptiveSpin;
 pub use call::multi_call::multi_call;
 pub use call::reply::Reply;
 pub use call::request::{CALL_TIMEOUT, CallError};
+pub use mailbox::receive::Receive;
 pub use node::builder::{BuildError, Builder};
 pub use node::drops::Drops;
 pub use node::handle::Node;
@@ -97,7 +98,7 @@ pub use node::state::StopReport;
 pub use node::weak_node::WeakNode;
 pub use process::blocking::spawn_blocking;
 pub use process::exit::{Cause, ExitReason, Panic};
-pub use process::handle::{Process, Receive};
+pub use process::handle::Process;
 pub use process::id::ProcessId;
 pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
 pub use process::options::{SpawnOptions, spawn_opt};
@@ -117,7 +118,7 @@ pub use timer::handle::Timer;
 /// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::mailbox::receive::Scan;
+    pub use crate::mailbox::scan::Scan;
     pub use crate::node::run::{run_main, run_test};
 }
 

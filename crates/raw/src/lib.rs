@@ -26,8 +26,9 @@
 //! | `process::cell` | memory layout of a process: one allocation |
 //! | `process::context` | per-thread context: the current process and its remaining budget |
 //! | `process::deferred_rc` | deferred reference counting for cells |
+//! | `process::mailbox` | mailbox as the turn uses it: fetch, receive, scan |
 //! | `process::node_base` | base of a node core: scheduling, slots, new cells |
-//! | `process::owner` | operations that only the process itself may perform |
+//! | `process::owner` | handle of a process on itself, and its access to a turn |
 //! | `process::sealed_message` | sealed message, to be sent later |
 //! | `process::snapshot` | snapshot of a process's statistics |
 //! | `process::trace` | trace points of a receive |
@@ -82,7 +83,8 @@ pub use process::context::{
     sends_done, spend_budget, trace, work_done,
 };
 pub use process::deferred_rc::flush;
-pub use process::owner::{ConvertedMessage, NotInTurn, Owner, Peeked, SignalOutcome};
+pub use process::mailbox::{ConvertedMessage, Examined, Mailbox, SignalOutcome};
+pub use process::owner::{InTurn, NotInTurn, Owner};
 pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{RunState, Snapshot, TypeInfo};
 pub use process::turn::TurnOutcome;

@@ -22,7 +22,7 @@ use crate::process::body::{Body, furnish, vtable};
 use crate::process::cell::{Base, Front, Host, NodeCoreBase};
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
-use crate::process::owner::Owner;
+use crate::process::owner::{InTurn, Owner};
 use crate::process::snapshot::Snapshot;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::table::{Slot, Table};
@@ -76,7 +76,7 @@ struct Never;
 impl<W: RuntimeTypes, M: Send + 'static> Body<W, M> for Never {
     type Bound = ();
 
-    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
+    fn turn(self: Pin<&mut Self>, _: InTurn<'_, W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
         Poll::Pending
     }
 

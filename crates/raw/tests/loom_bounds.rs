@@ -12,8 +12,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Bound, DropCounters, End, Host, NodeCore, Overflow, Owner, Refused, Runnable,
-    RuntimeTypes, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
+    Address, Body, Bound, DropCounters, End, Host, InTurn, NodeCore, Overflow, Owner, Refused,
+    Runnable, RuntimeTypes, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
 };
 
 struct Ground;
@@ -87,28 +87,27 @@ struct Receiver(Does);
 impl Body<Ground, u32> for Receiver {
     type Bound = Bound;
 
-    fn turn(self: Pin<&mut Self>, me: &Owner<Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
+    fn turn(self: Pin<&mut Self>, me: InTurn<'_, Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
         let mut over = false;
         let mut handle_signal = |()| {
             over = true;
             SignalOutcome::Over
         };
-        if me.has_signals() || me.is_past_bound() {
-            me.fetch_within_bound(&mut handle_signal).expect("it is its turn");
+        let mailbox = me.mailbox();
+        if mailbox.has_signals() || mailbox.is_past_bound() {
+            mailbox.fetch_within_bound(&mut handle_signal);
         }
         let mut taken = 0;
-        while self.0 != Does::Idles
-            && me.next(&mut handle_signal).expect("it is its turn").is_some()
-        {
+        while self.0 != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
             taken += 1;
         }
         if over || self.0 == Does::Ends && taken > 0 {
             return Poll::Ready(());
         }
         if self.0 != Does::Idles {
-            me.listen().expect("it is its turn");
+            mailbox.listen();
         }
-        me.release_waiters();
+        mailbox.release_waiters();
         Poll::Pending
     }
 

@@ -14,7 +14,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, Host, NodeCore, Owner, Runnable, RuntimeTypes, TurnOutcome, Unsent,
+    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, TurnOutcome, Unsent,
 };
 
 /// Number of drops. Not loom's atomic, so that it orders nothing.
@@ -132,7 +132,7 @@ impl Body<Ground, Checked> for Counter {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Ground, Checked>,
+        _: InTurn<'_, Ground, Checked>,
         cx: &mut Context<'_>,
     ) -> Poll<u32> {
         (self.me, self.turns) = (None, self.turns - 1);
@@ -268,7 +268,7 @@ struct Deaf;
 impl Body<Ground, Mark> for Deaf {
     type Bound = ();
 
-    fn turn(self: Pin<&mut Self>, _: &Owner<Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
+    fn turn(self: Pin<&mut Self>, _: InTurn<'_, Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
         Poll::Ready(9)
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use purlin_polling::HANG;
 use purlin_raw::{
-    Address, Body, End, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot,
+    Address, Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, SignalOutcome, Slot,
 };
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
@@ -67,11 +67,11 @@ impl Body<Wills, ()> for Heir {
 
     fn turn(
         self: Pin<&mut Self>,
-        me: &Owner<Wills, ()>,
+        me: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
-        if me.next(|()| SignalOutcome::Nothing).expect("it is its turn").is_none() {
-            me.listen().expect("it is its turn");
+        if me.mailbox().receive(|()| SignalOutcome::Nothing).is_none() {
+            me.mailbox().listen();
             return Poll::Pending;
         }
         self.0.send(()).expect("the test waits");
@@ -91,7 +91,7 @@ impl Body<Wills, ()> for Testator {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Wills, ()>,
+        _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
         Poll::Ready(self.0.take())
@@ -110,7 +110,7 @@ impl Body<Wills, ()> for Holder {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Wills, ()>,
+        _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
         drop(self.0.take());

@@ -7,7 +7,7 @@
 //! before.
 
 use crate::process::unwind::contain;
-use purlin_raw::{Address, Owner, Waiter};
+use purlin_raw::{Address, InTurn, Waiter};
 
 use crate::node::erlang_types::ErlangTypes;
 use crate::signals::local_state::LocalState;
@@ -33,16 +33,14 @@ pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
 }
 
 /// Returns whether a suspended process must still wait.
-pub(crate) fn is_suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> bool {
+pub(crate) fn is_suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> bool {
     let over = me.local(|local| {
         let over = |suspended: &mut Vec<_>| suspended.iter().all(Waiter::is_over);
         local.rare().rare().suspended.take_if(over)
     });
     // WHY: dropped here, because the last reference to an ended process drops its reason, which is
     // user code.
-    over.is_ok_and(|over| {
-        let waits = over.is_none();
-        contain(|| drop(over));
-        waits
-    })
+    let waits = over.is_none();
+    contain(|| drop(over));
+    waits
 }

@@ -11,7 +11,7 @@ use purlin_raw::{ConvertedMessage, Erased};
 use super::event::{Event, GroupMonitor};
 use super::groups::Groups;
 use super::scope::Ask;
-use crate::signals::local_state::OfEvent;
+use crate::signals::local_state::{LocalState, OfEvent};
 use crate::signals::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
@@ -90,9 +90,7 @@ impl Groups {
         if me.with_local(|local| local.rare().rare().groups.remove(reference)).is_none() {
             return false;
         }
-        while let Ok(Some(event)) = me.owner().withdraw(reference.number()) {
-            drop(event);
-        }
+        while me.in_turn(|me| me.mailbox().withdraw(reference.number())).is_some() {}
         self.server.cast(monitor);
         true
     }
@@ -111,8 +109,8 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
     fn drop(&mut self) {
         if !self.stays {
             // If the process has ended, or this is not its turn, it receives none of the events.
-            let _ =
-                self.me.owner().local(|local| local.rare().rare().groups.remove(self.reference));
+            let forget = |local: &mut LocalState| local.rare().rare().groups.remove(self.reference);
+            let _ = self.me.owner().in_turn(|me| me.local(forget));
             self.groups.server.cast(GroupMonitor(self.reference));
         }
     }

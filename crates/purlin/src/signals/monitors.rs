@@ -141,8 +141,7 @@ impl<M: Send + 'static> Process<M> {
     pub fn demonitor_flush(&self, monitor: MonitorRef) -> bool {
         let was_there = self.demonitor(monitor);
         if !was_there {
-            let fired = self.owner().withdraw(monitor.0.number());
-            drop(fired.unwrap_or_else(|_| self.not_here()));
+            drop(self.in_turn(|me| me.mailbox().withdraw(monitor.0.number())));
         }
         was_there
     }

@@ -22,7 +22,7 @@ use crate::table::Slot;
 
 /// Reference to a process of any message type.
 pub struct Ref<W: RuntimeTypes> {
-    base: NonNull<Base>,
+    pub(super) base: NonNull<Base>,
     world: PhantomData<fn(W)>,
 }
 
@@ -104,7 +104,7 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     #[inline(always)]
-    fn base(&self) -> &Base {
+    pub(super) fn base(&self) -> &Base {
         // SAFETY: the handle holds a reference.
         unsafe { self.base.as_ref() }
     }

@@ -14,7 +14,7 @@ use crate::inbox::header::{Class, Envelope, Header};
 use crate::memory::pool;
 use crate::process::cell::{Base, Cell, Front, HAS_LOCAL, Polled, VTable};
 use crate::process::node_base::NodeCoreInner;
-use crate::process::owner::Owner;
+use crate::process::owner::{InTurn, Owner};
 use crate::sync::{Ordering, UnsafeCell};
 use crate::{End, Outgoing, RuntimeTypes};
 
@@ -29,7 +29,11 @@ pub trait Body<W: RuntimeTypes, M: Send + 'static>: Send + 'static {
     /// Runs one turn. `Ready` ends the process with its exit status. By then the body has dropped
     /// everything it held, because it is not dropped afterwards. Must not unwind: unwinding aborts
     /// the program.
-    fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<W::ExitStatus>;
+    fn turn(
+        self: Pin<&mut Self>,
+        me: InTurn<'_, W, M>,
+        cx: &mut Context<'_>,
+    ) -> Poll<W::ExitStatus>;
 
     /// Returns the name shown in process listings.
     fn name() -> &'static str;
@@ -120,8 +124,9 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     // cell alive meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
     let polled = cell.body.with_mut(|body| {
-        // SAFETY: only the running turn accesses the body, and the cell never moves.
-        unsafe { Pin::new_unchecked(&mut *body) }.turn(&me, cx)
+        // SAFETY: only the running turn accesses the body, and the cell never moves. The turn
+        // outlives the call.
+        unsafe { Pin::new_unchecked(&mut *body).turn(InTurn::new(&me), cx) }
     });
     let Poll::Ready(exit_status) = polled else { return Polled::Pending };
     // SAFETY: this is the last turn, and no thread reads the field before the inbox is closed.
