@@ -26,6 +26,7 @@
 //! | `process::cell` | memory layout of a process: one allocation |
 //! | `process::context` | per-thread context: the current process and its remaining budget |
 //! | `process::deferred_rc` | deferred reference counting for cells |
+//! | `process::end` | end of a process, after its last turn |
 //! | `process::mailbox` | mailbox as the turn uses it: fetch, receive, scan |
 //! | `process::node_base` | base of a node core: scheduling, slots, new cells |
 //! | `process::owner` | handle of a process on itself, and its access to a turn |
@@ -74,7 +75,7 @@ pub use inbox::bound::{Bound, DropCounters, MaybeBound, Overflow, SendMode, Send
 pub use memory::erased::Erased;
 pub use memory::pooled::{Either, Pooled};
 pub use memory::trim::trim;
-pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError, WorkerGuard};
+pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError};
 pub use process::address::{Address, Ref, Refused, Unsent, set_waits_for};
 pub use process::body::Body;
 pub use process::cell::{Host, Runnable};

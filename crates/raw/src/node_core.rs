@@ -8,8 +8,9 @@
 //! not ended, the node core is leaked, and a sender to that process still finds it.
 //!
 //! A process can be scheduled only while it is in the table, so the thread that schedules it finds
-//! the node core. The host may run the process to its end before `schedule` returns. A worker has a
-//! handle anyway; any other thread takes one for the duration of the call.
+//! the node core. The host may run the process to its end before `schedule` returns. A worker holds
+//! a handle while it is one; any other thread takes one for the duration of the call, and for the
+//! end of a process that it runs.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -45,23 +46,6 @@ unsafe impl<W: RuntimeTypes> Sync for NodeCore<W> {}
 
 /// Maximum number of processes in a node core.
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
-
-/// Guard: this thread is a worker of a node core until it is dropped.
-#[must_use]
-#[derive(Debug)]
-pub struct WorkerGuard<W: RuntimeTypes> {
-    node_core: NodeCore<W>,
-    /// WHY: the drop ends state of the current thread.
-    not_send: PhantomData<*const ()>,
-}
-
-impl<W: RuntimeTypes> Drop for WorkerGuard<W> {
-    fn drop(&mut self) {
-        deferred_rc::close();
-        deferred_rc::flush();
-        self.node_core.inner().base.leave();
-    }
-}
 
 /// # Safety
 /// `node_core` is a leaked box of this same type, to which no reference remains.
@@ -128,15 +112,24 @@ impl<W: RuntimeTypes> NodeCore<W> {
         &self.inner().state
     }
 
-    /// Makes this thread a worker of the node core: it gets a slot cache and defers reference
-    /// counting.
+    /// Makes this thread a worker of the node core while `f` runs: it has a slot cache and defers
+    /// reference counting.
     ///
     /// # Panics
     /// Panics if the thread is a worker of a node core already.
-    pub fn enter(&self) -> WorkerGuard<W> {
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Worker<'a>(&'a NodeCoreBase);
+        impl Drop for Worker<'_> {
+            fn drop(&mut self) {
+                deferred_rc::close();
+                deferred_rc::flush();
+                self.0.leave();
+            }
+        }
         self.inner().base.enter();
+        let _worker = Worker(&self.inner().base);
         deferred_rc::open();
-        WorkerGuard { node_core: self.clone(), not_send: PhantomData }
+        f()
     }
 
     /// Creates a process with private state `local` and mailbox bound `bound`, and schedules it.

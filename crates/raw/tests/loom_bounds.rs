@@ -39,13 +39,8 @@ impl RuntimeTypes for Ground {
 struct Queue(Arc<Mutex<Vec<Runnable>>>);
 
 impl Host for Queue {
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable> {
+    fn schedule(&self, runnable: Runnable) {
         self.0.lock().unwrap().push(runnable);
-        Ok(())
-    }
-
-    fn schedule_from_outside(&self, _: Runnable) {
-        unreachable!("everybody is a worker")
     }
 }
 

@@ -46,8 +46,7 @@ struct Workers(NodeCore<Wills>);
 
 impl Hooks for Workers {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.0.enter();
-        run();
+        self.0.enter(run);
     }
 
     fn offload(&self, _: Runnable) {}

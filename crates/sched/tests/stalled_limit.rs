@@ -37,8 +37,7 @@ struct Workers(NodeCore<Plain>, Mutex<Sender<String>>);
 
 impl Hooks for Workers {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.0.enter();
-        run();
+        self.0.enter(run);
     }
 
     fn offload(&self, _: Runnable) {}

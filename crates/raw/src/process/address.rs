@@ -186,7 +186,7 @@ impl<W: RuntimeTypes> Ref<W> {
 
     /// Returns whether the process has ended and the contents of its inbox have been dropped.
     pub fn is_drained(&self) -> bool {
-        // ORDER: acquire from `turn::wind_up`: the messages have been dropped and counted.
+        // ORDER: acquire from `end::close`: the messages have been dropped and counted.
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
     }
 

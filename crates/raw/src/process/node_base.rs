@@ -195,23 +195,27 @@ impl NodeCoreBase {
     /// The node core is valid, and the process in `runnable` is in its table.
     #[inline]
     unsafe fn schedule(node_core: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract, and a worker of this host has a handle on the node core.
-        let here = unsafe { node_core.as_ref() }.host.schedule_here(runnable);
-        if let Err(runnable) = here {
-            // SAFETY: by the contract: the right to run came back, so the process has not run and
-            // is in the table.
-            unsafe { Self::schedule_from_outside(node_core, runnable) }
+        // SAFETY: by the contract.
+        let this = unsafe { node_core.as_ref() };
+        // A worker has a handle, which keeps the node core valid if the process ends meanwhile.
+        if this.slot_cache().is_some() {
+            this.host.schedule(runnable);
+        } else {
+            // SAFETY: by the contract.
+            unsafe { Self::with_handle(node_core, |this| this.host.schedule(runnable)) }
         }
     }
 
+    /// Calls `f` while a handle keeps the node core valid.
+    ///
     /// # Safety
-    /// As for [`NodeCoreBase::schedule`].
+    /// The node core is valid.
     #[cold]
-    unsafe fn schedule_from_outside(node_core: NonNull<Self>, runnable: Runnable) {
+    pub(crate) unsafe fn with_handle(node_core: NonNull<Self>, f: impl FnOnce(&Self)) {
         // SAFETY: by the contract.
-        let base = unsafe { node_core.as_ref() };
-        base.handles.fetch_add(1, Ordering::Relaxed);
-        base.host.schedule_from_outside(runnable);
+        let this = unsafe { node_core.as_ref() };
+        this.handles.fetch_add(1, Ordering::Relaxed);
+        f(this);
         // SAFETY: the handle was counted above.
         unsafe { Self::release(node_core) };
     }

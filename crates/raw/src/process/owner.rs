@@ -11,16 +11,16 @@ use std::task::Waker;
 
 use crate::RuntimeTypes;
 use crate::process::address::Address;
-use crate::process::cell::{Base, HAS_LOCAL};
+use crate::process::cell::{Base, HANDLE_DROPPED, HAS_LOCAL};
 use crate::process::context::{is_running, on_local};
+use crate::process::deferred_rc;
 use crate::process::mailbox::Mailbox;
-use crate::process::turn::release_handle;
 use crate::process::waker;
 use crate::sync::Ordering;
 
 /// Process's handle on itself. Holds a reference.
 pub struct Owner<W: RuntimeTypes, M> {
-    /// WHY not dropped: [`release_handle`] releases its reference.
+    /// WHY not dropped: the drop of the handle may leave the reference to the end of the process.
     address: ManuallyDrop<Address<W, M>>,
     /// WHY: invariant in `M`, because an owner sends and receives.
     receives: PhantomData<fn() -> M>,
@@ -49,8 +49,13 @@ impl<W: RuntimeTypes, M> Deref for Owner<W, M> {
 
 impl<W: RuntimeTypes, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
-        // SAFETY: the handle holds a reference.
-        unsafe { release_handle(self.base) }
+        if self.is_current() {
+            // WHY: a process lives at least as long as its turn; its end releases the reference.
+            self.base().set_flag(HANDLE_DROPPED);
+        } else {
+            // SAFETY: the handle held a reference and does not access the cell again.
+            unsafe { deferred_rc::release(self.base) }
+        }
     }
 }
 

@@ -175,8 +175,7 @@ pub(crate) struct Node {
 
 impl Hooks for Node {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.node_core.enter();
-        run();
+        self.node_core.enter(run);
     }
 
     fn offload(&self, runnable: Runnable) {
