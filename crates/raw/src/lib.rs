@@ -87,7 +87,7 @@ pub use process::deferred_rc::flush;
 pub use process::mailbox::{ConvertedMessage, Examined, Mailbox, SignalOutcome};
 pub use process::owner::{InTurn, NotInTurn, Owner};
 pub use process::sealed_message::SealedMessage;
-pub use process::snapshot::{RunState, Snapshot, TypeInfo};
+pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;
 pub use process::waiter::Waiter;
 pub use process::waker::{current_waker, poll_again};

@@ -60,7 +60,7 @@ impl<M: Send + 'static> Pid<M> {
         process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
             id: ProcessId::of(&process),
             wanted: std::any::type_name::<M>(),
-            receives: process.snapshot().type_info.message(),
+            receives: process.snapshot().process_type.message_type(),
         })
     }
 
