@@ -76,7 +76,7 @@ pub use memory::erased::Erased;
 pub use memory::pooled::{Either, Pooled};
 pub use memory::trim::trim;
 pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError};
-pub use process::address::{Address, Ref, Refused, Unsent, set_waits_for};
+pub use process::address::{Address, Ref, SendError, set_waits_for};
 pub use process::body::Body;
 pub use process::cell::{Host, Runnable};
 pub use process::context::{

@@ -14,7 +14,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, TurnOutcome, Unsent,
+    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    TurnOutcome,
 };
 
 /// Number of drops. Not loom's atomic, so that it orders nothing.
@@ -215,8 +216,8 @@ fn ending_process_is_freed_once_and_its_messages_are_dropped_or_returned() {
             let other = {
                 let (node_core, mail) = (node_core.clone(), mail.clone());
                 let send = move |address: Address<Ground, Checked>| {
-                    if let Err(back) = address.send(Checked::new(&mail)) {
-                        let Unsent::Ended(back) = back else { unreachable!("there is no bound") };
+                    if let Err(back) = address.send(Checked::new(&mail), SendMode::Send) {
+                        let back = back.into_inner();
                         assert_eq!(back.read(), 7);
                     }
                     if let Some(last) = address.exit_status() {
@@ -275,7 +276,7 @@ fn messages_of_a_process_that_is_over_have_been_dropped() {
         let address = made.expect("there is a slot");
         let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
         let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));
-        assert!(address.send(mark).is_ok());
+        assert!(address.send(mark, SendMode::Send).is_ok());
         let other = thread::spawn(move || {
             if address.is_drained() {
                 // SAFETY: loom checks the access.

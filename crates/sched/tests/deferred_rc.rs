@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use purlin_polling::HANG;
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, SignalOutcome, Slot,
+    Address, Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, SendMode, SignalOutcome, Slot,
 };
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
@@ -38,7 +38,7 @@ struct Will(Address<Wills, ()>);
 
 impl Drop for Will {
     fn drop(&mut self) {
-        self.0.send(()).expect("the heir lives");
+        self.0.send((), SendMode::Send).expect("the heir lives");
     }
 }
 

@@ -13,6 +13,7 @@ use crate::node::erlang_types::ErlangTypes;
 use crate::signals::local_state::LocalState;
 
 /// Suspends the current process, if there is one, until the mailbox it overfilled has capacity.
+#[cold]
 pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
     let mine = |place: &Waiter<ErlangTypes>| place.waits_for(to) && !place.is_over();
     let waits = |local: &mut LocalState| {

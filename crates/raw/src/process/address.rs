@@ -32,41 +32,43 @@ pub struct Address<W: RuntimeTypes, M> {
     message: PhantomData<fn(M)>,
 }
 
-/// Message that [`Address::send`] did not send.
+/// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Unsent<M> {
-    /// The process has ended.
-    Ended(M),
-    /// The mailbox has a bound.
-    Bounded(M),
-}
-
-/// Message that [`Address::send_bounded`] did not send.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Refused<M> {
-    /// The process has ended.
-    Ended(M),
-    /// The mailbox is full.
+pub enum SendError<M> {
+    /// The process has ended: Erlang's `noproc`.
+    NoProcess(M),
+    /// The mailbox of the process is full.
     Full(M),
 }
 
-impl<M> std::fmt::Debug for Unsent<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Ended(_) => "Ended(..)",
-            Self::Bounded(_) => "Bounded(..)",
-        })
+impl<M> SendError<M> {
+    /// Returns the message.
+    pub fn into_inner(self) -> M {
+        match self {
+            Self::NoProcess(message) | Self::Full(message) => message,
+        }
     }
 }
 
-impl<M> std::fmt::Debug for Refused<M> {
+impl<M> std::fmt::Debug for SendError<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Ended(_) => "Ended(..)",
+            Self::NoProcess(_) => "NoProcess(..)",
             Self::Full(_) => "Full(..)",
         })
     }
 }
+
+impl<M> std::fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoProcess(_) => "noproc: sending to a process that has ended",
+            Self::Full(_) => "sending to a process whose mailbox is full",
+        })
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}
 
 // SAFETY: everything reachable through a `Ref` is atomic, or `W::Shared`, which is `Sync`; the
 // signals it sends are `Send`.
@@ -345,52 +347,48 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
         Self { to: unsafe { Ref::new(base) }, message: PhantomData }
     }
 
-    /// Sends a message. Returns it if the process has ended, or if its mailbox has a bound; use
-    /// [`Address::send_bounded`] then.
+    /// Sends a message, to a bounded mailbox in the given mode. Returns it if the process has ended
+    /// or the mailbox is full.
     ///
-    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
+    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap; with a bound one
+    /// more compare-and-swap.
     #[inline]
-    pub fn send(&self, message: M) -> Result<(), Unsent<M>> {
+    pub fn send(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
         if self.to.bound().is_some() {
-            return Err(Unsent::Bounded(message));
+            return self.send_bounded(message, mode);
         }
         let header = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         match unsafe { push(self.to.base, header, Class::Message) } {
-            true => Ok(()),
+            true => Ok(SendOutcome::Done),
             // SAFETY: a refused header is owned by the caller again.
-            false => Err(Unsent::Ended(unsafe { refused(header) })),
+            false => Err(SendError::NoProcess(unsafe { refused(header) })),
         }
     }
 
-    /// Sends a message to a bounded mailbox in the given mode. Returns it if the process has ended
-    /// or the mailbox is full.
-    ///
-    /// COST: as [`Address::send`], and one more compare-and-swap.
+    /// WHY the bound is not passed: the common case of `send` then takes one instruction less.
     #[cold]
-    pub fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, Refused<M>> {
-        let base = self.to.base;
-        let bound = self.to.bound();
-        let cell = self.to.base();
-        let entry =
-            bound.map_or(Admission::Within, |bound| bound.admit(&cell.inbox, &cell.received, mode));
+    fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
+        let Some(bound) = self.to.bound() else { unreachable!("`send` has found the bound") };
+        let (base, cell) = (self.to.base, self.to.base());
+        let entry = bound.admit(&cell.inbox, &cell.received, mode);
         match entry {
             Admission::Within | Admission::Past => {}
-            Admission::Full => return Err(Refused::Full(message)),
+            Admission::Full => return Err(SendError::Full(message)),
             Admission::Dropped => return Ok(SendOutcome::Done),
-            Admission::Ended => return Err(Refused::Ended(message)),
+            Admission::Ended => return Err(SendError::NoProcess(message)),
         }
         let header = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         if !unsafe { push(base, header, Class::Message) } {
             // SAFETY: a refused header is owned by the caller again.
-            return Err(Refused::Ended(unsafe { refused(header) }));
+            return Err(SendError::NoProcess(unsafe { refused(header) }));
         }
-        match bound {
+        if entry == Admission::Past {
             // SAFETY: the handle holds a reference.
-            Some(bound) if entry == Admission::Past => Ok(unsafe { handle_excess(base, bound) }),
-            _ => Ok(SendOutcome::Done),
+            return Ok(unsafe { handle_excess(base, bound) });
         }
+        Ok(SendOutcome::Done)
     }
 
     /// Converts to a reference without the message type.

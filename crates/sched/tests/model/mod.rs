@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot,
-    poll_again,
+    Address, Body, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode, SignalOutcome,
+    Slot, poll_again,
 };
 use purlin_sched::model::{Instant, begin, forward};
 use purlin_sched::{Hooks, Scheduler, Stopped};
@@ -237,7 +237,7 @@ impl Node {
 
     /// Sends a message. Returns `false` if it was rejected.
     pub(crate) fn send(&self, to: &Pid, mail: Mail) -> bool {
-        let accepted = to.send(mail).is_ok();
+        let accepted = to.send(mail, SendMode::Send).is_ok();
         self.counters.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
         accepted
     }
