@@ -194,7 +194,6 @@ impl<M: Send + 'static> Pid<M> {
 
 /// Returns `found`, the poll of the reply of `whom`, and publishes whether this process waits for
 /// it.
-#[inline]
 pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
     if found.is_pending() {
         set_waits_for(whom.address());

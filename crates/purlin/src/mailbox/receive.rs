@@ -94,7 +94,6 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// Registers the waker of `cx`, to be woken by a message.
-    #[inline]
     fn wait(&self, cx: &Context<'_>) {
         self.in_turn(|me| me.mailbox().listen());
         if !self.owner().is_own_waker(cx.waker()) {
@@ -118,7 +117,6 @@ impl<M: Send + 'static> Process<M> {
 }
 
 /// Takes the oldest message and handles the signals before it.
-#[inline]
 fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<M> {
     me.mailbox().receive(|signal| handle_signal(me, signal))
 }

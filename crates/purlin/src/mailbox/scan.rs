@@ -69,7 +69,6 @@ impl<M: Send + 'static> Scan<'_, M> {
     }
 }
 
-#[inline]
 fn examine_next<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<(M, Examined<M>)> {
     me.mailbox().examine_next(|signal| handle_signal(me, signal))
 }

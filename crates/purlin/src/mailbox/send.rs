@@ -20,7 +20,6 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
     /// atomic read-modify-write; the message is moved (M5).
-    #[inline]
     pub fn send(&self, message: M) {
         match self.address().send(message, SendMode::Send) {
             Ok(SendOutcome::Done) => {}

@@ -99,7 +99,6 @@ where
     Fut::Output: Outcome,
 {
     /// Runs a turn: signals, then the function, then the exit signals that arrived meanwhile.
-    #[inline]
     fn run_turn(
         self: Pin<&mut Self>,
         me: InTurn<'_, ErlangTypes, M>,
@@ -182,7 +181,6 @@ fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStar
 }
 
 /// Ends a turn in which the function has not returned: checks whether the process must end.
-#[inline]
 fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReason> {
     if !me.has_local() {
         return Poll::Pending;
@@ -200,7 +198,6 @@ fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReas
 }
 
 /// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
-#[inline]
 fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<ExitReason> {
     if !me.has_local() {
         return None;
@@ -209,7 +206,6 @@ fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<Exit
 }
 
 /// Calls or polls the function.
-#[inline]
 fn advance<M, F, Fut>(
     mut stage: Pin<&mut Stage<M, F, Fut>>,
     cx: &mut Context<'_>,

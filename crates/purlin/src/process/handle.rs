@@ -55,7 +55,6 @@ impl<M: Send + 'static> Process<M> {
     ///
     /// # Panics
     /// Panics outside this process's own turns.
-    #[inline]
     #[track_caller]
     pub(crate) fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, ErlangTypes, M>) -> R) -> R {
         match self.owner.in_turn(f) {
@@ -89,7 +88,6 @@ impl<M: Send + 'static> Process<M> {
     ///
     /// # Panics
     /// Panics outside this process's own turns.
-    #[inline]
     #[track_caller]
     pub(crate) fn assert_in_turn(&self) {
         self.in_turn(|_| ());

@@ -85,7 +85,6 @@ impl<W: RuntimeTypes> Clone for Ref<W> {
 }
 
 impl<W: RuntimeTypes> Drop for Ref<W> {
-    #[inline]
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
         unsafe { deferred_rc::release(self.base) }
@@ -105,7 +104,6 @@ impl<W: RuntimeTypes> Ref<W> {
         Self { base, world: PhantomData }
     }
 
-    #[inline(always)]
     pub(super) fn base(&self) -> &Base {
         // SAFETY: the handle holds a reference.
         unsafe { self.base.as_ref() }
@@ -165,7 +163,6 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     /// Returns the bound of its mailbox, if it has one.
-    #[inline]
     pub fn bound(&self) -> Option<&Bound> {
         // SAFETY: the handle holds a reference.
         unsafe { bound(self.base) }
@@ -212,7 +209,6 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     /// Converts into a counted reference, which the caller must drop with `deferred_rc::release`.
-    #[inline]
     pub(crate) fn into_base(self) -> NonNull<Base> {
         std::mem::ManuallyDrop::new(self).base
     }
@@ -226,7 +222,6 @@ impl<W: RuntimeTypes> Ref<W> {
 /// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
 /// lives in the same node core. Call [`clear_waits_for`](crate::clear_waits_for) in a turn of the process to clear the
 /// record; dropping an unfinished [`ReplyReceiver`](crate::ReplyReceiver) does so.
-#[inline]
 pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `context::current_slot`.

@@ -47,7 +47,6 @@ pub struct Examined<M>(EmptyEnvelope<M>);
 
 impl<M> ConvertedMessage<M> {
     /// Seals a message, marked with a number by which [`Mailbox::withdraw`] finds it.
-    #[inline]
     pub fn new(message: M, mark: u64) -> Self {
         Self { header: Envelope::seal_marked(message, mark), message: PhantomData }
     }
@@ -91,18 +90,15 @@ impl<W: RuntimeTypes, M> std::fmt::Debug for Mailbox<'_, W, M> {
 }
 
 impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
-    #[inline]
     pub(crate) fn new(process: InTurn<'t, W, M>) -> Self {
         Self(process)
     }
 
-    #[inline(always)]
     fn base(&self) -> &Base {
         self.0.base()
     }
 
     /// Calls `f` with the save queue.
-    #[inline]
     fn save_queue<R>(self, f: impl FnOnce(&mut SaveQueue) -> R) -> R {
         // SAFETY: this thread is in the process's turn, of which there is at most one, and no
         // caller of `save_queue` re-enters it within `f`.
@@ -110,14 +106,12 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Returns whether a signal or a wake arrived since the last fetch.
-    #[inline]
     pub fn has_arrivals(self) -> bool {
         self.base().inbox.has_arrivals()
     }
 
     /// Returns whether a turn should begin with a fetch: a wake, or a signal that is not a message,
     /// has arrived.
-    #[inline]
     pub fn has_signals(self) -> bool {
         self.base().inbox.has_signals()
     }
@@ -249,7 +243,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Starts a scan at the oldest message of the save queue.
-    #[inline]
     pub fn rewind(self) {
         self.save_queue(SaveQueue::rewind);
     }
@@ -275,7 +268,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Receives the message that was examined last.
-    #[inline]
     pub fn accept(self, examined: Examined<M>) {
         drop(examined);
         self.base().remove_waiting();
@@ -286,7 +278,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Returns the message that was examined last to its position and continues the scan behind it.
-    #[inline]
     pub fn put_back(self, message: M, examined: Examined<M>) {
         let header = examined.0.reseal(message);
         // SAFETY: the header is owned here and precedes a message.
@@ -294,7 +285,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Requests that messages wake the process after this turn.
-    #[inline]
     pub fn listen(self) {
         self.base().set_flag(LISTENING);
     }
@@ -316,7 +306,6 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Returns whether the oldest messages must be dropped. The result may be stale.
-    #[inline]
     pub fn is_past_bound(self) -> bool {
         self.0.bound().is_some_and(Bound::is_flag_raised)
     }

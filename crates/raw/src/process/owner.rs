@@ -41,7 +41,6 @@ pub struct InTurn<'t, W: RuntimeTypes, M> {
 impl<W: RuntimeTypes, M> Deref for Owner<W, M> {
     type Target = Address<W, M>;
 
-    #[inline]
     fn deref(&self) -> &Address<W, M> {
         &self.address
     }
@@ -76,7 +75,6 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     }
 
     /// Calls `f` if this thread is in a turn of the process.
-    #[inline]
     pub fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, W, M>) -> R) -> Result<R, NotInTurn> {
         if !is_running(self.base) {
             return Err(NotInTurn);
@@ -92,13 +90,11 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     }
 
     /// Returns whether the process has private state.
-    #[inline]
     pub fn has_local(&self) -> bool {
         self.base().turn.load(Ordering::Relaxed) & HAS_LOCAL != 0
     }
 
     /// Returns whether `waker` wakes this process only.
-    #[inline]
     pub fn is_own_waker(&self, waker: &Waker) -> bool {
         waker::wakes_cell(waker, self.base.as_ptr())
     }
@@ -115,7 +111,6 @@ impl<W: RuntimeTypes, M> Copy for InTurn<'_, W, M> {}
 impl<W: RuntimeTypes, M> Deref for InTurn<'_, W, M> {
     type Target = Owner<W, M>;
 
-    #[inline]
     fn deref(&self) -> &Owner<W, M> {
         self.owner
     }
@@ -130,20 +125,17 @@ impl<W: RuntimeTypes, M> std::fmt::Debug for InTurn<'_, W, M> {
 impl<'t, W: RuntimeTypes, M: Send + 'static> InTurn<'t, W, M> {
     /// # Safety
     /// This thread is in a turn of the process, which does not end during `'t`.
-    #[inline]
     pub(crate) unsafe fn new(owner: &'t Owner<W, M>) -> Self {
         Self { owner, not_send: PhantomData }
     }
 
     /// Returns the mailbox.
-    #[inline]
     pub fn mailbox(self) -> Mailbox<'t, W, M> {
         Mailbox::new(self)
     }
 
     /// Calls `f` with the process's private state. `f` runs no user code: changes made by a nested
     /// call are lost, and so is the state if `f` panics.
-    #[inline]
     pub fn local<R>(self, f: impl FnOnce(&mut W::Local) -> R) -> R {
         // SAFETY: this thread is in the process's turn, and the cell is of this type family.
         unsafe { on_local::<W, R>(self.base, f) }

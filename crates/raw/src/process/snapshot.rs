@@ -101,7 +101,6 @@ impl std::fmt::Debug for ProcessType {
 
 impl Snapshot {
     /// Takes a snapshot.
-    #[inline]
     pub(crate) fn at(base: &Base) -> Self {
         let turn = base.turn.load(Ordering::Relaxed);
         let state = match base.inbox.asleep() {
