@@ -22,8 +22,9 @@ use crate::process::exit_status::ExitStatus;
 use crate::process::shared::Parent;
 use crate::process::spawn::try_spawn_on;
 use crate::process::unwind::{catch, contain};
+use crate::signals::end::answer_as_ended;
 use crate::signals::local_state::LocalState;
-use crate::signals::signal::{Signal, answer_as_ended};
+use crate::signals::signal::Signal;
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError};
 
 /// An item of the arrival queue.

@@ -13,8 +13,9 @@ use crate::node::erlang_types::ErlangTypes;
 use crate::pg::Event;
 use crate::process::crash_report::report;
 use crate::process::unwind::{catch, contain};
+use crate::signals::end::answer_as_ended;
 use crate::signals::local_state::{OfDown, OfEvent, OfExit, Origin};
-use crate::signals::signal::{Signal, answer_as_ended, send_signal};
+use crate::signals::signal::{Signal, send_signal};
 use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId};
 
