@@ -245,12 +245,7 @@ impl Wake for Unpark {
 
 /// Runs a future to completion on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    loop {
-        if let Some(output) = block_on_for(future.as_mut(), Duration::MAX) {
-            return output;
-        }
-    }
+    block_on_for(future, Duration::MAX).unwrap_or_else(|| unreachable!("the time has no end"))
 }
 
 /// Runs a future on this thread, for at most `timeout`. Returns `None` when the time is up.
