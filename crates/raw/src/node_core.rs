@@ -133,8 +133,8 @@ impl<W: RuntimeTypes> NodeCore<W> {
     }
 
     /// Creates a process with private state `local` and mailbox bound `bound`, and schedules it.
-    /// `make` builds its body from `stuff` and the process's own handle, and must not panic.
-    /// Returns `stuff` if the table is full.
+    /// `make` builds its body from `stuff` and the process's own handle; if it panics, the cell and
+    /// its slot are leaked. Returns `stuff` if the table is full.
     ///
     /// COST: one allocation, one compare-and-swap for the slot, and the cost of the host's queue.
     #[inline]

@@ -105,7 +105,7 @@ impl<M: Send + 'static> Process<M> {
     #[cold]
     fn wait_through(&self, waker: &Waker) {
         let waker = waker.clone();
-        let before = self.with_local(|local| local.rare().mail.replace(waker));
+        let before = self.with_local(|local| local.extended().mail.replace(waker));
         contain(|| drop(before));
     }
 

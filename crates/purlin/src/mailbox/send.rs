@@ -76,15 +76,15 @@ impl<M: Send + 'static> Pid<M> {
     /// COST: as [`Pid::send`]; a wait takes a lock and a waker. Capacity in the mailbox wakes all
     /// waiters.
     pub async fn send_async(&self, message: M) -> Result<(), SendError<M>> {
-        let (mut message, mut place) = (Some(message), None);
-        poll_fn(move |cx| self.poll_send(&mut message, &mut place, cx)).await
+        let (mut message, mut waiter) = (Some(message), None);
+        poll_fn(move |cx| self.poll_send(&mut message, &mut waiter, cx)).await
     }
 
     /// Sends the message if there is capacity; otherwise keeps it and joins the wait list.
     fn poll_send(
         &self,
         message: &mut Option<M>,
-        place: &mut Option<Waiter<ErlangTypes>>,
+        waiter: &mut Option<Waiter<ErlangTypes>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
         if !purlin_raw::spend_budget() {
@@ -96,8 +96,8 @@ impl<M: Send + 'static> Pid<M> {
                 Ok(_) => break,
                 Err(SendError::Full(unsent)) if !self.address().is_current() => {
                     *message = Some(unsent);
-                    *place = self.address().join_wait_list(cx.waker().clone());
-                    if place.is_some() {
+                    *waiter = self.address().join_wait_list(cx.waker().clone());
+                    if waiter.is_some() {
                         return Poll::Pending;
                     }
                 }

@@ -93,10 +93,9 @@ where
 
 impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
     fn new(transport: C) -> Self {
-        let line = VecDeque::new();
         Self {
             transport: Some(transport),
-            arrivals: line,
+            arrivals: VecDeque::new(),
             begun: false,
             stops: None,
             bound: PhantomData,
@@ -172,8 +171,9 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             }
         }
         with_context(|here| here.node_core.state().dropped.ended(dropped));
-        let transport = self.transport.take();
-        contain(|| drop(transport));
+        // WHY: here, because a panic in the drop of the body would abort the program.
+        let rest = (self.transport.take(), self.stops.take());
+        contain(|| drop(rest));
     }
 }
 
@@ -181,21 +181,21 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
 /// last signal goes to the arrival queue.
 fn fetch<M: Send + 'static>(
     me: InTurn<'_, ErlangTypes, M>,
-    line: &mut VecDeque<Arrived<M>>,
+    arrivals: &mut VecDeque<Arrived<M>>,
     stops: &mut Option<ExitReason>,
     beginning: bool,
 ) {
     let mailbox = me.mailbox();
     mailbox.fetch(beginning, |signal| {
         while let Some(message) = mailbox.receive_fetched() {
-            line.push_back(Arrived::Message(message));
+            arrivals.push_back(Arrived::Message(message));
         }
         match signal {
             Signal::WatchEnd(watch) => {
                 me.local(|local| local.watch_end(watch));
             }
             Signal::Named => {
-                me.local(|local| local.rare().named = true);
+                me.local(|local| local.extended().named = true);
             }
             Signal::StillThere(asker) => {
                 // The asker may have given up and dropped the receiver; the same holds below.
@@ -212,7 +212,7 @@ fn fetch<M: Send + 'static>(
             Signal::Group(_, event) => drop(event),
             // E1: the stop of the proxy's own node is not forwarded to the remote process.
             Signal::Exit { from: None, reason } if is_stopping() => *stops = Some(reason),
-            signal => line.push_back(Arrived::Signal(signal)),
+            signal => arrivals.push_back(Arrived::Signal(signal)),
         }
         SignalOutcome::Nothing
     });
@@ -259,14 +259,14 @@ impl Node {
         let Some(_spawning) = self.begin_spawn() else {
             return Err(SpawnError::Stopping(transport));
         };
-        let spilled = Arc::clone(&self.node_state().dropped.at_bound);
-        let Some(edge) = Bound::new(bound, Overflow::Wait, spilled) else {
+        let dropped = Arc::clone(&self.node_state().dropped.at_bound);
+        let Some(bound) = Bound::new(bound, Overflow::Wait, dropped) else {
             return Err(SpawnError::BadBound(transport));
         };
         // WHY the handle is dropped: a proxy has no process function that would use it.
         let make = |transport, _owner| Proxy::<M, C, Bound>::new(transport);
         let (parent, local) = (Parent::ELSEWHERE, LocalState::default());
-        try_spawn_on(self.node_core(), parent, local, edge, transport, make)
+        try_spawn_on(self.node_core(), parent, local, bound, transport, make)
     }
 
     /// Spawns the local endpoint of a connection, which represents no remote process. It receives only signals, and

@@ -53,7 +53,7 @@ pub(crate) fn closed(node_state: &NodeState, end: &End<'_, ErlangTypes>, local: 
 /// Handles a signal that the process had not read when it ended.
 pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal: Signal) {
     match signal {
-        Signal::Named => local.rare().named = true,
+        Signal::Named => local.extended().named = true,
         Signal::Aliased { message, .. } => {
             node_state.dropped.alias();
             contain(|| drop(message));
@@ -61,7 +61,7 @@ pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal
         asks @ (Signal::Link(_)
         | Signal::Unlink { .. }
         | Signal::Monitor { .. }
-        | Signal::WatchEnd(_)) => local.rare().rare().late.push(asks),
+        | Signal::WatchEnd(_)) => local.extended().rare().late.push(asks),
         unread => contain(|| drop(unread)),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
     match signal {
         Signal::Down { reference, reason } => {
             let (monitoring, convert) = me.local(|local| {
-                let rare = local.rare();
+                let rare = local.extended();
                 // L7: a process that is about to end receives nothing more.
                 (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
             });
@@ -46,7 +46,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
         }
         Signal::LinkExit { from, reason } => {
-            let link = me.local(|local| local.rare().links.remove(from));
+            let link = me.local(|local| local.extended().links.remove(from));
             if link.is_some_and(|link| link.is_up()) {
                 return handle_exit_signal(me, Some(from), reason, Origin::Link);
             }
@@ -85,12 +85,12 @@ fn handle_other_signal<M: Send + 'static>(
             SignalOutcome::Nothing
         }
         Signal::Named => {
-            me.local(|local| local.rare().named = true);
+            me.local(|local| local.extended().named = true);
             SignalOutcome::Nothing
         }
         Signal::Follow(buffer) => {
             trace(true);
-            let before = me.local(|local| local.rare().rare().followed.replace(buffer));
+            let before = me.local(|local| local.extended().rare().followed.replace(buffer));
             // WHY: `contain`, here and below, because the trace buffer holds user code.
             contain(|| drop(before));
             SignalOutcome::Nothing
@@ -119,26 +119,26 @@ fn handle_other_signal<M: Send + 'static>(
             SignalOutcome::Nothing
         }
         Signal::Link(peer) => {
-            me.local(|local| local.rare().linked_by(peer));
+            me.local(|local| local.extended().linked_by(peer));
             SignalOutcome::Nothing
         }
         Signal::Unlink { from, id: number } => {
             let peer = ProcessId::of(&from);
-            let link = me.local(|local| local.rare().unlinked_by(peer));
+            let link = me.local(|local| local.extended().unlinked_by(peer));
             drop(link);
             send_signal(&from, Signal::UnlinkAck { from: ProcessId::of(&me), id: number });
             SignalOutcome::Nothing
         }
         Signal::UnlinkAck { from, id } => {
-            drop(me.local(|local| local.rare().unlink_acknowledged(from, id)));
+            drop(me.local(|local| local.extended().unlink_acknowledged(from, id)));
             SignalOutcome::Nothing
         }
         Signal::Monitor { reference, watcher } => {
-            me.local(|local| local.rare().watchers.insert_new(reference, watcher));
+            me.local(|local| local.extended().watchers.insert_new(reference, watcher));
             SignalOutcome::Nothing
         }
         Signal::Demonitor(reference) => {
-            drop(me.local(|local| local.rare().watchers.remove(reference)));
+            drop(me.local(|local| local.extended().watchers.remove(reference)));
             SignalOutcome::Nothing
         }
         Signal::Group(reference, event) => {

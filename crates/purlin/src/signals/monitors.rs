@@ -113,7 +113,7 @@ impl<M: Send + 'static> Process<M> {
         M: From<Down>,
     {
         self.with_local(|local| {
-            let rare = local.rare();
+            let rare = local.extended();
             rare.down = Some(Erased::new::<OfDown<M>>(sealed));
             rare.monitors.insert_new(reference, monitoring);
         });
@@ -126,7 +126,7 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn demonitor(&self, monitor: MonitorRef) -> bool {
-        let monitoring = self.with_local(|local| local.rare().monitors.remove(monitor.0));
+        let monitoring = self.with_local(|local| local.extended().monitors.remove(monitor.0));
         monitoring.map(|monitoring| monitoring.over(monitor.0)).is_some()
     }
 
