@@ -31,7 +31,7 @@ use crate::table::{Slot, Table};
 /// Handle on a node core: a process table, its host and the node state.
 pub struct NodeCore<W: RuntimeTypes> {
     inner: NonNull<NodeCoreInner<W>>,
-    world: PhantomData<W>,
+    types: PhantomData<W>,
 }
 
 /// Error: the table is full. Holds the `stuff` passed to [`NodeCore::spawn`].
@@ -72,7 +72,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Body<W, M> for Never {
 impl<W: RuntimeTypes> Clone for NodeCore<W> {
     fn clone(&self) -> Self {
         self.inner().base.handles.fetch_add(1, Ordering::Relaxed);
-        Self { inner: self.inner, world: PhantomData }
+        Self { inner: self.inner, types: PhantomData }
     }
 }
 
@@ -99,7 +99,7 @@ impl<W: RuntimeTypes> NodeCore<W> {
             table: Table::new(limit, workers),
         };
         let inner = Box::new(NodeCoreInner { base, state: node_state });
-        Self { inner: NonNull::from(Box::leak(inner)), world: PhantomData }
+        Self { inner: NonNull::from(Box::leak(inner)), types: PhantomData }
     }
 
     fn inner(&self) -> &NodeCoreInner<W> {

@@ -33,7 +33,6 @@ impl RuntimeTypes for Wills {
 }
 
 /// Sends a message to its heir when the cell that contains it is freed.
-#[derive(Debug)]
 struct Will(Address<Wills, ()>);
 
 impl Drop for Will {
@@ -131,7 +130,7 @@ fn a_worker_frees_deferred_cells_before_it_sleeps() {
     let (done, is_done) = channel();
     let heir = node_core.spawn((), (), (), done, |done, _| Heir(done)).expect("there is room");
     let testator = node_core.spawn((), (), (), Will(heir), |will, _| Testator(Some(will)));
-    let testator = testator.expect("there is room");
+    let testator = testator.unwrap_or_else(|_| panic!("the table is full"));
     let (dropped, is_dropped) = channel();
     let (go, may_go) = channel();
     let stuff = (testator.clone(), dropped, may_go);

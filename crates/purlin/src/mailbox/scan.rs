@@ -20,7 +20,6 @@ use crate::signals::handle_signal::handle_signal;
 /// Scan of the mailbox, from the oldest message on.
 ///
 /// A message that was passed over is not examined again (R4): the mailbox remembers the position.
-#[derive(Debug)]
 pub struct Scan<'a, M: Send + 'static> {
     process: &'a mut Process<M>,
     /// Envelope of the message being examined.

@@ -23,7 +23,7 @@ use crate::table::Slot;
 /// Reference to a process of any message type.
 pub struct Ref<W: RuntimeTypes> {
     pub(super) base: NonNull<Base>,
-    world: PhantomData<fn(W)>,
+    types: PhantomData<fn(W)>,
 }
 
 /// Reference to a process that receives `M`.
@@ -80,7 +80,7 @@ impl<W: RuntimeTypes> Clone for Ref<W> {
     fn clone(&self) -> Self {
         // SAFETY: the handle holds a reference.
         unsafe { deferred_rc::retain(self.base) };
-        Self { base: self.base, world: PhantomData }
+        Self { base: self.base, types: PhantomData }
     }
 }
 
@@ -101,7 +101,7 @@ impl<W: RuntimeTypes> Ref<W> {
     /// # Safety
     /// `base` is a cell of this type family, and the handle takes over a reference.
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
-        Self { base, world: PhantomData }
+        Self { base, types: PhantomData }
     }
 
     pub(super) fn base(&self) -> &Base {
@@ -283,7 +283,7 @@ unsafe fn push_traced(base: NonNull<Base>, header: NonNull<Header>, class: Class
     }
 }
 
-/// [`push`] for a signal, compiled once for all worlds.
+/// [`push`] for a signal, compiled once for all type families.
 ///
 /// # Safety
 /// As for [`push`].
@@ -316,12 +316,6 @@ pub(crate) unsafe fn handle_excess(base: NonNull<Base>, bound: &Bound) -> SendOu
 impl<W: RuntimeTypes, M> Clone for Address<W, M> {
     fn clone(&self) -> Self {
         Self { to: self.to.clone(), message: PhantomData }
-    }
-}
-
-impl<W: RuntimeTypes, M> std::fmt::Debug for Address<W, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Address").field(&self.to.slot()).finish()
     }
 }
 

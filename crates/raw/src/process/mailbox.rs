@@ -69,12 +69,6 @@ unsafe impl<M> Send for Examined<M> {}
 // SAFETY: a shared reference to an `EmptyEnvelope` gives access to nothing.
 unsafe impl<M> Sync for Examined<M> {}
 
-impl<M> std::fmt::Debug for Examined<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Examined")
-    }
-}
-
 impl<W: RuntimeTypes, M> Clone for Mailbox<'_, W, M> {
     fn clone(&self) -> Self {
         *self
@@ -82,12 +76,6 @@ impl<W: RuntimeTypes, M> Clone for Mailbox<'_, W, M> {
 }
 
 impl<W: RuntimeTypes, M> Copy for Mailbox<'_, W, M> {}
-
-impl<W: RuntimeTypes, M> std::fmt::Debug for Mailbox<'_, W, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Mailbox").field(&self.0.slot()).finish()
-    }
-}
 
 impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     pub(crate) fn new(process: InTurn<'t, W, M>) -> Self {

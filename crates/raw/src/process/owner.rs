@@ -58,12 +58,6 @@ impl<W: RuntimeTypes, M> Drop for Owner<W, M> {
     }
 }
 
-impl<W: RuntimeTypes, M> std::fmt::Debug for Owner<W, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Owner").field(&self.slot()).finish()
-    }
-}
-
 impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
     /// # Safety
     /// `base` is a cell of this type family and message type, and the handle takes over a
@@ -113,12 +107,6 @@ impl<W: RuntimeTypes, M> Deref for InTurn<'_, W, M> {
 
     fn deref(&self) -> &Owner<W, M> {
         self.owner
-    }
-}
-
-impl<W: RuntimeTypes, M> std::fmt::Debug for InTurn<'_, W, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("InTurn").field(&self.slot()).finish()
     }
 }
 
