@@ -5,7 +5,8 @@
 //!
 //! INVARIANT: a node core's memory stays valid while a handle on it exists or a process is in its
 //! table. The last handle frees the node core if the table is empty. Otherwise, if a process has
-//! not ended, the node core is leaked, and a sender to that process still finds it.
+//! not ended, the node core is leaked, and a sender to that process still finds it: the number of
+//! handles never rises from 0, and a slot is vacated only while a handle exists.
 //!
 //! A process can be scheduled only while it is in the table, so the thread that schedules it finds
 //! the node core. The host may run the process to its end before `schedule` returns. A worker holds

@@ -397,3 +397,24 @@ fn last_handle_frees_the_node_core_after_its_processes_have_ended() {
         assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
     });
 }
+
+// A thread without a handle may run a process to its end while another thread looks the process up.
+#[test]
+fn process_ends_on_a_thread_without_a_handle() {
+    model(|| {
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let (node_core, queue) = node_core(&node_state);
+        let (address, _) = spawn(&node_core, &shared, 1);
+        let slot = address.slot();
+        drop(address);
+        let other = thread::spawn(move || queue.run());
+        if let Some(found) = node_core.find(slot) {
+            assert_eq!(found.shared().read(), 7);
+        }
+        let again = node_core.clone();
+        drop(node_core);
+        other.join().unwrap();
+        drop(again);
+        assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
+    });
+}

@@ -44,18 +44,21 @@ pub(super) unsafe fn end(base: NonNull<Base>) {
 #[inline(never)]
 unsafe fn end_slowly(base: NonNull<Base>) {
     // SAFETY: by the contract: the process is in its table, which keeps both alive. The process
-    // has left the table before `leave`.
+    // has left the table before `leave`, or the node core is leaked and nothing looks into its table
+    // any more.
     unsafe {
         let cell = base.as_ref();
-        NodeCoreBase::with_handle(cell.node, |node_core| {
-            node_core.vacate(cell.slot);
+        NodeCoreBase::with_handle(cell.node, |counted| {
+            if counted {
+                cell.node.as_ref().vacate(cell.slot);
+            }
             leave(base);
         });
     }
 }
 
 /// # Safety
-/// As for [`end`], and the process has left its table.
+/// As for [`end`], and no look-up finds the process any more.
 #[inline(always)]
 unsafe fn leave(base: NonNull<Base>) {
     // SAFETY: the table's reference, now this thread's, keeps the cell alive.
