@@ -87,6 +87,7 @@ pub use adaptive_spin::AdaptiveSpin;
 pub use call::multi_call::multi_call;
 pub use call::reply::Reply;
 pub use call::request::{CALL_TIMEOUT, CallError};
+pub use mailbox::receive::Receive;
 pub use node::builder::{BuildError, Builder};
 pub use node::drops::Drops;
 pub use node::handle::Node;
@@ -97,18 +98,18 @@ pub use node::state::StopReport;
 pub use node::weak_node::WeakNode;
 pub use process::blocking::spawn_blocking;
 pub use process::exit::{Cause, ExitReason, Panic};
-pub use process::handle::{Process, Receive};
+pub use process::handle::Process;
 pub use process::id::ProcessId;
-pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
+pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo};
 pub use process::options::{SpawnOptions, spawn_opt};
 pub use process::outcome::Outcome;
-pub use process::pid::{Pid, SendError};
+pub use process::pid::Pid;
 pub use process::process_ref::{ToProcess, exit_process};
 pub use process::spawn::{SpawnError, spawn, try_spawn};
 pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};
 pub use purlin_macros::{Message, main, test};
-pub use purlin_raw::Overflow;
+pub use purlin_raw::{Overflow, ProcessState, SendError};
 pub use purlin_sched::OsPriorities;
 pub use signals::alias::Alias;
 pub use signals::notices::{Down, Exit, MonitorRef, Monitored};
@@ -117,7 +118,7 @@ pub use timer::handle::Timer;
 /// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::mailbox::receive::Scan;
+    pub use crate::mailbox::scan::Scan;
     pub use crate::node::run::{run_main, run_test};
 }
 

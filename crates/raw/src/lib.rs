@@ -26,8 +26,10 @@
 //! | `process::cell` | memory layout of a process: one allocation |
 //! | `process::context` | per-thread context: the current process and its remaining budget |
 //! | `process::deferred_rc` | deferred reference counting for cells |
+//! | `process::end` | end of a process, after its last turn |
+//! | `process::mailbox` | mailbox as the turn uses it: fetch, receive, scan |
 //! | `process::node_base` | base of a node core: scheduling, slots, new cells |
-//! | `process::owner` | operations that only the process itself may perform |
+//! | `process::owner` | handle of a process on itself, and its access to a turn |
 //! | `process::sealed_message` | sealed message, to be sent later |
 //! | `process::snapshot` | snapshot of a process's statistics |
 //! | `process::trace` | trace points of a receive |
@@ -73,8 +75,8 @@ pub use inbox::bound::{Bound, DropCounters, MaybeBound, Overflow, SendMode, Send
 pub use memory::erased::Erased;
 pub use memory::pooled::{Either, Pooled};
 pub use memory::trim::trim;
-pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError, WorkerGuard};
-pub use process::address::{Address, Ref, Refused, Unsent, set_waits_for};
+pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError};
+pub use process::address::{Address, Ref, SendError, set_waits_for};
 pub use process::body::Body;
 pub use process::cell::{Host, Runnable};
 pub use process::context::{
@@ -82,9 +84,10 @@ pub use process::context::{
     sends_done, spend_budget, trace, work_done,
 };
 pub use process::deferred_rc::flush;
-pub use process::owner::{ConvertedMessage, NotInTurn, Owner, Peeked, SignalOutcome};
+pub use process::mailbox::{ConvertedMessage, Examined, Mailbox, SignalOutcome};
+pub use process::owner::{InTurn, NotInTurn, Owner};
 pub use process::sealed_message::SealedMessage;
-pub use process::snapshot::{RunState, Snapshot, TypeInfo};
+pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;
 pub use process::waiter::Waiter;
 pub use process::waker::{current_waker, poll_again};

@@ -5,11 +5,13 @@
 //!
 //! INVARIANT: a node core's memory stays valid while a handle on it exists or a process is in its
 //! table. The last handle frees the node core if the table is empty. Otherwise, if a process has
-//! not ended, the node core is leaked, and a sender to that process still finds it.
+//! not ended, the node core is leaked, and a sender to that process still finds it: the number of
+//! handles never rises from 0, and a slot is vacated only while a handle exists.
 //!
 //! A process can be scheduled only while it is in the table, so the thread that schedules it finds
-//! the node core. The host may run the process to its end before `schedule` returns. A worker has a
-//! handle anyway; any other thread takes one for the duration of the call.
+//! the node core. The host may run the process to its end before `schedule` returns. A worker holds
+//! a handle while it is one; any other thread takes one for the duration of the call, and for the
+//! end of a process that it runs.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -22,7 +24,7 @@ use crate::process::body::{Body, furnish, vtable};
 use crate::process::cell::{Base, Front, Host, NodeCoreBase};
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
-use crate::process::owner::Owner;
+use crate::process::owner::{InTurn, Owner};
 use crate::process::snapshot::Snapshot;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::table::{Slot, Table};
@@ -30,7 +32,7 @@ use crate::table::{Slot, Table};
 /// Handle on a node core: a process table, its host and the node state.
 pub struct NodeCore<W: RuntimeTypes> {
     inner: NonNull<NodeCoreInner<W>>,
-    world: PhantomData<W>,
+    types: PhantomData<W>,
 }
 
 /// Error: the table is full. Holds the `stuff` passed to [`NodeCore::spawn`].
@@ -46,23 +48,6 @@ unsafe impl<W: RuntimeTypes> Sync for NodeCore<W> {}
 /// Maximum number of processes in a node core.
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
 
-/// Guard: this thread is a worker of a node core until it is dropped.
-#[must_use]
-#[derive(Debug)]
-pub struct WorkerGuard<W: RuntimeTypes> {
-    node_core: NodeCore<W>,
-    /// WHY: the drop ends state of the current thread.
-    not_send: PhantomData<*const ()>,
-}
-
-impl<W: RuntimeTypes> Drop for WorkerGuard<W> {
-    fn drop(&mut self) {
-        deferred_rc::close();
-        deferred_rc::flush();
-        self.node_core.inner().base.leave();
-    }
-}
-
 /// # Safety
 /// `node_core` is a leaked box of this same type, to which no reference remains.
 unsafe fn free<W: RuntimeTypes>(node_core: NonNull<NodeCoreBase>) {
@@ -76,7 +61,7 @@ struct Never;
 impl<W: RuntimeTypes, M: Send + 'static> Body<W, M> for Never {
     type Bound = ();
 
-    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
+    fn turn(self: Pin<&mut Self>, _: InTurn<'_, W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
         Poll::Pending
     }
 
@@ -88,7 +73,7 @@ impl<W: RuntimeTypes, M: Send + 'static> Body<W, M> for Never {
 impl<W: RuntimeTypes> Clone for NodeCore<W> {
     fn clone(&self) -> Self {
         self.inner().base.handles.fetch_add(1, Ordering::Relaxed);
-        Self { inner: self.inner, world: PhantomData }
+        Self { inner: self.inner, types: PhantomData }
     }
 }
 
@@ -115,7 +100,7 @@ impl<W: RuntimeTypes> NodeCore<W> {
             table: Table::new(limit, workers),
         };
         let inner = Box::new(NodeCoreInner { base, state: node_state });
-        Self { inner: NonNull::from(Box::leak(inner)), world: PhantomData }
+        Self { inner: NonNull::from(Box::leak(inner)), types: PhantomData }
     }
 
     fn inner(&self) -> &NodeCoreInner<W> {
@@ -128,20 +113,29 @@ impl<W: RuntimeTypes> NodeCore<W> {
         &self.inner().state
     }
 
-    /// Makes this thread a worker of the node core: it gets a slot cache and defers reference
-    /// counting.
+    /// Makes this thread a worker of the node core while `f` runs: it has a slot cache and defers
+    /// reference counting.
     ///
     /// # Panics
     /// Panics if the thread is a worker of a node core already.
-    pub fn enter(&self) -> WorkerGuard<W> {
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Worker<'a>(&'a NodeCoreBase);
+        impl Drop for Worker<'_> {
+            fn drop(&mut self) {
+                deferred_rc::close();
+                deferred_rc::flush();
+                self.0.leave();
+            }
+        }
         self.inner().base.enter();
+        let _worker = Worker(&self.inner().base);
         deferred_rc::open();
-        WorkerGuard { node_core: self.clone(), not_send: PhantomData }
+        f()
     }
 
     /// Creates a process with private state `local` and mailbox bound `bound`, and schedules it.
-    /// `make` builds its body from `stuff` and the process's own handle, and must not panic.
-    /// Returns `stuff` if the table is full.
+    /// `make` builds its body from `stuff` and the process's own handle; if it panics, the cell and
+    /// its slot are leaked. Returns `stuff` if the table is full.
     ///
     /// COST: one allocation, one compare-and-swap for the slot, and the cost of the host's queue.
     #[inline]

@@ -12,8 +12,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Bound, DropCounters, End, Host, NodeCore, Overflow, Owner, Refused, Runnable,
-    RuntimeTypes, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
+    Address, Body, Bound, DropCounters, End, Host, InTurn, NodeCore, Overflow, Owner, Runnable,
+    RuntimeTypes, SendError, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
 };
 
 struct Ground;
@@ -39,13 +39,8 @@ impl RuntimeTypes for Ground {
 struct Queue(Arc<Mutex<Vec<Runnable>>>);
 
 impl Host for Queue {
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable> {
+    fn schedule(&self, runnable: Runnable) {
         self.0.lock().unwrap().push(runnable);
-        Ok(())
-    }
-
-    fn schedule_from_outside(&self, _: Runnable) {
-        unreachable!("everybody is a worker")
     }
 }
 
@@ -87,28 +82,27 @@ struct Receiver(Does);
 impl Body<Ground, u32> for Receiver {
     type Bound = Bound;
 
-    fn turn(self: Pin<&mut Self>, me: &Owner<Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
+    fn turn(self: Pin<&mut Self>, me: InTurn<'_, Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
         let mut over = false;
         let mut handle_signal = |()| {
             over = true;
             SignalOutcome::Over
         };
-        if me.has_signals() || me.is_past_bound() {
-            me.fetch_within_bound(&mut handle_signal).expect("it is its turn");
+        let mailbox = me.mailbox();
+        if mailbox.has_signals() || mailbox.is_past_bound() {
+            mailbox.fetch_within_bound(&mut handle_signal);
         }
         let mut taken = 0;
-        while self.0 != Does::Idles
-            && me.next(&mut handle_signal).expect("it is its turn").is_some()
-        {
+        while self.0 != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
             taken += 1;
         }
         if over || self.0 == Does::Ends && taken > 0 {
             return Poll::Ready(());
         }
         if self.0 != Does::Idles {
-            me.listen().expect("it is its turn");
+            mailbox.listen();
         }
-        me.release_waiters();
+        mailbox.release_waiters();
         Poll::Pending
     }
 
@@ -161,10 +155,10 @@ fn line_up(to: &Address<Ground, u32>) -> Waits {
 
 /// Sends past the limit and joins the wait list.
 fn send_past(to: &Address<Ground, u32>) -> Waits {
-    match to.send_bounded(1, SendMode::Send) {
+    match to.send(1, SendMode::Send) {
         Ok(SendOutcome::Past) => line_up(to),
-        Ok(SendOutcome::Done) | Err(Refused::Ended(_)) => None,
-        Err(Refused::Full(_)) => unreachable!("senders wait afterwards"),
+        Ok(SendOutcome::Done) | Err(SendError::NoProcess(_)) => None,
+        Err(SendError::Full(_)) => unreachable!("senders wait afterwards"),
     }
 }
 
@@ -184,7 +178,7 @@ fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
         model(move || {
             let totals = std::sync::Arc::default();
             let (_node_core, queue, to) = receiver(Overflow::Wait, does, &totals);
-            assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
+            assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
             let sender = beside(&to, send_past);
             queue.run();
             let waits = sender.join().unwrap();
@@ -203,8 +197,8 @@ fn waiting_sender_finds_capacity_after_its_release() {
         model(move || {
             let totals = std::sync::Arc::default();
             let (_node_core, queue, to) = receiver(overflow, Does::Takes, &totals);
-            assert_eq!(to.send_bounded(0, SendMode::Strict), Ok(SendOutcome::Done));
-            let sender = beside(&to, |to| match to.send_bounded(1, SendMode::Strict) {
+            assert_eq!(to.send(0, SendMode::Strict), Ok(SendOutcome::Done));
+            let sender = beside(&to, |to| match to.send(1, SendMode::Strict) {
                 Ok(_) => (true, None),
                 Err(_) => (false, line_up(to)),
             });
@@ -212,7 +206,7 @@ fn waiting_sender_finds_capacity_after_its_release() {
             let (sent, waits) = sender.join().unwrap();
             queue.run();
             demand_let_go(&waits);
-            assert!(sent || to.send_bounded(1, SendMode::Strict) == Ok(SendOutcome::Done));
+            assert!(sent || to.send(1, SendMode::Strict) == Ok(SendOutcome::Done));
             drop(waits);
             queue.end(to);
         });
@@ -225,7 +219,7 @@ fn waiter_that_leaves_does_not_block_others() {
     model(|| {
         let totals = std::sync::Arc::default();
         let (_node_core, queue, to) = receiver(Overflow::Wait, Does::Takes, &totals);
-        assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
+        assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
         let waits = send_past(&to);
         assert!(waits.is_some());
         let other = beside(&to, |to| drop(line_up(to)));
@@ -244,8 +238,8 @@ fn one_of_two_senders_finds_the_mailbox_full() {
     model(|| {
         let totals = std::sync::Arc::default();
         let (_node_core, queue, to) = receiver(Overflow::Reject, Does::Idles, &totals);
-        let other = beside(&to, |to| to.send_bounded(1, SendMode::Send).is_ok());
-        let mine = to.send_bounded(0, SendMode::Send).is_ok();
+        let other = beside(&to, |to| to.send(1, SendMode::Send).is_ok());
+        let mine = to.send(0, SendMode::Send).is_ok();
         let theirs = other.join().unwrap();
         queue.run();
         assert!(mine != theirs);
@@ -260,11 +254,9 @@ fn oldest_are_dropped_while_senders_keep_pushing() {
     model(|| {
         let totals = std::sync::Arc::<DropCounters>::default();
         let (_node_core, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &totals);
-        assert_eq!(to.send_bounded(0, SendMode::Send), Ok(SendOutcome::Done));
+        assert_eq!(to.send(0, SendMode::Send), Ok(SendOutcome::Done));
         let other = beside(&to, |to| {
-            (1..3).for_each(|n| {
-                assert_eq!(to.send_bounded(n, SendMode::Send), Ok(SendOutcome::Done))
-            });
+            (1..3).for_each(|n| assert_eq!(to.send(n, SendMode::Send), Ok(SendOutcome::Done)));
         });
         queue.run();
         other.join().unwrap();

@@ -14,7 +14,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, Host, NodeCore, Owner, Runnable, RuntimeTypes, TurnOutcome, Unsent,
+    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    TurnOutcome,
 };
 
 /// Number of drops. Not loom's atomic, so that it orders nothing.
@@ -74,23 +75,11 @@ impl RuntimeTypes for Ground {
 
 /// Run queue that all threads of a model take from.
 #[derive(Clone)]
-struct Queue {
-    runnables: Arc<Mutex<Vec<Runnable>>>,
-    /// Whether the scheduling thread counts as a worker.
-    here: bool,
-}
+struct Queue(Arc<Mutex<Vec<Runnable>>>);
 
 impl Host for Queue {
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable> {
-        if !self.here {
-            return Err(runnable);
-        }
-        self.schedule_from_outside(runnable);
-        Ok(())
-    }
-
-    fn schedule_from_outside(&self, runnable: Runnable) {
-        self.runnables.lock().unwrap().push(runnable);
+    fn schedule(&self, runnable: Runnable) {
+        self.0.lock().unwrap().push(runnable);
     }
 }
 
@@ -98,9 +87,9 @@ impl Queue {
     /// Runs queued processes until the queue is empty.
     fn run(&self) {
         loop {
-            let next = self.runnables.lock().unwrap().pop();
+            let next = self.0.lock().unwrap().pop();
             match next.map(Runnable::run) {
-                Some(TurnOutcome::Again(runnable)) => self.runnables.lock().unwrap().push(runnable),
+                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
                 Some(_) => {}
                 None => return,
             }
@@ -109,13 +98,17 @@ impl Queue {
 
     /// Runs queued processes as a worker does, which flushes its deferred references afterwards.
     fn run_as_worker_of(&self, node_core: &NodeCore<Ground>) {
-        let _worker = node_core.enter();
-        self.run();
+        node_core.enter(|| self.run());
     }
 }
 
-fn node_core(here: bool, node_state: &Drops) -> (NodeCore<Ground>, Queue) {
-    let queue = Queue { runnables: Arc::new(Mutex::new(Vec::new())), here };
+/// Calls `f`, as a worker or as any other thread.
+fn run_as<R>(worker: bool, node_core: &NodeCore<Ground>, f: impl FnOnce() -> R) -> R {
+    if worker { node_core.enter(f) } else { f() }
+}
+
+fn node_core(node_state: &Drops) -> (NodeCore<Ground>, Queue) {
+    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
     (NodeCore::new(Box::new(queue.clone()), Checked::new(node_state), 2, 1), queue)
 }
 
@@ -132,7 +125,7 @@ impl Body<Ground, Checked> for Counter {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Ground, Checked>,
+        _: InTurn<'_, Ground, Checked>,
         cx: &mut Context<'_>,
     ) -> Poll<u32> {
         (self.me, self.turns) = (None, self.turns - 1);
@@ -140,8 +133,6 @@ impl Body<Ground, Checked> for Counter {
             *waker.lock().unwrap() = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        // The field is not dropped after the last turn.
-        self.waker = None;
         Poll::Ready(9)
     }
 
@@ -164,13 +155,13 @@ fn spawn(
 /// Reads through an address, clones it often enough to gather and use up deferred references, and
 /// drops all clones; as a worker or as any other thread.
 fn use_up(node_core: &NodeCore<Ground>, address: Address<Ground, Checked>, worker: bool) {
-    let entered = worker.then(|| node_core.enter());
-    drop(address.clone());
-    let copies = [address.clone(), address.clone()];
-    assert_eq!(address.shared().read(), 7);
-    drop(address);
-    drop(copies);
-    drop(entered);
+    run_as(worker, node_core, || {
+        drop(address.clone());
+        let copies = [address.clone(), address.clone()];
+        assert_eq!(address.shared().read(), 7);
+        drop(address);
+        drop(copies);
+    });
 }
 
 #[test]
@@ -178,7 +169,7 @@ fn last_of_two_threads_to_release_a_reference_frees_the_cell_once() {
     for workers in [[true, true], [true, false], [false, false]] {
         model(move || {
             let (shared, node_state) = (Drops::default(), Drops::default());
-            let (node_core, _) = node_core(true, &node_state);
+            let (node_core, _) = node_core(&node_state);
             let address = node_core.spawn_ended(0, Checked::new(&shared), 9);
             let other = {
                 let (node_core, address) = (node_core.clone(), address.clone());
@@ -195,22 +186,19 @@ fn last_of_two_threads_to_release_a_reference_frees_the_cell_once() {
 fn evicted_credit_is_subtracted_from_the_count() {
     model(|| {
         let (shared, node_state) = ([Drops::default(), Drops::default()], Drops::default());
-        let (node_core, _) = node_core(true, &node_state);
+        let (node_core, _) = node_core(&node_state);
         let addresses = [0, 1]
             .map(|n| node_core.spawn_ended::<Checked>(n, Checked::new(&shared[n as usize]), 9));
         let other = {
             let (node_core, addresses) = (node_core.clone(), addresses.clone());
-            thread::spawn(move || {
-                let _worker = node_core.enter();
-                drop(addresses);
-            })
+            thread::spawn(move || node_core.enter(|| drop(addresses)))
         };
-        let worker = node_core.enter();
-        let copies = addresses.clone();
-        drop(addresses);
-        assert!(copies.iter().all(|copy| copy.shared().read() == 7));
-        drop(copies);
-        drop(worker);
+        node_core.enter(|| {
+            let copies = addresses.clone();
+            drop(addresses);
+            assert!(copies.iter().all(|copy| copy.shared().read() == 7));
+            drop(copies);
+        });
         other.join().unwrap();
         assert_eq!(shared.each_ref().map(drops), [1, 1]);
     });
@@ -223,21 +211,21 @@ fn ending_process_is_freed_once_and_its_messages_are_dropped_or_returned() {
     for worker in [true, false] {
         model(move || {
             let [shared, mail, node_state] = [(); 3].map(|()| Drops::default());
-            let (node_core, queue) = node_core(true, &node_state);
+            let (node_core, queue) = node_core(&node_state);
             let (address, _) = spawn(&node_core, &shared, 1);
             let other = {
                 let (node_core, mail) = (node_core.clone(), mail.clone());
-                thread::spawn(move || {
-                    let _worker = worker.then(|| node_core.enter());
-                    if let Err(back) = address.send(Checked::new(&mail)) {
-                        let Unsent::Ended(back) = back else { unreachable!("there is no bound") };
+                let send = move |address: Address<Ground, Checked>| {
+                    if let Err(back) = address.send(Checked::new(&mail), SendMode::Send) {
+                        let back = back.into_inner();
                         assert_eq!(back.read(), 7);
                     }
                     if let Some(last) = address.exit_status() {
                         assert_eq!(*last, 9);
                     }
                     assert_eq!(address.shared().read(), 7);
-                })
+                };
+                thread::spawn(move || run_as(worker, &node_core, || send(address)))
             };
             queue.run_as_worker_of(&node_core);
             other.join().unwrap();
@@ -268,7 +256,7 @@ struct Deaf;
 impl Body<Ground, Mark> for Deaf {
     type Bound = ();
 
-    fn turn(self: Pin<&mut Self>, _: &Owner<Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
+    fn turn(self: Pin<&mut Self>, _: InTurn<'_, Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
         Poll::Ready(9)
     }
 
@@ -282,13 +270,13 @@ impl Body<Ground, Mark> for Deaf {
 fn messages_of_a_process_that_is_over_have_been_dropped() {
     model(|| {
         let (shared, node_state) = (Drops::default(), Drops::default());
-        let (node_core, queue) = node_core(true, &node_state);
+        let (node_core, queue) = node_core(&node_state);
         let made =
             node_core.spawn(Checked::new(&shared), (), (), (), |(), _: Owner<Ground, Mark>| Deaf);
         let address = made.expect("there is a slot");
         let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
         let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));
-        assert!(address.send(mark).is_ok());
+        assert!(address.send(mark, SendMode::Send).is_ok());
         let other = thread::spawn(move || {
             if address.is_drained() {
                 // SAFETY: loom checks the access.
@@ -307,17 +295,18 @@ fn process_found_while_ending_is_freed_by_the_last_reference() {
     for worker in [true, false] {
         model(move || {
             let (shared, node_state) = (Drops::default(), Drops::default());
-            let (node_core, queue) = node_core(true, &node_state);
+            let (node_core, queue) = node_core(&node_state);
             let (address, _) = spawn(&node_core, &shared, 1);
             let slot = address.slot();
             drop(address);
             let other = {
                 let node_core = node_core.clone();
                 thread::spawn(move || {
-                    let _worker = worker.then(|| node_core.enter());
-                    if let Some(found) = node_core.find(slot) {
-                        assert_eq!(found.shared().read(), 7);
-                    }
+                    run_as(worker, &node_core, || {
+                        if let Some(found) = node_core.find(slot) {
+                            assert_eq!(found.shared().read(), 7);
+                        }
+                    });
                 })
             };
             queue.run_as_worker_of(&node_core);
@@ -333,7 +322,7 @@ fn process_found_while_ending_is_freed_by_the_last_reference() {
 fn woken_process_keeps_its_state_on_any_thread() {
     model(|| {
         let (shared, node_state) = (Drops::default(), Drops::default());
-        let (node_core, queue) = node_core(true, &node_state);
+        let (node_core, queue) = node_core(&node_state);
         let (address, waker) = spawn(&node_core, &shared, 2);
         let other = {
             let (queue, waker) = (queue.clone(), Arc::clone(&waker));
@@ -367,21 +356,21 @@ fn handle_dropped_in_an_earlier_turn_is_released_once_at_the_end() {
     for worker in [true, false] {
         model(move || {
             let (shared, node_state) = (Drops::default(), Drops::default());
-            let (node_core, queue) = node_core(true, &node_state);
+            let (node_core, queue) = node_core(&node_state);
             let (address, waker) = spawn(&node_core, &shared, 2);
             queue.run_as_worker_of(&node_core);
             let other = {
                 let node_core = node_core.clone();
-                thread::spawn(move || {
-                    let _worker = worker.then(|| node_core.enter());
+                let read = move |address: Address<Ground, Checked>| {
                     assert_eq!(address.shared().read(), 7);
-                })
+                };
+                thread::spawn(move || run_as(worker, &node_core, || read(address)))
             };
-            let worker = node_core.enter();
-            let waker = waker.lock().unwrap().take();
-            waker.expect("the first turn is over").wake();
-            queue.run();
-            drop(worker);
+            node_core.enter(|| {
+                let waker = waker.lock().unwrap().take();
+                waker.expect("the first turn is over").wake();
+                queue.run();
+            });
             other.join().unwrap();
             assert!(node_core.is_empty());
             assert_eq!(drops(&shared), 1);
@@ -393,7 +382,7 @@ fn handle_dropped_in_an_earlier_turn_is_released_once_at_the_end() {
 fn last_handle_frees_the_node_core_after_its_processes_have_ended() {
     model(|| {
         let (shared, node_state) = (Drops::default(), Drops::default());
-        let (node_core, queue) = node_core(false, &node_state);
+        let (node_core, queue) = node_core(&node_state);
         let other = {
             let (node_core, queue) = (node_core.clone(), queue.clone());
             thread::spawn(move || {
@@ -405,6 +394,27 @@ fn last_handle_frees_the_node_core_after_its_processes_have_ended() {
         queue.run();
         drop(node_core);
         other.join().unwrap();
+        assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
+    });
+}
+
+// A thread without a handle may run a process to its end while another thread looks the process up.
+#[test]
+fn process_ends_on_a_thread_without_a_handle() {
+    model(|| {
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let (node_core, queue) = node_core(&node_state);
+        let (address, _) = spawn(&node_core, &shared, 1);
+        let slot = address.slot();
+        drop(address);
+        let other = thread::spawn(move || queue.run());
+        if let Some(found) = node_core.find(slot) {
+            assert_eq!(found.shared().read(), 7);
+        }
+        let again = node_core.clone();
+        drop(node_core);
+        other.join().unwrap();
+        drop(again);
         assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
     });
 }

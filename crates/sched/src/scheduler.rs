@@ -188,12 +188,9 @@ impl std::fmt::Debug for Scheduler {
 }
 
 impl Host for Scheduler {
-    #[inline]
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable> {
-        schedule_here(&self.shared, runnable)
-    }
-
-    fn schedule_from_outside(&self, runnable: Runnable) {
-        self.shared.inject(runnable);
+    fn schedule(&self, runnable: Runnable) {
+        if let Err(runnable) = schedule_here(&self.shared, runnable) {
+            self.shared.inject(runnable);
+        }
     }
 }

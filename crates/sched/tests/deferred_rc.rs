@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use purlin_polling::HANG;
 use purlin_raw::{
-    Address, Body, End, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot,
+    Address, Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, SendMode, SignalOutcome, Slot,
 };
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
@@ -33,12 +33,11 @@ impl RuntimeTypes for Wills {
 }
 
 /// Sends a message to its heir when the cell that contains it is freed.
-#[derive(Debug)]
 struct Will(Address<Wills, ()>);
 
 impl Drop for Will {
     fn drop(&mut self) {
-        self.0.send(()).expect("the heir lives");
+        self.0.send((), SendMode::Send).expect("the heir lives");
     }
 }
 
@@ -46,8 +45,7 @@ struct Workers(NodeCore<Wills>);
 
 impl Hooks for Workers {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.0.enter();
-        run();
+        self.0.enter(run);
     }
 
     fn offload(&self, _: Runnable) {}
@@ -67,11 +65,11 @@ impl Body<Wills, ()> for Heir {
 
     fn turn(
         self: Pin<&mut Self>,
-        me: &Owner<Wills, ()>,
+        me: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
-        if me.next(|()| SignalOutcome::Nothing).expect("it is its turn").is_none() {
-            me.listen().expect("it is its turn");
+        if me.mailbox().receive(|()| SignalOutcome::Nothing).is_none() {
+            me.mailbox().listen();
             return Poll::Pending;
         }
         self.0.send(()).expect("the test waits");
@@ -91,7 +89,7 @@ impl Body<Wills, ()> for Testator {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Wills, ()>,
+        _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
         Poll::Ready(self.0.take())
@@ -110,7 +108,7 @@ impl Body<Wills, ()> for Holder {
 
     fn turn(
         mut self: Pin<&mut Self>,
-        _: &Owner<Wills, ()>,
+        _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
         drop(self.0.take());
@@ -132,7 +130,7 @@ fn a_worker_frees_deferred_cells_before_it_sleeps() {
     let (done, is_done) = channel();
     let heir = node_core.spawn((), (), (), done, |done, _| Heir(done)).expect("there is room");
     let testator = node_core.spawn((), (), (), Will(heir), |will, _| Testator(Some(will)));
-    let testator = testator.expect("there is room");
+    let testator = testator.unwrap_or_else(|_| panic!("the table is full"));
     let (dropped, is_dropped) = channel();
     let (go, may_go) = channel();
     let stuff = (testator.clone(), dropped, may_go);

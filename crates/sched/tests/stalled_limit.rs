@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use purlin_polling::{HANG, until};
-use purlin_raw::{Body, End, NodeCore, Owner, Runnable, RuntimeTypes, Slot};
+use purlin_raw::{Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, Slot};
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
 /// The limit stated in `SEMANTICS.md` (F2).
@@ -37,8 +37,7 @@ struct Workers(NodeCore<Plain>, Mutex<Sender<String>>);
 
 impl Hooks for Workers {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.0.enter();
-        run();
+        self.0.enter(run);
     }
 
     fn offload(&self, _: Runnable) {}
@@ -75,7 +74,7 @@ struct Once(Sender<()>, Option<Arc<Gate>>);
 impl Body<Plain, ()> for Once {
     type Bound = ();
 
-    fn turn(self: Pin<&mut Self>, _: &Owner<Plain, ()>, _: &mut Context<'_>) -> Poll<()> {
+    fn turn(self: Pin<&mut Self>, _: InTurn<'_, Plain, ()>, _: &mut Context<'_>) -> Poll<()> {
         self.0.send(()).expect("the test listens");
         if let Some(gate) = &self.1 {
             gate.pass();

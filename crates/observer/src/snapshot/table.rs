@@ -278,7 +278,7 @@ impl Table {
                 function: seen.process_type.function(),
                 message_type: seen.process_type.message_type(),
                 serves: seen.is_system,
-                supervises: seen.process_type.supervises(),
+                supervises: seen.supervises(),
                 bytes: seen.process_type.bytes() as u32,
                 bytes_of_message: seen.process_type.bytes_of_message() as u32,
             });

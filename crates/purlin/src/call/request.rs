@@ -16,13 +16,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{
-    Refused, ReplyReceiver, SendMode, Unsent, clear_waits_for, oneshot, set_waits_for,
-};
+use purlin_raw::{ReplyReceiver, SendMode, clear_waits_for, oneshot, set_waits_for};
 
 use crate::mailbox::deadline::Deadline;
 use crate::signals::signal::Signal;
-use crate::{ExitReason, Pid, Reply};
+use crate::{ExitReason, Pid, Reply, SendError};
 
 /// Default timeout of [`Pid::call`]: 5 seconds, as for `gen_server:call`.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -146,17 +144,11 @@ impl<M: Send + 'static> Pid<M> {
             return Err(CallError::OwnProcess);
         }
         let (to, answer) = oneshot(waiter);
-        match self.address().send(message(Reply::new(to))) {
-            Ok(()) => Ok(answer),
-            Err(Unsent::Ended(_)) => Err(CallError::NoProcess),
-            // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
-            Err(Unsent::Bounded(message)) => {
-                match self.address().send_bounded(message, SendMode::Send) {
-                    Ok(_) => Ok(answer),
-                    Err(Refused::Ended(_)) => Err(CallError::NoProcess),
-                    Err(Refused::Full(_)) => Err(CallError::Full),
-                }
-            }
+        // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
+        match self.address().send(message(Reply::new(to)), SendMode::Send) {
+            Ok(_) => Ok(answer),
+            Err(SendError::NoProcess(_)) => Err(CallError::NoProcess),
+            Err(SendError::Full(_)) => Err(CallError::Full),
         }
     }
 
@@ -202,7 +194,6 @@ impl<M: Send + 'static> Pid<M> {
 
 /// Returns `found`, the poll of the reply of `whom`, and publishes whether this process waits for
 /// it.
-#[inline]
 pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
     if found.is_pending() {
         set_waits_for(whom.address());
@@ -254,12 +245,7 @@ impl Wake for Unpark {
 
 /// Runs a future to completion on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    loop {
-        if let Some(output) = block_on_for(future.as_mut(), Duration::MAX) {
-            return output;
-        }
-    }
+    block_on_for(future, Duration::MAX).unwrap_or_else(|| unreachable!("the time has no end"))
 }
 
 /// Runs a future on this thread, for at most `timeout`. Returns `None` when the time is up.

@@ -7,42 +7,41 @@
 //! before.
 
 use crate::process::unwind::contain;
-use purlin_raw::{Address, Owner, Waiter};
+use purlin_raw::{Address, InTurn, Waiter};
 
 use crate::node::erlang_types::ErlangTypes;
 use crate::signals::local_state::LocalState;
 
 /// Suspends the current process, if there is one, until the mailbox it overfilled has capacity.
+#[cold]
 pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
-    let mine = |place: &Waiter<ErlangTypes>| place.waits_for(to) && !place.is_over();
+    let mine = |waiter: &Waiter<ErlangTypes>| waiter.waits_for(to) && !waiter.is_over();
     let waits = |local: &mut LocalState| {
-        let rare = local.rare().rare();
+        let rare = local.extended().rare();
         rare.is_system || rare.suspended.as_ref().is_some_and(|it| it.iter().any(mine))
     };
     // A process that waits for itself would deadlock.
     if to.is_current() || purlin_raw::current_local::<ErlangTypes, _>(waits) != Some(false) {
         return;
     }
-    let place = purlin_raw::current_waker().and_then(|waker| to.join_wait_list(waker));
-    if let Some(place) = place {
+    let waiter = purlin_raw::current_waker().and_then(|waker| to.join_wait_list(waker));
+    if let Some(waiter) = waiter {
         purlin_raw::current_local::<ErlangTypes, _>(|local| {
-            local.rare().rare().suspended.get_or_insert_default().push(place);
+            local.extended().rare().suspended.get_or_insert_default().push(waiter);
         });
         purlin_raw::exhaust_budget();
     }
 }
 
 /// Returns whether a suspended process must still wait.
-pub(crate) fn is_suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> bool {
+pub(crate) fn is_suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> bool {
     let over = me.local(|local| {
         let over = |suspended: &mut Vec<_>| suspended.iter().all(Waiter::is_over);
-        local.rare().rare().suspended.take_if(over)
+        local.extended().rare().suspended.take_if(over)
     });
     // WHY: dropped here, because the last reference to an ended process drops its reason, which is
     // user code.
-    over.is_ok_and(|over| {
-        let waits = over.is_none();
-        contain(|| drop(over));
-        waits
-    })
+    let waits = over.is_none();
+    contain(|| drop(over));
+    waits
 }

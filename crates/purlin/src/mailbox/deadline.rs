@@ -42,7 +42,6 @@ impl Deadline {
     ///
     /// # Panics
     /// Panics on a thread with neither a node nor a tokio runtime.
-    #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {
             Stage::Here(timer) => timer.poll(cx.waker()),
@@ -70,7 +69,6 @@ impl Deadline {
 }
 
 impl Drop for Deadline {
-    #[inline]
     fn drop(&mut self) {
         if let Stage::Here(timer) = &self.0 {
             timer.remove();

@@ -1,240 +1,150 @@
-//! Selective receive: takes the oldest message that matches and leaves the others in order.
-//!
-//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, tests its
-//! arms, and puts the message back at its position if no arm matches. So patterns and guards see
-//! the message by value, as in a `match`, and payloads need not be `Copy`. The arms are tested in a
-//! first `match` whose guards all end in `false`, so that nothing is moved. The body runs after the
-//! scan, in a second `match` on the number of the arm, so that `break`, `continue`, `?` and
-//! `.await` keep their meaning in the surrounding code.
+//! Receiving the oldest message.
 
-use std::future::poll_fn;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
-use purlin_raw::Peeked;
+use purlin_raw::InTurn;
 
 use crate::Process;
 use crate::mailbox::deadline::Deadline;
-use crate::signals::handle_signal::fetch;
-
-/// Scan of the mailbox, from the oldest message on.
-///
-/// A message that was passed over is not examined again (R4): the mailbox remembers the position.
-#[derive(Debug)]
-pub struct Scan<'a, M: Send + 'static> {
-    process: &'a mut Process<M>,
-    /// Envelope of the message being examined.
-    peeked: Option<Peeked<M>>,
-    /// Time limit of the receive.
-    after: Option<Deadline>,
-}
+use crate::node::erlang_types::ErlangTypes;
+use crate::process::unwind::contain;
+use crate::signals::handle_signal::handle_signal;
 
 impl<M: Send + 'static> Process<M> {
-    /// Starts a selective receive; expansion of [`receive!`](crate::receive!).
-    #[doc(hidden)]
-    pub fn scan(&mut self, after: Option<Duration>) -> Scan<'_, M> {
-        if self.owner().rewind().is_err() {
-            self.not_here();
+    /// Waits for the oldest message and takes it (R1, R2).
+    ///
+    /// A process that always has another message waiting yields after 512 of them (F1).
+    ///
+    /// *Cancellation*: dropping the future before it is ready loses no message (R7).
+    ///
+    /// COST: no allocation; no atomic read-modify-write while the save queue holds messages.
+    pub fn receive(&mut self) -> Receive<'_, M> {
+        Receive { process: self }
+    }
+
+    /// Takes the oldest message without waiting (`after 0`). Returns `None` if the mailbox is empty.
+    pub fn try_receive(&mut self) -> Option<M> {
+        if self.is_over() { None } else { self.in_turn(receive) }
+    }
+
+    /// Returns whether the process ends at its next await. If so, it receives nothing more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.owner().has_local() && self.with_local(|local| local.exiting())
+    }
+
+    /// Takes all waiting messages, oldest first (R6).
+    ///
+    /// ```
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     me.pid().send("one");
+    ///     me.pid().send("two");
+    ///     assert_eq!(me.flush(), ["one", "two"]);
+    ///     assert_eq!(me.try_receive(), None);
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    pub fn flush(&mut self) -> Vec<M> {
+        if self.is_over() {
+            return Vec::new();
         }
-        Scan { process: self, peeked: None, after: after.map(Deadline::after) }
-    }
-}
-
-impl<M: Send + 'static> Scan<'_, M> {
-    /// Returns the next message to examine; `None` when the time is up.
-    pub async fn next(&mut self) -> Option<M> {
-        poll_fn(|cx| self.poll_next(cx)).await
-    }
-
-    /// Removes the examined message, because it matches.
-    pub fn accept(&mut self) {
-        if let Some(paper) = self.peeked.take() {
-            let kept = self.process.owner().accept(paper);
-            debug_assert!(kept.is_ok(), "a match follows its look in the same turn");
-        }
+        self.in_turn(|me| {
+            let mailbox = me.mailbox();
+            let fetched = || std::iter::from_fn(|| mailbox.receive_fetched());
+            let mut waiting: Vec<M> = fetched().collect();
+            // One fetch: messages that arrive during the flush are not waited for.
+            if mailbox.fetch(false, |signal| handle_signal(me, signal)) > 0 {
+                waiting.extend(fetched());
+            }
+            waiting
+        })
     }
 
-    /// Puts back the examined message, because no arm matches.
-    pub fn put_back(&mut self, message: M) {
-        if let Some(paper) = self.peeked.take() {
-            let put = self.process.owner().put_back(message, paper);
-            debug_assert!(put.is_ok(), "a match follows its look in the same turn");
-        }
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<M>> {
+    /// Polls `take` for a message. Returns `None` when the time is up.
+    pub(crate) fn poll_within<T>(
+        &mut self,
+        take: impl FnOnce(&mut Self) -> Option<T>,
+        deadline: Option<&mut Deadline>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<T>> {
+        // WHY before the deadline: without budget the mailbox is not examined in this poll, so the
+        // timeout must not fire.
         if !purlin_raw::spend_budget() {
             purlin_raw::poll_again(cx.waker());
             return Poll::Pending;
         }
-        loop {
-            match self.process.owner().peek_next() {
-                Ok(Some((message, paper))) => {
-                    self.peeked = Some(paper);
-                    return Poll::Ready(Some(message));
-                }
-                Ok(None) if fetch(self.process.owner()).is_ok_and(|came| came > 0) => {}
-                Ok(None) => break,
-                Err(_) => self.process.not_here(),
-            }
+        if let Some(taken) = take(self) {
+            return Poll::Ready(Some(taken));
         }
-        // L7: a process that is about to end ends here, also if it has an `after`.
-        if self.process.is_over() {
+        // L7: a process that is about to end does so here; a timeout does not delay that.
+        if self.is_over() {
             return Poll::Pending;
         }
         // R3: `after 0` is ready at the first poll, so the receive scans once and never waits.
-        if self.after.as_mut().is_some_and(|after| after.poll(cx).is_ready()) {
+        if deadline.is_some_and(|deadline| deadline.poll(cx).is_ready()) {
             return Poll::Ready(None);
         }
-        self.process.wait(cx);
+        self.wait(cx);
         Poll::Pending
+    }
+
+    /// Registers the waker of `cx`, to be woken by a message.
+    fn wait(&self, cx: &Context<'_>) {
+        self.in_turn(|me| me.mailbox().listen());
+        if !self.owner().is_own_waker(cx.waker()) {
+            self.wait_through(cx.waker());
+        }
+    }
+
+    /// Registers a waker that is not the process's, such as that of a combinator.
+    #[cold]
+    fn wait_through(&self, waker: &Waker) {
+        let waker = waker.clone();
+        let before = self.with_local(|local| local.extended().mail.replace(waker));
+        contain(|| drop(before));
+    }
+
+    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
+    /// 32767 in the inbox.
+    pub fn mailbox_len(&self) -> usize {
+        self.owner().mailbox_len()
     }
 }
 
-/// Receives the oldest message that matches an arm; the others stay, in order (R1).
-///
-/// ```
-/// use std::time::Duration;
-/// use purlin::{Process, receive, spawn};
-///
-/// #[derive(Debug, PartialEq)]
-/// enum Msg { Number(i64), Text(String), Stop }
-///
-/// # #[purlin::main] async fn main() {
-/// # let pid =
-/// spawn(async |mut me: Process<Msg>| {
-///     let myself = me.pid();
-///     myself.send(Msg::Number(3));
-///     myself.send(Msg::Text("hello".into()));
-///     myself.send(Msg::Number(30));
-///
-///     // The oldest that matches; the guard sees the number by value.
-///     let big = receive!(me, { Msg::Number(n) if n > 10 => n });
-///     assert_eq!(big, 30);
-///
-///     // Nothing matches in time.
-///     let stopped = receive!(me, {
-///         Msg::Stop => true,
-///         after Duration::from_millis(1) => false,
-///     });
-///     assert!(!stopped);
-///
-///     // What was passed over is still there, in order.
-///     assert_eq!(me.flush(), [Msg::Number(3), Msg::Text("hello".into())]);
-/// });
-/// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
-/// # }
-/// ```
-///
-/// The arms are those of a `match`, with `|` and guards. A last arm `after DURATION => …` runs when
-/// nothing has matched for that long; `after Duration::ZERO` scans once and never waits (R3). The
-/// bodies may use `break`, `continue`, `return`, `?` and `.await`.
-///
-/// A guard is evaluated for each message and should be cheap. It cannot await, nor leave the
-/// receive with `?` or `return`. A guard that panics ends the process, as any panic in the process
-/// does.
-///
-/// *Cancellation*: dropping a receive that waits loses no message (R7). One receive examines a
-/// message once (R4), so a receive behind K messages that do not match examines K messages, however
-/// often it is woken.
-///
-/// COST: two moves of each message that does not match; no allocation. An `after` that has to wait
-/// is an entry in the worker's timing wheel; if the first scan finds a match, it costs nothing.
-///
-/// # Panics
-/// Panics outside the process's own turns, as [`Process::receive`] does.
-#[macro_export]
-macro_rules! receive {
-    ($me:expr, { $($arms:tt)* }) => {
-        $crate::__receive!(@munch [$me] [] [] $($arms)*)
-    };
+/// Takes the oldest message and handles the signals before it.
+fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<M> {
+    me.mailbox().receive(|signal| handle_signal(me, signal))
 }
 
-/// Collects the arms of `receive!`, then expands them twice.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __receive {
-    // The last arm, `after`.
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:block $(,)?) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
-    };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
-    };
-    // An arm with a block needs no comma.
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
-        $pattern:pat $(if $guard:expr)? => $body:block, $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
-            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
-    };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
-        $pattern:pat $(if $guard:expr)? => $body:block $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
-            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
-    };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
-        $pattern:pat $(if $guard:expr)? => $body:expr, $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
-            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
-    };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
-        $pattern:pat $(if $guard:expr)? => $body:expr) => {
-        $crate::__receive!(@munch [$me]
-            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +])
-    };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [None] [::core::unreachable!()])
-    };
-    (@expand [$me:expr]
-        [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
-        [$after:expr] [$late:expr]) => {{
-        let mut __purlin_arm: ::core::option::Option<usize> = ::core::option::Option::None;
-        // Which alternative of the arm matched: a guard is evaluated once for each alternative that
-        // fits.
-        #[allow(unused_mut, unused_variables)]
-        let (mut __purlin_asked, mut __purlin_tries) = (usize::MAX, 0usize);
-        let __purlin_received = {
-            let mut __purlin_scan = $me.scan($after);
-            loop {
-                let ::core::option::Option::Some(__purlin_message) = __purlin_scan.next().await else {
-                    break ::core::option::Option::None;
-                };
-                #[allow(unused_variables, unused_mut, clippy::all)]
-                let __purlin_message = (|| match __purlin_message {
-                    $(
-                        $pattern if __purlin_arm.is_none() && {
-                            let __purlin_this = $crate::__receive!(@count $($n)*);
-                            __purlin_tries = if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
-                            __purlin_asked = __purlin_this;
-                            true
-                        } $(&& $guard)? && {
-                            __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
-                            false
-                        } => ::core::unreachable!(),
-                    )*
-                    __purlin_message => __purlin_message,
-                })();
-                if __purlin_arm.is_some() {
-                    __purlin_scan.accept();
-                    break ::core::option::Option::Some(__purlin_message);
-                }
-                __purlin_scan.put_back(__purlin_message);
-                __purlin_asked = usize::MAX;
-            }
-        };
-        #[allow(unreachable_code, unused_variables, clippy::all)]
-        match __purlin_received {
-            $(
-                ::core::option::Option::Some($pattern)
-                    if __purlin_arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) && {
-                        __purlin_tries -= 1;
-                        __purlin_tries == 0
-                    } => $body,
-            )*
-            ::core::option::Option::Some(_) => ::core::unreachable!(),
-            ::core::option::Option::None => $late,
+/// Future returned by [`Process::receive`].
+#[must_use = "a receive does nothing unless it is awaited"]
+#[derive(Debug)]
+pub struct Receive<'a, M: Send + 'static> {
+    process: &'a mut Process<M>,
+}
+
+impl<M: Send + 'static> Future for Receive<'_, M> {
+    type Output = M;
+
+    // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
+        if !purlin_raw::spend_budget() {
+            purlin_raw::poll_again(cx.waker());
+            return Poll::Pending;
         }
-    }};
-    (@count) => { 0usize };
-    (@count + $($rest:tt)*) => { 1usize + $crate::__receive!(@count $($rest)*) };
+        // WHY not one access for both: the receive then saved one register more.
+        match self.process.in_turn(receive) {
+            Some(message) => Poll::Ready(message),
+            None => {
+                self.process.wait(cx);
+                Poll::Pending
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use purlin_raw::{Address, Refused, SendMode, SendOutcome, Unsent, Waiter};
+use purlin_raw::{Address, SendMode, SendOutcome, Waiter};
 
 use crate::mailbox::backpressure::suspend;
 use crate::node::context::with_context;
@@ -20,12 +20,12 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
     /// atomic read-modify-write; the message is moved (M5).
-    #[inline]
     pub fn send(&self, message: M) {
-        match self.address().send(message) {
-            Ok(()) => {}
-            Err(Unsent::Ended(message)) => drop_undelivered(message),
-            Err(Unsent::Bounded(message)) => send_bounded(self.address(), message),
+        match self.address().send(message, SendMode::Send) {
+            Ok(SendOutcome::Done) => {}
+            Ok(SendOutcome::Past) => suspend(self.address()),
+            Err(SendError::NoProcess(message)) => drop_undelivered(message),
+            Err(SendError::Full(message)) => reject(self.address(), message),
         }
     }
 
@@ -38,14 +38,7 @@ impl<M: Send + 'static> Pid<M> {
     /// # Errors
     /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
-        match self.address().send(message) {
-            Ok(()) => Ok(()),
-            Err(Unsent::Ended(message)) => Err(SendError::NoProcess(message)),
-            Err(Unsent::Bounded(message)) => {
-                self.address().send_bounded(message, SendMode::Try)?;
-                Ok(())
-            }
-        }
+        self.address().send(message, SendMode::Try).map(drop)
     }
 
     /// Waits until the mailbox has capacity, then sends a message (B1).
@@ -83,15 +76,15 @@ impl<M: Send + 'static> Pid<M> {
     /// COST: as [`Pid::send`]; a wait takes a lock and a waker. Capacity in the mailbox wakes all
     /// waiters.
     pub async fn send_async(&self, message: M) -> Result<(), SendError<M>> {
-        let (mut message, mut place) = (Some(message), None);
-        poll_fn(move |cx| self.poll_send(&mut message, &mut place, cx)).await
+        let (mut message, mut waiter) = (Some(message), None);
+        poll_fn(move |cx| self.poll_send(&mut message, &mut waiter, cx)).await
     }
 
     /// Sends the message if there is capacity; otherwise keeps it and joins the wait list.
     fn poll_send(
         &self,
         message: &mut Option<M>,
-        place: &mut Option<Waiter<ErlangTypes>>,
+        waiter: &mut Option<Waiter<ErlangTypes>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
         if !purlin_raw::spend_budget() {
@@ -99,36 +92,29 @@ impl<M: Send + 'static> Pid<M> {
             return Poll::Pending;
         }
         while let Some(unsent) = message.take() {
-            match self.address().send_bounded(unsent, SendMode::Strict) {
+            match self.address().send(unsent, SendMode::Strict) {
                 Ok(_) => break,
-                Err(Refused::Full(unsent)) if !self.address().is_current() => {
+                Err(SendError::Full(unsent)) if !self.address().is_current() => {
                     *message = Some(unsent);
-                    *place = self.address().join_wait_list(cx.waker().clone());
-                    if place.is_some() {
+                    *waiter = self.address().join_wait_list(cx.waker().clone());
+                    if waiter.is_some() {
                         return Poll::Pending;
                     }
                 }
-                Err(refused) => return Poll::Ready(Err(refused.into())),
+                Err(unsent) => return Poll::Ready(Err(unsent)),
             }
         }
         Poll::Ready(Ok(()))
     }
 }
 
-/// [`Pid::send`] to a mailbox that has a bound.
+/// Counts and drops a message that a full mailbox rejected.
 #[cold]
-fn send_bounded<M: Send + 'static>(to: &Address<ErlangTypes, M>, message: M) {
-    match to.send_bounded(message, SendMode::Send) {
-        Ok(SendOutcome::Done) => {}
-        Ok(SendOutcome::Past) => suspend(to),
-        Err(Refused::Ended(message)) => drop_undelivered(message),
-        Err(Refused::Full(message)) => {
-            if let Some(edge) = to.bound() {
-                edge.reject();
-            }
-            drop(message);
-        }
+fn reject<M: Send + 'static>(to: &Address<ErlangTypes, M>, message: M) {
+    if let Some(bound) = to.bound() {
+        bound.reject();
     }
+    drop(message);
 }
 
 /// Counts and drops a message whose receiver has ended.

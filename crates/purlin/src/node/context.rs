@@ -29,13 +29,11 @@ pub(crate) struct NodeContext {
 impl NodeContext {
     /// Returns the process whose turn this thread is in. It belongs to this node, as the thread
     /// does.
-    #[inline]
     pub(crate) fn parent(&self) -> Parent {
         Parent::new(self.node_core.state().creation, purlin_raw::current_slot())
     }
 
     /// Returns a new reference.
-    #[inline]
     pub(crate) fn reference(&self) -> Reference {
         Reference::next(&self.numbers, &self.node_core.state().batches)
     }
@@ -62,7 +60,6 @@ pub(crate) fn run_worker<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Runs `f` with the context of this thread. Returns `None` if the thread runs no processes.
-#[inline]
 pub(crate) fn with_context<R>(f: impl FnOnce(&NodeContext) -> R) -> Option<R> {
     // WHY: a thread of tokio's blocking pool belongs to the node only while it runs a process;
     // between two turns tokio may run any other code on it.

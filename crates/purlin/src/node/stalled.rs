@@ -53,7 +53,7 @@ impl Node {
 
 /// Describes a process that does not yield; returns `None` if it has ended.
 fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option<Hog> {
-    let function = node_core.find(slot)?.snapshot().type_info.body();
+    let function = node_core.find(slot)?.snapshot().process_type.function();
     Some(Hog { id: ProcessId::new(node_core.state().creation, slot), function, since })
 }
 

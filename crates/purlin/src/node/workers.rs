@@ -27,10 +27,11 @@ pub(crate) struct Workers {
 impl Workers {
     /// Binds this thread to the node and calls `run`. The thread is not a worker yet.
     pub(crate) fn enter(&self, worker: usize, run: impl FnOnce()) {
-        let _entered = self.node_core.enter();
-        enter_node(|| self.context(worker));
-        let _tokio = self.tokio.enter();
-        run();
+        self.node_core.enter(|| {
+            enter_node(|| self.context(worker));
+            let _tokio = self.tokio.enter();
+            run();
+        });
     }
 
     fn context(&self, worker: usize) -> NodeContext {

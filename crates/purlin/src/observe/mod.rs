@@ -12,12 +12,13 @@
 mod journal;
 mod snapshots;
 
+pub use purlin_raw::ProcessType;
 use purlin_sched::Measuring;
 pub use purlin_sched::{Load, WorkerLoad};
 
 pub use journal::{Crash, Crashes, Report, Restarts};
 pub(crate) use journal::{Journal, beginning};
-pub use snapshots::{ProcessSnapshot, ProcessType};
+pub use snapshots::ProcessSnapshot;
 
 use crate::Node;
 

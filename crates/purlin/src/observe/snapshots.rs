@@ -1,8 +1,7 @@
 //! Survey: iteration over all processes of a node, in slices.
 
-use purlin_raw::{Snapshot, TypeInfo};
+use purlin_raw::{ProcessType, Snapshot};
 
-use crate::process::info::state_of;
 use crate::process::shared::Shared;
 use crate::supervisor::SupervisorMail;
 use crate::{Name, Node, ProcessId, ProcessState};
@@ -35,51 +34,15 @@ pub struct ProcessSnapshot {
     pub reductions: u64,
 }
 
-/// Type information: shared by processes that run the same function and receive the same message type.
-#[derive(Clone, Copy, Debug)]
-pub struct ProcessType(TypeInfo);
-
-impl ProcessType {
-    /// Returns the name of the process function.
-    pub fn function(self) -> &'static str {
-        self.0.body()
-    }
-
-    /// Returns the name of the message type.
-    pub fn message_type(self) -> &'static str {
-        self.0.message()
-    }
-
-    /// Returns the size of a process in bytes.
-    pub fn bytes(self) -> usize {
-        self.0.cell()
-    }
-
-    /// Returns the size of a waiting message in bytes, without what it points to.
-    pub fn bytes_of_message(self) -> usize {
-        self.0.envelope()
-    }
-
-    /// Returns whether these processes are supervisors.
-    pub fn supervises(self) -> bool {
-        self.0.message_type() == std::any::TypeId::of::<SupervisorMail>()
-    }
-
-    /// Returns a number that no other process type has. One process type may have more than one number.
-    pub fn number(self) -> usize {
-        self.0.number()
-    }
-}
-
 impl ProcessSnapshot {
-    fn new(snapshot: Snapshot, of: Of) -> Self {
+    fn new(snapshot: Snapshot, shared: Shared) -> Self {
         Self {
-            id: ProcessId::new(of.creation, snapshot.slot),
-            process_type: ProcessType(snapshot.type_info),
-            state: state_of(snapshot.state),
+            id: ProcessId::new(shared.creation, snapshot.slot),
+            process_type: snapshot.process_type,
+            state: snapshot.state,
             waits_for: snapshot.waits_for,
-            parent: of.parent,
-            is_system: of.serves,
+            parent: shared.parent(),
+            is_system: shared.is_system(),
             has_extended_state: snapshot.has_local,
             mailbox_len: snapshot.mailbox_len,
             messages_in: snapshot.received,
@@ -87,18 +50,10 @@ impl ProcessSnapshot {
             reductions: snapshot.reductions,
         }
     }
-}
 
-/// Fields a survey copies from a process's shared part.
-struct Of {
-    creation: u32,
-    parent: Option<ProcessId>,
-    serves: bool,
-}
-
-impl Of {
-    fn shared(shared: &Shared) -> Self {
-        Self { creation: shared.creation, parent: shared.parent(), serves: shared.is_system() }
+    /// Returns whether the process is a supervisor.
+    pub fn supervises(&self) -> bool {
+        self.process_type.receives::<SupervisorMail>()
     }
 }
 
@@ -133,9 +88,12 @@ impl Node {
         most: u32,
         mut take: impl FnMut(ProcessSnapshot),
     ) -> Option<u32> {
-        self.node_core().snapshots(from, most, Of::shared, |snapshot, of| {
-            take(ProcessSnapshot::new(snapshot, of))
-        })
+        self.node_core().snapshots(
+            from,
+            most,
+            |shared| *shared,
+            |snapshot, shared| take(ProcessSnapshot::new(snapshot, shared)),
+        )
     }
 
     /// Returns an upper estimate of the number of live processes. It includes the free slots that workers cache for

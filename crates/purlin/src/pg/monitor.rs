@@ -11,7 +11,7 @@ use purlin_raw::{ConvertedMessage, Erased};
 use super::event::{Event, GroupMonitor};
 use super::groups::Groups;
 use super::scope::Ask;
-use crate::signals::local_state::OfEvent;
+use crate::signals::local_state::{LocalState, OfEvent};
 use crate::signals::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
@@ -72,7 +72,7 @@ impl Groups {
     {
         let convert = Erased::new::<OfEvent<M>>(sealed);
         let reference = me.reference();
-        me.with_local(|local| local.rare().rare().groups.insert_new(reference, convert));
+        me.with_local(|local| local.extended().rare().groups.insert_new(reference, convert));
         let mut begun = Begun { groups: self, me, reference, stays: false };
         let watcher = me.peer();
         let known = self.ask(|reply| Ask::Watch { group, reference, watcher, reply }).await?;
@@ -87,12 +87,10 @@ impl Groups {
     /// Panics outside the caller's own turn, as receiving does.
     pub fn demonitor<M: Send + 'static>(&self, me: &Process<M>, monitor: GroupMonitor) -> bool {
         let GroupMonitor(reference) = monitor;
-        if me.with_local(|local| local.rare().rare().groups.remove(reference)).is_none() {
+        if me.with_local(|local| local.extended().rare().groups.remove(reference)).is_none() {
             return false;
         }
-        while let Ok(Some(event)) = me.owner().withdraw(reference.number()) {
-            drop(event);
-        }
+        while me.in_turn(|me| me.mailbox().withdraw(reference.number())).is_some() {}
         self.server.cast(monitor);
         true
     }
@@ -111,8 +109,9 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
     fn drop(&mut self) {
         if !self.stays {
             // If the process has ended, or this is not its turn, it receives none of the events.
-            let _ =
-                self.me.owner().local(|local| local.rare().rare().groups.remove(self.reference));
+            let forget =
+                |local: &mut LocalState| local.extended().rare().groups.remove(self.reference);
+            let _ = self.me.owner().in_turn(|me| me.local(forget));
             self.groups.server.cast(GroupMonitor(self.reference));
         }
     }

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::Owner;
+use purlin_raw::{InTurn, Owner};
 
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::body::Body;
@@ -35,7 +35,7 @@ impl<M: Send + 'static, B: purlin_raw::Body<ErlangTypes, M>> purlin_raw::Body<Er
 
     fn turn(
         self: Pin<&mut Self>,
-        me: &Owner<ErlangTypes, M>,
+        me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         self.project().body.turn(me, cx)

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{MaybeBound, NotInTurn, Owner};
+use purlin_raw::{InTurn, MaybeBound, Owner};
 
 use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
@@ -75,12 +75,12 @@ where
     #[inline(always)]
     fn turn(
         self: Pin<&mut Self>,
-        me: &Owner<ErlangTypes, M>,
+        me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         let last = self.run_turn(me, cx);
         if E::BOUNDED && last.is_pending() {
-            me.release_waiters();
+            me.mailbox().release_waiters();
         }
         last
     }
@@ -99,10 +99,9 @@ where
     Fut::Output: Outcome,
 {
     /// Runs a turn: signals, then the function, then the exit signals that arrived meanwhile.
-    #[inline]
     fn run_turn(
         self: Pin<&mut Self>,
-        me: &Owner<ErlangTypes, M>,
+        me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         let mut stage = self.project().stage;
@@ -137,7 +136,7 @@ where
             }
         };
         if !last.is_normal() {
-            report(me, &last.reason(), std::any::type_name::<F>());
+            report(&me, &last.reason(), std::any::type_name::<F>());
         }
         Poll::Ready(last)
     }
@@ -149,29 +148,28 @@ where
 /// not sort messages that it does not reach in this turn (F3).
 // WHY: `inline(always)`, because a function call took ten more instructions per turn.
 #[inline(always)]
-fn begin<M: Send + 'static, E: MaybeBound>(me: &Owner<ErlangTypes, M>) -> TurnStart {
-    if me.has_signals() || E::BOUNDED && me.is_past_bound() {
+fn begin<M: Send + 'static, E: MaybeBound>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
+    let mailbox = me.mailbox();
+    if mailbox.has_signals() || E::BOUNDED && mailbox.is_past_bound() {
         return handle_signals(me);
     }
     if !me.has_local() {
         return TurnStart::Function;
     }
     match me.local(|local| local.waits()) {
-        Ok((true, _)) if me.has_arrivals() => handle_signals(me),
-        Ok((_, true)) if is_suspended(me) => TurnStart::Suspended,
+        (true, _) if mailbox.has_arrivals() => handle_signals(me),
+        (_, true) if is_suspended(me) => TurnStart::Suspended,
         _ => TurnStart::Function,
     }
 }
 
 #[inline(never)]
-fn handle_signals<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> TurnStart {
-    let came = me.fetch_within_bound(|signal| handle_signal(me, signal));
-    debug_assert!(came.is_ok(), "a turn runs on its own thread");
-    let found = me.local(|local| {
-        let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
+fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
+    let added = me.mailbox().fetch_within_bound(|signal| handle_signal(me, signal));
+    let (mail, exit, suspended) = me.local(|local| {
+        let mail = if added > 0 { local.take_mail() } else { None };
         (mail, local.exit(), local.waits().1)
     });
-    let Ok((mail, exit, suspended)) = found else { return TurnStart::Function };
     if let Some(waker) = mail {
         wake(waker);
     }
@@ -183,35 +181,31 @@ fn handle_signals<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> TurnStart {
 }
 
 /// Ends a turn in which the function has not returned: checks whether the process must end.
-#[inline]
-fn suspended<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Poll<ExitReason> {
+fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReason> {
     if !me.has_local() {
         return Poll::Pending;
     }
     match me.local(|local| local.pause()) {
-        Ok((Some(reason), _)) => Poll::Ready(reason),
-        Ok((None, true)) => {
+        (Some(reason), _) => Poll::Ready(reason),
+        (None, true) => {
             // A combinator may have polled its other futures in this turn and not the receive,
             // which still waits for a message.
-            let listens = me.listen();
-            debug_assert!(listens.is_ok(), "a turn runs on its own thread");
+            me.mailbox().listen();
             Poll::Pending
         }
-        Ok((None, false)) | Err(NotInTurn) => Poll::Pending,
+        (None, false) => Poll::Pending,
     }
 }
 
 /// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
-#[inline]
-fn caught_exit<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Option<ExitReason> {
+fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<ExitReason> {
     if !me.has_local() {
         return None;
     }
-    me.local(|local| local.take_called_exit()).ok().flatten()
+    me.local(|local| local.take_called_exit())
 }
 
 /// Calls or polls the function.
-#[inline]
 fn advance<M, F, Fut>(
     mut stage: Pin<&mut Stage<M, F, Fut>>,
     cx: &mut Context<'_>,

@@ -3,27 +3,23 @@
 use std::time::SystemTime;
 
 use crate::process::unwind::contain;
-use purlin_raw::{Owner, Snapshot};
+use purlin_raw::Snapshot;
 
 use crate::node::context::with_context;
-use crate::node::erlang_types::ErlangTypes;
+use crate::node::erlang_types::Peer;
 use crate::observe::{Crash, beginning};
 use crate::remote::Answer;
 use crate::{ExitReason, ProcessId};
 
 /// Logs and records an end by a panic or an error; ignores other exit reasons.
 #[cold]
-pub(crate) fn report<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
-    reason: &ExitReason,
-    function: &'static str,
-) {
+pub(crate) fn report(me: &Peer, reason: &ExitReason, function: &'static str) {
     match reason {
         ExitReason::Panic(_) => {}
         ExitReason::Error(why) if why.downcast_ref::<Answer>().is_none() => {}
         _ => return,
     }
-    let snapshot = me.address().snapshot();
+    let snapshot = me.snapshot();
     let pid = ProcessId::new(me.shared().creation, snapshot.slot);
     let (mailbox, received) = (snapshot.mailbox_len, snapshot.received);
     record_crash(me, &snapshot, reason, function);
@@ -32,12 +28,7 @@ pub(crate) fn report<M: Send + 'static>(
 }
 
 /// Records a crash in the node's journal.
-fn record_crash<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
-    snapshot: &Snapshot,
-    reason: &ExitReason,
-    function: &'static str,
-) {
+fn record_crash(me: &Peer, snapshot: &Snapshot, reason: &ExitReason, function: &'static str) {
     with_context(|here| {
         let node_state = here.node_core.state();
         node_state.journal.crashed(Crash {

@@ -1,16 +1,11 @@
 //! Handle of a process on itself.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 
-use crate::process::unwind::contain;
-use purlin_raw::{NotInTurn, Owner};
+use purlin_raw::{InTurn, NotInTurn, Owner};
 
 use crate::node::context::{NodeContext, with_context};
 use crate::node::erlang_types::{ErlangTypes, Peer};
-use crate::signals::handle_signal::{fetch, next};
 use crate::signals::local_state::LocalState;
 use crate::signals::reference::Reference;
 use crate::signals::signal::{Signal, send_signal};
@@ -47,96 +42,23 @@ impl<M: Send + 'static> Process<M> {
 
     /// Returns the id of this process.
     pub fn id(&self) -> ProcessId {
-        ProcessId::of_owner(&self.owner)
-    }
-
-    /// Waits for the oldest message and takes it (R1, R2).
-    ///
-    /// A process that always has another message waiting yields after 512 of them (F1).
-    ///
-    /// *Cancellation*: dropping the future before it is ready loses no message (R7).
-    ///
-    /// COST: no allocation; no atomic read-modify-write while the save queue holds messages.
-    pub fn receive(&mut self) -> Receive<'_, M> {
-        Receive { process: self }
-    }
-
-    /// Takes the oldest message without waiting (`after 0`). Returns `None` if the mailbox is empty.
-    pub fn try_receive(&mut self) -> Option<M> {
-        if self.is_over() { None } else { self.pop() }
-    }
-
-    /// Returns whether the process ends at its next await. If so, it receives nothing more.
-    pub(crate) fn is_over(&self) -> bool {
-        self.owner.has_local() && self.with_local(|local| local.exiting())
-    }
-
-    /// Takes all waiting messages, oldest first (R6).
-    ///
-    /// ```
-    /// # use purlin::{Process, spawn};
-    /// # #[purlin::main] async fn main() {
-    /// # let pid =
-    /// spawn(async |mut me: Process<&str>| {
-    ///     me.pid().send("one");
-    ///     me.pid().send("two");
-    ///     assert_eq!(me.flush(), ["one", "two"]);
-    ///     assert_eq!(me.try_receive(), None);
-    /// });
-    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
-    /// # }
-    /// ```
-    pub fn flush(&mut self) -> Vec<M> {
-        if self.is_over() {
-            return Vec::new();
-        }
-        // Messages that arrive during the flush are not waited for.
-        let mut waiting: Vec<M> = std::iter::from_fn(|| self.pop_fetched()).collect();
-        if fetch(&self.owner).is_ok_and(|came| came > 0) {
-            waiting.extend(std::iter::from_fn(|| self.pop_fetched()));
-        }
-        waiting
-    }
-
-    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
-    /// 32767 in the inbox.
-    pub fn mailbox_len(&self) -> usize {
-        self.owner.address().mailbox_len()
+        ProcessId::of(&self.owner)
     }
 
     /// Reports the number of bytes that this process has allocated, which the runtime cannot know
     /// (P5). See [`ProcessDetails::reported_memory`](crate::ProcessDetails::reported_memory).
     pub fn report_memory(&self, bytes: usize) {
-        self.with_local(|local| local.rare().rare().memory = bytes);
+        self.with_local(|local| local.extended().rare().memory = bytes);
     }
 
-    #[inline]
-    fn pop(&mut self) -> Option<M> {
-        next(&self.owner).unwrap_or_else(|_| self.not_here())
-    }
-
-    #[inline]
-    fn pop_fetched(&mut self) -> Option<M> {
-        self.owner.pop().unwrap_or_else(|_| self.not_here())
-    }
-
-    /// Registers the waker of `cx`, to be woken by a message.
-    #[inline]
-    pub(crate) fn wait(&self, cx: &Context<'_>) {
-        if self.owner.listen().is_err() {
-            self.not_here();
-        }
-        if !self.owner.is_own_waker(cx.waker()) {
-            self.wait_through(cx.waker());
-        }
-    }
-
-    /// Registers a waker that is not the process's, such as that of a combinator.
-    #[cold]
-    fn wait_through(&self, waker: &Waker) {
-        let waker = waker.clone();
-        match self.owner.local(|local| local.rare().mail.replace(waker)) {
-            Ok(before) => contain(|| drop(before)),
+    /// Runs `f` in a turn of this process.
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns.
+    #[track_caller]
+    pub(crate) fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, ErlangTypes, M>) -> R) -> R {
+        match self.owner.in_turn(f) {
+            Ok(result) => result,
             Err(NotInTurn) => self.not_here(),
         }
     }
@@ -144,7 +66,7 @@ impl<M: Send + 'static> Process<M> {
     /// Runs `f` on the private state of this process.
     #[track_caller]
     pub(crate) fn with_local<R>(&self, f: impl FnOnce(&mut LocalState) -> R) -> R {
-        self.owner.local(f).unwrap_or_else(|_| self.not_here())
+        self.in_turn(|me| me.local(f))
     }
 
     /// Returns an untyped handle on this process, for another process to store.
@@ -154,7 +76,7 @@ impl<M: Send + 'static> Process<M> {
 
     /// Sends a signal from this process to itself.
     pub(crate) fn signal_self(&self, signal: Signal) {
-        send_signal(&self.peer(), signal);
+        send_signal(&self.owner, signal);
     }
 
     #[track_caller]
@@ -166,12 +88,9 @@ impl<M: Send + 'static> Process<M> {
     ///
     /// # Panics
     /// Panics outside this process's own turns.
-    #[inline]
     #[track_caller]
     pub(crate) fn assert_in_turn(&self) {
-        if !self.owner.is_in_turn() {
-            self.not_here();
-        }
+        self.in_turn(|_| ());
     }
 
     #[cold]
@@ -188,32 +107,5 @@ impl<M: Send + 'static> Process<M> {
 impl<M: Send + 'static> fmt::Debug for Process<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Process").field(&self.id()).finish()
-    }
-}
-
-/// Future returned by [`Process::receive`].
-#[must_use = "a receive does nothing unless it is awaited"]
-#[derive(Debug)]
-pub struct Receive<'a, M: Send + 'static> {
-    process: &'a mut Process<M>,
-}
-
-impl<M: Send + 'static> Future for Receive<'_, M> {
-    type Output = M;
-
-    // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
-    #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
-        if !purlin_raw::spend_budget() {
-            purlin_raw::poll_again(cx.waker());
-            return Poll::Pending;
-        }
-        match self.process.pop() {
-            Some(message) => Poll::Ready(message),
-            None => {
-                self.process.wait(cx);
-                Poll::Pending
-            }
-        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use purlin_raw::{Owner, Slot};
+use purlin_raw::Slot;
 
-use crate::node::erlang_types::{ErlangTypes, Peer};
+use crate::node::erlang_types::Peer;
 
 /// Id of a process: small, `Copy`, and without a reference to the process.
 ///
@@ -29,10 +29,6 @@ impl ProcessId {
 
     pub(crate) fn of(process: &Peer) -> Self {
         Self::new(process.shared().creation, process.slot())
-    }
-
-    pub(crate) fn of_owner<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Self {
-        Self::new(me.shared().creation, me.slot())
     }
 
     pub(crate) fn slot_on(self, creation: u32) -> Option<Slot> {

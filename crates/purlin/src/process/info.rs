@@ -1,25 +1,9 @@
 //! Process information as seen from outside.
 
-use purlin_raw::{Bound, RunState};
+use purlin_raw::Bound;
 
 use crate::node::erlang_types::Peer;
-use crate::{Monitored, Name, Overflow, ProcessId};
-
-/// Scheduling state of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProcessState {
-    /// Runs on a thread.
-    Running,
-    /// Waits for a worker.
-    Runnable,
-    /// Waits for a message.
-    Receiving,
-    /// Waits for something other than a message: a timer, a socket, a reply.
-    Waiting,
-    /// Has ended.
-    Ended,
-}
+use crate::{Monitored, Name, Overflow, ProcessId, ProcessState};
 
 /// Snapshot of a process, taken without stopping it (P5).
 ///
@@ -105,9 +89,9 @@ impl ProcessInfo {
         Self {
             id: ProcessId::new(shared.creation, snapshot.slot),
             name,
-            state: state_of(snapshot.state),
-            function: snapshot.type_info.body(),
-            message_type: snapshot.type_info.message(),
+            state: snapshot.state,
+            function: snapshot.process_type.function(),
+            message_type: snapshot.process_type.message_type(),
             parent: shared.parent(),
             is_system: shared.is_system(),
             mailbox_len: snapshot.mailbox_len,
@@ -117,16 +101,5 @@ impl ProcessInfo {
             reductions: snapshot.reductions,
             memory: snapshot.bytes(),
         }
-    }
-}
-
-/// Converts the runtime's state into the public one.
-pub(crate) fn state_of(state: RunState) -> ProcessState {
-    match state {
-        RunState::Running => ProcessState::Running,
-        RunState::Runnable => ProcessState::Runnable,
-        RunState::Receiving => ProcessState::Receiving,
-        RunState::Waiting => ProcessState::Waiting,
-        RunState::Ended => ProcessState::Ended,
     }
 }

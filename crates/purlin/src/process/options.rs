@@ -86,10 +86,10 @@ impl SpawnOptions {
         Fut::Output: Outcome,
     {
         let node_state = node_core.state();
-        let mut edge = None;
+        let mut bound = None;
         if let Some((limit, overflow)) = self.bound {
-            edge = Bound::new(limit, overflow, Arc::clone(&node_state.dropped.at_bound));
-            if edge.is_none() {
+            bound = Bound::new(limit, overflow, Arc::clone(&node_state.dropped.at_bound));
+            if bound.is_none() {
                 return Err(SpawnError::BadBound(function));
             }
         }
@@ -99,7 +99,7 @@ impl SpawnOptions {
                 Ok(claimed) => claim = Some(claimed),
                 Err(error) => return Err(SpawnError::Name(error, function)),
             }
-            local.rare().named = true;
+            local.extended().named = true;
         }
         // Runs before the process does. No look-up finds the process by its name before the claim
         // is dropped, when the process is complete.
@@ -108,18 +108,18 @@ impl SpawnOptions {
                 claim.give_to(owner.address().untyped());
             }
         };
-        match (edge, self.blocking) {
+        match (bound, self.blocking) {
             (None, false) => {
                 try_spawn_on(node_core, parent, local, (), function, after(born, Body::new))
             }
-            (Some(edge), false) => {
-                try_spawn_on(node_core, parent, local, edge, function, after(born, Body::new))
+            (Some(bound), false) => {
+                try_spawn_on(node_core, parent, local, bound, function, after(born, Body::new))
             }
             (None, true) => {
                 try_spawn_on(node_core, parent, local, (), function, after(born, blocking))
             }
-            (Some(edge), true) => {
-                try_spawn_on(node_core, parent, local, edge, function, after(born, blocking))
+            (Some(bound), true) => {
+                try_spawn_on(node_core, parent, local, bound, function, after(born, blocking))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use purlin_raw::{Address, Refused};
+use purlin_raw::Address;
 
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::process::exit_status::ExitStatus;
@@ -23,33 +23,6 @@ pub struct Pid<M> {
     address: Address<ErlangTypes, M>,
 }
 
-/// Error of a send, with the message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum SendError<M> {
-    /// The process has ended: Erlang's `noproc`.
-    NoProcess(M),
-    /// The mailbox of the process is full (B1).
-    Full(M),
-}
-
-impl<M> SendError<M> {
-    /// Returns the message.
-    pub fn into_inner(self) -> M {
-        match self {
-            Self::NoProcess(message) | Self::Full(message) => message,
-        }
-    }
-}
-
-impl<M> From<Refused<M>> for SendError<M> {
-    fn from(refused: Refused<M>) -> Self {
-        match refused {
-            Refused::Ended(message) => Self::NoProcess(message),
-            Refused::Full(message) => Self::Full(message),
-        }
-    }
-}
-
 impl<M: Send + 'static> Pid<M> {
     pub(crate) fn new(address: Address<ErlangTypes, M>) -> Self {
         Self { address }
@@ -60,7 +33,7 @@ impl<M: Send + 'static> Pid<M> {
         process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
             id: ProcessId::of(&process),
             wanted: std::any::type_name::<M>(),
-            receives: process.snapshot().type_info.message(),
+            receives: process.snapshot().process_type.message_type(),
         })
     }
 
@@ -167,23 +140,3 @@ impl<M: Send + 'static> fmt::Debug for Pid<M> {
         write!(f, "Pid({})", self.id())
     }
 }
-
-impl<M> fmt::Debug for SendError<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoProcess(_) => "NoProcess(..)",
-            Self::Full(_) => "Full(..)",
-        })
-    }
-}
-
-impl<M> fmt::Display for SendError<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoProcess(_) => "noproc: sending to a process that has ended",
-            Self::Full(_) => "sending to a process whose mailbox is full",
-        })
-    }
-}
-
-impl<M> std::error::Error for SendError<M> {}

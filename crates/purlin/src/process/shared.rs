@@ -5,7 +5,7 @@ use purlin_raw::Slot;
 use crate::ProcessId;
 
 /// Immutable data of a process, readable from any thread, also after its end.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared {
     /// Creation of the process's node.
     pub(crate) creation: u32,

@@ -42,8 +42,9 @@ use purlin_raw::oneshot;
 pub use answer::Answer;
 
 use crate::node::erlang_types::Peer;
+use crate::signals::end::answer_as_ended;
 use crate::signals::reference::{Reference, batch};
-use crate::signals::signal::{Signal, answer_as_ended, send_signal};
+use crate::signals::signal::{Signal, send_signal};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// Transport of a proxy: forwards messages and signals from the proxy to the remote process.

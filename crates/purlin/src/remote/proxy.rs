@@ -12,9 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use purlin_raw::{
-    Bound, MaybeBound, NotInTurn, Overflow, Owner, SignalOutcome, poll_again, spend_budget,
-};
+use purlin_raw::{Bound, InTurn, MaybeBound, Overflow, SignalOutcome, poll_again, spend_budget};
 
 use super::{LocalProcess, RemoteSignal, Transport};
 use crate::node::context::{is_stopping, with_context};
@@ -24,8 +22,9 @@ use crate::process::exit_status::ExitStatus;
 use crate::process::shared::Parent;
 use crate::process::spawn::try_spawn_on;
 use crate::process::unwind::{catch, contain};
+use crate::signals::end::answer_as_ended;
 use crate::signals::local_state::LocalState;
-use crate::signals::signal::{Signal, answer_as_ended};
+use crate::signals::signal::Signal;
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError};
 
 /// An item of the arrival queue.
@@ -68,23 +67,22 @@ where
 
     fn turn(
         mut self: Pin<&mut Self>,
-        me: &Owner<ErlangTypes, M>,
+        me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
         let this = &mut *self;
         let carried = catch(|| this.carry(me, cx));
         let reason = match carried {
-            Ok(Ok(Poll::Pending)) => {
+            Ok(Poll::Pending) => {
                 if E::BOUNDED {
-                    me.release_waiters();
+                    me.mailbox().release_waiters();
                 }
                 return Poll::Pending;
             }
-            Ok(Ok(Poll::Ready(reason))) | Err(reason) => reason,
-            Ok(Err(NotInTurn)) => unreachable!("a turn runs on its own thread"),
+            Ok(Poll::Ready(reason)) | Err(reason) => reason,
         };
-        report(me, &reason, Self::name());
-        this.end(ProcessId::of_owner(me));
+        report(&me, &reason, Self::name());
+        this.end(ProcessId::of(&me));
         Poll::Ready(ExitStatus::new(reason))
     }
 
@@ -95,10 +93,9 @@ where
 
 impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
     fn new(transport: C) -> Self {
-        let line = VecDeque::new();
         Self {
             transport: Some(transport),
-            arrivals: line,
+            arrivals: VecDeque::new(),
             begun: false,
             stops: None,
             bound: PhantomData,
@@ -106,43 +103,40 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
     }
 
     /// Passes on what the transport accepts. Returns `Ready` with the exit reason when the proxy is to end.
-    fn carry(
-        &mut self,
-        me: &Owner<ErlangTypes, M>,
-        cx: &mut Context<'_>,
-    ) -> Result<Poll<ExitReason>, NotInTurn> {
+    fn carry(&mut self, me: InTurn<'_, ErlangTypes, M>, cx: &mut Context<'_>) -> Poll<ExitReason> {
         let Some(transport) = &mut self.transport else {
-            return Ok(Poll::Ready(ExitReason::Normal));
+            return Poll::Ready(ExitReason::Normal);
         };
+        let mailbox = me.mailbox();
         if !replace(&mut self.begun, true) {
             transport.begin(&LocalProcess(me.address().untyped()));
         }
         if let Poll::Ready(reason) = transport.poll_end(cx) {
-            return Ok(Poll::Ready(reason));
+            return Poll::Ready(reason);
         }
         // The wake-up that started this turn counts as handled.
-        if me.has_signals() {
-            fetch(me, &mut self.arrivals, &mut self.stops, true)?;
+        if mailbox.has_signals() {
+            fetch(me, &mut self.arrivals, &mut self.stops, true);
         }
         loop {
             let arrived = match self.arrivals.pop_front() {
                 Some(arrived) => arrived,
                 // WHY not through the arrival queue: as a rule only messages have arrived.
-                None => match me.pop()? {
+                None => match mailbox.receive_fetched() {
                     Some(message) => Arrived::Message(message),
-                    None if me.has_arrivals() => {
-                        fetch(me, &mut self.arrivals, &mut self.stops, false)?;
+                    None if mailbox.has_arrivals() => {
+                        fetch(me, &mut self.arrivals, &mut self.stops, false);
                         continue;
                     }
                     None => {
                         if let Some(reason) = self.stops.take() {
-                            return Ok(Poll::Ready(reason));
+                            return Poll::Ready(reason);
                         }
                         if let Poll::Ready(reason) = transport.poll_end(cx) {
-                            return Ok(Poll::Ready(reason));
+                            return Poll::Ready(reason);
                         }
-                        me.listen()?;
-                        return Ok(Poll::Pending);
+                        mailbox.listen();
+                        return Poll::Pending;
                     }
                 },
             };
@@ -150,8 +144,7 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             let killed = matches!(self.stops, Some(ExitReason::Kill));
             if killed || arrived.asks() && transport.poll_ready(cx).is_pending() {
                 self.arrivals.push_front(arrived);
-                let poll = if killed { Poll::Ready(ExitReason::Killed) } else { Poll::Pending };
-                return Ok(poll);
+                return if killed { Poll::Ready(ExitReason::Killed) } else { Poll::Pending };
             }
             match arrived {
                 Arrived::Message(message) => transport.message(message),
@@ -159,7 +152,7 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             }
             if !spend_budget() {
                 poll_again(cx.waker());
-                return Ok(Poll::Pending);
+                return Poll::Pending;
             }
         }
     }
@@ -178,38 +171,38 @@ impl<M: Send + 'static, C: Transport<M>, E> Proxy<M, C, E> {
             }
         }
         with_context(|here| here.node_core.state().dropped.ended(dropped));
-        let transport = self.transport.take();
-        contain(|| drop(transport));
+        // WHY: here, because a panic in the drop of the body would abort the program.
+        let rest = (self.transport.take(), self.stops.take());
+        contain(|| drop(rest));
     }
 }
 
 /// Takes out what has arrived. If only messages have arrived, they go to the mailbox; otherwise everything up to the
 /// last signal goes to the arrival queue.
 fn fetch<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
-    line: &mut VecDeque<Arrived<M>>,
+    me: InTurn<'_, ErlangTypes, M>,
+    arrivals: &mut VecDeque<Arrived<M>>,
     stops: &mut Option<ExitReason>,
     beginning: bool,
-) -> Result<(), NotInTurn> {
-    me.fetch(beginning, |signal| {
-        while let Ok(Some(message)) = me.pop() {
-            line.push_back(Arrived::Message(message));
+) {
+    let mailbox = me.mailbox();
+    mailbox.fetch(beginning, |signal| {
+        while let Some(message) = mailbox.receive_fetched() {
+            arrivals.push_back(Arrived::Message(message));
         }
         match signal {
             Signal::WatchEnd(watch) => {
-                let _ = me.local(|local| local.watch_end(watch));
+                me.local(|local| local.watch_end(watch));
             }
             Signal::Named => {
-                let _ = me.local(|local| local.rare().named = true);
+                me.local(|local| local.extended().named = true);
             }
             Signal::StillThere(asker) => {
                 // The asker may have given up and dropped the receiver; the same holds below.
                 let _ = asker.send(());
             }
             Signal::Describe(asker) => {
-                if let Ok(details) = me.local(|local| local.describe()) {
-                    let _ = asker.send(details);
-                }
+                let _ = asker.send(me.local(|local| local.describe()));
             }
             Signal::Aliased { message, .. } => {
                 // A proxy creates no aliases, so this one is unknown here.
@@ -219,11 +212,10 @@ fn fetch<M: Send + 'static>(
             Signal::Group(_, event) => drop(event),
             // E1: the stop of the proxy's own node is not forwarded to the remote process.
             Signal::Exit { from: None, reason } if is_stopping() => *stops = Some(reason),
-            signal => line.push_back(Arrived::Signal(signal)),
+            signal => arrivals.push_back(Arrived::Signal(signal)),
         }
         SignalOutcome::Nothing
-    })?;
-    Ok(())
+    });
 }
 
 /// Passes a signal to the transport.
@@ -267,14 +259,14 @@ impl Node {
         let Some(_spawning) = self.begin_spawn() else {
             return Err(SpawnError::Stopping(transport));
         };
-        let spilled = Arc::clone(&self.node_state().dropped.at_bound);
-        let Some(edge) = Bound::new(bound, Overflow::Wait, spilled) else {
+        let dropped = Arc::clone(&self.node_state().dropped.at_bound);
+        let Some(bound) = Bound::new(bound, Overflow::Wait, dropped) else {
             return Err(SpawnError::BadBound(transport));
         };
         // WHY the handle is dropped: a proxy has no process function that would use it.
         let make = |transport, _owner| Proxy::<M, C, Bound>::new(transport);
         let (parent, local) = (Parent::ELSEWHERE, LocalState::default());
-        try_spawn_on(self.node_core(), parent, local, edge, transport, make)
+        try_spawn_on(self.node_core(), parent, local, bound, transport, make)
     }
 
     /// Spawns the local endpoint of a connection, which represents no remote process. It receives only signals, and

@@ -82,7 +82,6 @@ impl LastMessage {
     }
 
     /// Records a message.
-    #[inline]
     pub(super) fn note(&mut self, kind: &'static str, message: &dyn fmt::Debug) {
         if self.message.limit == 0 {
             return;

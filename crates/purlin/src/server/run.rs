@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::task::{Context, Poll};
+use std::task::Context;
 use std::time::Duration;
 
 use super::behaviour::{Init, Inspection, Mail, Next, Request, Result, Server, System};
@@ -167,26 +167,8 @@ impl<S: Server> Loop<S> {
     async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
         let mut deadline = Deadline::after(time);
         loop {
-            let came = poll_fn(|cx| {
-                // WHY before the deadline: without budget the mailbox is not examined in this poll,
-                // so the timeout must not fire.
-                if !purlin_raw::spend_budget() {
-                    purlin_raw::poll_again(cx.waker());
-                    return Poll::Pending;
-                }
-                if let Some(mail) = self.me.try_receive() {
-                    return Poll::Ready(Some(mail));
-                }
-                // L7: a server that is to end does so here; its timeout does not delay that.
-                if self.me.is_over() {
-                    return Poll::Pending;
-                }
-                if deadline.poll(cx).is_ready() {
-                    return Poll::Ready(None);
-                }
-                self.me.wait(cx);
-                Poll::Pending
-            });
+            let came =
+                poll_fn(|cx| self.me.poll_within(Process::try_receive, Some(&mut deadline), cx));
             match came.await {
                 Some(Mail::System(System(Request::Inspect(inspection)))) => self.show(inspection),
                 came => return came,

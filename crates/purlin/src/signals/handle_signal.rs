@@ -5,7 +5,7 @@
 //! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
 
 use purlin_raw::{
-    ConvertedMessage, Erased, NotInTurn, Owner, SignalOutcome, exhaust_budget, is_traced, trace,
+    ConvertedMessage, Erased, InTurn, SignalOutcome, exhaust_budget, is_traced, trace,
 };
 
 use crate::node::context::{is_stopping, with_context};
@@ -13,25 +13,11 @@ use crate::node::erlang_types::ErlangTypes;
 use crate::pg::Event;
 use crate::process::crash_report::report;
 use crate::process::unwind::{catch, contain};
-use crate::signals::local_state::{LocalState, OfDown, OfEvent, OfExit, Origin};
-use crate::signals::signal::{Signal, answer_as_ended, send_signal};
+use crate::signals::end::answer_as_ended;
+use crate::signals::local_state::{OfDown, OfEvent, OfExit, Origin};
+use crate::signals::signal::{Signal, send_signal};
 use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId};
-
-/// Handles the signals that arrived and moves the messages to the save queue. Returns the number of
-/// messages moved.
-///
-/// Called at the beginning of a turn, and within a turn when a scan of the mailbox reaches its end.
-#[inline]
-pub(crate) fn fetch<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<usize, NotInTurn> {
-    if me.has_arrivals() { me.fetch(false, |signal| handle_signal(me, signal)) } else { Ok(0) }
-}
-
-/// Takes the oldest message and handles the signals before it.
-#[inline]
-pub(crate) fn next<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<Option<M>, NotInTurn> {
-    me.next(|signal| handle_signal(me, signal))
-}
 
 /// Handles a signal and returns what it became.
 ///
@@ -39,7 +25,7 @@ pub(crate) fn next<M: Send + 'static>(me: &Owner<ErlangTypes, M>) -> Result<Opti
 /// handled inline, where they are taken out of the inbox.
 #[inline]
 pub(crate) fn handle_signal<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
+    me: InTurn<'_, ErlangTypes, M>,
     signal: Signal,
 ) -> SignalOutcome<M> {
     if is_traced() {
@@ -47,8 +33,8 @@ pub(crate) fn handle_signal<M: Send + 'static>(
     }
     match signal {
         Signal::Down { reference, reason } => {
-            let (monitoring, convert) = with_local(me, |local| {
-                let rare = local.rare();
+            let (monitoring, convert) = me.local(|local| {
+                let rare = local.extended();
                 // L7: a process that is about to end receives nothing more.
                 (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
             });
@@ -60,7 +46,7 @@ pub(crate) fn handle_signal<M: Send + 'static>(
             converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
         }
         Signal::LinkExit { from, reason } => {
-            let link = with_local(me, |local| local.rare().links.remove(from));
+            let link = me.local(|local| local.extended().links.remove(from));
             if link.is_some_and(|link| link.is_up()) {
                 return handle_exit_signal(me, Some(from), reason, Origin::Link);
             }
@@ -75,47 +61,47 @@ pub(crate) fn handle_signal<M: Send + 'static>(
 #[cold]
 #[inline(never)]
 fn handle_other_signal<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
+    me: InTurn<'_, ErlangTypes, M>,
     signal: Signal,
 ) -> SignalOutcome<M> {
     match signal {
         Signal::Exit { from, reason } => {
             let by = match from {
-                Some(sender) if sender == ProcessId::of_owner(me) => Origin::Itself,
+                Some(sender) if sender == ProcessId::of(&me) => Origin::Itself,
                 None if is_stopping() => Origin::Stop,
                 _ => Origin::Other,
             };
             handle_exit_signal(me, from, reason, by)
         }
         Signal::AliasExit { alias, from, reason } => {
-            if with_local(me, |local| local.has_alias(alias)) {
+            if me.local(|local| local.has_alias(alias)) {
                 return handle_exit_signal(me, Some(from), reason, Origin::Other);
             }
             contain(|| drop(reason));
             SignalOutcome::Nothing
         }
         Signal::WatchEnd(watch) => {
-            with_local(me, |local| local.watch_end(watch));
+            me.local(|local| local.watch_end(watch));
             SignalOutcome::Nothing
         }
         Signal::Named => {
-            with_local(me, |local| local.rare().named = true);
+            me.local(|local| local.extended().named = true);
             SignalOutcome::Nothing
         }
         Signal::Follow(buffer) => {
             trace(true);
-            let before = with_local(me, |local| local.rare().rare().followed.replace(buffer));
+            let before = me.local(|local| local.extended().rare().followed.replace(buffer));
             // WHY: `contain`, here and below, because the trace buffer holds user code.
             contain(|| drop(before));
             SignalOutcome::Nothing
         }
         Signal::Unfollow(buffer) => {
-            let before = with_local(me, |local| local.unfollow(&buffer));
+            let before = me.local(|local| local.unfollow(&buffer));
             contain(|| drop((before, buffer)));
             SignalOutcome::Nothing
         }
         Signal::Aliased { alias, message } => {
-            let good = with_local(me, |local| local.answers_to(alias));
+            let good = me.local(|local| local.answers_to(alias));
             match if good { message.downcast::<M>() } else { Err(message) } {
                 Ok(message) => SignalOutcome::Message(ConvertedMessage::new(*message, 0)),
                 Err(unread) => {
@@ -128,36 +114,36 @@ fn handle_other_signal<M: Send + 'static>(
             }
         }
         // For other processes, a process that is about to end has ended.
-        signal if with_local(me, |local| local.exiting()) => {
-            answer_as_ended(ProcessId::of_owner(me), signal);
+        signal if me.local(|local| local.exiting()) => {
+            answer_as_ended(ProcessId::of(&me), signal);
             SignalOutcome::Nothing
         }
         Signal::Link(peer) => {
-            with_local(me, |local| local.rare().linked_by(peer));
+            me.local(|local| local.extended().linked_by(peer));
             SignalOutcome::Nothing
         }
         Signal::Unlink { from, id: number } => {
             let peer = ProcessId::of(&from);
-            let link = with_local(me, |local| local.rare().unlinked_by(peer));
+            let link = me.local(|local| local.extended().unlinked_by(peer));
             drop(link);
-            send_signal(&from, Signal::UnlinkAck { from: ProcessId::of_owner(me), id: number });
+            send_signal(&from, Signal::UnlinkAck { from: ProcessId::of(&me), id: number });
             SignalOutcome::Nothing
         }
         Signal::UnlinkAck { from, id } => {
-            drop(with_local(me, |local| local.rare().unlink_acknowledged(from, id)));
+            drop(me.local(|local| local.extended().unlink_acknowledged(from, id)));
             SignalOutcome::Nothing
         }
         Signal::Monitor { reference, watcher } => {
-            with_local(me, |local| local.rare().watchers.insert_new(reference, watcher));
+            me.local(|local| local.extended().watchers.insert_new(reference, watcher));
             SignalOutcome::Nothing
         }
         Signal::Demonitor(reference) => {
-            drop(with_local(me, |local| local.rare().watchers.remove(reference)));
+            drop(me.local(|local| local.extended().watchers.remove(reference)));
             SignalOutcome::Nothing
         }
         Signal::Group(reference, event) => {
             // N2: unless the group monitor was removed.
-            match with_local(me, |local| local.watches_group(reference)) {
+            match me.local(|local| local.watches_group(reference)) {
                 Some(convert) => {
                     converted::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, *event))
                 }
@@ -173,7 +159,7 @@ fn handle_other_signal<M: Send + 'static>(
             unreachable!("`handle_signal` handles these")
         }
         Signal::Describe(asker) => {
-            let details = with_local(me, |local| local.describe());
+            let details = me.local(|local| local.describe());
             // The send fails if the caller has given up.
             let _ = asker.send(details);
             SignalOutcome::Nothing
@@ -181,26 +167,17 @@ fn handle_other_signal<M: Send + 'static>(
     }
 }
 
-/// Runs `f` on the process's private state. Signals are handled in the process's own turn.
-#[inline]
-fn with_local<M: Send + 'static, R>(
-    me: &Owner<ErlangTypes, M>,
-    f: impl FnOnce(&mut LocalState) -> R,
-) -> R {
-    me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
-}
-
 /// Handles an exit signal (L3, L4).
 fn handle_exit_signal<M: Send + 'static>(
-    me: &Owner<ErlangTypes, M>,
+    me: InTurn<'_, ErlangTypes, M>,
     from: Option<ProcessId>,
     reason: ExitReason,
     by: Origin,
 ) -> SignalOutcome<M> {
-    if let Some(convert) = with_local(me, |local| local.traps(&reason, by)) {
+    if let Some(convert) = me.local(|local| local.traps(&reason, by)) {
         return converted::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
     }
-    let (ends, unused) = with_local(me, |local| local.receive_exit(reason, by));
+    let (ends, unused) = me.local(|local| local.receive_exit(reason, by));
     contain(|| drop(unused));
     if ends { end_process() } else { SignalOutcome::Nothing }
 }
@@ -218,14 +195,14 @@ fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
 
 /// Converts a notice of type `T` into a message, with user code.
 fn converted<M: Send + 'static, T>(
-    me: &Owner<ErlangTypes, M>,
+    me: InTurn<'_, ErlangTypes, M>,
     make: impl FnOnce() -> ConvertedMessage<M>,
 ) -> SignalOutcome<M> {
     match catch(make) {
         Ok(sealed) => SignalOutcome::Message(sealed),
         Err(reason) => {
-            report(me, &reason, std::any::type_name::<T>());
-            let unused = with_local(me, |local| local.end(reason));
+            report(&me, &reason, std::any::type_name::<T>());
+            let unused = me.local(|local| local.end(reason));
             contain(|| drop(unused));
             end_process()
         }

@@ -103,7 +103,9 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn link(&self, to: impl ToProcess) {
         let (other, peer) = (to.id(), to.find().0);
-        if other == self.id() || !self.with_local(|local| local.rare().link(other, peer.as_ref())) {
+        if other == self.id()
+            || !self.with_local(|local| local.extended().link(other, peer.as_ref()))
+        {
             return;
         }
         let told = peer.is_some_and(|peer| peer.signal(Signal::Link(self.peer())).is_ok());
@@ -120,12 +122,12 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn unlink(&self, from: impl ToProcess) {
         let (other, number) = (from.id(), self.reference().number());
-        let Some(peer) = self.with_local(|local| local.rare().unlink(other, number)) else {
+        let Some(peer) = self.with_local(|local| local.extended().unlink(other, number)) else {
             return;
         };
         if peer.signal(Signal::Unlink { from: self.peer(), id: number }).is_err() {
             // The peer has ended. Its signals about this link precede any later signal of the peer.
-            drop(self.with_local(|local| local.rare().unlink_acknowledged(other, number)));
+            drop(self.with_local(|local| local.extended().unlink_acknowledged(other, number)));
         }
     }
 
@@ -159,8 +161,9 @@ impl<M: Send + 'static> Process<M> {
         M: From<Exit>,
     {
         let convert = Erased::new::<OfExit<M>>(sealed);
-        let before = self
-            .with_local(|local| std::mem::replace(&mut local.rare().trap, trap.then_some(convert)));
+        let before = self.with_local(|local| {
+            std::mem::replace(&mut local.extended().trap, trap.then_some(convert))
+        });
         before.is_some()
     }
 
@@ -229,6 +232,8 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     fn local_of_child<N: Send + 'static>(&self, pid: &Pid<N>) {
         let child = pid.address().clone().untyped();
-        self.with_local(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
+        self.with_local(|local| {
+            local.extended().links.insert_new(pid.id(), Link::new(Some(child)))
+        });
     }
 }

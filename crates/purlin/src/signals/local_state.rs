@@ -117,7 +117,7 @@ impl LocalState {
     }
 
     #[inline]
-    pub(crate) fn rare(&mut self) -> &mut ExtendedState {
+    pub(crate) fn extended(&mut self) -> &mut ExtendedState {
         if self.seen().is_none() {
             self.extend();
         }
@@ -241,7 +241,7 @@ impl LocalState {
         reason: ExitReason,
         origin: Origin,
     ) -> (bool, Option<ExitReason>) {
-        let exit = &mut self.rare().exit;
+        let exit = &mut self.extended().exit;
         match exit {
             // The stop of the node replaces the reason of a process that did not end in time by
             // `killed`.
@@ -261,7 +261,7 @@ impl LocalState {
     /// Sets the exit reason, unless the process is about to end already. Returns the unused
     /// reason for the caller to drop.
     pub(crate) fn end(&mut self, reason: ExitReason) -> Option<ExitReason> {
-        match &mut self.rare().exit {
+        match &mut self.extended().exit {
             Some(_) => Some(reason),
             none => {
                 *none = Some(reason);
@@ -274,7 +274,7 @@ impl LocalState {
     /// Returns the unused reason for the caller to drop.
     pub(crate) fn call_exit(&mut self, reason: ExitReason) -> Option<ExitReason> {
         let unused = self.end(reason);
-        self.rare().called_exit |= unused.is_none();
+        self.extended().called_exit |= unused.is_none();
         unused
     }
 
@@ -291,7 +291,7 @@ impl LocalState {
 
     /// Adds a future that waits for the end of the process.
     pub(crate) fn watch_end(&mut self, watch: Arc<EndWatch>) {
-        let watches = &mut self.rare().rare().at_end;
+        let watches = &mut self.extended().rare().at_end;
         if watches.len() == watches.capacity() {
             // A future that was dropped no longer holds its `EndWatch`.
             watches.retain(|watch| Arc::strong_count(watch) > 1);

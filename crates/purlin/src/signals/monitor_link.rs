@@ -4,7 +4,6 @@ use std::num::NonZero;
 
 use crate::ProcessId;
 use crate::node::erlang_types::Peer;
-use crate::process::exit_status::ExitStatus;
 use crate::signals::notices::Monitored;
 use crate::signals::reference::Reference;
 use crate::signals::signal::{Signal, send_signal};
@@ -25,13 +24,6 @@ impl Link {
 
     pub(crate) fn is_up(&self) -> bool {
         self.unlinking.is_none()
-    }
-
-    /// Sends the exit signal of the link, because the process that holds this end has ended.
-    pub(crate) fn ended(self, me: ProcessId, status: &ExitStatus) {
-        if let (Some(peer), None) = (self.peer, self.unlinking) {
-            send_signal(&peer, Signal::LinkExit { from: me, reason: status.reason() });
-        }
     }
 }
 

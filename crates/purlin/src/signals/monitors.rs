@@ -113,7 +113,7 @@ impl<M: Send + 'static> Process<M> {
         M: From<Down>,
     {
         self.with_local(|local| {
-            let rare = local.rare();
+            let rare = local.extended();
             rare.down = Some(Erased::new::<OfDown<M>>(sealed));
             rare.monitors.insert_new(reference, monitoring);
         });
@@ -126,7 +126,7 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn demonitor(&self, monitor: MonitorRef) -> bool {
-        let monitoring = self.with_local(|local| local.rare().monitors.remove(monitor.0));
+        let monitoring = self.with_local(|local| local.extended().monitors.remove(monitor.0));
         monitoring.map(|monitoring| monitoring.over(monitor.0)).is_some()
     }
 
@@ -141,8 +141,7 @@ impl<M: Send + 'static> Process<M> {
     pub fn demonitor_flush(&self, monitor: MonitorRef) -> bool {
         let was_there = self.demonitor(monitor);
         if !was_there {
-            let fired = self.owner().withdraw(monitor.0.number());
-            drop(fired.unwrap_or_else(|_| self.not_here()));
+            drop(self.in_turn(|me| me.mailbox().withdraw(monitor.0.number())));
         }
         was_there
     }

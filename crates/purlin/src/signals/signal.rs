@@ -66,23 +66,6 @@ fn release_waiter(unread: Signal) {
     contain(|| drop(unread));
 }
 
-/// Answers for a process that has ended or is about to end.
-pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
-    match signal {
-        // L6
-        Signal::Link(peer) => {
-            send_signal(&peer, Signal::LinkExit { from: me, reason: ExitReason::NoProcess });
-        }
-        Signal::Unlink { from, id } => send_signal(&from, Signal::UnlinkAck { from: me, id }),
-        // D2
-        Signal::Monitor { reference, watcher } => {
-            send_signal(&watcher, Signal::Down { reference, reason: ExitReason::NoProcess });
-        }
-        Signal::WatchEnd(watch) => watch.wake(),
-        unanswered => release_waiter(unanswered),
-    }
-}
-
 /// Wakes a waker, which may be user code, and contains its panic.
 pub(crate) fn wake(waker: Waker) {
     contain(|| waker.wake());

@@ -1,18 +1,14 @@
-//! Small map: inline storage for one entry, a list for a few, a hash table for many.
+//! Small map: inline storage for one entry, a hash table for more.
 //!
 //! Links and monitors are kept in such maps: nearly every process has at most one of them, and a
 //! supervisor may have as many as the node has processes.
 //!
-//! COST: no allocation for the first entry; a linear scan up to [`FEW`] entries; beyond that a
-//! hash.
+//! COST: no allocation for the first entry; a hash for each operation on more.
 
 use std::hash::Hash;
-use std::mem::{forget, replace};
+use std::mem::{forget, replace, take};
 
 use rustc_hash::FxHashMap;
-
-/// Maximum number of entries that are scanned linearly.
-const FEW: usize = 12;
 
 /// A map that chooses its storage by its size.
 #[derive(Debug, Default)]
@@ -20,7 +16,6 @@ pub(crate) enum SmallMap<K, V> {
     #[default]
     Empty,
     One(K, V),
-    Few(Vec<(K, V)>),
     Many(FxHashMap<K, V>),
 }
 
@@ -30,7 +25,6 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::Empty => None,
             Self::One(k, value) => (*k == key).then_some(value),
-            Self::Few(few) => few.iter_mut().find(|(k, _)| *k == key).map(|(_, value)| value),
             Self::Many(many) => many.get_mut(&key),
         }
     }
@@ -49,61 +43,38 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
 
     #[cold]
     fn insert_another(&mut self, key: K, value: V) {
-        match self {
-            Self::Few(few) if few.len() < FEW => few.push((key, value)),
-            Self::Many(many) => {
-                many.insert(key, value);
-            }
-            Self::Few(few) => {
-                let mut many: FxHashMap<K, V> = std::mem::take(few).into_iter().collect();
-                many.insert(key, value);
-                *self = Self::Many(many);
-            }
-            Self::Empty | Self::One(..) => {
-                let mut few = Vec::with_capacity(4);
-                self.drain(|key, value| few.push((key, value)));
-                few.push((key, value));
-                *self = Self::Few(few);
-            }
-        }
+        let mut many = match take(self) {
+            Self::Empty => FxHashMap::default(),
+            Self::One(key, value) => FxHashMap::from_iter([(key, value)]),
+            Self::Many(many) => many,
+        };
+        many.insert(key, value);
+        *self = Self::Many(many);
     }
 
     /// Removes an entry. Returns memory when few of many entries are left.
     #[inline]
     pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         match self {
-            Self::Empty => None,
-            Self::One(k, _) if *k != key => None,
-            Self::One(..) => match std::mem::take(self) {
+            Self::One(k, _) if *k == key => match take(self) {
                 Self::One(_, value) => Some(value),
                 _ => None,
             },
-            _ => self.remove_from_several(key),
+            Self::Empty | Self::One(..) => None,
+            Self::Many(_) => self.remove_from_many(key),
         }
     }
 
     #[cold]
-    fn remove_from_several(&mut self, key: K) -> Option<V> {
-        match self {
-            Self::Empty | Self::One(..) => None,
-            Self::Few(few) => {
-                let place = few.iter().position(|(k, _)| *k == key)?;
-                let (_, value) = few.swap_remove(place);
-                if few.is_empty() {
-                    *self = Self::Empty;
-                }
-                Some(value)
-            }
-            Self::Many(many) => {
-                let value = many.remove(&key);
-                if many.len() < FEW / 2 {
-                    *self = Self::Few(many.drain().collect());
-                } else if many.len() < many.capacity() / 8 {
-                    many.shrink_to(2 * many.len());
-                }
-                value
-            }
+    fn remove_from_many(&mut self, key: K) -> Option<V> {
+        let Self::Many(many) = self else { return None };
+        let value = many.remove(&key);
+        if many.is_empty() {
+            *self = Self::Empty;
+        } else if many.len() < many.capacity() / 8 {
+            many.shrink_to(2 * many.len());
         }
+        value
     }
 
     /// Calls `f` for every entry.
@@ -111,7 +82,6 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::Empty => {}
             Self::One(key, value) => f(*key, value),
-            Self::Few(few) => few.iter().for_each(|(key, value)| f(*key, value)),
             Self::Many(many) => many.iter().for_each(|(key, value)| f(*key, value)),
         }
     }
@@ -119,10 +89,9 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
     /// Removes all entries and calls `f` for each.
     #[inline]
     pub(crate) fn drain(&mut self, mut f: impl FnMut(K, V)) {
-        match std::mem::take(self) {
+        match take(self) {
             Self::Empty => {}
             Self::One(key, value) => f(key, value),
-            Self::Few(few) => few.into_iter().for_each(|(key, value)| f(key, value)),
             Self::Many(many) => many.into_iter().for_each(|(key, value)| f(key, value)),
         }
     }

@@ -94,16 +94,16 @@ impl<S> Children<S> {
     }
 
     /// Appends a child and returns its key. The caller has checked that its id is free.
-    pub(crate) fn add(&mut self, spec: Spec<S>, place: ChildState) -> Key {
+    pub(crate) fn add(&mut self, spec: Spec<S>, state: ChildState) -> Key {
         let key = self.next;
         self.next = Key(key.0 + 1);
         if let Some(by_id) = &mut self.by_id {
             by_id.insert(spec.id.clone(), key);
         }
-        if let Some(process) = place.process() {
+        if let Some(process) = state.process() {
             self.by_process.insert(process, key);
         }
-        self.in_order.insert(key, Child { spec, state: place });
+        self.in_order.insert(key, Child { spec, state });
         key
     }
 
@@ -121,12 +121,12 @@ impl<S> Children<S> {
     }
 
     /// Changes the process state of a child.
-    pub(crate) fn put(&mut self, key: Key, place: ChildState) {
+    pub(crate) fn put(&mut self, key: Key, state: ChildState) {
         let Some(child) = self.in_order.get_mut(&key) else { return };
-        if let Some(before) = std::mem::replace(&mut child.state, place).process() {
+        if let Some(before) = std::mem::replace(&mut child.state, state).process() {
             self.by_process.remove(&before);
         }
-        if let Some(process) = place.process() {
+        if let Some(process) = state.process() {
             self.by_process.insert(process, key);
         }
     }

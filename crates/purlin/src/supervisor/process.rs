@@ -52,9 +52,8 @@ pub(super) async fn supervise(
     let window = spec.window();
     let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
-    let keeper = SupervisorCore::new(strategy, auto_shutdown, window, ProcessEffects { me, title });
-    let supervisor = Supervisor { core: keeper, template, parent };
-    supervisor.run(children).await
+    let core = SupervisorCore::new(strategy, auto_shutdown, window, ProcessEffects { me, title });
+    Supervisor { core, template, parent }.run(children).await
 }
 
 struct Supervisor {
@@ -80,11 +79,11 @@ impl Supervisor {
 
     /// Handles one message. Returns the exit reason if the supervisor is to end.
     async fn handle_message(&mut self, mail: Mail) -> Option<ExitReason> {
-        let keeper = &mut self.core;
+        let core = &mut self.core;
         let next = match mail {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
-            Mail::TryAgain(key) => keeper.try_again(key).await,
+            Mail::TryAgain(key) => core.try_again(key).await,
             other => {
                 self.answer(other).await;
                 Next::GoOn
@@ -110,7 +109,7 @@ impl Supervisor {
     }
 
     async fn answer(&mut self, request: Mail) {
-        let keeper = &mut self.core;
+        let core = &mut self.core;
         match request {
             Mail::AreYouUp(reply) => reply.send(()),
             // The children of a dynamic supervisor are started from its template only.
@@ -118,19 +117,19 @@ impl Supervisor {
                 reply.send(Err(StartChildError::OtherArguments));
             }
             Mail::StartChild(child, reply) => {
-                let checked = check(&child.id, &child.settings, keeper.auto_shutdown);
+                let checked = check(&child.id, &child.settings, core.auto_shutdown);
                 reply.send(match checked {
-                    Ok(()) => keeper.start_child(*child).await,
+                    Ok(()) => core.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
                 });
             }
             Mail::StartWith(arguments, reply) => reply.send(self.start_with(arguments).await),
-            Mail::RestartChild(id, reply) => reply.send(keeper.restart_child(&id).await),
-            Mail::DeleteChild(id, reply) => reply.send(keeper.delete_child(&id)),
-            Mail::TerminateChild(id, reply) => reply.send(keeper.terminate_child(&id).await),
-            Mail::TerminateProcess(pid, reply) => reply.send(keeper.terminate_dynamic(pid).await),
-            Mail::WhichChildren(reply) => reply.send(keeper.which()),
-            Mail::CountChildren(reply) => reply.send(keeper.count()),
+            Mail::RestartChild(id, reply) => reply.send(core.restart_child(&id).await),
+            Mail::DeleteChild(id, reply) => reply.send(core.delete_child(&id)),
+            Mail::TerminateChild(id, reply) => reply.send(core.terminate_child(&id).await),
+            Mail::TerminateProcess(pid, reply) => reply.send(core.terminate_dynamic(pid).await),
+            Mail::WhichChildren(reply) => reply.send(core.which()),
+            Mail::CountChildren(reply) => reply.send(core.count()),
             // The `Down` of a monitor that has been given up, or a message that is not a request.
             Mail::Down(_) | Mail::Exit(_) | Mail::TryAgain(_) | Mail::Stop(_) => {}
         }

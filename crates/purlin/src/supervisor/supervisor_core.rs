@@ -46,13 +46,13 @@ impl<H: Effects> SupervisorCore<H> {
         strategy: Strategy,
         auto_shutdown: AutoShutdown,
         intensity: Intensity,
-        hands: H,
+        effects: H,
     ) -> Self {
         let children = match strategy {
             Strategy::SimpleOneForOne => Children::nameless(),
             _ => Children::named(),
         };
-        Self { strategy, auto_shutdown, intensity, children, effects: hands }
+        Self { strategy, auto_shutdown, intensity, children, effects }
     }
 
     /// Starts the initial children, in order. If one fails to start, those before it are stopped.

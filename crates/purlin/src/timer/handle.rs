@@ -182,7 +182,6 @@ impl Node {
     }
 }
 
-#[inline]
 fn send_after<M: Send + 'static>(
     wheel: &TimerWheel,
     to: &Pid<M>,

@@ -8,9 +8,9 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use purlin_sched::TimerWheel;
 
@@ -101,7 +101,8 @@ pub struct Status {
 pub(crate) struct TraceBuffer {
     pub(super) options: Options,
     clock: TimerWheel,
-    state: AtomicU8,
+    /// Why the trace has stopped; unset while it is running.
+    stopped: OnceLock<State>,
     lost: AtomicU64,
     left_out: AtomicU64,
     notes: SyncSender<Event>,
@@ -128,11 +129,10 @@ struct Followed {
 
 impl TraceBuffer {
     pub(super) fn new(options: Options, clock: TimerWheel) -> Self {
-        let state = AtomicU8::new(number(State::Running));
         let (lost, left_out) = Default::default();
         let (notes, written) = sync_channel(NOTES);
         let pages = Mutex::new(Pages::new(written));
-        Self { options, clock, state, lost, left_out, notes, pages }
+        Self { options, clock, stopped: OnceLock::new(), lost, left_out, notes, pages }
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -141,38 +141,26 @@ impl TraceBuffer {
     }
 
     pub(super) fn state(&self) -> State {
-        // ORDER: relaxed: a thread that sees the change late records one event more.
-        match self.state.load(Ordering::Relaxed) {
-            0 => State::Running,
-            1 => State::Ended,
-            2 => State::TooFast,
-            _ => State::Enough,
-        }
+        self.stopped.get().copied().unwrap_or(State::Running)
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.state() == State::Running
+        self.stopped.get().is_none()
     }
 
     /// Stops the trace, unless it has stopped.
     pub(super) fn stop(&self, why: State) {
-        let (running, relaxed) = (number(State::Running), Ordering::Relaxed);
         // The first stop determines the state.
-        let _ = self.state.compare_exchange(running, number(why), relaxed, relaxed);
+        let _ = self.stopped.set(why);
     }
 
     /// Adds a process to the traced ones.
     pub(super) fn enter(&self, id: ProcessId) -> Result<(), FollowError> {
-        let state = self.state();
-        if state != State::Running {
-            return Err(FollowError::Stopped(state));
+        if let Some(state) = self.stopped.get() {
+            return Err(FollowError::Stopped(*state));
         }
-        let most = self.options.processes;
-        if self.enter_among(&mut self.pages(), id) {
-            Ok(())
-        } else {
-            Err(FollowError::TooMany(most))
-        }
+        let entered = self.enter_among(&mut self.pages(), id);
+        entered.then_some(()).ok_or(FollowError::TooMany(self.options.processes))
     }
 
     /// Adds a child that a traced process has just spawned, in the parent's turn, without waiting for the lock.
@@ -308,15 +296,6 @@ impl Pages {
         }
         self.events.push_back(event);
         Ok(())
-    }
-}
-
-fn number(state: State) -> u8 {
-    match state {
-        State::Running => 0,
-        State::Ended => 1,
-        State::TooFast => 2,
-        State::Enough => 3,
     }
 }
 

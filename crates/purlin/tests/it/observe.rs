@@ -67,9 +67,7 @@ fn a_survey_agrees_with_process_info() {
         (info.function, info.message_type)
     );
     assert_eq!(seen.process_type.bytes(), info.memory);
-    assert!(
-        !seen.has_extended_state && !seen.process_type.supervises() && seen.waits_for.is_none()
-    );
+    assert!(!seen.has_extended_state && !seen.supervises() && seen.waits_for.is_none());
     node.register("sam", &pid).expect("the name is free");
     until("it knows its name", || one(&node, pid.id()).is_some_and(|seen| seen.has_extended_state));
     let mut names = Vec::new();
@@ -231,8 +229,8 @@ fn supervisors_are_marked_as_such() {
         let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
         let other = spawn(idle);
         let node = Node::current().expect("a process has a node");
-        assert!(one(&node, supervisor.id()).is_some_and(|seen| seen.process_type.supervises()));
-        assert!(one(&node, other.id()).is_some_and(|seen| !seen.process_type.supervises()));
+        assert!(one(&node, supervisor.id()).is_some_and(|seen| seen.supervises()));
+        assert!(one(&node, other.id()).is_some_and(|seen| !seen.supervises()));
     });
     stop(&node);
 }

@@ -22,8 +22,8 @@ use crate::table::Slot;
 
 /// Reference to a process of any message type.
 pub struct Ref<W: RuntimeTypes> {
-    base: NonNull<Base>,
-    world: PhantomData<fn(W)>,
+    pub(super) base: NonNull<Base>,
+    types: PhantomData<fn(W)>,
 }
 
 /// Reference to a process that receives `M`.
@@ -32,41 +32,43 @@ pub struct Address<W: RuntimeTypes, M> {
     message: PhantomData<fn(M)>,
 }
 
-/// Message that [`Address::send`] did not send.
+/// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Unsent<M> {
-    /// The process has ended.
-    Ended(M),
-    /// The mailbox has a bound.
-    Bounded(M),
-}
-
-/// Message that [`Address::send_bounded`] did not send.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Refused<M> {
-    /// The process has ended.
-    Ended(M),
-    /// The mailbox is full.
+pub enum SendError<M> {
+    /// The process has ended: Erlang's `noproc`.
+    NoProcess(M),
+    /// The mailbox of the process is full.
     Full(M),
 }
 
-impl<M> std::fmt::Debug for Unsent<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Ended(_) => "Ended(..)",
-            Self::Bounded(_) => "Bounded(..)",
-        })
+impl<M> SendError<M> {
+    /// Returns the message.
+    pub fn into_inner(self) -> M {
+        match self {
+            Self::NoProcess(message) | Self::Full(message) => message,
+        }
     }
 }
 
-impl<M> std::fmt::Debug for Refused<M> {
+impl<M> std::fmt::Debug for SendError<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Ended(_) => "Ended(..)",
+            Self::NoProcess(_) => "NoProcess(..)",
             Self::Full(_) => "Full(..)",
         })
     }
 }
+
+impl<M> std::fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoProcess(_) => "noproc: sending to a process that has ended",
+            Self::Full(_) => "sending to a process whose mailbox is full",
+        })
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}
 
 // SAFETY: everything reachable through a `Ref` is atomic, or `W::Shared`, which is `Sync`; the
 // signals it sends are `Send`.
@@ -78,12 +80,11 @@ impl<W: RuntimeTypes> Clone for Ref<W> {
     fn clone(&self) -> Self {
         // SAFETY: the handle holds a reference.
         unsafe { deferred_rc::retain(self.base) };
-        Self { base: self.base, world: PhantomData }
+        Self { base: self.base, types: PhantomData }
     }
 }
 
 impl<W: RuntimeTypes> Drop for Ref<W> {
-    #[inline]
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
         unsafe { deferred_rc::release(self.base) }
@@ -100,11 +101,10 @@ impl<W: RuntimeTypes> Ref<W> {
     /// # Safety
     /// `base` is a cell of this type family, and the handle takes over a reference.
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
-        Self { base, world: PhantomData }
+        Self { base, types: PhantomData }
     }
 
-    #[inline(always)]
-    fn base(&self) -> &Base {
+    pub(super) fn base(&self) -> &Base {
         // SAFETY: the handle holds a reference.
         unsafe { self.base.as_ref() }
     }
@@ -163,7 +163,6 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     /// Returns the bound of its mailbox, if it has one.
-    #[inline]
     pub fn bound(&self) -> Option<&Bound> {
         // SAFETY: the handle holds a reference.
         unsafe { bound(self.base) }
@@ -186,7 +185,7 @@ impl<W: RuntimeTypes> Ref<W> {
 
     /// Returns whether the process has ended and the contents of its inbox have been dropped.
     pub fn is_drained(&self) -> bool {
-        // ORDER: acquire from `turn::wind_up`: the messages have been dropped and counted.
+        // ORDER: acquire from `end::close`: the messages have been dropped and counted.
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
     }
 
@@ -210,7 +209,6 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     /// Converts into a counted reference, which the caller must drop with `deferred_rc::release`.
-    #[inline]
     pub(crate) fn into_base(self) -> NonNull<Base> {
         std::mem::ManuallyDrop::new(self).base
     }
@@ -224,7 +222,6 @@ impl<W: RuntimeTypes> Ref<W> {
 /// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
 /// lives in the same node core. Call [`clear_waits_for`](crate::clear_waits_for) in a turn of the process to clear the
 /// record; dropping an unfinished [`ReplyReceiver`](crate::ReplyReceiver) does so.
-#[inline]
 pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `context::current_slot`.
@@ -286,7 +283,7 @@ unsafe fn push_traced(base: NonNull<Base>, header: NonNull<Header>, class: Class
     }
 }
 
-/// [`push`] for a signal, compiled once for all worlds.
+/// [`push`] for a signal, compiled once for all type families.
 ///
 /// # Safety
 /// As for [`push`].
@@ -322,12 +319,6 @@ impl<W: RuntimeTypes, M> Clone for Address<W, M> {
     }
 }
 
-impl<W: RuntimeTypes, M> std::fmt::Debug for Address<W, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Address").field(&self.to.slot()).finish()
-    }
-}
-
 impl<W: RuntimeTypes, M> std::ops::Deref for Address<W, M> {
     type Target = Ref<W>;
 
@@ -345,52 +336,48 @@ impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
         Self { to: unsafe { Ref::new(base) }, message: PhantomData }
     }
 
-    /// Sends a message. Returns it if the process has ended, or if its mailbox has a bound; use
-    /// [`Address::send_bounded`] then.
+    /// Sends a message, to a bounded mailbox in the given mode. Returns it if the process has ended
+    /// or the mailbox is full.
     ///
-    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
+    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap; with a bound one
+    /// more compare-and-swap.
     #[inline]
-    pub fn send(&self, message: M) -> Result<(), Unsent<M>> {
+    pub fn send(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
         if self.to.bound().is_some() {
-            return Err(Unsent::Bounded(message));
+            return self.send_bounded(message, mode);
         }
         let header = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         match unsafe { push(self.to.base, header, Class::Message) } {
-            true => Ok(()),
+            true => Ok(SendOutcome::Done),
             // SAFETY: a refused header is owned by the caller again.
-            false => Err(Unsent::Ended(unsafe { refused(header) })),
+            false => Err(SendError::NoProcess(unsafe { refused(header) })),
         }
     }
 
-    /// Sends a message to a bounded mailbox in the given mode. Returns it if the process has ended
-    /// or the mailbox is full.
-    ///
-    /// COST: as [`Address::send`], and one more compare-and-swap.
+    /// WHY the bound is not passed: the common case of `send` then takes one instruction less.
     #[cold]
-    pub fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, Refused<M>> {
-        let base = self.to.base;
-        let bound = self.to.bound();
-        let cell = self.to.base();
-        let entry =
-            bound.map_or(Admission::Within, |bound| bound.admit(&cell.inbox, &cell.received, mode));
+    fn send_bounded(&self, message: M, mode: SendMode) -> Result<SendOutcome, SendError<M>> {
+        let Some(bound) = self.to.bound() else { unreachable!("`send` has found the bound") };
+        let (base, cell) = (self.to.base, self.to.base());
+        let entry = bound.admit(&cell.inbox, &cell.received, mode);
         match entry {
             Admission::Within | Admission::Past => {}
-            Admission::Full => return Err(Refused::Full(message)),
+            Admission::Full => return Err(SendError::Full(message)),
             Admission::Dropped => return Ok(SendOutcome::Done),
-            Admission::Ended => return Err(Refused::Ended(message)),
+            Admission::Ended => return Err(SendError::NoProcess(message)),
         }
         let header = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         if !unsafe { push(base, header, Class::Message) } {
             // SAFETY: a refused header is owned by the caller again.
-            return Err(Refused::Ended(unsafe { refused(header) }));
+            return Err(SendError::NoProcess(unsafe { refused(header) }));
         }
-        match bound {
+        if entry == Admission::Past {
             // SAFETY: the handle holds a reference.
-            Some(bound) if entry == Admission::Past => Ok(unsafe { handle_excess(base, bound) }),
-            _ => Ok(SendOutcome::Done),
+            return Ok(unsafe { handle_excess(base, bound) });
         }
+        Ok(SendOutcome::Done)
     }
 
     /// Converts to a reference without the message type.

@@ -1,4 +1,4 @@
-//! Code that depends on the types of a process: its body, and the functions of its vtable.
+//! Code that depends on the types of a process: its body, its vtable and most of its functions.
 //!
 //! All other code of a process is compiled once, in this crate.
 
@@ -7,16 +7,14 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use crate::catch_panic::catch_panic;
-use crate::inbox::batch::Batch;
 use crate::inbox::bound::MaybeBound;
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::memory::pool;
 use crate::process::cell::{Base, Cell, Front, HAS_LOCAL, Polled, VTable};
-use crate::process::node_base::NodeCoreInner;
-use crate::process::owner::Owner;
-use crate::sync::{Ordering, UnsafeCell};
-use crate::{End, Outgoing, RuntimeTypes};
+use crate::process::end::wind_up;
+use crate::process::owner::{InTurn, Owner};
+use crate::sync::UnsafeCell;
+use crate::{Outgoing, RuntimeTypes};
 
 /// Code of a process.
 pub trait Body<W: RuntimeTypes, M: Send + 'static>: Send + 'static {
@@ -26,10 +24,13 @@ pub trait Body<W: RuntimeTypes, M: Send + 'static>: Send + 'static {
     /// Bound of the mailbox, or `()`.
     type Bound: MaybeBound;
 
-    /// Runs one turn. `Ready` ends the process with its exit status. By then the body has dropped
-    /// everything it held, because it is not dropped afterwards. Must not unwind: unwinding aborts
-    /// the program.
-    fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<W::ExitStatus>;
+    /// Runs one turn. `Ready` ends the process with its exit status; the body is then dropped, in the
+    /// same turn. Unwinding, also out of the drop, aborts the program.
+    fn turn(
+        self: Pin<&mut Self>,
+        me: InTurn<'_, W, M>,
+        cx: &mut Context<'_>,
+    ) -> Poll<W::ExitStatus>;
 
     /// Returns the name shown in process listings.
     fn name() -> &'static str;
@@ -120,68 +121,17 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     // cell alive meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
     let polled = cell.body.with_mut(|body| {
-        // SAFETY: only the running turn accesses the body, and the cell never moves.
-        unsafe { Pin::new_unchecked(&mut *body) }.turn(&me, cx)
+        // SAFETY: only the running turn accesses the body, and the cell never moves. The turn
+        // outlives the call.
+        unsafe { Pin::new_unchecked(&mut *body).turn(InTurn::new(&me), cx) }
     });
     let Poll::Ready(exit_status) = polled else { return Polled::Pending };
+    // SAFETY: this is the last turn, so the body is not accessed again.
+    cell.body.with_mut(|body| unsafe { body.drop_in_place() });
     // SAFETY: this is the last turn, and no thread reads the field before the inbox is closed.
     // WHY not an assignment: it would drop the previous value, which is the default.
     cell.front.exit_status.with_mut(|place| unsafe { place.write(exit_status) });
     Polled::Ended
-}
-
-/// Drops the queued messages, hands the queued signals to the layer above and calls
-/// [`RuntimeTypes::closed`].
-///
-/// # Safety
-/// `base` is a cell of these types that has ended and is in no turn. The caller owns the batch,
-/// which came from the cell's inbox.
-unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
-    base: NonNull<Base>,
-    arrived: &Batch,
-) {
-    // SAFETY: the caller holds a reference to the cell, and its worker a handle on the node core.
-    let (front, node_state) = unsafe {
-        let front = base.cast::<Front<W>>().as_ref();
-        (front, &front.base.node.cast::<NodeCoreInner<W>>().as_ref().state)
-    };
-    // SAFETY: the process is in no turn, so only this thread accesses the field.
-    let mut local = front.local.with(|local| unsafe { &*local }.take());
-    let mut dropped = 0;
-    let mut discard = |header: NonNull<Header>| {
-        // SAFETY: the header came from this process's inbox or save queue, where envelopes are of
-        // class `Message` with payload `M`, or of class `Signal` with payload `W::Signal`.
-        unsafe {
-            match header.as_ref().class() {
-                Class::Message => {
-                    dropped += 1;
-                    catch_panic(|| drop(Envelope::<M>::open(header)));
-                }
-                Class::Signal => {
-                    W::undelivered(node_state, &mut local, Envelope::<W::Signal>::open(header).0);
-                }
-            }
-        }
-    };
-    // SAFETY: the process is in no turn, so only this thread accesses the save queue. No reference
-    // to it is held while user code runs.
-    let pop = || front.base.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
-    while let Some(header) = pop() {
-        discard(header);
-    }
-    let mut rest = arrived.oldest;
-    while let Some(header) = NonNull::new(rest) {
-        // SAFETY: the caller owns the batch.
-        rest = unsafe { header.as_ref().next() };
-        discard(header);
-    }
-    front.base.waiting.store(0, Ordering::Relaxed);
-    front.exit_status.with(|last| {
-        // SAFETY: the last turn wrote the field, and it is never written again.
-        let last = unsafe { &*last };
-        let end = End { slot: front.base.slot, shared: &front.shared, exit_status: last, dropped };
-        W::closed(node_state, &end, &mut local);
-    });
 }
 
 /// Drops a message that was sealed and not sent.
@@ -196,8 +146,8 @@ unsafe fn discard<M>(header: NonNull<Header>) {
 /// # Safety
 /// `base` is a cell of these types and no reference to it remains.
 unsafe fn free<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
-    // SAFETY: the block was taken for this same type. The body is not dropped: it ended holding
-    // nothing, or was never written. The inbox was emptied and the private state taken at the end.
+    // SAFETY: the block was taken for this same type. The body was dropped in the last turn, or
+    // never written. The inbox was emptied and the private state taken at the end.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();

@@ -19,7 +19,7 @@
 //!    the inbox closed may read it.
 //! 3. `save_queue`, `contention` and `local`: only the thread that runs the process's turn
 //!    (`context::is_running`).
-//! 4. `body`: only `turn`, which is exclusive because there is one right to schedule.
+//! 4. `body`: only `Runnable::run`, which is exclusive because there is one right to schedule.
 //! 5. `node`: valid until the process has left the table; see `node_core`.
 //!
 //! # References
@@ -156,11 +156,8 @@ pub(crate) struct NodeCoreBase {
 
 /// Scheduler of a node core's processes.
 pub trait Host: Send + Sync + 'static {
-    /// Queues a process if this thread is one of the host's workers. Otherwise returns it.
-    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable>;
-
-    /// Queues a process from any other thread.
-    fn schedule_from_outside(&self, runnable: Runnable);
+    /// Queues a process. Called on any thread.
+    fn schedule(&self, runnable: Runnable);
 }
 
 /// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.

@@ -174,7 +174,7 @@ pub fn current_slot() -> Option<Slot> {
 }
 
 /// Calls `f` with the private state of the current process, if it is of type family `W`. As for
-/// [`Owner::local`](crate::Owner::local), `f` runs no user code.
+/// [`InTurn::local`](crate::InTurn::local), `f` runs no user code.
 pub fn current_local<W: RuntimeTypes, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
     let base = NonNull::new(running().cast_mut())?;
     // SAFETY: as in `current_slot`.

@@ -5,6 +5,8 @@ pub(crate) mod body;
 pub(crate) mod cell;
 pub(crate) mod context;
 pub(crate) mod deferred_rc;
+pub(crate) mod end;
+pub(crate) mod mailbox;
 pub(crate) mod node_base;
 pub(crate) mod owner;
 pub(crate) mod sealed_message;

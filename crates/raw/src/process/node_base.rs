@@ -195,25 +195,35 @@ impl NodeCoreBase {
     /// The node core is valid, and the process in `runnable` is in its table.
     #[inline]
     unsafe fn schedule(node_core: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract, and a worker of this host has a handle on the node core.
-        let here = unsafe { node_core.as_ref() }.host.schedule_here(runnable);
-        if let Err(runnable) = here {
-            // SAFETY: by the contract: the right to run came back, so the process has not run and
-            // is in the table.
-            unsafe { Self::schedule_from_outside(node_core, runnable) }
+        // SAFETY: by the contract.
+        let this = unsafe { node_core.as_ref() };
+        // A worker has a handle, which keeps the node core valid if the process ends meanwhile.
+        if this.slot_cache().is_some() {
+            this.host.schedule(runnable);
+        } else {
+            // SAFETY: by the contract.
+            unsafe { Self::with_handle(node_core, |_| this.host.schedule(runnable)) }
         }
     }
 
+    /// Calls `f` while the node core cannot be freed. Passes whether a handle keeps it valid; if
+    /// not, the last handle has been dropped, and the node core is leaked.
+    ///
     /// # Safety
-    /// As for [`NodeCoreBase::schedule`].
+    /// A process is in the table; `f` vacates its slot only if a handle keeps the node core valid.
     #[cold]
-    unsafe fn schedule_from_outside(node_core: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract.
-        let base = unsafe { node_core.as_ref() };
-        base.handles.fetch_add(1, Ordering::Relaxed);
-        base.host.schedule_from_outside(runnable);
-        // SAFETY: the handle was counted above.
-        unsafe { Self::release(node_core) };
+    pub(crate) unsafe fn with_handle(node_core: NonNull<Self>, f: impl FnOnce(bool)) {
+        // SAFETY: by the contract; a node core with a process in its table is not freed.
+        let handles = &unsafe { node_core.as_ref() }.handles;
+        let relaxed = Ordering::Relaxed;
+        // WHY not from 0: the thread that dropped the last handle may be about to free the node core.
+        let more = |handles: usize| (handles > 0).then_some(handles + 1);
+        let counted = handles.fetch_update(relaxed, relaxed, more).is_ok();
+        f(counted);
+        if counted {
+            // SAFETY: the handle was counted above.
+            unsafe { Self::release(node_core) };
+        }
     }
 
     /// # Safety
@@ -222,7 +232,7 @@ impl NodeCoreBase {
         // SAFETY: the handle keeps the node core alive.
         let base = unsafe { node_core.as_ref() };
         // ORDER: acquire from the release of all other handles: no thread spawns or vacates any
-        // more.
+        // more, because both need a handle.
         if base.handles.fetch_sub(1, Ordering::AcqRel) == 1 && base.table.is_empty() {
             // SAFETY: no handle and no process is left, so no thread can reach it.
             unsafe { (base.free)(node_core) }

@@ -31,7 +31,6 @@ unsafe impl Send for SealedMessage {}
 
 impl<W: RuntimeTypes, M: Send + 'static> Address<W, M> {
     /// Seals a message for this process without sending it.
-    #[inline]
     pub fn seal(&self, message: M) -> SealedMessage {
         SealedMessage {
             to: self.clone().untyped().into_base(),

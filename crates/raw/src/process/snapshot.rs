@@ -10,18 +10,19 @@ use crate::process::cell::{Base, HAS_LOCAL, RUNNING, VTable};
 use crate::sync::Ordering;
 use crate::table::Slot;
 
-/// What a process is doing. May be stale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
-    /// A thread runs its turn, or its end.
+/// Scheduling state of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProcessState {
+    /// Runs on a thread.
     Running,
-    /// It is scheduled: in a run queue, or about to be.
+    /// Waits for a worker.
     Runnable,
-    /// It sleeps, and a message wakes it.
+    /// Waits for a message.
     Receiving,
-    /// It sleeps, and a message does not wake it: it awaits a reply, a timer or I/O.
+    /// Waits for something other than a message: a timer, a socket, a reply.
     Waiting,
-    /// It has ended.
+    /// Has ended.
     Ended,
 }
 
@@ -31,8 +32,8 @@ pub enum RunState {
 pub struct Snapshot {
     /// Slot number in the process table.
     pub slot: Slot,
-    /// What the process is doing.
-    pub state: RunState,
+    /// Scheduling state. May be stale.
+    pub state: ProcessState,
     /// Mailbox length: messages in the save queue, plus messages and signals in the inbox, which
     /// the process has not taken yet. An inbox without shards counts at most 32767.
     pub mailbox_len: usize,
@@ -44,70 +45,70 @@ pub struct Snapshot {
     /// spent ([`BUDGET`](crate::BUDGET)).
     pub reductions: u64,
     /// Slot index, without generation, of the process whose reply this process awaits. `None`
-    /// unless `state` is [`RunState::Waiting`]. May be stale.
+    /// unless `state` is [`ProcessState::Waiting`]. May be stale.
     pub waits_for: Option<u32>,
     /// Whether the process has private state beyond the default: that the upper layer's
     /// [`has_state`](crate::RuntimeTypes::has_state) holds for its
     /// [`Local`](crate::RuntimeTypes::Local).
     pub has_local: bool,
-    /// Types of the process.
-    pub type_info: TypeInfo,
+    /// Type information.
+    pub process_type: ProcessType,
 }
 
-/// Type information of a process: its message type and its body, the code it runs.
+/// Type information: shared by processes that run the same function and receive the same message
+/// type.
 #[derive(Clone, Copy)]
-pub struct TypeInfo(&'static VTable);
+pub struct ProcessType(&'static VTable);
 
-impl TypeInfo {
-    /// Returns the name of the message type.
-    pub fn message(self) -> &'static str {
-        (self.0.message_name)()
-    }
-
-    /// Returns the message type.
-    pub fn message_type(self) -> TypeId {
-        (self.0.message)()
-    }
-
-    /// Returns the type name of the body.
-    pub fn body(self) -> &'static str {
+impl ProcessType {
+    /// Returns the name of the process function.
+    pub fn function(self) -> &'static str {
         (self.0.body_name)()
     }
 
-    /// Returns the size of the process's cell in bytes, which includes the body.
-    pub fn cell(self) -> usize {
+    /// Returns the name of the message type.
+    pub fn message_type(self) -> &'static str {
+        (self.0.message_name)()
+    }
+
+    /// Returns the size of a process in bytes.
+    pub fn bytes(self) -> usize {
         self.0.bytes
     }
 
-    /// Returns the size of a queued message with its header in bytes.
-    pub fn envelope(self) -> usize {
+    /// Returns the size of a waiting message in bytes, without what it points to.
+    pub fn bytes_of_message(self) -> usize {
         self.0.envelope
     }
 
-    /// Returns a key of this type information: its address. Different keys do not imply different
-    /// types: the compiler may emit the type information of one process type several times.
+    /// Returns whether the processes receive messages of type `M`.
+    pub fn receives<M: 'static>(self) -> bool {
+        (self.0.message)() == TypeId::of::<M>()
+    }
+
+    /// Returns a number that no other process type has. One process type may have more than one
+    /// number, because the compiler may emit its type information several times.
     pub fn number(self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
 }
 
-impl std::fmt::Debug for TypeInfo {
+impl std::fmt::Debug for ProcessType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("TypeInfo").field(&self.body()).finish()
+        f.debug_tuple("ProcessType").field(&self.function()).finish()
     }
 }
 
 impl Snapshot {
     /// Takes a snapshot.
-    #[inline]
     pub(crate) fn at(base: &Base) -> Self {
         let turn = base.turn.load(Ordering::Relaxed);
         let state = match base.inbox.asleep() {
-            _ if base.inbox.is_closed() => RunState::Ended,
-            Some(false) => RunState::Receiving,
-            Some(true) => RunState::Waiting,
-            None if turn & RUNNING != 0 => RunState::Running,
-            None => RunState::Runnable,
+            _ if base.inbox.is_closed() => ProcessState::Ended,
+            Some(false) => ProcessState::Receiving,
+            Some(true) => ProcessState::Waiting,
+            None if turn & RUNNING != 0 => ProcessState::Running,
+            None => ProcessState::Runnable,
         };
         let waits_for = base.waits_for.load(Ordering::Relaxed).checked_sub(1);
         Self {
@@ -117,15 +118,15 @@ impl Snapshot {
             received: base.received.load(Ordering::Relaxed),
             sent: base.sent.load(Ordering::Relaxed),
             reductions: base.reductions.load(Ordering::Relaxed),
-            waits_for: waits_for.filter(|_| state == RunState::Waiting),
+            waits_for: waits_for.filter(|_| state == ProcessState::Waiting),
             has_local: turn & HAS_LOCAL != 0,
-            type_info: TypeInfo(base.vtable),
+            process_type: ProcessType(base.vtable),
         }
     }
 
     /// Returns the size in bytes of the cell and the queued messages, without the memory that they
     /// point to.
     pub fn bytes(&self) -> usize {
-        self.type_info.cell() + self.mailbox_len * self.type_info.envelope()
+        self.process_type.bytes() + self.mailbox_len * self.process_type.bytes_of_message()
     }
 }

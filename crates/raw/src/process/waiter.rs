@@ -43,9 +43,3 @@ impl<W: RuntimeTypes> Drop for Waiter<W> {
         }
     }
 }
-
-impl<W: RuntimeTypes> std::fmt::Debug for Waiter<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Waiter").field("to", &self.to).field("number", &self.number).finish()
-    }
-}

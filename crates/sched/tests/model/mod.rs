@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use purlin_raw::{
-    Address, Body, End, NodeCore, Owner, Runnable, RuntimeTypes, SignalOutcome, Slot, poll_again,
+    Address, Body, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode, SignalOutcome,
+    Slot, poll_again,
 };
 use purlin_sched::model::{Instant, begin, forward};
 use purlin_sched::{Hooks, Scheduler, Stopped};
@@ -142,7 +143,11 @@ impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
     const BLOCKING: bool = BLOCKING;
     type Bound = ();
 
-    fn turn(mut self: Pin<&mut Self>, _: &Me, cx: &mut Context<'_>) -> Poll<()> {
+    fn turn(
+        mut self: Pin<&mut Self>,
+        _: InTurn<'_, Plain, Mail>,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
         let Some((future, _)) = &mut self.0 else { return Poll::Pending };
         let polled = future.as_mut().poll(cx);
         if polled.is_ready()
@@ -170,8 +175,7 @@ pub(crate) struct Node {
 
 impl Hooks for Node {
     fn thread(&self, _: usize, run: &mut dyn FnMut()) {
-        let _entered = self.node_core.enter();
-        run();
+        self.node_core.enter(run);
     }
 
     fn offload(&self, runnable: Runnable) {
@@ -233,20 +237,24 @@ impl Node {
 
     /// Sends a message. Returns `false` if it was rejected.
     pub(crate) fn send(&self, to: &Pid, mail: Mail) -> bool {
-        let accepted = to.send(mail).is_ok();
+        let accepted = to.send(mail, SendMode::Send).is_ok();
         self.counters.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
         accepted
     }
 
     /// Waits for the next message.
     pub(crate) async fn receive(&self, me: &Me) -> Mail {
-        let mail = poll_fn(|_| match me.next(|()| SignalOutcome::Nothing) {
-            Ok(Some(mail)) => Poll::Ready(mail),
-            _ => {
-                let listens = me.listen();
-                self.counters.demand(listens.is_ok(), "a process received outside of its turn");
-                Poll::Pending
+        let receive = |me: InTurn<'_, Plain, Mail>| {
+            let mail = me.mailbox().receive(|()| SignalOutcome::Nothing);
+            if mail.is_none() {
+                me.mailbox().listen();
             }
+            mail
+        };
+        let mail = poll_fn(|_| {
+            let received = me.in_turn(receive);
+            self.counters.demand(received.is_ok(), "a process received outside of its turn");
+            received.ok().flatten().map_or(Poll::Pending, Poll::Ready)
         });
         let mail = mail.await;
         self.counters.received.fetch_add(1, Ordering::Relaxed);

@@ -1,0 +1,221 @@
+//! Selective receive: takes the oldest message that matches and leaves the others in order.
+//!
+//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, tests its
+//! arms, and puts the message back at its position if no arm matches. So patterns and guards see
+//! the message by value, as in a `match`, and payloads need not be `Copy`. The arms are tested in a
+//! first `match` whose guards all end in `false`, so that nothing is moved. The body runs after the
+//! scan, in a second `match` on the number of the arm, so that `break`, `continue`, `?` and
+//! `.await` keep their meaning in the surrounding code.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use purlin_raw::{Examined, InTurn};
+
+use crate::Process;
+use crate::mailbox::deadline::Deadline;
+use crate::node::erlang_types::ErlangTypes;
+use crate::signals::handle_signal::handle_signal;
+
+/// Scan of the mailbox, from the oldest message on.
+///
+/// A message that was passed over is not examined again (R4): the mailbox remembers the position.
+pub struct Scan<'a, M: Send + 'static> {
+    process: &'a mut Process<M>,
+    /// Envelope of the message being examined.
+    examined: Option<Examined<M>>,
+    /// Time limit of the receive.
+    after: Option<Deadline>,
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// Starts a selective receive; expansion of [`receive!`](crate::receive!).
+    #[doc(hidden)]
+    pub fn scan(&mut self, after: Option<Duration>) -> Scan<'_, M> {
+        self.in_turn(|me| me.mailbox().rewind());
+        Scan { process: self, examined: None, after: after.map(Deadline::after) }
+    }
+}
+
+impl<M: Send + 'static> Scan<'_, M> {
+    /// Returns the next message to examine; `None` when the time is up.
+    pub async fn next(&mut self) -> Option<M> {
+        poll_fn(|cx| {
+            let next = |process: &mut Process<M>| {
+                let (message, envelope) = process.in_turn(examine_next)?;
+                self.examined = Some(envelope);
+                Some(message)
+            };
+            self.process.poll_within(next, self.after.as_mut(), cx)
+        })
+        .await
+    }
+
+    /// Removes the examined message, because it matches.
+    pub fn accept(&mut self) {
+        if let Some(envelope) = self.examined.take() {
+            let accepted = self.process.owner().in_turn(|me| me.mailbox().accept(envelope));
+            debug_assert!(accepted.is_ok(), "a match follows the examination in the same turn");
+        }
+    }
+
+    /// Puts back the examined message, because no arm matches.
+    pub fn put_back(&mut self, message: M) {
+        if let Some(envelope) = self.examined.take() {
+            let put = self.process.owner().in_turn(|me| me.mailbox().put_back(message, envelope));
+            debug_assert!(put.is_ok(), "a match follows the examination in the same turn");
+        }
+    }
+}
+
+fn examine_next<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<(M, Examined<M>)> {
+    me.mailbox().examine_next(|signal| handle_signal(me, signal))
+}
+
+/// Receives the oldest message that matches an arm; the others stay, in order (R1).
+///
+/// ```
+/// use std::time::Duration;
+/// use purlin::{Process, receive, spawn};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Msg { Number(i64), Text(String), Stop }
+///
+/// # #[purlin::main] async fn main() {
+/// # let pid =
+/// spawn(async |mut me: Process<Msg>| {
+///     let myself = me.pid();
+///     myself.send(Msg::Number(3));
+///     myself.send(Msg::Text("hello".into()));
+///     myself.send(Msg::Number(30));
+///
+///     // The oldest that matches; the guard sees the number by value.
+///     let big = receive!(me, { Msg::Number(n) if n > 10 => n });
+///     assert_eq!(big, 30);
+///
+///     // Nothing matches in time.
+///     let stopped = receive!(me, {
+///         Msg::Stop => true,
+///         after Duration::from_millis(1) => false,
+///     });
+///     assert!(!stopped);
+///
+///     // What was passed over is still there, in order.
+///     assert_eq!(me.flush(), [Msg::Number(3), Msg::Text("hello".into())]);
+/// });
+/// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+/// # }
+/// ```
+///
+/// The arms are those of a `match`, with `|` and guards. A last arm `after DURATION => …` runs when
+/// nothing has matched for that long; `after Duration::ZERO` scans once and never waits (R3). The
+/// bodies may use `break`, `continue`, `return`, `?` and `.await`.
+///
+/// A guard is evaluated for each message and should be cheap. It cannot await, nor leave the
+/// receive with `?` or `return`. A guard that panics ends the process, as any panic in the process
+/// does.
+///
+/// *Cancellation*: dropping a receive that waits loses no message (R7). One receive examines a
+/// message once (R4), so a receive behind K messages that do not match examines K messages, however
+/// often it is woken.
+///
+/// COST: two moves of each message that does not match; no allocation. An `after` that has to wait
+/// is an entry in the worker's timing wheel; if the first scan finds a match, it costs nothing.
+///
+/// # Panics
+/// Panics outside the process's own turns, as [`Process::receive`] does.
+#[macro_export]
+macro_rules! receive {
+    ($me:expr, { $($arms:tt)* }) => {
+        $crate::__receive!(@munch [$me] [] [] $($arms)*)
+    };
+}
+
+/// Collects the arms of `receive!`, then expands them twice.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __receive {
+    // The last arm, `after`.
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:block $(,)?) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    };
+    // An arm with a block needs no comma.
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:block, $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:block $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:expr, $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:expr) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +])
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [None] [::core::unreachable!()])
+    };
+    (@expand [$me:expr]
+        [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
+        [$after:expr] [$late:expr]) => {{
+        let mut __purlin_arm: ::core::option::Option<usize> = ::core::option::Option::None;
+        // Which alternative of the arm matched: a guard is evaluated once for each alternative that
+        // fits.
+        #[allow(unused_mut, unused_variables)]
+        let (mut __purlin_asked, mut __purlin_tries) = (usize::MAX, 0usize);
+        let __purlin_received = {
+            let mut __purlin_scan = $me.scan($after);
+            loop {
+                let ::core::option::Option::Some(__purlin_message) = __purlin_scan.next().await else {
+                    break ::core::option::Option::None;
+                };
+                #[allow(unused_variables, unused_mut, clippy::all)]
+                let __purlin_message = (|| match __purlin_message {
+                    $(
+                        $pattern if __purlin_arm.is_none() && {
+                            let __purlin_this = $crate::__receive!(@count $($n)*);
+                            __purlin_tries = if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
+                            __purlin_asked = __purlin_this;
+                            true
+                        } $(&& $guard)? && {
+                            __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
+                            false
+                        } => ::core::unreachable!(),
+                    )*
+                    __purlin_message => __purlin_message,
+                })();
+                if __purlin_arm.is_some() {
+                    __purlin_scan.accept();
+                    break ::core::option::Option::Some(__purlin_message);
+                }
+                __purlin_scan.put_back(__purlin_message);
+                __purlin_asked = usize::MAX;
+            }
+        };
+        #[allow(unreachable_code, unused_variables, clippy::all)]
+        match __purlin_received {
+            $(
+                ::core::option::Option::Some($pattern)
+                    if __purlin_arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) && {
+                        __purlin_tries -= 1;
+                        __purlin_tries == 0
+                    } => $body,
+            )*
+            ::core::option::Option::Some(_) => ::core::unreachable!(),
+            ::core::option::Option::None => $late,
+        }
+    }};
+    (@count) => { 0usize };
+    (@count + $($rest:tt)*) => { 1usize + $crate::__receive!(@count $($rest)*) };
+}

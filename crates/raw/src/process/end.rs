@@ -1,0 +1,159 @@
+//! End of a process, after its last turn.
+//!
+//! The slot is vacated, the inbox closed, its contents dropped or handed to the layer above,
+//! `RuntimeTypes::closed` called, the wait list of the mailbox released, and the table's reference
+//! dropped. A process without other references needs no closing: once it has left the table, no
+//! thread can find it.
+
+use std::ptr::NonNull;
+
+use crate::catch_panic::catch_panic;
+use crate::inbox::batch::Batch;
+use crate::inbox::header::{Class, Envelope, Header};
+use crate::process::cell::{Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase, bound};
+use crate::process::deferred_rc;
+use crate::process::node_base::NodeCoreInner;
+use crate::sync::Ordering;
+use crate::{End, RuntimeTypes};
+
+/// WHY four functions: a process without other references then ends without a call before its cell
+/// is freed, so no register is saved.
+///
+/// # Safety
+/// `base` is a cell whose last turn has just ended on this thread, whose context no longer names
+/// it.
+pub(super) unsafe fn end(base: NonNull<Base>) {
+    // SAFETY: the process is in its table, which keeps the cell and the node core alive. If
+    // `try_vacate` removes it, the thread is a worker of the node core and holds a handle.
+    let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
+    // SAFETY: by the contract.
+    if unsafe { node_core.try_vacate(cell.slot) } {
+        // SAFETY: by the contract; the process has left its table.
+        unsafe { leave(base) }
+    } else {
+        // SAFETY: by the contract.
+        unsafe { end_slowly(base) }
+    }
+}
+
+/// [`end`] if a look-up is in progress, the slot cache is full, or the thread is not a worker.
+///
+/// # Safety
+/// As for [`end`].
+#[cold]
+#[inline(never)]
+unsafe fn end_slowly(base: NonNull<Base>) {
+    // SAFETY: by the contract: the process is in its table, which keeps both alive. The process
+    // has left the table before `leave`, or the node core is leaked and nothing looks into its table
+    // any more.
+    unsafe {
+        let cell = base.as_ref();
+        NodeCoreBase::with_handle(cell.node, |counted| {
+            if counted {
+                cell.node.as_ref().vacate(cell.slot);
+            }
+            leave(base);
+        });
+    }
+}
+
+/// # Safety
+/// As for [`end`], and no look-up finds the process any more.
+#[inline(always)]
+unsafe fn leave(base: NonNull<Base>) {
+    // SAFETY: the table's reference, now this thread's, keeps the cell alive.
+    let cell = unsafe { base.as_ref() };
+    let turn = cell.turn.load(Ordering::Relaxed);
+    let own = 1 + u32::from(turn & HANDLE_DROPPED != 0);
+    // SAFETY: this thread holds the table's reference and, with `HANDLE_DROPPED`, that of the
+    // handle.
+    let (references, alone) = unsafe { deferred_rc::take_deferred(base, own) };
+    let waiting = cell.waiting.load(Ordering::Relaxed);
+    let has_local = turn & HAS_LOCAL != 0;
+    if alone && waiting == 0 && !has_local && !cell.inbox.has_arrivals() {
+        // SAFETY: this thread holds all references that exist.
+        unsafe { (cell.vtable.free)(base) }
+    } else {
+        // SAFETY: by the contract, and this thread holds the references.
+        unsafe { close(base, references, alone) }
+    }
+}
+
+/// # Safety
+/// As for [`leave`]; the caller holds `references` references, which are all that exist if `alone`.
+#[inline(never)]
+unsafe fn close(base: NonNull<Base>, references: u32, alone: bool) {
+    // SAFETY: the table's reference keeps the cell alive until the end of this function.
+    let cell = unsafe { base.as_ref() };
+    // SAFETY: this thread ran the last turn, which wrote the exit status. If `alone`, it holds all
+    // references.
+    let arrived = unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
+    let has_local = cell.turn.load(Ordering::Relaxed) & HAS_LOCAL != 0;
+    if has_local || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
+        // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.
+        unsafe { (cell.vtable.wind_up)(base, &arrived) };
+    }
+    // SAFETY: the table's reference keeps the cell alive.
+    if let Some(bound) = unsafe { bound(base) } {
+        bound.wait_list.wake_all();
+    }
+    // ORDER: release to `Ref::is_drained`: the queued messages have been dropped and counted.
+    cell.turn.store(0, Ordering::Release);
+    // SAFETY: these are the table's reference, that of a dropped handle, and this thread's deferred
+    // ones; the cell is not accessed again.
+    unsafe { deferred_rc::count_down(base, references) };
+}
+
+/// Drops the queued messages, hands the queued signals to the layer above and calls
+/// [`RuntimeTypes::closed`].
+///
+/// # Safety
+/// `base` is a cell of these types that has ended and is in no turn. The caller owns the batch,
+/// which came from the cell's inbox.
+pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
+    base: NonNull<Base>,
+    arrived: &Batch,
+) {
+    // SAFETY: the caller holds a reference to the cell, and its thread a handle on the node core.
+    let (front, node_state) = unsafe {
+        let front = base.cast::<Front<W>>().as_ref();
+        (front, &front.base.node.cast::<NodeCoreInner<W>>().as_ref().state)
+    };
+    // SAFETY: the process is in no turn, so only this thread accesses the field.
+    let mut local = front.local.with(|local| unsafe { &*local }.take());
+    let mut dropped = 0;
+    let mut discard = |header: NonNull<Header>| {
+        // SAFETY: the header came from this process's inbox or save queue, where envelopes are of
+        // class `Message` with payload `M`, or of class `Signal` with payload `W::Signal`.
+        unsafe {
+            match header.as_ref().class() {
+                Class::Message => {
+                    dropped += 1;
+                    catch_panic(|| drop(Envelope::<M>::open(header)));
+                }
+                Class::Signal => {
+                    W::undelivered(node_state, &mut local, Envelope::<W::Signal>::open(header).0);
+                }
+            }
+        }
+    };
+    // SAFETY: the process is in no turn, so only this thread accesses the save queue. No reference
+    // to it is held while user code runs.
+    let pop = || front.base.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
+    while let Some(header) = pop() {
+        discard(header);
+    }
+    let mut rest = arrived.oldest;
+    while let Some(header) = NonNull::new(rest) {
+        // SAFETY: the caller owns the batch.
+        rest = unsafe { header.as_ref().next() };
+        discard(header);
+    }
+    front.base.waiting.store(0, Ordering::Relaxed);
+    front.exit_status.with(|last| {
+        // SAFETY: the last turn wrote the field, and it is never written again.
+        let last = unsafe { &*last };
+        let end = End { slot: front.base.slot, shared: &front.shared, exit_status: last, dropped };
+        W::closed(node_state, &end, &mut local);
+    });
+}

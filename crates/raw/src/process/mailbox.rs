@@ -1,0 +1,349 @@
+//! Mailbox of a process, as its turn uses it: fetches what arrived, receives, scans, withdraws.
+//!
+//! Messages are received from the save queue, in the order of arrival. A *fetch* moves what arrived
+//! in the inbox to the save queue and passes signals that are not messages to `handle_signal`, which
+//! may turn a signal into a message at its position. No operation runs user code while it borrows
+//! the save queue.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::RuntimeTypes;
+use crate::catch_panic::catch_panic;
+use crate::inbox::batch::Batch;
+use crate::inbox::bound::Bound;
+use crate::inbox::header::{Class, EmptyEnvelope, Envelope, Header};
+use crate::inbox::save_queue::SaveQueue;
+use crate::inbox::shards::Contention;
+use crate::inbox::state::SingleTake;
+use crate::process::cell::{Base, LISTENING, RESCHEDULE, count};
+use crate::process::context::is_traced;
+use crate::process::owner::InTurn;
+use crate::process::trace::{traced, traced_received};
+
+/// Mailbox of a process during its turn.
+pub struct Mailbox<'t, W: RuntimeTypes, M>(InTurn<'t, W, M>);
+
+/// Result of handling a signal in the receiver.
+#[derive(Debug)]
+pub enum SignalOutcome<M> {
+    /// The signal yields no message.
+    Nothing,
+    /// The signal is replaced by a message, in its position.
+    Message(ConvertedMessage<M>),
+    /// The process must end: nothing after the signal is received.
+    Over,
+}
+
+/// Message that a signal has turned into, in its envelope.
+#[derive(Debug)]
+pub struct ConvertedMessage<M> {
+    header: NonNull<Header>,
+    message: PhantomData<M>,
+}
+
+/// Empty envelope of a message that [`Mailbox::examine_next`] took out.
+pub struct Examined<M>(EmptyEnvelope<M>);
+
+impl<M> ConvertedMessage<M> {
+    /// Seals a message, marked with a number by which [`Mailbox::withdraw`] finds it.
+    pub fn new(message: M, mark: u64) -> Self {
+        Self { header: Envelope::seal_marked(message, mark), message: PhantomData }
+    }
+
+    fn into_header(self) -> NonNull<Header> {
+        std::mem::ManuallyDrop::new(self).header
+    }
+}
+
+impl<M> Drop for ConvertedMessage<M> {
+    fn drop(&mut self) {
+        // SAFETY: `self` owns the envelope, which holds an `M` and is not used again.
+        drop(unsafe { Envelope::<M>::open(self.header) });
+    }
+}
+
+// SAFETY: the `EmptyEnvelope` holds no payload, and its successor pointer is not followed until the
+// envelope is back in a save queue.
+unsafe impl<M> Send for Examined<M> {}
+// SAFETY: a shared reference to an `EmptyEnvelope` gives access to nothing.
+unsafe impl<M> Sync for Examined<M> {}
+
+impl<W: RuntimeTypes, M> Clone for Mailbox<'_, W, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: RuntimeTypes, M> Copy for Mailbox<'_, W, M> {}
+
+impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
+    pub(crate) fn new(process: InTurn<'t, W, M>) -> Self {
+        Self(process)
+    }
+
+    fn base(&self) -> &Base {
+        self.0.base()
+    }
+
+    /// Calls `f` with the save queue.
+    fn save_queue<R>(self, f: impl FnOnce(&mut SaveQueue) -> R) -> R {
+        // SAFETY: this thread is in the process's turn, of which there is at most one, and no
+        // caller of `save_queue` re-enters it within `f`.
+        self.base().save_queue.with_mut(|save_queue| f(unsafe { &mut *save_queue }))
+    }
+
+    /// Returns whether a signal or a wake arrived since the last fetch.
+    pub fn has_arrivals(self) -> bool {
+        self.base().inbox.has_arrivals()
+    }
+
+    /// Returns whether a turn should begin with a fetch: a wake, or a signal that is not a message,
+    /// has arrived.
+    pub fn has_signals(self) -> bool {
+        self.base().inbox.has_signals()
+    }
+
+    /// Moves arrived messages to the save queue, in order. Passes signals to `handle_signal`; a
+    /// message that a signal turns into takes its position. Returns the number of messages added,
+    /// or 0 if `handle_signal` returned [`SignalOutcome::Over`].
+    ///
+    /// With `beginning`, at the beginning of a turn, this turn satisfies a pending wake. Later in a
+    /// turn a pending wake requests another turn.
+    #[inline(never)]
+    pub fn fetch(
+        self,
+        beginning: bool,
+        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> usize {
+        let arrived = self.take(beginning);
+        if arrived.only_messages {
+            return arrived.len;
+        }
+        self.sort(arrived.oldest, handle_signal).unwrap_or(0)
+    }
+
+    /// Receives the oldest message, from the inbox if the save queue is empty.
+    #[inline]
+    pub fn receive(self, handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> Option<M> {
+        if let Some(message) = self.receive_fetched() {
+            return Some(message);
+        }
+        let inbox = &self.base().inbox;
+        // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
+        let single = |contention: *mut Contention| unsafe { inbox.take_single(&mut *contention) };
+        match self.base().contention.with_mut(single) {
+            SingleTake::Message(header) => Some(self.opened(header)),
+            SingleTake::Nothing => None,
+            SingleTake::Others => self.receive_several(handle_signal),
+        }
+    }
+
+    /// WHY a separate function: the common cases then save few registers.
+    #[inline(never)]
+    fn receive_several(
+        self,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<M> {
+        loop {
+            let Batch { oldest, only_messages, .. } = self.take(false);
+            if !only_messages {
+                self.sort(oldest, &mut handle_signal)?;
+            }
+            match self.receive_fetched() {
+                None if !only_messages && self.has_arrivals() => {}
+                received => return received,
+            }
+        }
+    }
+
+    /// Receives the oldest message of the save queue.
+    #[inline]
+    pub fn receive_fetched(self) -> Option<M> {
+        let header = self.save_queue(SaveQueue::pop)?;
+        self.base().remove_waiting();
+        Some(self.opened(header))
+    }
+
+    /// Opens a message that is in no queue and counts it as received.
+    #[inline]
+    fn opened(self, header: NonNull<Header>) -> M {
+        count(&self.base().received, 1);
+        // SAFETY: as below.
+        let header = if is_traced() { unsafe { traced_received::<W, M>(header) } } else { header };
+        // SAFETY: the header came from the save queue or the inbox; messages there are of this
+        // type.
+        unsafe { Envelope::<M>::open(header) }.0
+    }
+
+    /// Takes what arrived, and moves it to the save queue if it contains messages only.
+    #[inline(always)]
+    fn take(self, beginning: bool) -> Batch {
+        let base = self.base();
+        // SAFETY: this thread is in the turn, and `take` does not re-enter.
+        let taken = base.contention.with_mut(|now| unsafe { base.inbox.take(&mut *now) });
+        if taken.woken && !beginning {
+            base.set_flag(RESCHEDULE);
+        }
+        if taken.arrived.only_messages {
+            // SAFETY: the batch is owned here and holds messages only.
+            self.save_queue(|save_queue| unsafe { save_queue.append_all(&taken.arrived) });
+            base.add_waiting(taken.arrived.len);
+        }
+        taken.arrived
+    }
+
+    /// Handles the signals of a batch and moves the messages to the save queue. Returns their
+    /// number, or `None` if the process must end.
+    #[inline(never)]
+    fn sort(
+        self,
+        oldest: *mut Header,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<usize> {
+        let mut rest = oldest;
+        let (mut added, mut over) = (0, false);
+        while let Some(header) = NonNull::new(rest) {
+            // SAFETY: the batch is owned here; a header of class `Signal` precedes a `W::Signal`.
+            let message = unsafe {
+                rest = header.as_ref().next();
+                match header.as_ref().class() {
+                    Class::Message => header,
+                    Class::Signal => match handle_signal(Envelope::<W::Signal>::open(header).0) {
+                        SignalOutcome::Message(converted) => {
+                            self.0.bound().inspect(|bound| bound.count_unadmitted());
+                            converted.into_header()
+                        }
+                        SignalOutcome::Nothing => continue,
+                        SignalOutcome::Over => {
+                            over = true;
+                            continue;
+                        }
+                    },
+                }
+            };
+            // SAFETY: the header is owned here and precedes a message.
+            self.save_queue(|save_queue| unsafe { save_queue.append(message) });
+            self.base().add_waiting(1);
+            added += 1;
+        }
+        (!over).then_some(added)
+    }
+
+    /// Starts a scan at the oldest message of the save queue.
+    pub fn rewind(self) {
+        self.save_queue(SaveQueue::rewind);
+    }
+
+    /// Takes out the next message of the scan, and fetches when the scan reaches the end of the
+    /// save queue. Pass the envelope to [`Mailbox::accept`] to receive the message, or both to
+    /// [`Mailbox::put_back`].
+    #[inline]
+    pub fn examine_next(
+        self,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> Option<(M, Examined<M>)> {
+        loop {
+            if let Some(header) = self.save_queue(SaveQueue::take_next) {
+                // SAFETY: the save queue holds messages of this type, and this one has left it.
+                let (message, empty) = unsafe { Envelope::<M>::open(header) };
+                return Some((message, Examined(empty)));
+            }
+            if !self.has_arrivals() || self.fetch(false, &mut handle_signal) == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Receives the message that was examined last.
+    pub fn accept(self, examined: Examined<M>) {
+        drop(examined);
+        self.base().remove_waiting();
+        count(&self.base().received, 1);
+        if is_traced() {
+            traced::<W, M>(None);
+        }
+    }
+
+    /// Returns the message that was examined last to its position and continues the scan behind it.
+    pub fn put_back(self, message: M, examined: Examined<M>) {
+        let header = examined.0.reseal(message);
+        // SAFETY: the header is owned here and precedes a message.
+        self.save_queue(|save_queue| unsafe { save_queue.put_back(header) });
+    }
+
+    /// Requests that messages wake the process after this turn.
+    pub fn listen(self) {
+        self.base().set_flag(LISTENING);
+    }
+
+    /// Removes the message marked with this number, if it has not been received.
+    ///
+    /// COST: linear in the number of queued messages.
+    pub fn withdraw(self, mark: u64) -> Option<M> {
+        let header = self.save_queue(|save_queue| {
+            save_queue.take_first_matching(|header| {
+                // SAFETY: the save queue owns its headers, which precede messages of this type.
+                unsafe { Envelope::<M>::mark(header) == Some(mark) }
+            })
+        })?;
+        self.base().remove_waiting();
+        self.0.bound().inspect(|bound| bound.uncount());
+        // SAFETY: the header has left the save queue and precedes a message of this type.
+        Some(unsafe { Envelope::<M>::open(header) }.0)
+    }
+
+    /// Returns whether the oldest messages must be dropped. The result may be stale.
+    pub fn is_past_bound(self) -> bool {
+        self.0.bound().is_some_and(Bound::is_flag_raised)
+    }
+
+    /// [`Mailbox::fetch`] at the beginning of a turn; drops the oldest messages if the bound is
+    /// exceeded.
+    pub fn fetch_within_bound(
+        self,
+        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> usize {
+        // WHY before the flag is read: a wake consumed by the fetch was sent after the flag was
+        // raised.
+        let added = self.fetch(true, &mut handle_signal);
+        match self.0.bound().filter(|bound| bound.is_flag_raised()) {
+            None => added,
+            Some(bound) => added + self.drop_oldest(bound, handle_signal),
+        }
+    }
+
+    /// Lowers the flag, fetches, and drops the oldest messages while the bound is exceeded.
+    #[cold]
+    fn drop_oldest(
+        self,
+        bound: &Bound,
+        handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
+    ) -> usize {
+        bound.lower_flag();
+        let added = self.fetch(true, handle_signal);
+        while bound.is_exceeded(&self.base().received) {
+            // A message counted but not yet pushed: its sender raises the flag if it exceeds the
+            // bound.
+            let Some(header) = self.save_queue(SaveQueue::pop_keeping_cursor) else { break };
+            self.base().remove_waiting();
+            bound.dropped_oldest();
+            // SAFETY: the header has left the save queue and precedes a message of this type.
+            catch_panic(|| drop(unsafe { Envelope::<M>::open(header) }));
+        }
+        if bound.is_flag_raised() {
+            // The fetch above may have consumed the wake of the sender that raised the flag again.
+            self.base().set_flag(RESCHEDULE);
+        }
+        added
+    }
+
+    /// Releases the waiting senders if there is capacity. Call at the end of a turn.
+    pub fn release_waiters(self) {
+        if let Some(bound) =
+            self.0.bound().filter(|bound| bound.has_capacity(&self.base().received))
+        {
+            bound.wait_list.wake_all();
+        }
+    }
+}
