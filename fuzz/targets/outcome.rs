@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_differential::{code, tree};
+use purlin_differential::{outcome::Outcome, tree::Event};
+use purlin_term::from_bytes;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((processes, bytes)) = bytes.split_first() else { return };
-    let _ = code::decode(bytes, (*processes).into());
-    let _ = tree::code::decode(bytes);
+    let _ = from_bytes::<Outcome>(bytes);
+    let _ = from_bytes::<Vec<Event>>(bytes);
 });

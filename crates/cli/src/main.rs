@@ -4,29 +4,21 @@
 //! 130, interrupted.
 
 mod ack;
-mod advise;
 mod arguments;
 mod cluster;
 mod demo;
-mod export;
 mod observe;
 mod output;
 mod shutdown;
-mod time;
 mod values;
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use purlin_lab::commands::{self, Ended};
-use purlin_lab::contender::Surroundings;
 use purlin_lab::error::Problem;
-use purlin_lab::interrupt::Interrupt;
 
-use arguments::{Arguments, Command, Lab};
-use output::print;
+use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
@@ -34,7 +26,7 @@ fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let result = match command {
-        Command::Lab { command } => lab(command),
+        Command::Lab(options) => options.run(),
         Command::Ack { command } => ack::ack(command),
         Command::Node(options) => cluster::node(&options),
         Command::Call(options) => cluster::call(&options),
@@ -74,54 +66,4 @@ fn one_line(message: &str) -> String {
         begun if begun.ends_with(':') => format!("{begun} {line}"),
         begun => format!("{begun}; {line}"),
     })
-}
-
-fn lab(command: Lab) -> Result<u8, Problem> {
-    match command {
-        Lab::List => print(&commands::list(&Surroundings::from_environment()))?,
-        Lab::Report(options) => {
-            let page = commands::report(&options.into())?;
-            print(&format!("{}\n", page.display()))?;
-        }
-        Lab::Export(options) => {
-            if let Some(text) = commands::export(&options.into())? {
-                print(&text)?;
-            }
-        }
-        Lab::Compare(options) => {
-            let comparison = commands::compare(&options.into())?;
-            print(&comparison.text)?;
-            if let Some(failure) = comparison.failure {
-                eprintln!("purlin: {failure}");
-                return Ok(1);
-            }
-        }
-        Lab::Advise(options) => print(&commands::advise(&options.into())?)?,
-        Lab::Time(options) => {
-            let interrupt = Interrupt::default();
-            interrupt.at_signals()?;
-            let ended = commands::time(&options.into(), &interrupt, &mut io::stdout())?;
-            return Ok(status(ended));
-        }
-        Lab::Run(options) => {
-            let interrupt = Interrupt::default();
-            interrupt.at_signals()?;
-            let surroundings = Surroundings::from_environment();
-            let out = &mut io::stdout();
-            let ended = match options.resumed() {
-                Some(resumed) => commands::resume(&resumed, &surroundings, &interrupt, out),
-                None => commands::run(&options.into(), &surroundings, &interrupt, out),
-            };
-            return ended.map(status);
-        }
-    }
-    Ok(0)
-}
-
-fn status(ended: Ended) -> u8 {
-    match ended {
-        Ended::Well => 0,
-        Ended::WithLosses => 1,
-        Ended::Interrupted => 130,
-    }
 }

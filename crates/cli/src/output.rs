@@ -1,20 +1,9 @@
 //! Standard output and errors of the commands.
 
-use std::io::{self, Write};
-
 use purlin::ExitReason;
 use purlin_lab::error::Problem;
 
-/// Prints to standard output. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<(), Problem> {
-    let mut out = io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::new(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
-}
+pub(crate) use purlin_lab::commands::print;
 
 /// Returns the line with the counters that are not 0.
 pub(crate) fn with_counters(mut line: String, counters: &[(u64, &str)]) -> String {

@@ -8,7 +8,7 @@
 -module(differential).
 -export([main/0, prepare/0]).
 
-%% A packet is a batch of programs, each prefixed with its length. So is the answer.
+%% A packet is a term: a batch of programs or of trees. The answer is the list of their outcomes.
 main() ->
     prepare(),
     Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
@@ -30,24 +30,18 @@ prepare(Module) ->
 serve(Port) ->
     receive
         {Port, {data, Batch}} ->
-            port_command(Port, [answer(Kind, Program) || <<Length:32, Kind, Program:Length/binary>> <= Batch]),
+            port_command(Port, term_to_binary(answer(binary_to_term(Batch)))),
             serve(Port);
         {Port, eof} ->
             halt(0)
     end.
 
-answer(Kind, Program) ->
-    Answer =
-        case Kind of
-            0 -> run(Program);
-            1 -> differential_tree:run(Program)
-        end,
-    [<<(iolist_size(Answer)):32>>, Answer].
+answer({programs, Programs}) -> [run(Program, Seed) || {Program, Seed} <- Programs];
+answer({trees, Trees}) -> [differential_tree:run(Tree) || Tree <- Trees].
 
-%% A program: the seed for the yields of its processes, the number of base processes, and the
-%% scripts.
-run(<<Seed:32, Bases, _, Coded/binary>>) ->
-    Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
+%% `Seed` decides where the processes yield.
+run(#{bases := Bases, scripts := All}, Seed) ->
+    Scripts = list_to_tuple(All),
     Log = differential_log:start(),
     Pids = maps:from_list([{I, base(I, Scripts, Log, Seed)} || I <- lists:seq(0, Bases - 1)]),
     maps:foreach(fun(_, Pid) -> Pid ! {go, Pids} end, Pids),

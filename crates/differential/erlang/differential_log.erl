@@ -1,10 +1,10 @@
-%% The log of one program: what its processes report and how they end, encoded as an outcome.
+%% The log of one program: what its processes report and how they end, as an `Outcome` of src/outcome.rs.
 %%
 %% Its process runs at priority max, before any process of the program.
 -module(differential_log).
 -export([start/0, look/1, first_idle/1, idle/1, pids/1, outcome/2, outcome/3, clear/2]).
 
--import(differential_code, [bool/1, code_of_name/1, code_of_reason/1]).
+-import(differential_code, [number_of_name/1, seen_reason/1]).
 
 -record(log, {pids = #{}, numbers = #{}, refs = #{}, seen = #{}, ends = #{}, idle = []}).
 
@@ -67,40 +67,35 @@ trace(I, #log{seen = Seen, ends = Ends, pids = Pids} = Log) ->
     End =
         case {Ends, Pids} of
             {#{I := Reason}, _} ->
-                <<1, (code_of_reason(Reason))>>;
+                {ended, seen_reason(Reason)};
             {_, #{I := Pid}} ->
                 {messages, Left} = process_info(Pid, messages),
-                [<<2, (length(Left)):16>> | [item(Message, Log) || Message <- Left]];
+                {waits, [item(Message, Log) || Message <- Left]};
             _ ->
-                <<0>>
+                unborn
         end,
-    [<<(length(Entries)):16>>, [entry(Entry, Log) || Entry <- Entries], End].
+    #{log => [entry(Entry, Log) || Entry <- Entries], 'end' => End}.
 
 item({message, From, Tag}, _) ->
-    <<1, From, Tag, 0>>;
+    {message, From, Tag};
 item({'$gen_call', {Pid, _}, Tag}, Log) ->
-    <<2, (number(Pid, Log)), Tag, 0>>;
+    {request, number(Pid, Log), Tag};
 item({'DOWN', Ref, process, Pid, Reason}, Log) when is_pid(Pid) ->
-    <<3, (maps:get(Ref, Log#log.refs)), (number(Pid, Log)), (code_of_reason(Reason))>>;
+    {down, maps:get(Ref, Log#log.refs), {process, number(Pid, Log)}, seen_reason(Reason)};
 item({'DOWN', Ref, process, {Name, _}, Reason}, Log) ->
-    <<4, (maps:get(Ref, Log#log.refs)), (code_of_name(Name)), (code_of_reason(Reason))>>;
+    {down, maps:get(Ref, Log#log.refs), {name, number_of_name(Name)}, seen_reason(Reason)};
 item({'EXIT', Pid, Reason}, Log) ->
-    <<5, (number(Pid, Log)), (code_of_reason(Reason)), 0>>;
+    {exit, number(Pid, Log), seen_reason(Reason)};
 item(Other, _) ->
-    %% No program sends this message; the code makes the outcome invalid.
+    %% No program sends this message; it makes the outcome invalid.
     io:format(standard_error, "differential: an unknown message ~p~n", [Other]),
-    <<255, 0, 0, 0>>.
+    unknown.
 
-entry({got, Message}, Log) -> item(Message, Log);
-entry(nothing, _) -> <<6, 0, 0, 0>>;
-entry({registered, Done}, _) -> <<7, (bool(Done)), 0, 0>>;
-entry({unregistered, Done}, _) -> <<8, (bool(Done)), 0, 0>>;
-entry({whereis, undefined}, _) -> <<9, 255, 0, 0>>;
-entry({whereis, Pid}, Log) -> <<9, (number(Pid, Log)), 0, 0>>;
-entry({sent, Done}, _) -> <<10, (bool(Done)), 0, 0>>;
-entry({demonitored, There}, _) -> <<11, (bool(There)), 0, 0>>;
-entry({answer, Value}, _) -> <<12, Value, 0, 0>>;
-entry({failed, calling_self}, _) -> <<14, 0, 0, 0>>;
-entry({failed, Reason}, _) -> <<13, (code_of_reason(Reason)), 0, 0>>.
+entry({got, Message}, Log) -> {got, item(Message, Log)};
+entry({whereis, undefined}, _) -> {whereis, undefined};
+entry({whereis, Pid}, Log) -> {whereis, number(Pid, Log)};
+entry({failed, calling_self}, _) -> refused;
+entry({failed, Reason}, _) -> {failed, seen_reason(Reason)};
+entry(Seen, _) -> Seen.
 
 number(Pid, #log{numbers = Numbers}) -> maps:get(Pid, Numbers).

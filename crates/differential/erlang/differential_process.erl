@@ -15,10 +15,10 @@ run(I, Scripts, Pids, Log, Seed, Spread) ->
     Me = #me{i = I, scripts = Scripts, log = Log, spread = Spread},
     steps(element(I + 1, Scripts), Me#me{pids = Pids#{I => self()}, seed = Seed + I * 7919}).
 
-steps(<<>>, _) ->
+steps([], _) ->
     ok;
-steps(<<Op, A, B, C, Rest/binary>>, Me) ->
-    steps(Rest, step(Op, A, B, C, yield(Me))).
+steps([Op | Rest], Me) ->
+    steps(Rest, step(Op, yield(Me))).
 
 %% WHY: with one scheduler processes switch only where they wait or yield; so they yield before one
 %% step in three.
@@ -30,14 +30,14 @@ yield(#me{seed = Seed} = Me) ->
     end,
     Me#me{seed = Next}.
 
-step(1, Child, How, Slot, Me) ->
+step({spawn, Child, How}, Me) ->
     #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed, spread = Spread} = Me,
     Body = fun() -> run(Child, Scripts, Pids, Log, Seed, Spread) end,
     Started =
         case How of
-            0 -> spawn_opt(Body, [{priority, high}]);
-            1 -> spawn_opt(Body, [{priority, high}, link]);
-            2 -> spawn_opt(Body, [{priority, high}, monitor])
+            plain -> spawn_opt(Body, [{priority, high}]);
+            link -> spawn_opt(Body, [{priority, high}, link]);
+            {monitor, _} -> spawn_opt(Body, [{priority, high}, monitor])
         end,
     Pid =
         case Started of
@@ -48,58 +48,58 @@ step(1, Child, How, Slot, Me) ->
     Log ! {pid, Child, Pid, self()},
     receive {watched, Pid} -> ok end,
     Knows = Me#me{pids = Pids#{Child => Pid}},
-    case Started of
-        {_, Ref} -> monitored(Ref, Slot, Knows);
+    case {Started, How} of
+        {{_, Ref}, {monitor, Slot}} -> monitored(Ref, Slot, Knows);
         _ -> Knows
     end;
-step(2, To, Tag, _, Me) ->
+step({send, To, Tag}, Me) ->
     pid(To, Me) ! {message, Me#me.i, Tag},
     Me;
-step(3, Name, Tag, _, Me) ->
-    see({sent, succeeds(fun() -> name(Name, Me) ! {message, Me#me.i, Tag} end)}, Me);
-step(4, Pattern, Argument, 0, Me) ->
-    take(Pattern, Argument, infinity, Me);
-step(4, Pattern, Argument, 1, Me) ->
-    take(Pattern, Argument, 0, Me);
-step(4, Pattern, Argument, 2, Me) ->
+step({send_name, Name, Tag}, Me) ->
+    see({sent_by_name, succeeds(fun() -> name(Name, Me) ! {message, Me#me.i, Tag} end)}, Me);
+step({'receive', Pattern, never}, Me) ->
+    take(Pattern, infinity, Me);
+step({'receive', Pattern, zero}, Me) ->
+    take(Pattern, 0, Me);
+step({'receive', Pattern, idle}, Me) ->
     Me#me.log ! {idle, Me#me.i, true},
-    Taken = take(Pattern, Argument, infinity, Me),
+    Taken = take(Pattern, infinity, Me),
     Me#me.log ! {idle, Me#me.i, false},
     Taken;
-step(5, To, _, _, Me) ->
+step({link, To}, Me) ->
     %% If the end is already known, link raises in a process that does not trap; the signal would
     %% end it.
     try link(pid(To, Me)) catch error:noproc -> exit(noproc) end,
     Me;
-step(6, To, _, _, Me) ->
+step({unlink, To}, Me) ->
     unlink(pid(To, Me)),
     Me;
-step(7, To, Slot, _, Me) ->
+step({monitor, To, Slot}, Me) ->
     monitored(monitor(process, pid(To, Me)), Slot, Me);
-step(8, Name, Slot, _, Me) ->
+step({monitor_name, Name, Slot}, Me) ->
     monitored(monitor(process, name(Name, Me)), Slot, Me);
-step(9, Slot, Flush, _, Me) ->
+step({demonitor, Slot, Flush}, Me) ->
     Ref = maps:get(Slot, Me#me.slots),
     There = demonitor(Ref, [info]),
-    Flush =:= 1 andalso receive {'DOWN', Ref, _, _, _} -> ok after 0 -> ok end,
+    Flush andalso receive {'DOWN', Ref, _, _, _} -> ok after 0 -> ok end,
     see({demonitored, There}, Me);
-step(10, Reason, _, _, _) ->
+step({exit_self, Reason}, _) ->
     exit(reason(Reason));
-step(11, _, _, _, _) ->
+step(crash, _) ->
     error(crash);
-step(12, To, Reason, _, Me) ->
+step({exit, To, Reason}, Me) ->
     exit(pid(To, Me), reason(Reason)),
     Me;
-step(13, On, _, _, Me) ->
-    process_flag(trap_exit, On =:= 1),
+step({trap, On}, Me) ->
+    process_flag(trap_exit, On),
     Me;
-step(14, Name, Who, _, Me) ->
+step({register, Name, Who}, Me) ->
     see({registered, succeeds(fun() -> register(name(Name, Me), pid(Who, Me)) end)}, Me);
-step(15, Name, _, _, Me) ->
+step({unregister, Name}, Me) ->
     see({unregistered, succeeds(fun() -> unregister(name(Name, Me)) end)}, Me);
-step(16, Name, _, _, Me) ->
+step({whereis, Name}, Me) ->
     see({whereis, whereis(name(Name, Me))}, Me);
-step(17, To, Tag, _, Me) ->
+step({call, To, Tag}, Me) ->
     %% Like gen_server:call, but fails with the bare reason.
     Answer =
         try gen:call(pid(To, Me), '$gen_call', Tag, infinity) of
@@ -108,36 +108,37 @@ step(17, To, Tag, _, Me) ->
             exit:Reason -> {failed, Reason}
         end,
     see(Answer, Me);
-step(18, _, _, _, #me{owed = []} = Me) ->
+step({reply, _}, #me{owed = []} = Me) ->
     Me;
-step(18, Value, _, _, #me{owed = [Oldest | Others]} = Me) ->
+step({reply, Value}, #me{owed = [Oldest | Others]} = Me) ->
     gen:reply(Oldest, Value),
     Me#me{owed = Others};
-step(19, _, _, _, _) ->
+step(park, _) ->
     %% Asleep in a receive that matches; the compiler would warn about a receive without clauses.
     receive never -> never end;
-step(20, 0, _, _, #me{spread = {_, Port}} = Me) ->
+step({cut, wire}, #me{spread = {_, Port}} = Me) ->
     port_command(Port, <<0>>),
     Me;
-step(20, 1, _, _, #me{spread = {Node, _}} = Me) ->
+step({cut, node}, #me{spread = {Node, _}} = Me) ->
     erlang:disconnect_node(Node),
     Me.
 
 %% `idle` comes from the driver when the program is at rest.
-take(Pattern, Argument, Time, Me) ->
-    Wanted =
+take(Pattern, Time, Me) ->
+    {Kind, Wanted} =
         case Pattern of
-            4 -> maps:get(Argument, Me#me.slots);
-            _ -> Argument
+            {down_of, Slot} -> {down_of, maps:get(Slot, Me#me.slots)};
+            {tag, Tag} -> {tag, Tag};
+            _ -> {Pattern, none}
         end,
     receive
         idle -> see(nothing, Me);
-        M when Pattern =:= 0 -> taken(M, Me);
-        {message, _, Wanted} = M when Pattern =:= 1 -> taken(M, Me);
-        {'$gen_call', _, _} = M when Pattern =:= 2 -> taken(M, Me);
-        {'DOWN', _, _, _, _} = M when Pattern =:= 3 -> taken(M, Me);
-        {'DOWN', Wanted, _, _, _} = M when Pattern =:= 4 -> taken(M, Me);
-        {'EXIT', _, _} = M when Pattern =:= 5 -> taken(M, Me)
+        M when Kind =:= any -> taken(M, Me);
+        {message, _, Wanted} = M when Kind =:= tag -> taken(M, Me);
+        {'$gen_call', _, _} = M when Kind =:= request -> taken(M, Me);
+        {'DOWN', _, _, _, _} = M when Kind =:= down -> taken(M, Me);
+        {'DOWN', Wanted, _, _, _} = M when Kind =:= down_of -> taken(M, Me);
+        {'EXIT', _, _} = M when Kind =:= exit -> taken(M, Me)
     after Time -> see(nothing, Me)
     end.
 

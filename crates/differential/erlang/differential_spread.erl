@@ -16,7 +16,7 @@ serve(Port, Run) ->
     receive
         {Port, {data, Packet}} ->
             {Answer, Next} = do(binary_to_term(Packet), Run, Port),
-            port_command(Port, [1, Answer]),
+            port_command(Port, [1, term_to_binary(Answer)]),
             serve(Port, Next);
         {rest, From, Question} ->
             erlang:yield(),
@@ -27,28 +27,27 @@ serve(Port, Run) ->
     end.
 
 %% `Here` has a bit for each base process that is on this node.
-do({start, <<Seed:32, Bases, _, Coded/binary>>, Here, Node}, none, Port) ->
-    Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
+do({start, #{bases := Bases, scripts := All}, Seed, Here, Node}, none, Port) ->
+    Scripts = list_to_tuple(All),
     Log = differential_log:start(),
     Is = [I || I <- lists:seq(0, Bases - 1), (Here bsr I) band 1 =:= 1],
     Pids = [{I, base(I, Scripts, Log, Seed, {Node, Port})} || I <- Is],
-    {term_to_binary(Pids), {Log, tuple_size(Scripts), Pids}};
+    {Pids, {Log, tuple_size(Scripts), Pids}};
 do({go, Others}, {_, _, Pids} = Run, _) ->
     All = maps:from_list(Pids ++ Others),
     [Pid ! {go, All} || {_, Pid} <- Pids],
-    {<<>>, Run};
+    {ok, Run};
 do(idle, none, _) ->
-    {term_to_binary([]), none};
+    {[], none};
 do(idle, {Log, _, _} = Run, _) ->
-    {term_to_binary(differential_log:idle(differential_log:look(Log))), Run};
+    {differential_log:idle(differential_log:look(Log)), Run};
 do({wake, I}, {Log, _, _} = Run, _) ->
     {_, Pid} = lists:keyfind(I, 1, differential_log:pids(differential_log:look(Log))),
     Pid ! idle,
-    {<<>>, Run};
+    {ok, Run};
 do({finish, Others}, {Log, Processes, _}, _) ->
     Seen = differential_log:look(Log),
-    Outcome = iolist_to_binary(differential_log:outcome(Seen, Processes, Others)),
-    Answer = term_to_binary({differential_log:pids(Seen), Outcome}),
+    Answer = {differential_log:pids(Seen), differential_log:outcome(Seen, Processes, Others)},
     differential_log:clear(Log, Seen),
     {Answer, none}.
 

@@ -8,16 +8,15 @@
 -behaviour(supervisor).
 -export([run/1, init/1, start_supervisor/3, start_worker/2, worker/2]).
 
--import(differential_code, [bool/1, code_of_reason/1, reason/1]).
+-import(differential_code, [reason/1, seen_reason/1]).
 
 -define(TOP, 0).
 %% In seconds; longer than any run.
 -define(PERIOD, 1000000).
 
-run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
+run(#{top := Top, orders := Orders}) ->
     process_flag(trap_exit, true),
     Table = ets:new(?MODULE, [ordered_set, public]),
-    {Top, <<>>} = supervisor_of(Coded),
     case start_supervisor(Table, ?TOP, Top) of
         {ok, _} -> give(Orders, Table);
         {error, _} -> ok
@@ -27,19 +26,19 @@ run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
         {ok, Pid} -> exit(Pid, shutdown);
         nobody -> ok
     end,
-    receive {'EXIT', _, Reason} -> see(Table, <<7, (code_of_end(Reason)), 0>>) end,
+    receive {'EXIT', _, Reason} -> see(Table, {over, seen_end(Reason)}) end,
     erlang:yield(),
     Seen = [Event || [Event] <- ets:match(Table, {{event, '_'}, '$1'})],
     ets:delete(Table),
     Seen.
 
 %% Gives the orders one after the other, as long as the top supervisor is alive.
-give(<<>>, _) ->
+give([], _) ->
     ok;
-give(<<Order, A, B, C, Orders/binary>>, Table) ->
-    Answer = order(Order, A, B, C, Table),
+give([Order | Orders], Table) ->
+    Answer = order(Order, Table),
     erlang:yield(),
-    see(Table, <<5, (answer(Answer)), 0>>),
+    see(Table, {answered, answer(Answer)}),
     case alive(Table, ?TOP) of
         {ok, Pid} ->
             children(Pid, Table),
@@ -48,23 +47,23 @@ give(<<Order, A, B, C, Orders/binary>>, Table) ->
             ok
     end.
 
-order(1, Id, Reason, _, Table) ->
+order({'end', Id, Reason}, Table) ->
     to(Table, Id, fun(Pid) -> Pid ! {'end', reason(Reason)}, ok end);
-order(2, Id, _, _, Table) ->
+order({kill, Id}, Table) ->
     to(Table, Id, fun(Pid) -> exit(Pid, kill), ok end);
-order(3, Id, Starts, _, Table) ->
+order({fail, Id, Starts}, Table) ->
     ets:insert(Table, {{fails, Id}, Starts}),
     ok;
-order(4, Of, Id, _, Table) ->
+order({terminate, Of, Id}, Table) ->
     to(Table, Of, fun(Pid) -> supervisor:terminate_child(Pid, Id) end);
-order(5, Of, Id, _, Table) ->
+order({restart, Of, Id}, Table) ->
     to(Table, Of, fun(Pid) -> supervisor:restart_child(Pid, Id) end);
-order(6, Of, Id, _, Table) ->
+order({delete, Of, Id}, Table) ->
     to(Table, Of, fun(Pid) -> supervisor:delete_child(Pid, Id) end);
-order(7, Of, Id, Restart, Table) ->
-    Child = {Id, restart(Restart), infinity, false, worker},
+order({start, Of, Id, Restart}, Table) ->
+    Child = #{id => Id, restart => Restart, brutal => false, significant => false, supervises => undefined},
     to(Table, Of, fun(Pid) -> supervisor:start_child(Pid, spec(Child, Table)) end);
-order(8, Of, _, _, Table) ->
+order({stranger, Of}, Table) ->
     to(Table, Of, fun(Pid) -> stranger(Pid) end).
 
 stranger(Pid) ->
@@ -87,39 +86,18 @@ alive(Table, Id) ->
 children(Supervisor, Table) ->
     lists:foreach(
         fun({Id, Child, Type, _}) ->
-            see(Table, <<6, Id, (bool(is_pid(Child)))>>),
+            see(Table, {child, Id, is_pid(Child)}),
             is_pid(Child) andalso Type =:= supervisor andalso children(Child, Table)
         end,
         supervisor:which_children(Supervisor)
     ).
 
-supervisor_of(<<Strategy, Intensity, Policy, Count, Rest/binary>>) ->
-    {Children, Others} = children_of(Count, Rest),
-    Flags = #{
-        strategy => element(Strategy + 1, {one_for_one, one_for_all, rest_for_one}),
-        intensity => Intensity,
-        period => ?PERIOD,
-        auto_shutdown => element(Policy + 1, {never, any_significant, all_significant})
-    },
-    {{Flags, Children}, Others}.
-
-children_of(0, Rest) ->
-    {[], Rest};
-children_of(Count, <<Id, Restart, Brutal, Significant, Supervises, Rest/binary>>) ->
-    {Kind, Others} =
-        case Supervises of
-            1 -> supervisor_of(Rest);
-            0 -> {worker, Rest}
-        end,
-    Shutdown = element(Brutal + 1, {infinity, brutal_kill}),
-    {Children, Left} = children_of(Count - 1, Others),
-    {[{Id, restart(Restart), Shutdown, Significant =:= 1, Kind} | Children], Left}.
-
-spec({Id, Restart, Shutdown, Significant, Kind}, Table) ->
+spec(#{id := Id, restart := Restart, brutal := Brutal, significant := Significant} = Child, Table) ->
+    Shutdown = case Brutal of true -> brutal_kill; false -> infinity end,
     Common = #{id => Id, restart => Restart, shutdown => Shutdown, significant => Significant},
-    case Kind of
-        worker -> Common#{start => {?MODULE, start_worker, [Table, Id]}};
-        _ -> Common#{start => {?MODULE, start_supervisor, [Table, Id, Kind]}, type => supervisor}
+    case Child of
+        #{supervises := undefined} -> Common#{start => {?MODULE, start_worker, [Table, Id]}};
+        #{supervises := Own} -> Common#{start => {?MODULE, start_supervisor, [Table, Id, Own]}, type => supervisor}
     end.
 
 %% Like supervisor:start_link, with a priority.
@@ -127,15 +105,16 @@ start_supervisor(Table, Id, Supervisor) ->
     Arguments = {self, ?MODULE, {Table, Id, Supervisor}},
     gen_server:start_link(supervisor, Arguments, [{spawn_opt, [{priority, high}]}]).
 
-init({Table, Id, {Flags, Children}}) ->
+init({Table, Id, #{children := Children} = Supervisor}) ->
     ets:insert(Table, {{pid, Id}, self()}),
-    {ok, {Flags, [spec(Child, Table) || Child <- Children]}}.
+    Flags = maps:with([strategy, intensity, auto_shutdown], Supervisor),
+    {ok, {Flags#{period => ?PERIOD}, [spec(Child, Table) || Child <- Children]}}.
 
 start_worker(Table, Id) ->
     case ets:lookup(Table, {fails, Id}) of
         [{_, Left}] when Left > 0 ->
             ets:insert(Table, {{fails, Id}, Left - 1}),
-            see(Table, <<2, Id, 0>>),
+            see(Table, {refused, Id}),
             {error, refused};
         _ ->
             proc_lib:start_link(?MODULE, worker, [Table, Id], infinity, [{priority, high}])
@@ -144,35 +123,27 @@ start_worker(Table, Id) ->
 worker(Table, Id) ->
     process_flag(trap_exit, true),
     ets:insert(Table, {{pid, Id}, self()}),
-    see(Table, <<1, Id, 0>>),
+    see(Table, {started, Id}),
     proc_lib:init_ack({ok, self()}),
     receive
         {'end', Reason} ->
-            see(Table, <<4, Id, (code_of_reason(Reason))>>),
+            see(Table, {ended, Id, seen_reason(Reason)}),
             exit(Reason);
         {'EXIT', _, Reason} ->
-            see(Table, <<3, Id, (code_of_reason(Reason))>>),
+            see(Table, {stopped, Id, seen_reason(Reason)}),
             exit(Reason)
     end.
 
 %% The reason of a supervisor whose first children fail to start contains the child and its reason.
-code_of_end({shutdown, {failed_to_start_child, _, _}}) -> code_of_reason({shutdown, x});
-code_of_end(Reason) -> code_of_reason(Reason).
+seen_end({shutdown, {failed_to_start_child, _, _}}) -> shutdown_with;
+seen_end(Reason) -> seen_reason(Reason).
 
 see(Table, Event) ->
     ets:insert(Table, {{event, ets:update_counter(Table, events, 1, {events, 0})}, Event}).
 
-answer(ok) -> 0;
-answer({ok, _}) -> 0;
-answer({error, not_found}) -> 1;
-answer({error, running}) -> 2;
-answer({error, already_present}) -> 3;
-answer({error, {already_started, _}}) -> 4;
-answer({error, restarting}) -> 6;
-answer({error, _}) -> 5;
-answer(nobody) -> 7.
-
-restart(0) -> permanent;
-restart(1) -> transient;
-restart(2) -> temporary.
-
+answer(ok) -> done;
+answer({ok, _}) -> done;
+answer({error, {already_started, _}}) -> already_started;
+answer({error, Known}) when Known =:= not_found; Known =:= running; Known =:= already_present; Known =:= restarting -> Known;
+answer({error, _}) -> failed;
+answer(nobody) -> nobody.

@@ -2,19 +2,21 @@
 //! in batches.
 //!
 //! A [`Beam`] owns one virtual machine and stops it when dropped. A batch is sent in one packet and
-//! answered in one; the caller blocks while the BEAM works.
+//! answered in one; the caller blocks while the BEAM works. A packet is an Erlang term: programs and
+//! outcomes have the form that `serde` gives them, which `erlang/` reads and writes.
 
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use purlin_term::{Term, from_bytes, from_term, to_bytes};
+use serde::Serialize;
 use tempfile::TempDir;
 
-use crate::code;
 use crate::language::Program;
 use crate::outcome::Outcome;
-use crate::tree::{self, Event, Tree};
+use crate::tree::{Event, Tree};
 
 const SOURCES: [(&str, &str); 6] = [
     ("differential.erl", include_str!("../erlang/differential.erl")),
@@ -25,9 +27,14 @@ const SOURCES: [(&str, &str); 6] = [
     ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
 ];
 
-/// Kind of the programs in a batch; the interpreter knows these codes.
-const PROCESSES: u8 = 0;
-const TREES: u8 = 1;
+/// A batch of programs of one kind.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Batch<'a> {
+    /// Programs of processes, each with the seed for its yields.
+    Programs(&'a [(Program, u32)]),
+    Trees(&'a [Tree]),
+}
 
 /// A virtual machine that runs programs.
 pub(crate) struct Beam {
@@ -83,13 +90,11 @@ impl Beam {
     /// Returns an error if the machine has ended, or if an answer is not a valid outcome; the error
     /// has the first such program.
     pub(crate) fn run(&mut self, programs: &[(Program, u32)]) -> io::Result<Vec<Outcome>> {
-        let codes: Vec<_> =
-            programs.iter().map(|(program, seed)| code::encode(program, *seed)).collect();
-        let answers = self.batch(PROCESSES, &codes)?;
-        let decoded = programs.iter().zip(answers).map(|((program, _), answer)| {
-            code::decode(&answer, program.scripts.len()).ok_or_else(|| cannot_be(program))
-        });
-        decoded.collect()
+        let answers = self.batch(&Batch::Programs(programs))?;
+        let outcome = |((program, _), answer): (&(Program, u32), Term)| {
+            read_outcome(&answer, program).ok_or_else(|| cannot_be(program))
+        };
+        programs.iter().zip(answers).map(outcome).collect()
     }
 
     /// Runs the orders of each tree.
@@ -98,38 +103,22 @@ impl Beam {
     ///
     /// The same as for [`Beam::run`].
     pub(crate) fn run_trees(&mut self, trees: &[Tree]) -> io::Result<Vec<Vec<Event>>> {
-        let codes: Vec<_> = trees.iter().map(tree::code::encode).collect();
-        let answers = self.batch(TREES, &codes)?;
-        let decoded = trees
-            .iter()
-            .zip(answers)
-            .map(|(tree, answer)| tree::code::decode(&answer).ok_or_else(|| cannot_be(tree)));
-        decoded.collect()
+        let answers = self.batch(&Batch::Trees(trees))?;
+        let events =
+            |(tree, answer): (&Tree, Term)| from_term(&answer).map_err(|_| cannot_be(tree));
+        trees.iter().zip(answers).map(events).collect()
     }
 
-    fn batch(&mut self, kind: u8, codes: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
-        let mut batch = Vec::new();
-        for code in codes {
-            batch.extend(length(code));
-            batch.push(kind);
-            batch.extend(code);
-        }
-        self.write(&batch)?;
+    fn batch(&mut self, batch: &Batch<'_>) -> io::Result<Vec<Term>> {
+        self.write(&to_bytes(batch).map_err(io::Error::other)?)?;
         let output = self.output.as_mut().ok_or_else(|| io::Error::other("erl has no output"))?;
-        let mut packet = packet(output)?.into_iter();
-        // The packet is in memory; it can be short only if the machine wrote a short one.
-        let mut answers = Vec::with_capacity(codes.len());
-        for _ in codes {
-            let size = packet.by_ref().take(4).fold(0, |size, byte| size << 8 | usize::from(byte));
-            answers.push(packet.by_ref().take(size).collect());
-        }
-        Ok(answers)
+        from_bytes(&packet(output)?).map_err(io::Error::other)
     }
 
     /// Writes a packet.
     pub(crate) fn write(&mut self, packet: &[u8]) -> io::Result<()> {
         let input = self.input.as_mut().ok_or_else(|| io::Error::other("the BEAM has ended"))?;
-        input.write_all(&length(packet))?;
+        input.write_all(&(packet.len() as u32).to_be_bytes())?;
         input.write_all(packet)?;
         input.flush()
     }
@@ -174,8 +163,10 @@ fn compile(folder: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("erlc cannot compile the interpreter: {output}")))
 }
 
-fn length(bytes: &[u8]) -> [u8; 4] {
-    (bytes.len() as u32).to_be_bytes()
+/// Reads the outcome of a program; returns `None` unless it has a trace for each process.
+pub(crate) fn read_outcome(answer: &Term, program: &Program) -> Option<Outcome> {
+    let outcome: Outcome = from_term(answer).ok()?;
+    (outcome.0.len() == program.scripts.len()).then_some(outcome)
 }
 
 /// Returns the error for an invalid outcome of a program.

@@ -1,7 +1,8 @@
 //! The language of the test programs: operations of a process and their operands.
 //!
 //! Data types only; nothing runs here. Processes, messages, names and monitors are small numbers,
-//! so that every interpreter gives a program the same meaning.
+//! so that every interpreter gives a program the same meaning. The interpreter in Erlang reads the
+//! terms that `serde` makes of these types, such as `{send, To, Tag}`.
 //!
 //! A program has *base processes*, which all exist and know each other before any of them starts,
 //! and *children*, which are spawned by the scripts. A child knows itself, its parent and the
@@ -15,6 +16,8 @@
 mod show;
 
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// A process, by its number in the program.
 pub type Who = u8;
@@ -33,7 +36,8 @@ pub const NAMES: u8 = 2;
 pub const TAGS: u8 = 3;
 
 /// Exit reason of a process or an exit signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// `normal`.
     Normal,
@@ -47,6 +51,7 @@ pub enum Reason {
     /// `killed`.
     Killed,
     /// `noproc`.
+    #[serde(rename = "noproc")]
     NoProcess,
     /// A user-defined reason.
     Boom,
@@ -55,26 +60,10 @@ pub enum Reason {
     /// An error or panic with any message.
     Crash,
     /// `noconnection`.
+    #[serde(rename = "noconnection")]
     NoConnection,
     /// Any other reason. No program has it, so an outcome that contains it is never allowed.
     Other,
-}
-
-impl Reason {
-    /// All reasons, in the order of their codes.
-    pub const ALL: [Self; 11] = [
-        Self::Normal,
-        Self::Shutdown,
-        Self::ShutdownWith,
-        Self::Kill,
-        Self::Killed,
-        Self::NoProcess,
-        Self::Boom,
-        Self::Bang,
-        Self::Crash,
-        Self::NoConnection,
-        Self::Other,
-    ];
 }
 
 impl fmt::Display for Reason {
@@ -96,7 +85,8 @@ impl fmt::Display for Reason {
 }
 
 /// Pattern of a receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Any message.
     Any,
@@ -113,7 +103,8 @@ pub enum Pattern {
 }
 
 /// Timeout of a receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum After {
     /// Waits forever.
     Never,
@@ -125,7 +116,8 @@ pub enum After {
 }
 
 /// How a process is spawned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum How {
     /// `spawn`.
     Plain,
@@ -136,7 +128,8 @@ pub enum How {
 }
 
 /// One step of a script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Spawns a child; each child is spawned by one operation only.
     Spawn(Who, How),
@@ -181,7 +174,8 @@ pub enum Op {
 }
 
 /// Origin of a cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum By {
     /// The wire breaks; neither node has requested it.
     Wire,
@@ -212,7 +206,7 @@ impl Side {
 pub type Script = Vec<Op>;
 
 /// A program: processes with their scripts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Program {
     /// Number of base processes.
     pub bases: u8,

@@ -12,7 +12,6 @@
 
 mod beam;
 pub mod campaign;
-pub mod code;
 pub mod compare;
 pub mod generate;
 pub mod language;

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use crate::language::{Name, Reason, Slot, Tag, Who};
 
 /// Target of a monitor, as in its down message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Watched {
     /// A process.
     Process(Who),
@@ -14,7 +17,8 @@ pub enum Watched {
 }
 
 /// An item of a mailbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Item {
     /// A message.
     Message(Who, Tag),
@@ -27,7 +31,8 @@ pub enum Item {
 }
 
 /// An observation in the log of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Seen {
     /// A receive took this item.
     Got(Item),
@@ -52,7 +57,8 @@ pub enum Seen {
 }
 
 /// Final state of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum End {
     /// The process was never spawned.
     Unborn,
@@ -63,7 +69,7 @@ pub enum End {
 }
 
 /// Observations and final state of one process.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub struct Trace {
     /// Observations, in order.
     pub log: Vec<Seen>,
@@ -72,7 +78,7 @@ pub struct Trace {
 }
 
 /// Outcome of a program: a trace for each process.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub struct Outcome(pub Vec<Trace>);
 
 impl fmt::Display for Item {

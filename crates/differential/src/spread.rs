@@ -25,9 +25,7 @@ use self::machine::{Known, Machine};
 use self::report::{Difference, Report};
 use self::rest::Prober;
 use self::wire::Wire;
-use crate::beam::cannot_be;
 use crate::campaign::{MOST_DIFFERENCES, Until};
-use crate::code;
 use crate::generate::generate_spread;
 use crate::language::{By, Program, Side, Who};
 use crate::model::{Runtime as Rules, TooMany, allows};
@@ -146,8 +144,7 @@ impl Spread {
         };
         let abroad = Abroad::new(&self.cluster, &self.other, program, chance, Arc::new(cut));
         let abroad = abroad.ok_or_else(no_room)?;
-        let here = program.abroad.unwrap_or(0);
-        let theirs = self.machine.begin(&code::encode(program, chance), here, &full(OURS))?;
+        let theirs = self.machine.begin(program, chance, &full(OURS))?;
         let mut half = Half::start(&self.node, program, chance, abroad);
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
@@ -167,13 +164,12 @@ impl Spread {
         half.finish();
         self.rest(program)?;
         let ours = self.terms_of(half.all());
-        let (theirs, outcome) = self.machine.finish(&ours)?;
-        for (who, pid) in &theirs {
+        let (pids, theirs) = self.machine.finish(program, &ours)?;
+        for (who, pid) in &pids {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
-        let (ours, count) = (half.outcome(), program.scripts.len());
+        let ours = half.outcome();
         half.kill();
-        let theirs = code::decode(&outcome, count).ok_or_else(|| cannot_be(program))?;
         let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
         let trace = |(who, (ours, theirs))| match program.side(who) {
             Side::Purlin => ours,

@@ -4,12 +4,12 @@
 //! and such a program has exactly one outcome: the order of starts and stops, the answer to each
 //! order, and the children of the tree after it.
 
-pub mod code;
 pub mod generate;
 pub mod model;
-mod show;
 
-pub use self::show::text;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::language::Reason;
 
@@ -20,7 +20,8 @@ pub type Id = u8;
 pub const TOP: Id = 0;
 
 /// Restart strategy: the children that are restarted when one ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// Only the child that ended.
     OneForOne,
@@ -31,7 +32,8 @@ pub enum Strategy {
 }
 
 /// Restart type of a child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Restart {
     /// Always restarted.
     Permanent,
@@ -42,18 +44,21 @@ pub enum Restart {
 }
 
 /// Whether a supervisor shuts down when significant children end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AutoShutdown {
     /// It does not.
     Never,
     /// When the first of them ends.
+    #[serde(rename = "any_significant")]
     Any,
     /// When the last of them ends.
+    #[serde(rename = "all_significant")]
     All,
 }
 
 /// A supervisor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Supervisor {
     /// Restart strategy.
     pub strategy: Strategy,
@@ -66,7 +71,7 @@ pub struct Supervisor {
 }
 
 /// A child.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Child {
     /// Unique number.
     pub id: Id,
@@ -81,7 +86,8 @@ pub struct Child {
 }
 
 /// An order to the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// A worker ends with this reason.
     End(Id, Reason),
@@ -102,7 +108,7 @@ pub enum Order {
 }
 
 /// A tree and the orders to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tree {
     /// The top supervisor.
     pub top: Supervisor,
@@ -111,7 +117,8 @@ pub struct Tree {
 }
 
 /// Answer to an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The order was executed.
     Done,
@@ -131,22 +138,9 @@ pub enum Answer {
     Nobody,
 }
 
-impl Answer {
-    /// All answers, in the order of their codes.
-    pub const ALL: [Self; 8] = [
-        Self::Done,
-        Self::NotFound,
-        Self::Running,
-        Self::AlreadyPresent,
-        Self::AlreadyStarted,
-        Self::Failed,
-        Self::Restarting,
-        Self::Nobody,
-    ];
-}
-
 /// An observation of a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A worker has started.
     Started(Id),
@@ -204,4 +198,18 @@ impl Tree {
         }
         kinds
     }
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:#?}", self.top)?;
+        f.write_str("orders:")?;
+        self.orders.iter().try_for_each(|order| write!(f, "  {order:?};"))?;
+        writeln!(f)
+    }
+}
+
+/// Returns all events in one line.
+pub fn text(events: &[Event]) -> String {
+    events.iter().map(|event| format!("  {event:?};")).collect()
 }

@@ -9,7 +9,6 @@ pub struct Problem(String);
 impl Problem {
     /// Creates a problem from one line. Control characters become spaces, so a file name or a
     /// contender's name cannot add a line.
-    #[must_use]
     pub fn new(line: impl Into<String>) -> Self {
         Self(line.into().replace(char::is_control, " "))
     }

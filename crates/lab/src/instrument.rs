@@ -55,7 +55,6 @@ pub struct Smallest {
 
 impl Instrument {
     /// Measures the clock of this machine; the first call takes about 1 ms.
-    #[must_use]
     pub fn measure() -> Self {
         let clock = Clock::look();
         Self {
@@ -90,7 +89,6 @@ impl Instrument {
     }
 
     /// Returns warnings if the instrument takes too large a share of the shortest sample.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let Some(Smallest { experiment, contender, elapsed_us }) = &self.smallest_sample else {
             return Vec::new();
@@ -116,7 +114,6 @@ impl Instrument {
     }
 
     /// Returns a one-sentence summary.
-    #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!(
             "clock: {} ns fine, {} ns to read",

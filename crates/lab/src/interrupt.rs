@@ -30,7 +30,6 @@ impl Interrupt {
     }
 
     /// Returns whether the interrupt was raised.
-    #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
     }

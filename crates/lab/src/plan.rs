@@ -4,14 +4,13 @@
 //! by the same version of the program on the same machine with the same contenders, so that all
 //! samples of a run are comparable.
 
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::contender::Hello;
 use crate::error::Problem;
 use crate::host::{Host, Process};
+use crate::options::RunOptions;
 use crate::warning::Warning;
 
 /// A run that was started.
@@ -23,24 +22,11 @@ pub struct Plan {
     pub version: String,
     /// Start time, RFC 3339 in UTC.
     pub started: String,
-    /// Ids of all experiments of the run.
-    pub experiments: Vec<String>,
+    /// The options of the command, with the ids of all experiments of the run and with the seed.
+    #[serde(flatten)]
+    pub(crate) options: RunOptions,
     /// Whether the user named both experiments and contenders.
     pub named: bool,
-    /// `quick` or `full`.
-    pub profile: String,
-    /// Seed of the sample order.
-    pub seed: u64,
-    /// Number of rounds, overriding the profile.
-    pub samples: Option<usize>,
-    /// Milliseconds per sample, overriding the profile.
-    pub sample_ms: Option<f64>,
-    /// Time limit per answer in seconds, overriding the profile.
-    pub limit: Option<f64>,
-    /// Whether every round starts fresh programs.
-    pub fresh: bool,
-    /// An additional output file for the results.
-    pub json: Option<PathBuf>,
     /// The machine.
     pub host: Host,
     /// Ticks of the time stamp counter per nanosecond.
@@ -132,21 +118,27 @@ pub(crate) fn rfc3339(moment: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
 
     fn plan() -> Plan {
         Plan {
             schema: 1,
             version: env!("CARGO_PKG_VERSION").into(),
             started: "2026-11-22T09:00:00Z".into(),
-            experiments: vec!["ping-pong".into()],
+            options: RunOptions {
+                experiments: vec!["ping-pong".into()],
+                contenders: Vec::new(),
+                profile: Profile::Quick,
+                seed: Some(7),
+                dir: None,
+                resume: None,
+                json: None,
+                samples: Some(3),
+                sample_ms: Some(0.1 + 0.2),
+                limit: Some(2.5),
+                fresh: true,
+            },
             named: true,
-            profile: "quick".into(),
-            seed: 7,
-            samples: Some(3),
-            sample_ms: Some(0.1 + 0.2),
-            limit: Some(2.5),
-            fresh: true,
-            json: None,
             host: Host::snapshot(),
             ticks_per_ns: None,
             process: Process::own(),
@@ -161,7 +153,7 @@ mod tests {
         let text = serde_json::to_string(&plan()).unwrap();
         let read: Plan = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
-        assert_eq!((read.sample_ms, read.limit), (plan().sample_ms, plan().limit));
+        assert_eq!((read.options.sample_ms, read.options.limit), (Some(0.1 + 0.2), Some(2.5)));
     }
 
     #[test]

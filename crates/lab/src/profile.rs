@@ -2,33 +2,20 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
 /// Minimum number of samples whose range contains the median with 95 % probability.
 pub const FEWEST: usize = 6;
 
 /// Thoroughness of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// About 100 ms of work per sample, and fewer points per sweep.
+    /// About 100 ms of work per sample, and fewer points per sweep
     Quick,
-    /// The counts with which the experiments were published.
+    /// The counts with which the experiments were published
     Full,
-}
-
-impl Profile {
-    /// Returns the word used in results.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Full => "full",
-        }
-    }
-
-    /// Returns the profile with this word.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        [Self::Quick, Self::Full].into_iter().find(|profile| profile.word() == word)
-    }
 }
 
 /// Rounds and time limits of a run.
@@ -52,7 +39,6 @@ impl Budget {
     /// Returns the budget of a profile, with the user's overrides.
     ///
     /// `sample_ms` also scales the steps of `call-vs-send`; there is at least one round.
-    #[must_use]
     pub fn new(
         profile: Profile,
         rounds: Option<usize>,

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Progress of a run. Used by the sampling thread, between samples.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     experiment: &'static str,
@@ -19,15 +19,14 @@ pub struct Progress {
 
 impl Progress {
     /// Creates the display for a run with this number of experiments and rounds.
-    #[must_use]
-    pub fn new(experiments: usize, rounds: usize) -> Self {
+    pub(crate) fn new(experiments: usize, rounds: usize) -> Self {
         // WHY: each experiment has one step more than rounds, for its calibration.
         let bar = bar((experiments * (rounds + 1)) as u64);
         Self { bar, experiment: "", began: Instant::now(), rounds, sampled: 0 }
     }
 
     /// Starts an experiment, which begins with its calibration.
-    pub fn begin(&mut self, experiment: &'static str) {
+    pub(crate) fn begin(&mut self, experiment: &'static str) {
         self.experiment = experiment;
         self.began = Instant::now();
         self.sampled = 0;
@@ -38,12 +37,12 @@ impl Progress {
     }
 
     /// Counts a sample.
-    pub fn sampled(&mut self) {
+    pub(crate) fn sampled(&mut self) {
         self.sampled += 1;
     }
 
     /// Reports completed rounds of the experiment, which may have fewer rounds than the run.
-    pub fn round(&mut self, done: usize, of: usize) {
+    pub(crate) fn round(&mut self, done: usize, of: usize) {
         if let Some(bar) = &self.bar {
             let left_out = if done == of { self.rounds - of } else { 0 };
             bar.inc((usize::from(done == 1) + 1 + left_out) as u64);
@@ -56,7 +55,7 @@ impl Progress {
     }
 
     /// Prints a line above the bar.
-    pub fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{line}")),
             None => eprintln!("{line}"),
@@ -64,7 +63,7 @@ impl Progress {
     }
 
     /// Removes the bar.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -120,7 +120,6 @@ impl Store {
     }
 
     /// Returns the path of a file of this run.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -17,7 +17,6 @@ use crate::store::RESULTS;
 pub use crate::results::Figures;
 
 /// Returns the results file a path refers to: the path itself, or the file in that folder.
-#[must_use]
 pub fn results_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
 }

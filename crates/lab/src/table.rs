@@ -8,8 +8,7 @@ use crate::format::{NONE, WIDTH, digits, grid, narrow, short, unit};
 use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
 /// Returns the table, with a legend below.
-#[must_use]
-pub fn table(document: &Document) -> String {
+pub(crate) fn table(document: &Document) -> String {
     let figures = figures(document);
     let instrument = document.instrument.line();
     let variants = in_other_variants(document);

@@ -241,7 +241,7 @@ fn the_help_lists_every_format() {
     let text = told(folder.path(), &["export", "--help"]);
     // The help wraps at the width of a terminal.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for word in ["Examples:", "json, csv, markdown, otp", "--output <FILE>", "standard output"] {
+    for word in ["Examples:", "- json: ", "- csv: ", "- markdown: ", "- otp: ", "--output <FILE>"] {
         assert!(text.contains(word), "{word}: {text}");
     }
 }

@@ -5,14 +5,30 @@ use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Term, from_bytes, to_bytes};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::wire::Wire;
-use crate::beam::{Beam, packet};
-use crate::language::Who;
+use crate::beam::{Beam, cannot_be, packet, read_outcome};
+use crate::language::{Program, Who};
+use crate::outcome::Outcome;
 
 /// Process numbers with their pids.
 pub(super) type Known = Vec<(Who, Term)>;
+
+/// A question to the node, which `erlang/differential_spread.erl` answers.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Question<'a> {
+    /// A program, the seed for its yields, the bit mask of its processes on the BEAM, and the name
+    /// of the other node.
+    Start(&'a Program, u32, u8, Atom),
+    Go(&'a Known),
+    Idle,
+    Wake(Who),
+    Finish(&'a Known),
+}
 
 pub(super) struct Machine {
     beam: Beam,
@@ -40,67 +56,42 @@ impl Machine {
         Ok(Self { beam, answers })
     }
 
-    fn ask(&mut self, question: Term) -> io::Result<Vec<u8>> {
-        let question = question.encode().map_err(io::Error::other)?;
-        self.beam.write(&question)?;
-        self.answers.recv().map_err(|_| io::Error::other("the BEAM has ended"))
+    fn ask<T: DeserializeOwned>(&mut self, question: &Question<'_>) -> io::Result<T> {
+        self.beam.write(&to_bytes(question).map_err(io::Error::other)?)?;
+        let answer = self.answers.recv().map_err(|_| io::Error::other("the BEAM has ended"))?;
+        from_bytes(&answer).map_err(io::Error::other)
     }
 
     /// Spawns the base processes of a program that are on the BEAM; they wait for [`Machine::go`].
-    pub(super) fn begin(&mut self, code: &[u8], here: u8, other: &str) -> io::Result<Known> {
-        let other = Term::Atom(Atom::new(other).map_err(io::Error::other)?);
-        let (code, here) = (Term::from(code), Term::from(i64::from(here)));
-        let pids = self.ask(Term::tuple([Term::atom("start"), code, here, other]))?;
-        known(&read(&pids)?)
+    pub(super) fn begin(&mut self, program: &Program, seed: u32, other: &str) -> io::Result<Known> {
+        let other = Atom::new(other).map_err(io::Error::other)?;
+        self.ask(&Question::Start(program, seed, program.abroad.unwrap_or(0), other))
     }
 
     /// Starts the scripts, with the pids of the base processes of the other node.
     pub(super) fn go(&mut self, others: &Known) -> io::Result<()> {
-        self.ask(Term::tuple([Term::atom("go"), pids(others)])).map(drop)
+        self.ask::<Term>(&Question::Go(others)).map(drop)
     }
 
     /// Returns the first process in a receive with an idle timeout.
     pub(super) fn idle(&mut self) -> io::Result<Option<Who>> {
-        let idle = read(&self.ask(Term::atom("idle"))?)?;
-        let all = idle.as_list().ok_or_else(|| unclear(&idle))?;
-        Ok(all.first().and_then(Term::as_integer).map(|who| who as Who))
+        let all: Vec<Who> = self.ask(&Question::Idle)?;
+        Ok(all.first().copied())
     }
 
     pub(super) fn wake(&mut self, who: Who) -> io::Result<()> {
-        let who = Term::from(i64::from(who));
-        self.ask(Term::tuple([Term::atom("wake"), who])).map(drop)
+        self.ask::<Term>(&Question::Wake(who)).map(drop)
     }
 
-    /// Returns the pids and the encoded outcome of the processes, and kills those that are left.
-    pub(super) fn finish(&mut self, others: &Known) -> io::Result<(Known, Vec<u8>)> {
-        let answer = read(&self.ask(Term::tuple([Term::atom("finish"), pids(others)]))?)?;
-        match answer.as_tuple() {
-            Some([pids, outcome]) => {
-                Ok((known(pids)?, outcome.as_binary().unwrap_or_default().to_vec()))
-            }
-            _ => Err(unclear(&answer)),
-        }
+    /// Returns the pids and the outcome of the processes of the program, and kills those that are
+    /// left.
+    pub(super) fn finish(
+        &mut self,
+        program: &Program,
+        others: &Known,
+    ) -> io::Result<(Known, Outcome)> {
+        let (pids, outcome): (Known, Term) = self.ask(&Question::Finish(others))?;
+        let outcome = read_outcome(&outcome, program).ok_or_else(|| cannot_be(program))?;
+        Ok((pids, outcome))
     }
-}
-
-fn pids(known: &Known) -> Term {
-    let one = |(who, pid): &(Who, Term)| Term::tuple([Term::from(i64::from(*who)), pid.clone()]);
-    Term::list(known.iter().map(one))
-}
-
-fn read(bytes: &[u8]) -> io::Result<Term> {
-    Term::decode(bytes).map_err(io::Error::other)
-}
-
-fn known(term: &Term) -> io::Result<Known> {
-    let one = |one: &Term| match one.as_tuple() {
-        Some([who, pid]) => Some((who.as_integer()? as Who, pid.clone())),
-        _ => None,
-    };
-    let all = term.as_list().and_then(|all| all.iter().map(one).collect());
-    all.ok_or_else(|| unclear(term))
-}
-
-fn unclear(term: &Term) -> io::Error {
-    io::Error::other(format!("the BEAM answered {term}"))
 }

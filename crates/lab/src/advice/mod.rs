@@ -14,10 +14,10 @@ use crate::results::{Figures, ResultEntry};
 use crate::stats::{self, Interval};
 use crate::warning::Warning;
 
-pub use shown::{markdown, text};
+pub(crate) use shown::{markdown, text};
 
 /// Assumptions of the model.
-pub const ASSUMPTIONS: [&str; 5] = [
+pub(crate) const ASSUMPTIONS: [&str; 5] = [
     "A message costs the slope of exchange, in which two processes send and receive one each. If they ran at once, on two cores, that is what a message costs its two ends together; if on one core, it costs half. So the share is rather too high than too low.",
     "An element costs the slope of message-size in the contender's natural way: moved is nearly free whatever its size, copied is not.",
     "In bulk is the time per message of throughput, where a stream of messages never lets its receiver sleep; a design that sends now and then does not reach it.",
@@ -27,7 +27,7 @@ pub const ASSUMPTIONS: [&str; 5] = [
 
 /// The design whose cost is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Design {
+pub(crate) struct Design {
     /// Messages that enter per second.
     pub rate: f64,
     /// Elements per message.
@@ -40,7 +40,7 @@ pub struct Design {
 
 /// The cost of the design on one contender.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// The contender's label.
     pub contender: String,
     /// The variant whose cost per element is used; absent if messages have no elements.
@@ -57,7 +57,7 @@ pub struct Cost {
 
 /// The estimate for all contenders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Advice {
+pub(crate) struct Advice {
     /// The design.
     pub design: Design,
     /// The run the figures come from: file, profile and start time.
@@ -73,8 +73,7 @@ pub struct Advice {
 }
 
 /// Estimates the cost of a design from a run; `name` identifies the run in the output.
-#[must_use]
-pub fn advise(design: Design, name: &str, run: &Figures) -> Advice {
+pub(crate) fn advise(design: Design, name: &str, run: &Figures) -> Advice {
     let (mut costs, mut left_out) = (Vec::new(), Vec::new());
     let mut labels: Vec<&str> = Vec::new();
     for result in &run.results {

@@ -10,8 +10,7 @@ use crate::stats::Interval;
 const HEAD: [&str; 4] = ["contender", "ns per message and hop", "% of a core", "in bulk, %"];
 
 /// Renders text for a terminal: one row per contender, then warnings and assumptions.
-#[must_use]
-pub fn text(advice: &Advice) -> String {
+pub(crate) fn text(advice: &Advice) -> String {
     let head: Vec<String> = HEAD.map(str::to_owned).into();
     let rows: Vec<_> = std::iter::once(head).chain(rows(advice).map(Vec::from)).collect();
     let mut text =
@@ -29,8 +28,7 @@ pub fn text(advice: &Advice) -> String {
 }
 
 /// Renders the same content as Markdown.
-#[must_use]
-pub fn markdown(advice: &Advice) -> String {
+pub(crate) fn markdown(advice: &Advice) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = format!("**{}**, from {}\n\n", asked(&advice.design), plain(&advice.source));
     text.push_str(&line(&HEAD.map(str::to_owned)));

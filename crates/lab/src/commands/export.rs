@@ -2,44 +2,60 @@
 
 use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
+
+use super::output::print;
 use crate::error::Problem;
 use crate::export::{csv, markdown};
 use crate::otp_text;
 use crate::store;
 use crate::stored::{read_figures, read_json, results_file};
 
-/// Export format.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Format {
-    /// JSON: the results as they are stored, schema 1.
-    #[default]
+const HELP: &str = "\
+Examples:
+  purlin lab export lab-results/20261121T090000Z --format csv -o samples.csv
+      every sample of a run, one row each
+  purlin lab export results.json --format markdown
+      a table of the primary metrics with intervals and ratios
+  purlin lab export results.json --format otp
+      the metrics of the experiment signals, in the format of OTP's parallel_messages_SUITE
+  purlin lab export parallel_messages.txt -o results.json
+      OTP's text as results.json
+
+Exit status:
+  0  written
+  2  a file cannot be read or has no results for this format, or the output cannot be
+     written";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct ExportOptions {
+    /// Results (results.json), OTP's text, or the folder of a run
+    path: PathBuf,
+
+    /// Choose the output format
+    #[arg(long, value_name = "FORMAT", default_value = "json", value_enum)]
+    format: Format,
+
+    /// Write to this file, overwriting it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// The results as they are stored, schema 1
     Json,
-    /// CSV: one row per sample.
+    /// One row per sample
     Csv,
-    /// Markdown: a table of the primary metrics.
+    /// A table of the primary metrics
     Markdown,
-    /// The text of OTP's own benchmark; only for `signals`.
+    /// The text of OTP's own benchmark; only for signals
     Otp,
 }
 
-/// Options of `purlin lab export`.
-#[derive(Debug, Clone, Default)]
-pub struct ExportOptions {
-    /// A results file, a file of OTP's text, or the folder of a run.
-    pub path: PathBuf,
-    /// The format.
-    pub format: Format,
-    /// The output file; absent to return the text.
-    pub to: Option<PathBuf>,
-}
-
-/// Writes the output file, or returns the text if no file was given.
-///
-/// # Errors
-///
-/// Returns one line if the path cannot be read or holds no results, if the format cannot represent
-/// the results, or if the file cannot be written.
-pub fn export(options: &ExportOptions) -> Result<Option<String>, Problem> {
+/// Writes the converted results to the output file, or prints them.
+pub(super) fn export(options: &ExportOptions) -> Result<(), Problem> {
     let file = results_file(&options.path);
     let text = match options.format {
         Format::Json => read_json(&file)?,
@@ -48,8 +64,8 @@ pub fn export(options: &ExportOptions) -> Result<Option<String>, Problem> {
         Format::Otp => otp_text::write(&read_figures(&file)?)
             .map_err(|problem| Problem::new(format!("{}: {problem}", file.display())))?,
     };
-    match &options.to {
-        None => Ok(Some(text)),
-        Some(to) => store::write(to, &text).map(|()| None),
+    match &options.output {
+        None => print(&text),
+        Some(to) => store::write(to, &text),
     }
 }

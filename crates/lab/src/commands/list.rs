@@ -6,8 +6,7 @@ use crate::contender::{BUILT_IN, ELSEWHERE, LOAD, Surroundings};
 use crate::experiments;
 
 /// Returns the text of the list.
-#[must_use]
-pub fn list(surroundings: &Surroundings) -> String {
+pub(super) fn list(surroundings: &Surroundings) -> String {
     let mut text = String::from("Experiments (purlin lab run -e ID,…)\n");
     for experiment in experiments::ALL {
         let _ = writeln!(text, "  {:<17} {}", experiment.id, experiment.what);

@@ -2,29 +2,41 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
+
 use crate::error::Problem;
 use crate::page;
 use crate::store::{self, PAGE};
 use crate::stored::{read, results_file};
 
-/// Options of `purlin lab report`.
-#[derive(Debug, Clone, Default)]
-pub struct ReportOptions {
-    /// Results files, files of OTP's text, or folders of runs.
-    pub paths: Vec<PathBuf>,
-    /// The output file; absent for the default.
-    pub html: Option<PathBuf>,
+const HELP: &str = "\
+Examples:
+  purlin lab report lab-results/20261121T090000Z
+      the page of a run, next to its results
+  purlin lab report old/results.json new/results.json --html both.html
+      two runs on one page
+  purlin lab report lab-results/20261121T090000Z parallel_messages.txt
+      a run and the output of OTP's parallel_messages_SUITE, in the same graphs
+
+Exit status:
+  0  the page is written; its path is printed
+  2  a file cannot be read or has no results, or the page cannot be written";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct ReportOptions {
+    /// Results (results.json), OTP's text, or folders of runs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Write the page to this file [default: next to the results of a single run; ./report.html for
+    /// several]
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Renders the page and returns its path.
-///
-/// By default the page of one run is written to the folder of its results, the page of several runs
-/// to the current folder.
-///
-/// # Errors
-///
-/// Returns one line if a path cannot be read or holds no results, or if the page cannot be written.
-pub fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
+pub(super) fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
     let files: Vec<PathBuf> = options.paths.iter().map(|path| results_file(path)).collect();
     let stored = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let page = match (&options.html, files.as_slice()) {

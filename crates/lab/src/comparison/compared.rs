@@ -68,7 +68,6 @@ impl<'a> Comparison<'a> {
 
 impl Compared<'_> {
     /// Returns `faster`, `slower`, `better`, `worse` or `indistinguishable`.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         self.moved.verdict.word(&self.new.unit)
     }

@@ -6,7 +6,6 @@ use crate::markdown::plain;
 use crate::results::Verdict;
 
 /// Returns warnings and notes, then the tables.
-#[must_use]
 pub fn markdown(comparison: &Comparison<'_>) -> String {
     let [old, new] = comparison.runs.each_ref().map(|run| plain(run));
     let mut parts = vec![

@@ -38,7 +38,6 @@ pub use verdict::Moved;
 /// Returns `None` if the runs have no figure in common.
 ///
 /// COST: 4000 resamples of each figure.
-#[must_use]
 pub fn compare<'a>(
     old: (&str, &'a Figures),
     new: (&str, &'a Figures),
@@ -50,7 +49,6 @@ pub fn compare<'a>(
 /// Compares two contenders of one run, round by round; otherwise like [`compare`].
 ///
 /// Returns `None` if the contenders have no figure in common.
-#[must_use]
 pub fn compare_within<'a>(name: &str, sides: &'a Sides, all: bool) -> Option<Comparison<'a>> {
     let Sides { names, figures: [old, new] } = sides;
     let of = |side: &str| format!("{side} in {name}");

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
 use serde_json::json;
 
 use crate::experiments::{ALL, Params};
@@ -49,7 +50,7 @@ pub(super) fn pair<'a>(old: &'a Figures, new: &'a Figures) -> Pairs<'a> {
 }
 
 fn entries(run: &Figures) -> Vec<Entry<'_>> {
-    let profile = Profile::of_word(&run.profile);
+    let profile = Profile::from_str(&run.profile, false).ok();
     let entry = |result: &'_ ResultEntry| asked(result, profile);
     run.results
         .iter()

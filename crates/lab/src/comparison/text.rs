@@ -7,7 +7,6 @@ use crate::format::{WIDTH, grid, short, unit, wrap};
 const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 
 /// Returns the text, with one line per figure.
-#[must_use]
 pub fn text(comparison: &Comparison<'_>) -> String {
     let [old, new] = &comparison.runs;
     let mut parts = vec![format!("old: {old}\nnew: {new}\n")];

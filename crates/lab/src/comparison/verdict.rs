@@ -48,7 +48,6 @@ pub struct Moved {
 impl Verdict {
     /// Returns the word a reader sees: a figure that is neither a time nor a rate gets `better`
     /// instead of `faster`.
-    #[must_use]
     pub fn word(self, unit: &str) -> &'static str {
         let speed = unit.ends_with("/s") || ["ns", "µs", "ms", "s", "ticks"].contains(&unit);
         match (self, speed) {

@@ -45,19 +45,16 @@ pub struct Reply {
 
 impl Reply {
     /// Returns an additional field, if it is a valid count.
-    #[must_use]
     pub fn extra(&self, name: &str) -> Option<u64> {
         self.raw.get(name).and_then(count)
     }
 
     /// Returns the time per operation, in ns.
-    #[must_use]
     pub fn ns_per_operation(&self) -> f64 {
         self.elapsed_ns as f64 / self.ops as f64
     }
 
     /// Returns the operations per second.
-    #[must_use]
     pub fn operations_per_second(&self) -> f64 {
         self.ops as f64 * 1e9 / self.elapsed_ns as f64
     }

@@ -57,8 +57,6 @@ pub(super) fn command(
 
 /// Returns the folder of the compiled modules; compiles them unless they are cached.
 ///
-/// # Errors
-///
 /// Returns one line if the folder cannot be written or the compiler fails.
 pub(super) fn compiled(erl: &Path, erlc: &Path, cache: &Path) -> Result<PathBuf, Problem> {
     SOURCES.compiled(&[erl], cache, |folder| {

@@ -159,8 +159,6 @@ impl Client {
 
     /// Sends any request and returns the answer.
     ///
-    /// # Errors
-    ///
     /// As [`Client::run`].
     pub(super) fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {
         match self.events.try_recv() {

@@ -37,8 +37,6 @@ const SOURCES: Sources = Sources {
 
 /// Returns the command line; compiles the contender unless it is cached.
 ///
-/// # Errors
-///
 /// Returns one line if a tool is missing, an option cannot be passed on, the folder cannot be written or a compiler
 /// fails.
 pub(super) fn command(

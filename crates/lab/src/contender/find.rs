@@ -75,7 +75,6 @@ pub struct CommandLine {
 impl Surroundings {
     /// Reads the environment: `PURLIN_CONTENDERS` or the folder of this program, `PATH`, and the
     /// user's cache folder.
-    #[must_use]
     pub fn from_environment() -> Self {
         let beside = || {
             let own = env::current_exe().ok()?;
@@ -92,7 +91,6 @@ impl Surroundings {
     }
 
     /// Returns the path of a program found in the search path.
-    #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let file = format!("{name}{}", env::consts::EXE_SUFFIX);
         env::split_paths(&self.path)
@@ -106,14 +104,12 @@ impl Surroundings {
     }
 
     /// Returns the command line of the load client.
-    #[must_use]
     pub fn load_client(&self) -> CommandLine {
         CommandLine { program: self.executable(LOAD), arguments: Vec::new(), variables: Vec::new() }
     }
 
     /// Returns what a built-in contender, or [`LOAD`], lacks to run here and how to install it; `None`
     /// if it can run.
-    #[must_use]
     pub fn missing(&self, id: &str) -> Option<String> {
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
             let tool = tools.iter().find(|tool| self.program(tool).is_none())?;

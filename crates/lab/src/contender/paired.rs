@@ -101,8 +101,6 @@ impl Pair {
 
     /// Takes one sample, and adds to the near node's answer the far node's count of messages as `taken`.
     ///
-    /// # Errors
-    ///
     /// Returns why there is no sample. The state of both programs is unknown then.
     fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let stopwatch = Stopwatch::start();

@@ -41,7 +41,6 @@ struct Member {
 
 impl Runtimes {
     /// Creates the executor without contenders; the budget sets the time limit per answer.
-    #[must_use]
     pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
         let resources = Resources { surroundings, limit: budget.limit, interrupt, load: None };
         Self { members: Vec::new(), resources, fresh: budget.fresh }
@@ -71,7 +70,6 @@ impl Runtimes {
     }
 
     /// Returns whether the far node of this variant can run here.
-    #[must_use]
     pub fn can_pair(&self, contender: &Contender, variant: &str) -> bool {
         paired::can_pair(contender.kind(), variant, &self.resources.surroundings)
     }

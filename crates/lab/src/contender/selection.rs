@@ -55,7 +55,6 @@ impl Contender {
 
     /// Returns the contender's id without its options: the built-in id, or the name of the user's
     /// own program.
-    #[must_use]
     pub fn kind(&self) -> &str {
         match &self.source {
             Source::BuiltIn { id, .. } => id,

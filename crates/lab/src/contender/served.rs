@@ -61,8 +61,6 @@ impl Resources {
 
 /// Takes one sample, and adds to the client's answer the server's count of `acknowledged` messages.
 ///
-/// # Errors
-///
 /// Returns why there is no sample. If both fail, it is the server's failure: a client whose server
 /// has exited can only report a broken connection.
 pub(super) fn run(

@@ -26,8 +26,6 @@ impl Sources {
     /// `tools` are the programs it is compiled and run with. `compile` receives a folder that holds
     /// the source and must place the output there.
     ///
-    /// # Errors
-    ///
     /// Returns one line if the folder cannot be written or `compile` fails.
     pub(super) fn compiled(
         &self,
@@ -54,8 +52,6 @@ impl Sources {
     }
 
     /// Runs a compiler.
-    ///
-    /// # Errors
     ///
     /// Returns one line with the first line of its output if it fails.
     pub(super) fn run(&self, compiler: &mut Command) -> Result<(), Problem> {

@@ -23,7 +23,6 @@ pub enum Better {
 
 impl Better {
     /// Returns the word used in results.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Lower => "lower",
@@ -132,13 +131,11 @@ pub enum SamplingMode {
 
 impl SamplingMode {
     /// Returns whether the mode needs the load client, which serves all contenders, in addition to the contender.
-    #[must_use]
     pub fn needs_load_client(self) -> bool {
         matches!(self, Self::Served | Self::Paired)
     }
 
     /// Returns the number of rounds of an experiment, in a run of `of` rounds.
-    #[must_use]
     pub fn rounds(self, of: usize, profile: Profile) -> usize {
         match (self, profile) {
             (Self::Usual | Self::Watched | Self::Paired, _) => of,
@@ -183,7 +180,6 @@ pub struct Experiment {
 
 impl Experiment {
     /// Returns the plotted quantity.
-    #[must_use]
     pub fn quantity(&self) -> Quantity {
         self.y.unwrap_or(Quantity { label: self.metric, unit: self.unit })
     }

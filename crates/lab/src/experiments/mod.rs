@@ -73,7 +73,8 @@ pub static ALL: [&Experiment; 34] = [
 ///
 /// Returns one line with the first unknown name and the known names.
 pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, Problem> {
-    for name in names {
+    let names: Vec<_> = names.iter().map(|name| name.trim()).collect();
+    for &name in &names {
         if !ALL.iter().any(|known| known.id == name) {
             let known: Vec<_> = ALL.iter().map(|known| known.id).collect();
             return Err(Problem::new(format!(
@@ -82,8 +83,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, Problem> {
             )));
         }
     }
-    let wanted =
-        |known: &&&Experiment| names.is_empty() || names.iter().any(|name| name == known.id);
+    let wanted = |known: &&&Experiment| names.is_empty() || names.contains(&known.id);
     Ok(ALL.iter().filter(wanted).copied().collect())
 }
 

@@ -10,8 +10,7 @@ use crate::stats::Interval;
 ///
 /// If there is no primary metric, as in OTP's text, every figure gets a row, in one table per
 /// graph.
-#[must_use]
-pub fn markdown(figures: &Figures) -> String {
+pub(crate) fn markdown(figures: &Figures) -> String {
     let mut parts = vec![about(figures)];
     let primary: Vec<&ResultEntry> =
         figures.results.iter().filter(|result| result.primary).collect();

@@ -6,5 +6,5 @@
 mod markdown;
 mod rows;
 
-pub use markdown::markdown;
-pub use rows::csv;
+pub(crate) use markdown::markdown;
+pub(crate) use rows::csv;

@@ -27,12 +27,10 @@ const COLUMNS: [&str; 12] = [
 /// contenders was taken at about the same time, unless samples of one of them are invalid. Numbers
 /// keep all digits of the results.
 ///
-/// # Errors
-///
 /// Returns one line if a row cannot be encoded.
 ///
 /// COST: all samples in memory as text, with all names on each row.
-pub fn csv(figures: &Figures) -> Result<String, Problem> {
+pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
     let refused = |error: &dyn std::fmt::Display| {
         Problem::new(format!("the results cannot be written as CSV: {error}; choose JSON"))
     };

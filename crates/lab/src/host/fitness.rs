@@ -78,7 +78,6 @@ pub struct Busy {
 
 impl Fitness {
     /// Takes a snapshot of the machine, which takes 0.2 s.
-    #[must_use]
     pub fn snapshot() -> Self {
         let mut system = System::new();
         let refresh = |system: &mut System| {
@@ -116,7 +115,6 @@ impl Fitness {
     }
 
     /// Returns the warnings a reader of the figures needs.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let mut add = |kind, message: String, advice| {
@@ -182,19 +180,16 @@ pub struct StealWatch(Option<Ticks>);
 
 impl StealWatch {
     /// Starts measuring.
-    #[must_use]
     pub fn begin() -> Self {
         Self(Ticks::now())
     }
 
     /// Returns the percentage of time stolen since the start.
-    #[must_use]
     pub fn percent(&self) -> Option<f64> {
         self.stolen().map(|(_, percent)| tenths(percent))
     }
 
     /// Returns the processor time stolen since the start, summed over all cores, in ms.
-    #[must_use]
     pub fn stolen_ms(&self) -> Option<u64> {
         let ticks = Ticks::now()?.lost_since(self.0?);
         Some(ticks * 1000 / ticks_per_second()?)
@@ -205,7 +200,6 @@ impl StealWatch {
     }
 
     /// Returns a warning if the steal time exceeds its limits.
-    #[must_use]
     pub fn warning(&self, experiment: &str) -> Option<Warning> {
         let much = |&(ticks, percent): &(u64, f64)| ticks >= TICKS && percent > LITTLE;
         let (_, percent) = self.stolen().filter(much)?;

@@ -11,7 +11,7 @@ use std::{fs, thread};
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
-pub use fitness::{Busy, Fitness, StealWatch};
+pub use fitness::{Fitness, StealWatch};
 pub use process::Process;
 
 /// The machine, as it is stored.
@@ -39,7 +39,6 @@ pub struct Host {
 
 impl Host {
     /// Reads the description of this machine, without its fitness.
-    #[must_use]
     pub fn snapshot() -> Self {
         let mut system = System::new();
         system.refresh_memory();
@@ -65,7 +64,6 @@ impl Host {
 
 impl Host {
     /// Returns the differences between two machines, in words; empty if they are equal.
-    #[must_use]
     pub fn changes(&self, other: &Self) -> String {
         let (here, there) = (self.facts(), other.facts());
         let changed = here.iter().zip(&there).filter(|(one, other)| one != other);
@@ -101,7 +99,6 @@ fn hypervised(cpuinfo: &str) -> Option<bool> {
 }
 
 /// Returns the ticks of the time stamp counter per nanosecond, if the machine has an invariant one.
-#[must_use]
 pub fn ticks_per_ns() -> Option<f64> {
     const TICKS: u64 = 1_000_000_000;
     let clock = quanta::Clock::new();

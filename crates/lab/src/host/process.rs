@@ -14,13 +14,11 @@ pub struct Process {
 
 impl Process {
     /// Returns the identity of this process; `None` where the operating system does not report it.
-    #[must_use]
     pub fn own() -> Option<Self> {
         Self::of(std::process::id())
     }
 
     /// Returns whether the process is still running.
-    #[must_use]
     pub fn runs(self) -> bool {
         Self::of(self.pid) == Some(self)
     }

@@ -40,7 +40,6 @@ pub use read::read;
 pub use write::write;
 
 /// Returns whether the text is in the suite's format: not JSON, with a scenario or a record.
-#[must_use]
 pub fn is_text(text: &str) -> bool {
     let record = |line: &str| line.starts_with(SCENARIO) || line.ends_with('$');
     !trim(text).starts_with(['{', '[']) && text.lines().any(|line| record(trim(line)))

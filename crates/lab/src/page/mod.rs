@@ -77,7 +77,6 @@ const SCRIPT: [&str; 31] = [
 ///
 /// COST: 0.5 MB for library and script, plus the results as JSON, compressed; during rendering the
 /// results are also held once as text.
-#[must_use]
 pub fn render(results: &[Value]) -> String {
     let data = packed(&serde_json::to_vec(results).expect("values are JSON"));
     let mut page =

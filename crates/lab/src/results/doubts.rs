@@ -15,7 +15,6 @@ const CHANCE: f64 = 0.05;
 const LEAST: f64 = 0.02;
 
 /// Returns a warning for the figures of one experiment that have outliers.
-#[must_use]
 pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
     let counts = judged(results).filter_map(|result| {
         let (count, of) = (stats::outliers(&result.samples).len(), result.samples.len());
@@ -32,7 +31,6 @@ pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
 
 /// Returns a warning for each figure of a run that drifted, controlling the false discovery rate
 /// (Benjamini and Hochberg).
-#[must_use]
 pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
     let trends: Vec<_> = judged(results)
         .filter_map(|result| Some((result, stats::trend(&result.samples)?)))

@@ -14,7 +14,6 @@ use crate::stats;
 /// cannot be computed because every sample it needs is invalid.
 ///
 /// `ticks_per_ns` is the rate of the time stamp counter, if there is one.
-#[must_use]
 pub fn figures(
     experiment: &Experiment,
     lane: &Lane,

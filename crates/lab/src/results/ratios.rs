@@ -10,7 +10,6 @@ use crate::stats::{self, Interval};
 /// above 1 means that the reference is better, for either direction of the metric. A figure that
 /// cannot be distinguished from 0 has no ratio. A ratio whose interval contains 1 is
 /// *indistinguishable*: the samples do not show which contender is better.
-#[must_use]
 pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     let mut ratios = Vec::new();
     let primary: Vec<&ResultEntry> = results.iter().filter(|result| result.primary).collect();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::instrument::Instrument;
+use crate::profile::Profile;
 use crate::sampling::{InvalidSample, Step};
 use crate::warning::Warning;
 
@@ -30,8 +31,8 @@ pub struct Document {
     /// Whether every round started fresh programs.
     #[serde(skip_serializing_if = "is_false")]
     pub fresh: bool,
-    /// `quick` or `full`.
-    pub profile: String,
+    /// The profile.
+    pub profile: Profile,
     /// The machine.
     pub host: Host,
     /// Warnings about the validity of the figures.
@@ -192,7 +193,6 @@ pub struct ResultEntry {
 
 impl ResultEntry {
     /// Returns the point of the graph at which the figure was taken.
-    #[must_use]
     pub fn point(&self) -> String {
         let variant = self.variant.iter().cloned();
         let x = self.x.map(|x| format!("at {x}"));
@@ -201,7 +201,6 @@ impl ResultEntry {
     }
 
     /// Like [`point`](Self::point), with the graph if the experiment has several.
-    #[must_use]
     pub fn point_and_graph(&self) -> String {
         let graph = self.graph.iter().map(|graph| format!("in {graph}"));
         let told: Vec<_> = [self.point()].into_iter().chain(graph).collect();
@@ -263,7 +262,6 @@ pub struct Ratio {
 
 impl Ratio {
     /// Returns whether this ratio compares the given result.
-    #[must_use]
     pub fn is_of(&self, result: &ResultEntry) -> bool {
         let variant = result.variant.as_ref().filter(|_| !result.primary);
         (&self.experiment, &self.contender, self.variant.as_ref())

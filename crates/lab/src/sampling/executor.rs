@@ -24,8 +24,6 @@ pub struct Request<'a> {
 pub trait Executor {
     /// Takes one sample from the contender at this position.
     ///
-    /// # Errors
-    ///
     /// Returns why there is no answer.
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure>;
 }

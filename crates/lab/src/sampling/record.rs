@@ -47,8 +47,6 @@ pub struct Record<'a> {
 pub trait Watch {
     /// Stores one record.
     ///
-    /// # Errors
-    ///
     /// Returns one line if the record cannot be stored; the run ends then.
     fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem>;
 

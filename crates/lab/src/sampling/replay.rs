@@ -57,19 +57,16 @@ impl Past {
     }
 
     /// Returns the number of recorded samples, including warm-ups.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
     /// Returns whether nothing was recorded.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
     /// Returns the time of the last request, in ms since the run began.
-    #[must_use]
     pub fn at_ms(&self) -> u64 {
         self.at_ms
     }

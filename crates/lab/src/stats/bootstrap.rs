@@ -17,7 +17,6 @@ const RESAMPLES: usize = 2000;
 /// distinguished from 0 has no ratio.
 ///
 /// COST: 2000 resamples of each set, without sorting.
-#[must_use]
 pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interval> {
     let value = median(over)? / median(under)?;
     let mut dice = fastrand::Rng::with_seed(seed);

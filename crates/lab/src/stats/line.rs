@@ -20,7 +20,6 @@ pub struct Line {
 ///
 /// Returns `None` for fewer than three points, whose intervals would be infinite, and for points
 /// with a single x.
-#[must_use]
 pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.len() < 3 {
         return None;

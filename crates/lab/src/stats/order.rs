@@ -18,7 +18,6 @@ const OUTSIDE: f64 = 0.025;
 /// Returns the median; for an even number of values, the mean of the two middle ones.
 ///
 /// Returns `None` for no values. COST: a sorted copy.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
@@ -27,7 +26,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 ///
 /// For fewer than six values the interval is their range, which contains the median with less than
 /// 95 % probability. COST: a sorted copy.
-#[must_use]
 pub fn median_interval(values: &[f64]) -> Option<Interval> {
     let values = sorted(values);
     let value = middle(&values)?;

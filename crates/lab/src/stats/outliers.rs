@@ -14,7 +14,6 @@ const OF_NORMAL: f64 = 0.6745;
 const LIMIT: f64 = 3.5;
 
 /// Returns the indices of the outliers. COST: two sorts.
-#[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let Some(middle) = median(values) else { return Vec::new() };
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();

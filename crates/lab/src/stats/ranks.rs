@@ -21,7 +21,6 @@ const ONE_SIDED: f64 = 1.645;
 ///
 /// `inflation` multiplies the variance; 1 for independent samples. Returns `None` if either set is
 /// empty. COST: one sort.
-#[must_use]
 pub fn rank_sum(some: &[f64], others: &[f64], inflation: f64) -> Option<f64> {
     let (m, n) = (some.len() as f64, others.len() as f64);
     if some.is_empty() || others.is_empty() {
@@ -47,7 +46,6 @@ pub fn rank_sum(some: &[f64], others: &[f64], inflation: f64) -> Option<f64> {
 /// short series (M. G. Kendall, *Biometrika* 41, 1954), for a first-order process (M. S. Bartlett,
 /// 1946). Only autocorrelation beyond chance counts: the amount that 1 in 20 independent series
 /// would show is subtracted, because otherwise a dozen samples could show hardly any difference.
-#[must_use]
 pub fn persistence(all: &[&[f64]]) -> f64 {
     let (mut with_next, mut with_itself) = (0.0, 0.0);
     for series in all {
@@ -72,7 +70,6 @@ pub fn persistence(all: &[&[f64]]) -> f64 {
 
 /// Returns which hypotheses to reject at this false discovery rate: Y. Benjamini and Y. Hochberg,
 /// *J. R. Statist. Soc. B* 57, 1995.
-#[must_use]
 pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
     let sorted = sorted(probabilities);
     let count = sorted.len() as f64;

@@ -12,7 +12,6 @@ use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Norma
 ///
 /// Zero differences are left out. `inflation` multiplies the variance; 1 for independent differences. Returns `None`
 /// for no differences.
-#[must_use]
 pub fn sign_test(differences: &[f64], inflation: f64) -> Option<f64> {
     if differences.is_empty() {
         return None;

@@ -25,7 +25,6 @@ pub struct Trend {
 /// median is 0.
 ///
 /// COST: one slope per pair of samples.
-#[must_use]
 pub fn trend(samples: &[f64]) -> Option<Trend> {
     let middle = median(samples).filter(|&middle| middle != 0.0)?;
     let (mut rises, mut ties, mut slopes) = (0i64, false, Vec::new());

@@ -20,7 +20,7 @@ const TAIL: i64 = 2000;
 
 /// Properties of one run other than its duration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// User and system CPU time, where the operating system reports them.
     pub cpu: Option<[Duration; 2]>,
     /// The exit status; `None` if a signal ended the run.
@@ -29,7 +29,7 @@ pub struct Run {
 
 /// Why there are no further runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// The user interrupted the runs.
     Interrupted,
     /// The command cannot be started, or failed.
@@ -37,7 +37,7 @@ pub enum Stop {
 }
 
 /// A command that can be run repeatedly.
-pub struct Child {
+pub(crate) struct Child {
     program: String,
     arguments: Vec<String>,
     said: File,
@@ -50,10 +50,8 @@ impl Child {
     /// Creates a child from the program and its arguments. With `ignore_failure`, unsuccessful runs
     /// count as well.
     ///
-    /// # Errors
-    ///
     /// Returns one line if there are no words, or if the file for standard error cannot be created.
-    pub fn new(
+    pub(crate) fn new(
         words: &[String],
         ignore_failure: bool,
         interrupt: &Interrupt,
@@ -80,11 +78,9 @@ impl Child {
 
     /// Runs the command once, to its end.
     ///
-    /// # Errors
-    ///
     /// Returns an error if the command cannot be started, exits with a status other than 0, or is
     /// interrupted.
-    pub fn run(&mut self) -> Result<Run, Stop> {
+    pub(crate) fn run(&mut self) -> Result<Run, Stop> {
         if self.interrupt.is_raised() {
             return Err(Stop::Interrupted);
         }

@@ -7,6 +7,6 @@ mod child;
 mod report;
 mod text;
 
-pub use child::{Child, Run, Stop};
-pub use report::Report;
-pub use text::text;
+pub(crate) use child::{Child, Run, Stop};
+pub(crate) use report::Report;
+pub(crate) use text::text;

@@ -13,7 +13,7 @@ use crate::stats::{self, Moments};
 /// The field names are those of hyperfine's JSON export, so that its scripts can read this too;
 /// fields that hyperfine lacks follow.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The command, quoted for a shell.
     pub command: String,
     /// Mean of the times.
@@ -50,8 +50,7 @@ pub struct Report {
 
 impl Report {
     /// Returns the report on these runs; `None` for no runs.
-    #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         words: &[String],
         runs: &[(Duration, Run)],
         warmup: u64,
@@ -86,8 +85,7 @@ impl Report {
     }
 
     /// Returns the number of runs with an exit status other than 0.
-    #[must_use]
-    pub fn failed(&self) -> usize {
+    pub(crate) fn failed(&self) -> usize {
         self.exit_codes.iter().filter(|&&status| status != Some(0)).count()
     }
 }

@@ -9,8 +9,7 @@ use crate::profile::FEWEST;
 const SHORT: f64 = 0.005;
 
 /// Returns a few lines: the command, its figures in one unit, warnings.
-#[must_use]
-pub fn text(report: &Report) -> String {
+pub(crate) fn text(report: &Report) -> String {
     let in_unit = in_unit_of(report.mean);
     let count = report.times.len();
     let plural = if count == 1 { "" } else { "s" };

@@ -2,22 +2,23 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::options::{Ended, RunOptions};
 use super::selection::RunSelection;
 use super::watcher::Watcher;
+use crate::commands::output::Ended;
 use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, SamplingMode};
 use crate::host::{Fitness, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
+use crate::options::RunOptions;
 use crate::page;
 use crate::plan::{Plan, Resumption};
-use crate::profile::{Budget, FEWEST, Profile};
+use crate::profile::{Budget, FEWEST};
 use crate::progress::Progress;
 use crate::results::{
     AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
@@ -33,9 +34,7 @@ pub(super) struct ActiveRun {
     /// The request, with the warnings given so far.
     pub(super) plan: Plan,
     experiments: Vec<&'static Experiment>,
-    profile: Profile,
     budget: Budget,
-    json: Option<PathBuf>,
     steal: StealWatch,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Runtimes>,
@@ -49,7 +48,6 @@ pub(super) struct ActiveRun {
 impl ActiveRun {
     /// Creates a run without contenders.
     pub(super) fn begin(
-        options: &RunOptions,
         plan: Plan,
         selection: &RunSelection,
         store: Store,
@@ -57,10 +55,10 @@ impl ActiveRun {
         interrupt: &Interrupt,
     ) -> Self {
         let experiments = selection.experiments.clone();
-        let budget = Budget {
-            fresh: options.fresh,
-            ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
-        };
+        let RunOptions { profile, samples, sample_ms, limit, fresh, .. } = plan.options;
+        let samples = samples.map(|count| count as usize);
+        let limit = limit.map(Duration::from_secs_f64);
+        let budget = Budget { fresh, ..Budget::new(profile, samples, sample_ms, limit) };
         let watcher = Watcher {
             store,
             progress: Progress::new(experiments.len(), budget.rounds),
@@ -68,8 +66,6 @@ impl ActiveRun {
             began: Instant::now(),
         };
         Self {
-            profile: options.profile,
-            json: options.json.clone(),
             steal: StealWatch::begin(),
             entrants: Vec::new(),
             asked: Replay::new(
@@ -84,9 +80,9 @@ impl ActiveRun {
                 started: plan.started.clone(),
                 interrupted: false,
                 seconds: 0.0,
-                seed: plan.seed,
-                fresh: options.fresh,
-                profile: plan.profile.clone(),
+                seed: plan.options.seed.unwrap_or(0),
+                fresh,
+                profile,
                 host: plan.host.clone(),
                 warnings: Vec::new(),
                 contenders: Vec::new(),
@@ -190,7 +186,7 @@ impl ActiveRun {
             let sampled = sample(
                 experiment,
                 &entrants,
-                self.profile,
+                self.document.profile,
                 &self.budget,
                 self.document.seed,
                 &mut self.asked,
@@ -360,7 +356,7 @@ impl ActiveRun {
         let store = &self.watch.then.store;
         let page = store.path(PAGE);
         store::write(&page, &page::render(&[value]))?;
-        if let Some(json) = &self.json {
+        if let Some(json) = &self.plan.options.json {
             store::write(json, &text)?;
         }
         // WHY: written last, because a complete results file marks a completed run.

@@ -1,15 +1,32 @@
 //! `purlin lab run`: selects, samples, stores and reports; resumes an interrupted run.
 //!
-//! [`run`] starts a run and [`resume`] continues one; both pass it to an `ActiveRun`, the run in
-//! progress, which completes it.
+//! [`run`] starts or resumes a run and passes it to an `ActiveRun`, the run in progress, which
+//! completes it.
 
 mod active_run;
-mod options;
 mod resume;
 mod selection;
 mod start;
 mod watcher;
 
-pub use options::{Ended, RunOptions};
-pub use resume::{ResumeOptions, resume};
-pub use start::run;
+use std::io::Write;
+
+use super::output::Ended;
+use crate::contender::Surroundings;
+use crate::error::Problem;
+use crate::interrupt::Interrupt;
+use crate::options::RunOptions;
+
+/// Runs the experiments, or the rest of an interrupted run; prints the table and the path of the
+/// page to `out`.
+pub(super) fn run(
+    options: RunOptions,
+    surroundings: &Surroundings,
+    interrupt: &Interrupt,
+    out: &mut dyn Write,
+) -> Result<Ended, Problem> {
+    match &options.resume {
+        Some(folder) => resume::resume(folder, options.json.as_ref(), surroundings, interrupt, out),
+        None => start::start(options, surroundings, interrupt, out),
+    }
+}

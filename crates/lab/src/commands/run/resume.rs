@@ -2,46 +2,33 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::active_run::ActiveRun;
-use super::options::{Ended, RunOptions};
 use super::selection::RunSelection;
+use crate::commands::output::Ended;
 use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process};
 use crate::interrupt::Interrupt;
-use crate::plan::{Plan, Resumption, rfc3339};
-use crate::profile::Profile;
+use crate::options::RunOptions;
+use crate::plan::{Resumption, rfc3339};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::stored;
 
-/// Options of `purlin lab run --resume`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResumeOptions {
-    /// The folder of the run.
-    pub folder: PathBuf,
-    /// An additional output file for the results, overriding that of the run.
-    pub json: Option<PathBuf>,
-}
-
-/// Resumes a run and completes it as [`run`](super::run) would have.
+/// Resumes a run and completes it as it would have been completed; `json` is an additional output
+/// file for the results, overriding that of the run.
 ///
-/// A completed run is left unchanged, and a line says so.
-///
-/// # Errors
-///
-/// Returns one line if there is no run to resume, or if the program, the machine, a contender or
-/// its samples differ from the record.
-pub fn resume(
-    asked: &ResumeOptions,
+/// A completed run is left unchanged, and a line says so. Returns an error if there is no run to
+/// resume, or if the program, the machine, a contender or its samples differ from the record.
+pub(super) fn resume(
+    folder: &Path,
+    json: Option<&PathBuf>,
     surroundings: &Surroundings,
     interrupt: &Interrupt,
     out: &mut dyn Write,
 ) -> Result<Ended, Problem> {
-    let folder = &asked.folder;
     let refused = |problem: Problem| {
         Problem::new(format!("the run in {} cannot go on: {problem}", folder.display()))
     };
@@ -53,8 +40,12 @@ pub fn resume(
         return Ok(Ended::Well);
     }
     plan.fits(&Host::snapshot()).map_err(refused)?;
-    let mut options = options(&plan, folder.clone()).map_err(refused)?;
-    options.json = asked.json.clone().or(options.json);
+    if plan.options.limit.is_some_and(|limit| !(0.0..=1e6).contains(&limit)) {
+        return Err(refused(Problem::new("its limit cannot be; begin a new run")));
+    }
+    plan.options.json = json.cloned().or(plan.options.json);
+    let contenders = plan.contenders.iter().map(|one| one.text.clone()).collect();
+    let options = RunOptions { contenders, ..plan.options.clone() };
     let selection = RunSelection::find(&options, surroundings)?;
     let (store, past) = Store::resume(folder)?;
     let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
@@ -64,7 +55,7 @@ pub fn resume(
     plan.process = Process::own();
     let fitness = Fitness::snapshot();
     let invited = plan.contenders.clone();
-    let mut active_run = ActiveRun::begin(&options, plan, &selection, store, &past, interrupt);
+    let mut active_run = ActiveRun::begin(plan, &selection, store, &past, interrupt);
     for ((contender, command), invited) in selection.contenders.into_iter().zip(invited) {
         if let Some(problem) = invited.problem {
             active_run.leave_out(&contender.label, problem);
@@ -82,29 +73,6 @@ pub fn resume(
         }
     }
     active_run.go(&fitness, out)
-}
-
-/// Returns the options of the command that started the run, for this folder.
-///
-/// # Errors
-///
-/// Returns one line if the profile is unknown or a number is out of the range the command
-/// accepts.
-fn options(plan: &Plan, folder: PathBuf) -> Result<RunOptions, Problem> {
-    let wrong = |what: &str| Problem::new(format!("its {what} cannot be; begin a new run"));
-    let limit = plan.limit.map(Duration::try_from_secs_f64).transpose();
-    Ok(RunOptions {
-        experiments: plan.experiments.clone(),
-        contenders: plan.contenders.iter().map(|one| one.text.clone()).collect(),
-        profile: Profile::of_word(&plan.profile).ok_or_else(|| wrong("profile"))?,
-        seed: Some(plan.seed),
-        dir: Some(folder),
-        json: plan.json.clone(),
-        samples: plan.samples,
-        sample_ms: plan.sample_ms,
-        limit: limit.map_err(|_| wrong("limit"))?,
-        fresh: plan.fresh,
-    })
 }
 
 /// Returns whether the folder holds the complete results of a run.

@@ -1,9 +1,9 @@
 //! Experiments and contenders that a run selects.
 
-use super::options::RunOptions;
 use crate::contender::{self, CommandLine, Contender, LOAD, Surroundings};
 use crate::error::Problem;
 use crate::experiments::{self, Experiment};
+use crate::options::RunOptions;
 use crate::store;
 
 /// The selected experiments and contenders.

@@ -1,0 +1,42 @@
+//! Standard output and exit status of the commands.
+
+use std::io::{self, Write};
+
+use crate::error::Problem;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Every requested measurement produced results.
+    Well,
+    /// A contender failed or samples are invalid; the rest produced results.
+    WithLosses,
+    /// The user interrupted the run.
+    Interrupted,
+}
+
+impl Ended {
+    /// Returns the exit status.
+    pub(super) fn status(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::WithLosses => 1,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// Prints to standard output. A closed pipe is not an error.
+///
+/// # Errors
+///
+/// Returns one line if standard output cannot be written.
+pub fn print(text: &str) -> Result<(), Problem> {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
