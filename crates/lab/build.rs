@@ -1,4 +1,4 @@
-//! Packs the charting library that the report page embeds.
+//! Packs the charting library that the report page embeds, and embeds the contenders' source files.
 //!
 //! Apache ECharts is not in the repository; the package `charming` ships it. The script asks `cargo
 //! metadata` where Cargo unpacked that package and packs the one file into `OUT_DIR`, where `page`
@@ -21,10 +21,10 @@ const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/page/packed.rs");
-    match pack_library() {
+    match pack_library().and_then(|()| embed_contenders()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            println!("cargo::error=the report page lacks its charting library: {problem}");
+            println!("cargo::error=the lab lacks a file that it embeds: {problem}");
             ExitCode::FAILURE
         }
     }
@@ -39,6 +39,34 @@ fn pack_library() -> Result<(), Box<dyn Error>> {
     })?;
     fs::write(target, packed::packed(&library))?;
     Ok(())
+}
+
+/// Writes a constant for each contender whose source the lab compiles: names and contents of its
+/// files, which `contender::sources` includes.
+fn embed_contenders() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("contenders");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut code = String::new();
+    // WHY two of the BEAM's: Elixir's contender shares its request parser.
+    let shared = ["beam/mini_json.erl", "beam/params.erl"];
+    for (name, more) in [("beam", &[][..]), ("elixir", &shared), ("go", &[])] {
+        let mut files: Vec<PathBuf> = more.iter().map(|file| folder.join(file)).collect();
+        for file in fs::read_dir(folder.join(name))? {
+            let file = file?.path();
+            let ending = file.extension().and_then(|ending| ending.to_str());
+            if ending.is_some_and(|ending| ["erl", "ex", "go", "mod"].contains(&ending)) {
+                files.push(file);
+            }
+        }
+        files.sort();
+        let entry = |file: &PathBuf| {
+            format!("({:?}, include_str!({file:?})),", file.file_name().unwrap_or_default())
+        };
+        let entries: String = files.iter().map(entry).collect();
+        let name = name.to_uppercase();
+        code += &format!("pub(super) const {name}: &[(&str, &str)] = &[{entries}];\n");
+    }
+    Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("contenders.rs"), code)?)
 }
 
 /// Returns the folder into which Cargo unpacked the package.

@@ -154,21 +154,21 @@ impl Spread {
         half.begin();
         loop {
             let theirs = self.rest(program)?;
-            match (half.first_idle(), theirs) {
+            match (half.world.first_idle(), theirs) {
                 (Some(ours), Some(theirs)) if theirs < ours => self.machine.wake(theirs)?,
-                (Some(ours), _) => half.wake(ours),
+                (Some(ours), _) => half.world.wake(ours),
                 (None, Some(theirs)) => self.machine.wake(theirs)?,
                 (None, None) => break,
             }
         }
-        half.finish();
+        half.world.finish();
         self.rest(program)?;
         let ours = self.terms_of(half.all());
         let (pids, theirs) = self.machine.finish(program, &ours)?;
         for (who, pid) in &pids {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
-        let ours = half.outcome();
+        let ours = half.world.outcome();
         half.kill();
         let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
         let trace = |(who, (ours, theirs))| match program.side(who) {

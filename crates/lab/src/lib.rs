@@ -50,5 +50,3 @@ pub mod stored;
 mod table;
 pub mod values;
 mod warning;
-
-pub use purlin_timing as timing;

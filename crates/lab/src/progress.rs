@@ -1,6 +1,5 @@
 //! Progress display on standard error: a bar on a terminal, plain lines otherwise.
 
-use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,8 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Progress of a run. Used by the sampling thread, between samples.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// `None` if standard error is not a terminal.
-    bar: Option<ProgressBar>,
+    /// Hidden if standard error is not a terminal.
+    bar: ProgressBar,
     experiment: &'static str,
     began: Instant,
     rounds: usize,
@@ -30,10 +29,8 @@ impl Progress {
         self.experiment = experiment;
         self.began = Instant::now();
         self.sampled = 0;
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!("{experiment}: calibrating"));
-            bar.tick();
-        }
+        self.bar.set_message(format!("{experiment}: calibrating"));
+        self.bar.tick();
     }
 
     /// Counts a sample.
@@ -43,11 +40,10 @@ impl Progress {
 
     /// Reports completed rounds of the experiment, which may have fewer rounds than the run.
     pub(crate) fn round(&mut self, done: usize, of: usize) {
-        if let Some(bar) = &self.bar {
-            let left_out = if done == of { self.rounds - of } else { 0 };
-            bar.inc((usize::from(done == 1) + 1 + left_out) as u64);
-            bar.set_message(format!("{}: round {done} of {of}", self.experiment));
-        } else if done == of && self.sampled > 0 {
+        let left_out = if done == of { self.rounds - of } else { 0 };
+        self.bar.inc((usize::from(done == 1) + 1 + left_out) as u64);
+        self.bar.set_message(format!("{}: round {done} of {of}", self.experiment));
+        if self.bar.is_hidden() && done == of && self.sampled > 0 {
             let seconds = self.began.elapsed().as_secs_f64();
             let plural = if done == 1 { "" } else { "s" };
             eprintln!("{}: {done} round{plural} in {seconds:.1} s", self.experiment);
@@ -56,25 +52,18 @@ impl Progress {
 
     /// Prints a line above the bar.
     pub(crate) fn say(&mut self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
-        }
+        self.bar.suspend(|| eprintln!("{line}"));
     }
 
     /// Removes the bar.
     pub(crate) fn end(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 
-/// Returns a progress bar of this length; `None` if standard error is not a terminal.
-pub(crate) fn bar(length: u64) -> Option<ProgressBar> {
-    io::stderr().is_terminal().then(|| {
-        let style =
-            ProgressStyle::with_template("{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}");
-        ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    })
+/// Returns a progress bar of this length on standard error, hidden if that is not a terminal.
+pub(crate) fn bar(length: u64) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}");
+    ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

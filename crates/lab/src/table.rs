@@ -148,23 +148,7 @@ mod tests {
     use super::*;
 
     fn result(median: f64, low: f64, high: f64) -> ResultEntry {
-        ResultEntry {
-            experiment: "ping-pong".into(),
-            contender: "beam".into(),
-            variant: None,
-            graph: None,
-            params: crate::experiments::Params::new(),
-            x: None,
-            metric: "time".into(),
-            unit: "ns".into(),
-            better: "lower".into(),
-            samples: Vec::new(),
-            median,
-            low,
-            high,
-            fit: None,
-            primary: true,
-        }
+        ResultEntry { median, low, high, ..ResultEntry::default() }
     }
 
     #[test]

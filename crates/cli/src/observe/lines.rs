@@ -1,8 +1,11 @@
 //! Text representation of a node's data. Pure. All text from the node is passed through
 //! [`harmless`] here.
 
+use indicatif::BinaryBytes;
+use purlin_ack::load::short;
+
 use super::ask::{Overview, Row, Seen, Warning};
-use super::figures::{bytes, number, percent, time};
+use super::figures::{percent, time};
 use super::harmless::harmless;
 
 /// Largest width of a node's name or a warning, in columns.
@@ -16,7 +19,7 @@ pub(super) const HEADS: [&str; 9] =
 /// Whether a column is numeric, and so right-aligned.
 pub(super) const NUMBERS: [bool; 9] = [false, false, false, true, true, true, true, true, false];
 /// Largest width of each column in a terminal.
-pub(super) const WIDTHS: [usize; 9] = [16, 24, 24, 9, 11, 11, 11, 10, 200];
+pub(super) const WIDTHS: [usize; 9] = [16, 24, 24, 9, 11, 11, 11, 11, 200];
 
 /// Returns three lines about the node.
 pub(super) fn head(seen: &Seen) -> [String; 3] {
@@ -27,15 +30,16 @@ pub(super) fn head(seen: &Seen) -> [String; 3] {
     if snapshot.workers.len() > MOST_WORKERS {
         workers += "  …";
     }
-    let resident = snapshot.resident_bytes.map_or_else(|| "?".into(), bytes);
+    let resident =
+        snapshot.resident_bytes.map_or_else(|| "?".into(), |bytes| BinaryBytes(bytes).to_string());
     [
         format!(
             "{}  up {}  {} processes  {} messages/s  {} reductions/s",
             harmless(node, LONG),
             time(*uptime_ns),
             snapshot.processes,
-            number(snapshot.messages_per_second),
-            number(snapshot.reductions_per_second)
+            short(snapshot.messages_per_second),
+            short(snapshot.reductions_per_second)
         ),
         format!(
             "workers {workers}  ready {}  timers {}  hogs {}",
@@ -45,7 +49,7 @@ pub(super) fn head(seen: &Seen) -> [String; 3] {
         ),
         format!(
             "memory {resident}, of processes {}  dropped {}  the observer takes {:.1} % of a core, left out {}",
-            bytes(snapshot.process_bytes),
+            BinaryBytes(snapshot.process_bytes),
             drops.all(),
             sampler.share * 100.0,
             sampler.left_out
@@ -81,7 +85,7 @@ pub(super) fn cells(row: &Row) -> [String; 9] {
         row.messages_in.to_string(),
         row.messages_out.to_string(),
         row.reductions.to_string(),
-        bytes(row.memory),
+        BinaryBytes(row.memory).to_string(),
         row.function.clone(),
     ];
     let mut widths = WIDTHS.into_iter();

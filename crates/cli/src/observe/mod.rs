@@ -10,7 +10,7 @@
 //! | `lines` | text representation |
 //! | `screen` | interactive mode |
 //! | `once` | one table, for pipes and scripts |
-//! | `figures`, `harmless` | compact numbers; sanitizing of foreign text |
+//! | `figures`, `harmless` | compact durations; sanitizing of foreign text |
 
 mod ask;
 mod figures;

@@ -11,11 +11,11 @@ use super::message::Msg;
 use super::process;
 use super::world::World;
 use crate::language::{Program, Side, Who};
-use crate::outcome::Outcome;
 
 /// The processes of one program that are on purlin, with their log.
 pub(crate) struct Half {
-    world: Arc<World>,
+    /// Its outcome has the processes of the other node as never spawned.
+    pub(crate) world: Arc<World>,
     bases: Vec<(Who, Pid<Msg>)>,
 }
 
@@ -61,24 +61,6 @@ impl Half {
     /// created.
     pub(crate) fn knows(&self, who: Who, pid: &Term) -> Option<()> {
         self.world.abroad().knows(who, pid.as_pid()?)
-    }
-
-    pub(crate) fn first_idle(&self) -> Option<Who> {
-        self.world.first_idle()
-    }
-
-    pub(crate) fn wake(&self, who: Who) {
-        self.world.wake(who);
-    }
-
-    /// Asks the waiting processes to show their mailboxes.
-    pub(crate) fn finish(&self) {
-        self.world.finish();
-    }
-
-    /// Returns the outcome on this node; processes of the other node count as never spawned.
-    pub(crate) fn outcome(&self) -> Outcome {
-        self.world.outcome()
     }
 
     /// Kills the remaining processes.

@@ -25,7 +25,7 @@ struct Records {
 }
 
 /// One running program.
-pub(super) struct World {
+pub(crate) struct World {
     pub(super) scripts: Vec<Script>,
     pub(super) seed: u32,
     number: u64,
@@ -141,13 +141,13 @@ impl World {
     }
 
     /// Asks the waiting processes to show their mailboxes.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.records().finishing = true;
         self.nudges.iter().for_each(Notify::notify_one);
     }
 
     /// Returns the first live process in a receive with an idle timeout.
-    pub(super) fn first_idle(&self) -> Option<Who> {
+    pub(crate) fn first_idle(&self) -> Option<Who> {
         let records = self.records();
         let lives = |who: usize| records.pids[who].as_ref().is_some_and(Pid::is_alive);
         let first = (0..records.pids.len()).find(|who| records.idle[*who] && lives(*who));
@@ -155,12 +155,12 @@ impl World {
     }
 
     /// Times out the idle receive of a process.
-    pub(super) fn wake(&self, who: Who) {
+    pub(crate) fn wake(&self, who: Who) {
         self.records().idle[usize::from(who)] = false;
         self.nudges[usize::from(who)].notify_one();
     }
 
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         let records = &*self.records();
         let trace = |who: usize| Trace {
             log: records.logs[who].iter().map(|raw| self.seen(records, raw)).collect(),

@@ -103,7 +103,7 @@ pub(super) fn time(
         kept.began = Instant::now();
         try_time_into(limit, &mut kept, || child.run())
     });
-    kept.end();
+    kept.bar.finish_and_clear();
     if let Some(mut report) = Report::new(&options.command, &kept.runs, warmup, host) {
         report.interrupted = ended == Err(Stop::Interrupted);
         if let Some(path) = &options.json {
@@ -125,8 +125,7 @@ struct Runs {
     runs: Vec<(Duration, Run)>,
     limit: Limit,
     began: Instant,
-    /// `None` if standard error is not a terminal.
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
 }
 
 impl Runs {
@@ -141,20 +140,12 @@ impl Runs {
         let calls = self.limit.calls().map_or(0.0, |most| self.runs.len() as f64 / most as f64);
         time.max(calls).min(1.0)
     }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 impl Keep<Run> for Runs {
     fn keep(&mut self, time: Duration, run: Run) {
         self.runs.push((time, run));
-        if let Some(bar) = &self.bar {
-            bar.set_position((self.share() * STEPS as f64) as u64);
-            bar.set_message(format!("{} runs, the last took {time:.2?}", self.runs.len()));
-        }
+        self.bar.set_position((self.share() * STEPS as f64) as u64);
+        self.bar.set_message(format!("{} runs, the last took {time:.2?}", self.runs.len()));
     }
 }

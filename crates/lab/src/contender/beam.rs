@@ -5,31 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::find::CommandLine;
-use super::sources::Sources;
+use super::sources::{self, Sources};
 use crate::error::Problem;
 
-const SOURCES: Sources = Sources {
-    id: "beam",
-    files: &[
-        ("asking.erl", include_str!("../../contenders/beam/asking.erl")),
-        ("calls.erl", include_str!("../../contenders/beam/calls.erl")),
-        ("contender.erl", include_str!("../../contenders/beam/contender.erl")),
-        ("crashing_server.erl", include_str!("../../contenders/beam/crashing_server.erl")),
-        ("delays.erl", include_str!("../../contenders/beam/delays.erl")),
-        ("echo_server.erl", include_str!("../../contenders/beam/echo_server.erl")),
-        ("exchange.erl", include_str!("../../contenders/beam/exchange.erl")),
-        ("exits.erl", include_str!("../../contenders/beam/exits.erl")),
-        ("hog.erl", include_str!("../../contenders/beam/hog.erl")),
-        ("messages.erl", include_str!("../../contenders/beam/messages.erl")),
-        ("mini_json.erl", include_str!("../../contenders/beam/mini_json.erl")),
-        ("nodes.erl", include_str!("../../contenders/beam/nodes.erl")),
-        ("params.erl", include_str!("../../contenders/beam/params.erl")),
-        ("processes.erl", include_str!("../../contenders/beam/processes.erl")),
-        ("restarts.erl", include_str!("../../contenders/beam/restarts.erl")),
-        ("signals.erl", include_str!("../../contenders/beam/signals.erl")),
-        ("waiting.erl", include_str!("../../contenders/beam/waiting.erl")),
-    ],
-};
+const SOURCES: Sources = Sources { id: "beam", files: sources::BEAM };
 
 /// Maximum number of processes. WHY: the runtime's default of 262 144 is too low for a million.
 pub(super) const PROCESS_LIMIT: [&str; 2] = ["+P", "4000000"];
@@ -67,16 +46,7 @@ pub(super) fn compiled(erl: &Path, erlc: &Path, cache: &Path) -> Result<PathBuf,
 
 #[cfg(test)]
 mod tests {
-    use super::super::sources::tests::there;
     use super::*;
-
-    #[test]
-    fn every_module_of_the_contender_is_embedded_in_the_lab() {
-        assert_eq!(
-            there("beam", &[".erl"]),
-            SOURCES.files.iter().map(|(name, _)| *name).collect::<Vec<_>>()
-        );
-    }
 
     #[test]
     fn user_options_follow_the_labs_options() {

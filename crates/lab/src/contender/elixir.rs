@@ -8,32 +8,10 @@ use std::process::Command;
 
 use super::beam::{PROCESS_LIMIT, no_crash_dump};
 use super::find::CommandLine;
-use super::sources::Sources;
+use super::sources::{self, Sources};
 use crate::error::Problem;
 
-const SOURCES: Sources = Sources {
-    id: "elixir",
-    files: &[
-        ("acks.ex", include_str!("../../contenders/elixir/acks.ex")),
-        ("acks_alone.ex", include_str!("../../contenders/elixir/acks_alone.ex")),
-        ("acks_helped.ex", include_str!("../../contenders/elixir/acks_helped.ex")),
-        ("acks_wire.ex", include_str!("../../contenders/elixir/acks_wire.ex")),
-        ("asking.ex", include_str!("../../contenders/elixir/asking.ex")),
-        ("calls.ex", include_str!("../../contenders/elixir/calls.ex")),
-        ("clock.ex", include_str!("../../contenders/elixir/clock.ex")),
-        ("contender.ex", include_str!("../../contenders/elixir/contender.ex")),
-        ("exchange.ex", include_str!("../../contenders/elixir/exchange.ex")),
-        ("exits.ex", include_str!("../../contenders/elixir/exits.ex")),
-        ("hog.ex", include_str!("../../contenders/elixir/hog.ex")),
-        ("messages.ex", include_str!("../../contenders/elixir/messages.ex")),
-        ("processes.ex", include_str!("../../contenders/elixir/processes.ex")),
-        ("restarts.ex", include_str!("../../contenders/elixir/restarts.ex")),
-        ("signals.ex", include_str!("../../contenders/elixir/signals.ex")),
-        ("waiting.ex", include_str!("../../contenders/elixir/waiting.ex")),
-        ("mini_json.erl", include_str!("../../contenders/beam/mini_json.erl")),
-        ("params.erl", include_str!("../../contenders/beam/params.erl")),
-    ],
-};
+const SOURCES: Sources = Sources { id: "elixir", files: sources::ELIXIR };
 
 /// Returns the command line; compiles the contender unless it is cached.
 ///
@@ -87,15 +65,7 @@ fn flags(options: &[String]) -> Result<String, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sources::tests::there;
     use super::*;
-
-    #[test]
-    fn every_module_of_the_contender_is_embedded_in_the_lab() {
-        let known = SOURCES.files.iter().map(|(name, _)| *name);
-        let known: Vec<_> = known.filter(|name| name.ends_with(".ex")).collect();
-        assert_eq!(there("elixir", &[".ex"]), known);
-    }
 
     #[test]
     fn user_flags_follow_the_labs_flags_and_a_blank_is_refused() {

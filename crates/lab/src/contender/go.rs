@@ -9,25 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::find::CommandLine;
-use super::sources::Sources;
+use super::sources::{self, Sources};
 use crate::error::Problem;
 
-const SOURCES: Sources = Sources {
-    id: "go",
-    files: &[
-        ("asking.go", include_str!("../../contenders/go/asking.go")),
-        ("calls.go", include_str!("../../contenders/go/calls.go")),
-        ("delays.go", include_str!("../../contenders/go/delays.go")),
-        ("exchange.go", include_str!("../../contenders/go/exchange.go")),
-        ("go.mod", include_str!("../../contenders/go/go.mod")),
-        ("hog.go", include_str!("../../contenders/go/hog.go")),
-        ("main.go", include_str!("../../contenders/go/main.go")),
-        ("messages.go", include_str!("../../contenders/go/messages.go")),
-        ("params.go", include_str!("../../contenders/go/params.go")),
-        ("processes.go", include_str!("../../contenders/go/processes.go")),
-        ("waiting.go", include_str!("../../contenders/go/waiting.go")),
-    ],
-};
+const SOURCES: Sources = Sources { id: "go", files: sources::GO };
 
 /// The environment variables Go's runtime reads.
 const SETTINGS: [&str; 4] = ["GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT"];
@@ -94,14 +79,7 @@ fn setting(option: &str) -> Result<(String, String), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sources::tests::there;
     use super::*;
-
-    #[test]
-    fn every_file_of_the_contender_is_embedded_in_the_lab() {
-        let known: Vec<_> = SOURCES.files.iter().map(|(name, _)| *name).collect();
-        assert_eq!(there("go", &[".go", "go.mod"]), known);
-    }
 
     #[test]
     fn only_variables_the_runtime_reads_are_accepted_as_options() {

@@ -11,6 +11,9 @@ use std::{fs, process};
 use super::answer::one_line;
 use crate::error::Problem;
 
+// The files of each contender, embedded by `build.rs`.
+include!(concat!(env!("OUT_DIR"), "/contenders.rs"));
+
 /// The source of a contender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources {
@@ -103,19 +106,18 @@ impl Sources {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
-    /// Returns the files with these endings in a folder of the repository's contenders, sorted.
-    pub(in crate::contender) fn there(folder: &str, endings: &[&str]) -> Vec<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
-        let mut there: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| endings.iter().any(|ending| name.ends_with(ending)))
-            .collect();
-        there.sort();
-        there
+    #[test]
+    fn every_source_file_is_embedded() {
+        for (folder, files) in [("beam", BEAM), ("elixir", ELIXIR), ("go", GO)] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
+            for file in fs::read_dir(folder).unwrap() {
+                let name = file.unwrap().file_name();
+                assert!(files.iter().any(|(known, _)| name == **known), "{name:?}");
+            }
+        }
     }
 
     #[cfg(unix)]

@@ -9,7 +9,7 @@ use std::{fs, thread};
 use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use super::kernel::{Ticks, allowed, listed, mhz, pressure};
+use super::kernel::{Ticks, allowed, listed, pressure};
 use crate::format::tenths;
 use crate::warning::Warning;
 
@@ -93,7 +93,8 @@ impl Fitness {
         let supported = sysinfo::IS_SUPPORTED_SYSTEM;
         let knows = supported && system.total_memory() > 0;
         let load = System::load_average();
-        let frequency = |name: &str| in_policies(name).and_then(|all| largest_mhz(&all));
+        system.refresh_cpu_frequency();
+        let mhz = system.cpus().iter().map(sysinfo::Cpu::frequency).max();
         Self {
             load: (supported && !cfg!(windows)).then_some([load.one, load.five, load.fifteen]),
             busy_percent: supported.then(|| tenths(system.global_cpu_usage().into())),
@@ -102,8 +103,8 @@ impl Fitness {
             steal_percent_during: None,
             governors: in_policies("scaling_governor"),
             turbo: turbo(),
-            mhz: frequency("scaling_cur_freq").or_else(|| mhz(&text("/proc/cpuinfo")?)),
-            mhz_max: frequency("cpuinfo_max_freq"),
+            mhz: mhz.and_then(|mhz| u32::try_from(mhz).ok()).filter(|&mhz| mhz > 0),
+            mhz_max: in_policies("cpuinfo_max_freq").and_then(|all| largest_mhz(&all)),
             cores_usable: thread::available_parallelism().ok().map(usize::from),
             cores_allowed: text("/proc/self/status").and_then(|status| allowed(&status)),
             cores_online: text("/sys/devices/system/cpu/online").and_then(|list| listed(&list)),

@@ -57,13 +57,6 @@ pub(super) fn allowed(status: &str) -> Option<usize> {
     listed(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
 }
 
-/// Parses `/proc/cpuinfo`: the highest current frequency of a core, in MHz.
-pub(super) fn mhz(cpuinfo: &str) -> Option<u32> {
-    let of_cores = cpuinfo.lines().filter(|line| line.starts_with("cpu MHz"));
-    let values = of_cores.filter_map(|line| line.split_once(':')?.1.trim().parse::<f64>().ok());
-    values.map(|mhz| mhz.round() as u32).max()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -103,16 +96,10 @@ mod tests {
         assert_eq!((allowed(status), allowed("Name:\tx\n")), (Some(2), None));
     }
 
-    #[test]
-    fn frequency_is_that_of_the_fastest_core() {
-        let text = "processor\t: 0\ncpu MHz\t\t: 2596.140\ncache size\t: 512 KB\n\nprocessor\t: 1\ncpu MHz\t\t: 3101.9\n";
-        assert_eq!((mhz(text), mhz("Features : fp asimd\n")), (Some(3102), None));
-    }
-
     proptest! {
         #[test]
         fn no_text_is_too_strange(text in "(cpu |some |avg10=|[0-9]{1,20}|-|,|:|\n|\\PC){0,40}") {
-            let _ = (Ticks::read(&text), pressure(&text), listed(&text), allowed(&text), mhz(&text));
+            let _ = (Ticks::read(&text), pressure(&text), listed(&text), allowed(&text));
         }
     }
 }

@@ -152,7 +152,7 @@ pub struct Figures {
 }
 
 /// A figure: one metric of one contender at one point.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ResultEntry {
     /// The experiment's id.
     pub experiment: String,

@@ -47,129 +47,103 @@ pub(super) const SECONDS: &str = "le";
 /// Why the server closed a connection, such as `too_large`.
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
-/// All metrics.
-pub const ALL: [Metric; 27] = [
-    UPTIME,
-    PROCESSES,
-    PROCESS_LIMIT,
-    PROCESS_MEMORY,
-    RESIDENT,
-    WORKER_BUSY,
-    WORKER_QUEUE,
-    WORKER_TURNS,
-    GLOBAL_QUEUE,
-    SENT,
-    REDUCTIONS,
-    DROPPED,
-    WAITING,
-    LONGEST,
-    TIMERS,
-    HOGS,
-    WARNINGS,
-    OBSERVER_BUSY,
-    OBSERVER_LEFT_OUT,
-    TABLE_AGE,
-    ROUND_TRIP,
-    ACK_CONNECTIONS,
-    ACK_MESSAGES,
-    ACK_ACKS,
-    ACK_LATENCY,
-    ACK_REFUSALS,
-    ACK_CLOSED,
-];
+/// Defines a constant for each metric, and `ALL` with all of them.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident = $metric:expr;)+) => {
+        $($(#[$doc])* pub(super) const $name: Metric = $metric;)+
 
-pub(super) const UPTIME: Metric = gauge("purlin.node.uptime", Unit::Seconds, "Uptime of the node.");
-pub(super) const PROCESSES: Metric = gauge("purlin.process.count", Unit::Count, "Live processes.");
-pub(super) const PROCESS_LIMIT: Metric =
-    gauge("purlin.process.limit", Unit::Count, "Limit of live processes.");
-pub(super) const PROCESS_MEMORY: Metric = gauge(
-    "purlin.process.memory.usage",
-    Unit::Bytes,
-    "Memory of processes and queued messages, without heap data that they point to.",
-);
-/// Resident set size of the operating system's process, not of a purlin process. Absent if the
-/// system does not report it.
-pub(super) const RESIDENT: Metric =
-    gauge("process.memory.usage", Unit::Bytes, "Resident set of the program.");
-pub(super) const WORKER_BUSY: Metric = gauge(
-    "purlin.worker.utilization",
-    Unit::Percent,
-    "Share of time in which a worker was not asleep.",
-)
-.of(&[WORKER]);
-pub(super) const WORKER_QUEUE: Metric = gauge(
-    "purlin.worker.queue.process.count",
-    Unit::Count,
-    "Runnable processes in the queue of a worker.",
-)
-.of(&[WORKER]);
-pub(super) const WORKER_TURNS: Metric =
-    counter("purlin.worker.turns", "Process turns of a worker.").of(&[WORKER]);
-pub(super) const GLOBAL_QUEUE: Metric =
-    gauge("purlin.queue.process.count", Unit::Count, "Runnable processes in the global queue.");
-pub(super) const SENT: Metric =
-    counter("purlin.sent.messages", "Messages and signals sent by processes.");
-pub(super) const REDUCTIONS: Metric =
-    counter("purlin.reductions", "Reductions: one per poll and per send, plus the budget spent.");
-pub(super) const DROPPED: Metric =
-    counter("purlin.dropped.messages", "Dropped messages by reason.").of(&[REASON]);
-pub(super) const WAITING: Metric =
-    gauge("purlin.mailbox.message.count", Unit::Count, "Queued messages in all mailboxes.");
-pub(super) const LONGEST: Metric = gauge(
-    "purlin.mailbox.longest.message.count",
-    Unit::Count,
-    "Queued messages in the longest mailbox.",
-);
-pub(super) const TIMERS: Metric = gauge("purlin.timer.count", Unit::Count, "Pending timers.");
-pub(super) const HOGS: Metric =
-    gauge("purlin.hog.count", Unit::Count, "Processes that block a worker thread.");
-pub(super) const WARNINGS: Metric =
-    gauge("purlin.warning.count", Unit::Count, "Current warnings of the observer by kind.")
-        .of(&[KIND]);
-pub(super) const OBSERVER_BUSY: Metric = gauge(
-    "purlin.observer.utilization",
-    Unit::Percent,
-    "Share of one core that the observer's sampling takes.",
-);
-/// Normally 0; the number of rows of the table is limited.
-pub(super) const OBSERVER_LEFT_OUT: Metric = gauge(
-    "purlin.observer.left_out.process.count",
-    Unit::Count,
-    "Processes missing in the observer's process table.",
-);
-pub(super) const TABLE_AGE: Metric = gauge(
-    "purlin.observer.table.age",
-    Unit::Seconds,
-    "Age of the observer's process table, the source of mailbox metrics.",
-);
-pub(super) const ROUND_TRIP: Metric = gauge(
-    "purlin.peer.round_trip.duration",
-    Unit::Seconds,
-    "Last round-trip time to a connected node.",
-)
-.of(&[PEER]);
-// Metrics of ack servers (`purlin_ack`).
+        /// All metrics.
+        pub const ALL: &[Metric] = &[$($name),+];
+    };
+}
 
-pub(super) const ACK_CONNECTIONS: Metric =
-    gauge("purlin.ack.connection.count", Unit::Count, "Open connections of a server.")
-        .of(&[SERVER]);
-pub(super) const ACK_MESSAGES: Metric =
-    counter("purlin.ack.messages", "Messages acknowledged by a server.").of(&[SERVER]);
-pub(super) const ACK_ACKS: Metric =
-    counter("purlin.ack.acks", "Acks sent by a server.").of(&[SERVER]);
-/// Latency histogram as cumulative counters, one for each value of the label [`SECONDS`].
-pub(super) const ACK_LATENCY: Metric = counter(
-    "purlin.ack.latency.acks",
-    "Acks by upper bound of the latency from reading a message to its ack.",
-)
-.of(&[SERVER, SECONDS]);
-pub(super) const ACK_REFUSALS: Metric =
-    counter("purlin.ack.refusals", "Messages refused by a server.").of(&[SERVER]);
-pub(super) const ACK_CLOSED: Metric = counter(
-    "purlin.ack.closed.connections",
-    "Connections closed by a server because of an error, by reason.",
-)
-.of(&[SERVER, CLOSED_FOR]);
+metrics! {
+    UPTIME = gauge("purlin.node.uptime", Unit::Seconds, "Uptime of the node.");
+    PROCESSES = gauge("purlin.process.count", Unit::Count, "Live processes.");
+    PROCESS_LIMIT = gauge("purlin.process.limit", Unit::Count, "Limit of live processes.");
+    PROCESS_MEMORY = gauge(
+        "purlin.process.memory.usage",
+        Unit::Bytes,
+        "Memory of processes and queued messages, without heap data that they point to.",
+    );
+    /// Resident set size of the operating system's process, not of a purlin process. Absent if the
+    /// system does not report it.
+    RESIDENT = gauge("process.memory.usage", Unit::Bytes, "Resident set of the program.");
+    WORKER_BUSY = gauge(
+        "purlin.worker.utilization",
+        Unit::Percent,
+        "Share of time in which a worker was not asleep.",
+    )
+    .of(&[WORKER]);
+    WORKER_QUEUE = gauge(
+        "purlin.worker.queue.process.count",
+        Unit::Count,
+        "Runnable processes in the queue of a worker.",
+    )
+    .of(&[WORKER]);
+    WORKER_TURNS = counter("purlin.worker.turns", "Process turns of a worker.").of(&[WORKER]);
+    GLOBAL_QUEUE =
+        gauge("purlin.queue.process.count", Unit::Count, "Runnable processes in the global queue.");
+    SENT = counter("purlin.sent.messages", "Messages and signals sent by processes.");
+    REDUCTIONS = counter(
+        "purlin.reductions",
+        "Reductions: one per poll and per send, plus the budget spent.",
+    );
+    DROPPED = counter("purlin.dropped.messages", "Dropped messages by reason.").of(&[REASON]);
+    WAITING =
+        gauge("purlin.mailbox.message.count", Unit::Count, "Queued messages in all mailboxes.");
+    LONGEST = gauge(
+        "purlin.mailbox.longest.message.count",
+        Unit::Count,
+        "Queued messages in the longest mailbox.",
+    );
+    TIMERS = gauge("purlin.timer.count", Unit::Count, "Pending timers.");
+    HOGS = gauge("purlin.hog.count", Unit::Count, "Processes that block a worker thread.");
+    WARNINGS =
+        gauge("purlin.warning.count", Unit::Count, "Current warnings of the observer by kind.")
+            .of(&[KIND]);
+    OBSERVER_BUSY = gauge(
+        "purlin.observer.utilization",
+        Unit::Percent,
+        "Share of one core that the observer's sampling takes.",
+    );
+    /// Normally 0; the number of rows of the table is limited.
+    OBSERVER_LEFT_OUT = gauge(
+        "purlin.observer.left_out.process.count",
+        Unit::Count,
+        "Processes missing in the observer's process table.",
+    );
+    TABLE_AGE = gauge(
+        "purlin.observer.table.age",
+        Unit::Seconds,
+        "Age of the observer's process table, the source of mailbox metrics.",
+    );
+    ROUND_TRIP = gauge(
+        "purlin.peer.round_trip.duration",
+        Unit::Seconds,
+        "Last round-trip time to a connected node.",
+    )
+    .of(&[PEER]);
+    // Metrics of ack servers (`purlin_ack`).
+    ACK_CONNECTIONS =
+        gauge("purlin.ack.connection.count", Unit::Count, "Open connections of a server.")
+            .of(&[SERVER]);
+    ACK_MESSAGES =
+        counter("purlin.ack.messages", "Messages acknowledged by a server.").of(&[SERVER]);
+    ACK_ACKS = counter("purlin.ack.acks", "Acks sent by a server.").of(&[SERVER]);
+    /// Latency histogram as cumulative counters, one for each value of the label [`SECONDS`].
+    ACK_LATENCY = counter(
+        "purlin.ack.latency.acks",
+        "Acks by upper bound of the latency from reading a message to its ack.",
+    )
+    .of(&[SERVER, SECONDS]);
+    ACK_REFUSALS = counter("purlin.ack.refusals", "Messages refused by a server.").of(&[SERVER]);
+    ACK_CLOSED = counter(
+        "purlin.ack.closed.connections",
+        "Connections closed by a server because of an error, by reason.",
+    )
+    .of(&[SERVER, CLOSED_FOR]);
+}
 
 const fn gauge(name: &'static str, unit: Unit, what: &'static str) -> Metric {
     Metric { name, kind: Type::Gauge, unit, what, labels: &[] }
