@@ -128,9 +128,9 @@ fn moves(program: &Program, ahead: &Ahead, state: &State) -> Vec<Move> {
         }
     }
     for wire in &state.wires {
-        let (from, to, said) = (wire.from, wire.to, wire.signals[0].0);
-        if state.crossing.is_due(said, from, to) {
-            let is_lost = state.crossing.is_lost(said, to);
+        let (from, to, carrier) = (wire.from, wire.to, wire.signals[0].0);
+        if state.crossing.is_due(carrier, from, to) {
+            let is_lost = state.crossing.is_lost(carrier, to);
             if is_lost || ahead.arrival_is_safe(program, state, from, to) {
                 return vec![Move::Arrival(from, to)];
             }
@@ -150,7 +150,7 @@ fn made(program: &Program, state: &State, one: Move) -> Vec<State> {
     match one {
         Move::Step(who) => step::step(program, state, who),
         Move::Arrival(from, to) => match state.take(from, to) {
-            Some((said, _)) if state.crossing.is_lost(said, to) => vec![state],
+            Some((carrier, _)) if state.crossing.is_lost(carrier, to) => vec![state],
             Some((_, signal)) => match state.crossing.name_of_end(to) {
                 Some(name) => loss::look_up(state, from, name, signal),
                 None => {

@@ -14,6 +14,7 @@ type Listener = Box<dyn Fn() -> bool + Send>;
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Shared>);
 
+/// State shared by all clones of an interrupt.
 #[derive(Default)]
 struct Shared {
     raised: AtomicBool,

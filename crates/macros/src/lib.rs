@@ -99,6 +99,7 @@ struct Settings {
     name: Option<String>,
 }
 
+/// One setting.
 enum Setting {
     Workers(usize),
     Name(String),

@@ -20,6 +20,7 @@ const SHORT: usize = 22;
 #[derive(Clone)]
 pub struct Binary(Held);
 
+/// Bytes of a binary: inline if they are few, shared otherwise.
 #[derive(Clone)]
 enum Held {
     Short { length: u8, bytes: [u8; SHORT] },

@@ -170,6 +170,7 @@ impl Term {
     }
 }
 
+/// Builds a term from tokens without recursion, within limits of depth and memory.
 struct Builder {
     /// Levels that may still be opened.
     depth: usize,
@@ -190,6 +191,7 @@ struct Open {
     left: usize,
 }
 
+/// Kind of an open term.
 enum Kind {
     Tuple,
     List,

@@ -76,6 +76,7 @@ enum Left<'t> {
     Decided(Ordering),
 }
 
+/// Parts of two terms, pairwise.
 type Both<'t, T> = Zip<Iter<'t, T>, Iter<'t, T>>;
 
 fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {

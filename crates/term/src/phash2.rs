@@ -120,6 +120,7 @@ fn hash(term: &Term) -> u32 {
     state.0
 }
 
+/// Hash of the parts so far.
 struct State(u32);
 
 impl State {

@@ -67,6 +67,7 @@ pub(crate) struct Call {
     timeout: f64,
 }
 
+/// Arguments of the called function.
 #[derive(Debug, Clone)]
 struct Arguments(Vec<Term>);
 

@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// Delay before the call, so that both have received the request by then.
 const THOUGHT: Duration = Duration::from_millis(50);
 
+/// Mailbox of a department.
 pub(super) enum Ask {
     Price(Reply<u32>),
     /// Call the other process for a price.

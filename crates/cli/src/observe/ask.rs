@@ -54,6 +54,7 @@ pub(super) struct Overview {
     pub(super) sampler: Sampler,
 }
 
+/// The part of an overview that was read in the last snapshot.
 #[derive(Debug, Deserialize)]
 pub(super) struct Snapshot {
     pub(super) workers: Vec<Worker>,
@@ -66,17 +67,20 @@ pub(super) struct Snapshot {
     pub(super) timers: usize,
 }
 
+/// A worker thread of the scheduler.
 #[derive(Debug, Deserialize)]
 pub(super) struct Worker {
     /// `None` if it was not measured.
     pub(super) utilization: Option<f64>,
 }
 
+/// A process that occupies a worker without yielding.
 #[derive(Debug, Deserialize)]
 pub(super) struct Hog {
     pub(super) pid: String,
 }
 
+/// Numbers of discarded messages, by cause.
 #[derive(Debug, Deserialize)]
 pub(super) struct Drops {
     ended: u64,
@@ -86,6 +90,7 @@ pub(super) struct Drops {
     oldest: u64,
 }
 
+/// Cost of the sampler: its share of one core, and the processes it left out.
 #[derive(Debug, Deserialize)]
 pub(super) struct Sampler {
     pub(super) share: f64,
@@ -101,6 +106,7 @@ pub(super) struct Processes {
     pub(super) rows: Vec<Row>,
 }
 
+/// A row of the process table.
 #[derive(Debug, Deserialize)]
 pub(super) struct Row {
     pub(super) pid: String,
@@ -121,6 +127,7 @@ struct Warnings {
     warnings: Vec<Warning>,
 }
 
+/// A warning of the observer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Warning {
     pub(super) kind: String,

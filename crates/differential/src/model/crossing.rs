@@ -6,9 +6,9 @@
 
 use crate::language::{Name, Program, Side, Who};
 
-/// Connection on which a signal was sent.
+/// Where a signal in flight is: on its receiver's node, or on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Said {
+pub(super) enum Carrier {
     /// The signal is on the node of its receiver: it was local from the start, or it has arrived.
     Here,
     /// The signal is on the connection with this number.
@@ -81,24 +81,24 @@ impl Crossing {
         self.lost[side as usize]
     }
 
-    pub(super) fn said(&self, from: Who, to: Who) -> Said {
+    pub(super) fn carrier(&self, from: Who, to: Who) -> Carrier {
         let far = self.is_between(from, to);
-        if far { Said::On(self.lost(self.side(from))) } else { Said::Here }
+        if far { Carrier::On(self.lost(self.side(from))) } else { Carrier::Here }
     }
 
     /// Returns whether it is decided if the signal arrives, so that it can be handled now.
-    pub(super) fn is_due(&self, said: Said, from: Who, to: Who) -> bool {
+    pub(super) fn is_due(&self, carrier: Carrier, from: Who, to: Who) -> bool {
         let lost = |end| self.lost(self.side(end));
-        match said {
-            Said::Here => true,
+        match carrier {
+            Carrier::Here => true,
             // WHY both: a sender that has not lost the connection yet may find that the signal was not sent on it.
-            Said::On(number) => number == lost(to) || number < lost(to).min(lost(from)),
+            Carrier::On(number) => number == lost(to) || number < lost(to).min(lost(from)),
         }
     }
 
     /// Returns whether the signal is lost, because its receiver's node has lost the connection.
-    pub(super) fn is_lost(&self, said: Said, to: Who) -> bool {
-        matches!(said, Said::On(number) if number < self.lost(self.side(to)))
+    pub(super) fn is_lost(&self, carrier: Carrier, to: Who) -> bool {
+        matches!(carrier, Carrier::On(number) if number < self.lost(self.side(to)))
     }
 
     /// Cuts the connection. Returns the state without the cut if there may be no connection, soon after another cut.

@@ -14,7 +14,7 @@
 
 use std::collections::VecDeque;
 
-use super::crossing::Said;
+use super::crossing::Carrier;
 use super::end::orders;
 use super::state::{Signal, State, Tie};
 use crate::language::{Name, Op, Program, Reason, Side, Who};
@@ -34,7 +34,7 @@ pub(super) fn look_up(mut state: State, from: Who, name: Name, signal: Signal) -
     match (state.names[usize::from(name)], signal) {
         (Some(owner), signal) => {
             let by_name = state.crossing.by_name(from);
-            state.rewire(by_name, owner, |signals| signals.push_back((Said::Here, signal)));
+            state.rewire(by_name, owner, |signals| signals.push_back((Carrier::Here, signal)));
         }
         // D2: the name is not registered.
         (None, Signal::Monitor(slot, watched)) => {
@@ -78,7 +78,7 @@ fn unsaid(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
     let next = |mut state: State, count: usize| {
         state.rewire(from, to, |signals| {
             let own = signals.iter_mut().rev().take(count);
-            own.for_each(|(said, _)| *said = Said::On(number + 1));
+            own.for_each(|(carrier, _)| *carrier = Carrier::On(number + 1));
         });
         state
     };
@@ -90,8 +90,8 @@ fn unsaid(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
 fn arrived(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
     let next = |mut state: State, count: usize| {
         state.rewire(from, to, |signals| {
-            let own = signals.iter_mut().filter(|(said, _)| *said == Said::On(number));
-            own.take(count).for_each(|(said, _)| *said = Said::Here);
+            let own = signals.iter_mut().filter(|(carrier, _)| *carrier == Carrier::On(number));
+            own.take(count).for_each(|(carrier, _)| *carrier = Carrier::Here);
         });
         state
     };
@@ -102,7 +102,7 @@ fn arrived(state: State, from: Who, to: Who, number: u8) -> Vec<State> {
 }
 
 fn count(state: &State, from: Who, to: Who, number: u8) -> usize {
-    state.signals(from, to).filter(|(said, _)| *said == Said::On(number)).count()
+    state.signals(from, to).filter(|(carrier, _)| *carrier == Carrier::On(number)).count()
 }
 
 /// Adds `noconnection` for every link and monitor that crosses the connection.
@@ -162,7 +162,7 @@ fn is_unsaid(
     number: u8,
     what: impl Fn(&Signal) -> bool,
 ) -> bool {
-    state.signals(from, to).any(|(said, signal)| *said > Said::On(number) && what(signal))
+    state.signals(from, to).any(|(carrier, signal)| *carrier > Carrier::On(number) && what(signal))
 }
 
 /// Inserts signals after all that have arrived.
@@ -170,9 +170,9 @@ fn behind(state: &State, from: Who, to: Who, more: &[Signal]) -> State {
     let mut state = state.clone();
     state.rewire(from, to, |signals| {
         let (here, rest): (VecDeque<_>, VecDeque<_>) =
-            signals.drain(..).partition(|(said, _)| *said == Said::Here);
+            signals.drain(..).partition(|(carrier, _)| *carrier == Carrier::Here);
         *signals = here;
-        signals.extend(more.iter().map(|signal| (Said::Here, *signal)));
+        signals.extend(more.iter().map(|signal| (Carrier::Here, *signal)));
         signals.extend(rest);
     });
     state

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::crossing::{Crossing, Said};
+use super::crossing::{Carrier, Crossing};
 use super::runtime::Runtime;
 use crate::language::{NAMES, Name, Program, Reason, Side, Slot, Tag, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
@@ -43,6 +43,7 @@ impl Signal {
 /// Phase of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
+    /// Not spawned yet.
     Unborn,
     Running,
     /// In a call, until the reply or the down signal of this monitor.
@@ -75,6 +76,7 @@ pub(super) struct Process {
     pub(super) phase: Phase,
     /// Number of steps executed.
     pub(super) at: u8,
+    /// Whether the process traps exits.
     pub(super) trap: bool,
     pub(super) mailbox: Vec<Item>,
     /// Sorted, like the monitors.
@@ -87,6 +89,7 @@ pub(super) struct Process {
     pub(super) watchers: Vec<(Who, Slot, Watched)>,
     /// Callers whose requests were received and not answered, the oldest first.
     pub(super) owed: Vec<Who>,
+    /// Observations of the process, in order.
     pub(super) log: Vec<Seen>,
 }
 
@@ -126,7 +129,7 @@ pub(super) struct State {
 pub(super) struct Wire {
     pub(super) from: Who,
     pub(super) to: Who,
-    pub(super) signals: VecDeque<(Said, Signal)>,
+    pub(super) signals: VecDeque<(Carrier, Signal)>,
 }
 
 impl State {
@@ -180,7 +183,7 @@ impl State {
         &self,
         from: Who,
         to: Who,
-    ) -> impl DoubleEndedIterator<Item = &(Said, Signal)> {
+    ) -> impl DoubleEndedIterator<Item = &(Carrier, Signal)> {
         let there = self.place(from, to).ok().map(|at| &self.wires[at].signals);
         there.into_iter().flatten()
     }
@@ -195,7 +198,7 @@ impl State {
         &mut self,
         from: Who,
         to: Who,
-        change: impl FnOnce(&mut VecDeque<(Said, Signal)>) -> R,
+        change: impl FnOnce(&mut VecDeque<(Carrier, Signal)>) -> R,
     ) -> R {
         let at = self.place(from, to).unwrap_or_else(|at| {
             self.wires.insert(at, Wire { from, to, signals: VecDeque::new() });
@@ -210,8 +213,8 @@ impl State {
 
     /// Sends a signal to a process.
     pub(super) fn put(&mut self, from: Who, to: Who, signal: Signal) {
-        let said = self.crossing.said(from, to);
-        self.rewire(from, to, |signals| signals.push_back((said, signal)));
+        let carrier = self.crossing.carrier(from, to);
+        self.rewire(from, to, |signals| signals.push_back((carrier, signal)));
     }
 
     /// Sends the `noproc` answer to a late link or monitor; returns a state for every position that
@@ -221,17 +224,17 @@ impl State {
     pub(super) fn put_late(self, from: Who, to: Who, signal: Signal) -> Vec<Self> {
         let late = self.wire(from, to).rev().take_while(|earlier| earlier.is_of_an_end()).count();
         let first = self.wire(from, to).count() - late;
-        let said = self.crossing.said(from, to);
+        let carrier = self.crossing.carrier(from, to);
         let at = |place| {
             let mut state = self.clone();
-            state.rewire(from, to, |signals| signals.insert(place, (said, signal)));
+            state.rewire(from, to, |signals| signals.insert(place, (carrier, signal)));
             state
         };
         (first..=first + late).map(at).collect()
     }
 
     /// Removes the oldest signal of a wire.
-    pub(super) fn take(&mut self, from: Who, to: Who) -> Option<(Said, Signal)> {
+    pub(super) fn take(&mut self, from: Who, to: Who) -> Option<(Carrier, Signal)> {
         self.rewire(from, to, VecDeque::pop_front)
     }
 

@@ -52,6 +52,7 @@ pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
 #[derive(Debug, Default)]
 struct Forest(Mutex<Records>);
 
+/// What the processes of a running tree have recorded.
 #[derive(Debug, Default)]
 struct Records {
     events: Vec<Event>,

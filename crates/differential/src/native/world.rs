@@ -12,6 +12,7 @@ use super::reasons::reason;
 use crate::language::{MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
+/// What the processes of a running program have recorded.
 #[derive(Default)]
 struct Records {
     pids: Vec<Option<Pid<Msg>>>,

@@ -30,6 +30,7 @@ enum Question<'a> {
     Finish(&'a Known),
 }
 
+/// A running `erl` node that executes the BEAM's part of spread programs.
 pub(super) struct Machine {
     beam: Beam,
     answers: Receiver<Vec<u8>>,

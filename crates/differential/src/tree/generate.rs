@@ -18,6 +18,7 @@ pub fn generate(seed: u64) -> Tree {
     Tree { top, orders }
 }
 
+/// Generator of a tree and its orders.
 struct Planter {
     rng: Rng,
     next: Id,

@@ -50,11 +50,13 @@ struct Live {
     restarts: u8,
 }
 
+/// A child of a supervisor: its specification and its state.
 struct Kid {
     child: Child,
     state: State,
 }
 
+/// Whether a child runs.
 enum State {
     Down,
     /// A worker, or a supervisor with its state.

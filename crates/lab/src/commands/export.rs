@@ -42,6 +42,7 @@ pub(super) struct ExportOptions {
     output: Option<PathBuf>,
 }
 
+/// Output format.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
     /// The results as they are stored, schema 1

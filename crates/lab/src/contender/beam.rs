@@ -36,7 +36,7 @@ pub(super) fn command(
 
 /// Returns the folder of the compiled modules; compiles them unless they are cached.
 ///
-/// Returns one line if the folder cannot be written or the compiler fails.
+/// Fails if the folder cannot be written or the compiler fails.
 pub(super) fn compiled(erl: &Path, erlc: &Path, cache: &Path) -> Result<PathBuf, Problem> {
     SOURCES.compiled(&[erl], cache, |folder| {
         let files = SOURCES.files.iter().map(|(name, _)| folder.join(name));

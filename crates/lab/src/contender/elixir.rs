@@ -15,7 +15,7 @@ const SOURCES: Sources = Sources { id: "elixir", files: sources::ELIXIR };
 
 /// Returns the command line; compiles the contender unless it is cached.
 ///
-/// Returns one line if a tool is missing, an option cannot be passed on, the folder cannot be written or a compiler
+/// Fails if a tool is missing, an option cannot be passed on, the folder cannot be written or a compiler
 /// fails.
 pub(super) fn command(
     program: impl Fn(&str) -> Result<PathBuf, Problem>,

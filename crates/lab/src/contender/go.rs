@@ -32,7 +32,7 @@ const BUILD: [(&str, &str); 6] = [
 
 /// Returns the command line; compiles the contender unless it is cached.
 ///
-/// Returns one line if an option is not a setting of the runtime, the folder cannot be written or
+/// Fails if an option is not a setting of the runtime, the folder cannot be written or
 /// the compiler fails.
 pub(super) fn command(go: &Path, cache: &Path, options: &[String]) -> Result<CommandLine, Problem> {
     let variables = options.iter().map(|option| setting(option)).collect::<Result<_, _>>()?;

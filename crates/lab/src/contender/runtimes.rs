@@ -28,6 +28,7 @@ pub struct Runtimes {
     fresh: bool,
 }
 
+/// A contender with its command line and, while it runs, its client process.
 struct Member {
     kind: String,
     command: CommandLine,

@@ -16,6 +16,7 @@ pub struct Contender {
     source: Source,
 }
 
+/// Origin of a contender: a built-in runtime with its options, or a command line of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     BuiltIn { id: &'static str, options: Vec<String> },

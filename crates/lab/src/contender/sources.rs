@@ -29,7 +29,7 @@ impl Sources {
     /// `tools` are the programs it is compiled and run with. `compile` receives a folder that holds
     /// the source and must place the output there.
     ///
-    /// Returns one line if the folder cannot be written or `compile` fails.
+    /// Fails if the folder cannot be written or `compile` fails.
     pub(super) fn compiled(
         &self,
         tools: &[&Path],

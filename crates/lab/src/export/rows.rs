@@ -27,7 +27,7 @@ const COLUMNS: [&str; 12] = [
 /// contenders was taken at about the same time, unless samples of one of them are invalid. Numbers
 /// keep all digits of the results.
 ///
-/// Returns one line if a row cannot be encoded.
+/// Fails if a row cannot be encoded.
 ///
 /// COST: all samples in memory as text, with all names on each row.
 pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {

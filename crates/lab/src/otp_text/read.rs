@@ -63,6 +63,7 @@ struct Scenario<'a> {
     lines: usize,
 }
 
+/// State of the conversion: the scenario being read, and the results so far.
 #[derive(Default)]
 struct Reader<'a> {
     current: Option<Scenario<'a>>,

@@ -16,7 +16,7 @@
 //! fails, only that variant is dropped.
 //!
 //! The seed and the answers determine the order, so an interrupted run resumes by replaying its
-//! recorded answers: see [`Replay`] and [`Retold`].
+//! recorded answers: see [`Replay`] and [`ReplayCheck`].
 
 mod calibrate;
 mod executor;
@@ -32,7 +32,7 @@ use crate::profile::{Budget, Profile};
 pub use executor::{Executor, Request};
 pub use outcome::{Entrant, InvalidSample, Lane, Outcome, Step, Stop, Taken};
 pub use record::{Record, Watch};
-pub use replay::{Past, Replay, Retold};
+pub use replay::{Past, Replay, ReplayCheck};
 use session::Session;
 
 /// Calibrates one experiment and takes its samples in rounds.

@@ -47,7 +47,7 @@ pub struct Record<'a> {
 pub trait Watch {
     /// Stores one record.
     ///
-    /// Returns one line if the record cannot be stored; the run ends then.
+    /// Fails if the record cannot be stored; the run ends then.
     fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem>;
 
     /// Prints a message.

@@ -2,7 +2,7 @@
 //!
 //! The seed and the answers determine the order of requests. A session that receives the same
 //! answers therefore reaches the request at which the run was interrupted, and sends it. [`Replay`]
-//! wraps the executor and answers from the record as long as it lasts. [`Retold`] wraps the watcher
+//! wraps the executor and answers from the record as long as it lasts. [`ReplayCheck`] wraps the watcher
 //! and verifies that requests, answers and verdicts agree with the record. A record that was
 //! modified, or written by a different program, is rejected at the first line that differs.
 //!
@@ -111,14 +111,14 @@ impl<E: Executor> Executor for Replay<E> {
 
 /// Watcher that compares with the record first, then passes records on.
 #[derive(Debug)]
-pub struct Retold<W> {
+pub struct ReplayCheck<W> {
     past: VecDeque<Value>,
     line: usize,
     /// The wrapped watcher.
     pub then: W,
 }
 
-impl<W> Retold<W> {
+impl<W> ReplayCheck<W> {
     /// Creates a watcher that checks against `past` first and then forwards to `then`.
     pub fn new(past: &Past, then: W) -> Self {
         Self { past: past.records.clone(), line: 0, then }
@@ -129,7 +129,7 @@ impl<W> Retold<W> {
     /// # Errors
     ///
     /// Returns one line if the record holds samples the run did not request.
-    pub fn is_told(&self) -> Result<(), Problem> {
+    pub fn is_complete(&self) -> Result<(), Problem> {
         if self.past.is_empty() {
             return Ok(());
         }
@@ -140,7 +140,7 @@ impl<W> Retold<W> {
     }
 }
 
-impl<W: Watch> Watch for Retold<W> {
+impl<W: Watch> Watch for ReplayCheck<W> {
     fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem> {
         let Some(mut known) = self.past.pop_front() else { return self.then.keep(record) };
         self.line += 1;

@@ -11,6 +11,7 @@ use crate::contender::{Failure, Reply};
 use crate::experiments::{Experiment, Params, Point, SamplingMode, Scaled};
 use crate::profile::{Budget, FEWEST, Profile};
 
+/// Sampling of one experiment: its lanes, and the outcome so far.
 pub(super) struct Session<'a> {
     experiment: &'static Experiment,
     points: Vec<Point>,

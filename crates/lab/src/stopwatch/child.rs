@@ -50,7 +50,7 @@ impl Child {
     /// Creates a child from the program and its arguments. With `ignore_failure`, unsuccessful runs
     /// count as well.
     ///
-    /// Returns one line if there are no words, or if the file for standard error cannot be created.
+    /// Fails if there are no words, or if the file for standard error cannot be created.
     pub(crate) fn new(
         words: &[String],
         ignore_failure: bool,

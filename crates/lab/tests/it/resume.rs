@@ -5,7 +5,7 @@ use crate::support::{MadeUpRuntime, Memory, budget, entrants, experiment};
 use proptest::prelude::*;
 use purlin_lab::contender::Failure;
 use purlin_lab::profile::Profile;
-use purlin_lab::sampling::{Outcome, Past, Replay, Retold, Stop, sample};
+use purlin_lab::sampling::{Outcome, Past, Replay, ReplayCheck, Stop, sample};
 use serde_json::{Value, json};
 
 /// Returns the records as they are read from disk.
@@ -36,7 +36,7 @@ fn runtime(after: usize) -> MadeUpRuntime {
 fn sitting(id: &str, records: &mut Vec<Value>, after: usize) -> Result<Outcome, Stop> {
     let past = on_disk(records);
     let mut executor = Replay::new(&past, runtime(after));
-    let mut watch = Retold::new(&past, Memory::default());
+    let mut watch = ReplayCheck::new(&past, Memory::default());
     let outcome = sample(
         experiment(id),
         &entrants(3),

@@ -25,6 +25,7 @@ pub struct Watching(Arc<Shared>);
 /// Ends the thread when the last handle is dropped.
 struct Handle(Arc<Shared>);
 
+/// State shared by the sampler thread and its handles.
 struct Shared {
     latest: watch::Sender<Arc<Snapshot>>,
     history: Mutex<History>,
@@ -33,6 +34,7 @@ struct Shared {
     period: Duration,
 }
 
+/// What the sampler thread waits for: a watcher, or the end.
 #[derive(Default)]
 struct Control {
     watchers: usize,

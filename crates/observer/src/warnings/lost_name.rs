@@ -43,6 +43,7 @@ pub(super) struct Names {
     kept: FxHashMap<Name, Kept>,
 }
 
+/// History of a registered name.
 #[derive(Debug)]
 struct Kept {
     /// Last process with the name, and the first and the last time at which it was registered.

@@ -25,6 +25,7 @@ pub(super) struct Steady {
     kept: FxHashMap<(Kind, Subject), Kept>,
 }
 
+/// A reported warning: when it was first and last detected, and its text.
 #[derive(Debug)]
 struct Kept {
     since: Duration,

@@ -33,6 +33,7 @@ impl FromStr for Term {
     }
 }
 
+/// Parser state: the position in the text, and the terms that are open there.
 struct Parser<'t> {
     scanner: Scanner<'t>,
     open: Vec<Open>,

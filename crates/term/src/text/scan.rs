@@ -6,6 +6,7 @@ use super::atom::{begins_atom, goes_on, is_reserved};
 use super::error::ParseError;
 use crate::{Atom, Float};
 
+/// A token of Erlang's term syntax.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Lexeme {
     Integer(BigInt),
@@ -24,6 +25,7 @@ const SIGNS: [&str; 20] = [
     "<", "#",
 ];
 
+/// Tokenizer: the text and the position in it.
 #[derive(Clone)]
 pub(super) struct Scanner<'t> {
     text: &'t str,

@@ -36,6 +36,7 @@ impl<'de> Deserialize<'de> for Term {
     }
 }
 
+/// Visitor of bytes in the external format, which it decodes to a term.
 struct RawVisitor;
 
 impl Visitor<'_> for RawVisitor {

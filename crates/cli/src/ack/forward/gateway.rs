@@ -64,6 +64,7 @@ enum TargetState {
     Unavailable,
 }
 
+/// Settings of the gateway process.
 pub(super) struct Gateway {
     pub(super) cluster: Cluster,
     /// Target as given: name and node.
@@ -74,6 +75,7 @@ pub(super) struct Gateway {
     pub(super) patience: Duration,
 }
 
+/// State of the gateway process.
 struct State {
     gateway: Gateway,
     own: purlin_term::Pid,

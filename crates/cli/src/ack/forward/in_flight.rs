@@ -41,6 +41,7 @@ pub(super) struct InFlight<R> {
     pieces_ever: u64,
 }
 
+/// Complete messages of one connection, received together, as far as they are not confirmed.
 struct Block<R> {
     bytes: Arc<Vec<u8>>,
     order: SizeOrder,
@@ -52,6 +53,7 @@ struct Block<R> {
     reply: Option<R>,
 }
 
+/// An unconfirmed piece: a range of bytes in a block.
 struct Sent {
     block: u64,
     place: Range<usize>,

@@ -1,8 +1,8 @@
-//! Terms exchanged between the gateway and the target process. Pure.
+//! Terms exchanged between the gateway and the target, a process on another node. Pure.
 //!
 //! | to | term |
 //! |---|---|
-//! | the process | `{purlin_ack, Gateway, Batch, Follows, Source, [{Id, Payload}]}` |
+//! | the target | `{purlin_ack, Gateway, Batch, Follows, Source, [{Id, Payload}]}` |
 //! | the gateway | `{purlin_confirm, Batch}` |
 //! | the gateway | `{purlin_credit, Messages}` |
 
@@ -111,6 +111,7 @@ impl Serialize for Messages<'_> {
     }
 }
 
+/// Payload of a message, serialized as a binary.
 struct Payload<'a>(&'a [u8]);
 
 impl Serialize for Payload<'_> {

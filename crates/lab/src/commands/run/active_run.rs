@@ -24,7 +24,7 @@ use crate::results::{
     AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
     ratios,
 };
-use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
+use crate::sampling::{Entrant, Outcome, Past, Replay, ReplayCheck, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
 use crate::warning::{self, Warning};
@@ -38,7 +38,7 @@ pub(super) struct ActiveRun {
     steal: StealWatch,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Runtimes>,
-    watch: Retold<Watcher>,
+    watch: ReplayCheck<Watcher>,
     document: Document,
     /// Warnings derived from the samples.
     warnings: Vec<Warning>,
@@ -72,7 +72,7 @@ impl ActiveRun {
                 past,
                 Runtimes::new(&budget, selection.surroundings.clone(), interrupt.clone()),
             ),
-            watch: Retold::new(past, watcher),
+            watch: ReplayCheck::new(past, watcher),
             budget,
             document: Document {
                 schema: 1,
@@ -207,7 +207,7 @@ impl ActiveRun {
             self.warn_at_once(steal.warning(experiment.id))?;
             self.watch.then.store.sync()?;
         }
-        self.watch.is_told()?;
+        self.watch.is_complete()?;
         self.watch.then.progress.end();
         let page = self.store()?;
         // WHY: a reader that closed the output does not affect the stored run.

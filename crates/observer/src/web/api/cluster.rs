@@ -10,12 +10,14 @@ use serde::Serialize;
 use super::values::ns;
 use crate::web::state::Site;
 
+/// Response of `/api/cluster`.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     /// `None` if the program shows no cluster, or the node has left it.
     cluster: Option<Shown>,
 }
 
+/// The cluster of the node.
 #[derive(Serialize)]
 struct Shown {
     name: String,

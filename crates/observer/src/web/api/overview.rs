@@ -23,6 +23,7 @@ pub(crate) struct Figures {
     timers: usize,
 }
 
+/// Load of a worker thread of the scheduler.
 #[derive(Serialize)]
 struct Worker {
     /// `None` if it was not measured, after a time without watchers.
@@ -44,6 +45,7 @@ pub(crate) struct NodeOverview {
     sampler: Sampler,
 }
 
+/// A process that occupies a worker without yielding.
 #[derive(Serialize)]
 struct Hogging {
     pid: String,
@@ -52,6 +54,7 @@ struct Hogging {
     for_ns: u64,
 }
 
+/// Numbers of discarded messages, by cause.
 #[derive(Serialize)]
 struct Dropped {
     ended: u64,

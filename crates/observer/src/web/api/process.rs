@@ -19,6 +19,7 @@ const REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Largest number of links, and of monitors of each kind, that is shown.
 const MOST: usize = 100;
 
+/// Query of `/api/process`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Which {
@@ -50,6 +51,7 @@ pub(crate) struct Shown {
     details: Option<Details>,
 }
 
+/// Limit of a mailbox, and the messages it has discarded.
 #[derive(Serialize)]
 struct Bound {
     limit: usize,
@@ -57,6 +59,7 @@ struct Bound {
     dropped: u64,
 }
 
+/// The part of a process that only the process itself can report.
 #[derive(Serialize)]
 struct Details {
     links: Vec<Other>,
@@ -164,6 +167,7 @@ fn ended(id: ProcessId) -> Refusal {
     Refusal::gone(format!("the process {id} does not live any more"))
 }
 
+/// Body of an exit request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct End {
@@ -171,6 +175,7 @@ pub(crate) struct End {
     reason: Reason,
 }
 
+/// Exit reasons that can be sent.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reason {

@@ -40,6 +40,7 @@ impl Default for Wish {
     }
 }
 
+/// Sort order.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Order {
@@ -47,6 +48,7 @@ enum Order {
     Desc,
 }
 
+/// States by which the table can be filtered.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Doing {

@@ -12,6 +12,7 @@ use super::values::ns;
 use crate::web::refusal::Refusal;
 use crate::web::state::Site;
 
+/// Response of `/api/servers`.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     /// Node uptime at which the counters were read.
@@ -19,6 +20,7 @@ pub(crate) struct Answer {
     servers: Vec<Shown>,
 }
 
+/// One ack server.
 #[derive(Serialize)]
 struct Shown {
     name: String,
@@ -48,6 +50,7 @@ impl Took {
     }
 }
 
+/// Serialized form of the server's counters.
 #[derive(Serialize)]
 #[serde(remote = "Counts")]
 struct Counted {

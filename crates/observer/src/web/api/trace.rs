@@ -18,6 +18,7 @@ use crate::trace::{Step, chrome, sequence};
 use crate::web::refusal::Refusal;
 use crate::web::state::{KEPT, PROCESSES, Site, Tracing};
 
+/// Body of the request that starts a trace: the processes to trace.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wish {
@@ -34,6 +35,7 @@ pub(crate) struct Which {
     last: Option<usize>,
 }
 
+/// Response of `/api/trace`.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     /// `None` if there has been no trace.

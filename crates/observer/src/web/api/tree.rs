@@ -26,6 +26,7 @@ const DEEPEST: usize = 64;
 /// Largest number of crashes shown.
 const MOST_CRASHES: usize = 50;
 
+/// Response of `/api/tree`.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     roots: Vec<Member>,
@@ -75,6 +76,7 @@ struct Families<'a> {
     table: &'a Table,
     journal: &'a Crashes,
     children: FxHashMap<ProcessId, Vec<usize>>,
+    /// Number of members that may still be added to the answer.
     left: usize,
 }
 
@@ -132,6 +134,7 @@ fn roots(table: &Table, journal: &Crashes) -> (Vec<Member>, usize) {
 }
 
 impl Families<'_> {
+    /// Returns the process in this row with its children, down to `deeper` further levels.
     fn member(&mut self, row: usize, deeper: usize) -> Option<Member> {
         let row = self.table.row(row)?;
         self.left = self.left.checked_sub(1)?;

@@ -13,6 +13,7 @@ use crate::web::state::{Found, Site};
 /// Largest number of pids shown per warning. A deadlock may include every process.
 const MOST_PIDS: usize = 100;
 
+/// One warning.
 #[derive(Serialize)]
 pub(crate) struct Shown {
     kind: &'static str,
@@ -22,6 +23,7 @@ pub(crate) struct Shown {
     for_ns: u64,
 }
 
+/// Response of `/api/warnings`.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     warnings: Vec<Shown>,

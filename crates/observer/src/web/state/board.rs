@@ -23,6 +23,7 @@ pub(crate) struct Opened {
     pub(crate) url: String,
 }
 
+/// The cluster and the servers, by name.
 #[derive(Clone, Default)]
 pub(crate) struct Shown {
     pub(crate) cluster: Option<WeakCluster>,
