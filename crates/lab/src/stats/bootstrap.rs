@@ -6,7 +6,7 @@
 //! 100 cases (`crates/lab/tests/it/coverage.rs`).
 
 use super::interval::Interval;
-use super::order::median;
+use super::order::{median, middle};
 
 /// Number of resamples per interval: its bounds are the 50th values from either end.
 const RESAMPLES: usize = 2000;
@@ -16,15 +16,15 @@ const RESAMPLES: usize = 2000;
 /// Returns `None` unless the median of every resample of both is positive: a figure that cannot be
 /// distinguished from 0 has no ratio.
 ///
-/// COST: 2000 resamples of each set, without sorting.
+/// COST: 2000 resamples of each set, each of which is sorted.
 pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interval> {
     let value = median(over)? / median(under)?;
     let mut dice = fastrand::Rng::with_seed(seed);
-    let (mut over, mut under) = (Urn::new(over), Urn::new(under));
+    let mut drawn = Vec::with_capacity(over.len().max(under.len()));
     let mut ratios = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
-        let above = over.resampled_median(&mut dice)?;
-        let below = under.resampled_median(&mut dice)?;
+        let above = resampled_median(over, &mut drawn, &mut dice)?;
+        let below = resampled_median(under, &mut drawn, &mut dice)?;
         if above <= 0.0 || below <= 0.0 {
             return None;
         }
@@ -33,52 +33,12 @@ pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interv
     (value > 0.0 && value.is_finite()).then(|| bounded(value, ratios))
 }
 
-/// A set of values for resampling with replacement.
-struct Urn {
-    sorted: Vec<f64>,
-    /// Position of each value in the sorted order.
-    places: Vec<usize>,
-    /// How many times each sorted value was drawn.
-    drawn: Vec<usize>,
-}
-
-impl Urn {
-    fn new(values: &[f64]) -> Self {
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
-        let mut places = vec![0; values.len()];
-        order.iter().enumerate().for_each(|(place, &value)| places[value] = place);
-        let sorted = order.into_iter().map(|value| values[value]).collect();
-        Self { sorted, drawn: vec![0; places.len()], places }
-    }
-
-    /// Returns the median of a resample of the same size, drawn with replacement.
-    fn resampled_median(&mut self, dice: &mut fastrand::Rng) -> Option<f64> {
-        let count = self.places.len();
-        self.drawn.fill(0);
-        for _ in 0..count {
-            self.drawn[self.places[dice.usize(..count)]] += 1;
-        }
-        // The middle value; for an even number of values, the upper of the two.
-        let upper = self.drawn_at(count / 2)?;
-        if count % 2 == 1 {
-            return Some(upper);
-        }
-        let lower = self.drawn_at(count / 2 - 1)?;
-        Some(lower + (upper - lower) / 2.0)
-    }
-
-    /// Returns the drawn value at this position in sorted order.
-    fn drawn_at(&self, place: usize) -> Option<f64> {
-        let mut below = 0;
-        for (value, times) in self.sorted.iter().zip(&self.drawn) {
-            below += times;
-            if below > place {
-                return Some(*value);
-            }
-        }
-        None
-    }
+/// Returns the median of a resample of the same size, drawn with replacement into `drawn`.
+fn resampled_median(values: &[f64], drawn: &mut Vec<f64>, dice: &mut fastrand::Rng) -> Option<f64> {
+    drawn.clear();
+    drawn.extend(values.iter().map(|_| values[dice.usize(..values.len())]));
+    drawn.sort_unstable_by(f64::total_cmp);
+    middle(drawn)
 }
 
 fn bounded(value: f64, mut resamples: Vec<f64>) -> Interval {

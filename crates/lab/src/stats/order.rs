@@ -65,7 +65,7 @@ pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the median of sorted values.
-fn middle(sorted: &[f64]) -> Option<f64> {
+pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
     if sorted.len() % 2 == 1 {

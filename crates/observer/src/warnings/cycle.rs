@@ -14,8 +14,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Detection, MOST_OF_A_KIND, Rule, describe};
-use super::warning::{Kind, Subject};
+use super::rule::{MOST_OF_A_KIND, Rule, describe};
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::{Call, Snapshot};
 
 /// Advice for this warning.
@@ -33,11 +33,11 @@ pub(super) struct Cycles {
     at: Duration,
     /// Cycles of that table and the time each was first detected.
     kept: FxHashMap<Vec<ProcessId>, Duration>,
-    seen: Vec<Detection>,
+    seen: Vec<Warning>,
 }
 
 impl Rule for Cycles {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let at = snapshot.processes.made().1;
         if at > self.at {
             self.at = at;
@@ -48,7 +48,7 @@ impl Rule for Cycles {
             }
             let lasting = self.kept.iter().filter(|(_, since)| **since < at);
             let mut seen: Vec<_> = lasting
-                .map(|(cycle, since)| Detection {
+                .map(|(cycle, since)| Warning {
                     kind: Kind::CallCycle,
                     line: line(snapshot, cycle),
                     subject: Subject::Cycle(cycle.clone()),

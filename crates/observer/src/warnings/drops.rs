@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use purlin::Drops;
 
-use super::rule::{Detection, Rule};
-use super::warning::{Kind, Subject};
+use super::rule::Rule;
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -37,14 +37,14 @@ pub(super) struct Dropped {
 }
 
 impl Rule for Dropped {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let (at, now) = (snapshot.overview.at, snapshot.overview.drops.total);
         let (last, before) = self.before.replace((at, now)).unwrap_or((at, now));
         let span = at.saturating_sub(last).as_secs_f64();
         let mut seen = Vec::new();
         let mut see = |what, line| {
             let subject = Subject::Node(what);
-            seen.push(Detection { kind: Kind::Drops, subject, line, since: at });
+            seen.push(Warning { kind: Kind::Drops, subject, line, since: at });
         };
         let [rejected, newest, oldest] = [
             now.rejected.saturating_sub(before.rejected),

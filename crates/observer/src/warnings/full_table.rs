@@ -4,8 +4,8 @@
 //!
 //! *Advice*: see [`ADVICE`].
 
-use super::rule::{Detection, Rule};
-use super::warning::{Kind, Subject};
+use super::rule::Rule;
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -26,7 +26,7 @@ pub(super) struct FullTable {
 }
 
 impl Rule for FullTable {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let overview = &snapshot.overview;
         let (processes, limit) = (overview.processes, overview.max_processes);
         let share = processes as f64 / f64::from(limit.max(1));
@@ -34,7 +34,7 @@ impl Rule for FullTable {
         let line =
             format!("{processes} processes of {limit} that there may be: {:.0} %", share * 100.0);
         let subject = Subject::Node("processes");
-        let detection = Detection { kind: Kind::FullTable, subject, line, since: overview.at };
+        let detection = Warning { kind: Kind::FullTable, subject, line, since: overview.at };
         self.told.then_some(detection).into_iter().collect()
     }
 }
@@ -45,9 +45,10 @@ mod tests {
 
     use super::FullTable;
     use crate::snapshot::fixture::{at, overview};
-    use crate::warnings::rule::{Detection, Rule};
+    use crate::warnings::Warning;
+    use crate::warnings::rule::Rule;
 
-    fn seen(processes: &[usize]) -> Vec<Vec<Detection>> {
+    fn seen(processes: &[usize]) -> Vec<Vec<Warning>> {
         let mut rule = FullTable::default();
         let snapshots = processes.iter().zip(1..);
         snapshots

@@ -12,8 +12,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Detection, Rule, describe};
-use super::warning::{Kind, Subject};
+use super::rule::{Rule, describe};
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -39,7 +39,7 @@ pub(super) struct Growing {
     /// Time at which the last checked table was completed.
     at: Duration,
     kept: FxHashMap<ProcessId, Kept>,
-    seen: Vec<Detection>,
+    seen: Vec<Warning>,
 }
 
 /// A process with a long mailbox.
@@ -55,7 +55,7 @@ struct Kept {
 }
 
 impl Rule for Growing {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let at = snapshot.processes.made().1;
         // WHY: tables before a pause in sampling are not consecutive with this one.
         if !snapshot.overview.measured {
@@ -92,10 +92,7 @@ impl Growing {
                 );
                 let subject = Subject::Process(row.id);
                 let since = now.since;
-                found.push((
-                    waiting,
-                    Detection { kind: Kind::GrowingMailbox, subject, line, since },
-                ));
+                found.push((waiting, Warning { kind: Kind::GrowingMailbox, subject, line, since }));
             }
             kept.insert(row.id, now);
         }
@@ -125,10 +122,11 @@ mod tests {
 
     use super::{FLOOR, Growing, TABLES};
     use crate::snapshot::fixture::{at, overview, pid, row, with};
-    use crate::warnings::rule::{Detection, Rule};
+    use crate::warnings::Warning;
+    use crate::warnings::rule::Rule;
 
     /// Runs the rule on a process with these mailbox lengths, second by second; it receives ten messages per second.
-    fn seen(waiting: &[u32]) -> Vec<Vec<Detection>> {
+    fn seen(waiting: &[u32]) -> Vec<Vec<Warning>> {
         let mut rule = Growing::default();
         let snapshots = waiting.iter().zip(1..);
         snapshots

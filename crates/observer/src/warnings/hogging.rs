@@ -11,8 +11,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Detection, Rule, describe};
-use super::warning::{Kind, Subject};
+use super::rule::{Rule, describe};
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -38,7 +38,7 @@ pub(super) struct Hogs {
 }
 
 impl Rule for Hogs {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         if !snapshot.overview.measured {
             // WHY: snapshots before a pause are not among the last seconds.
             self.recent.clear();
@@ -70,7 +70,7 @@ impl Rule for Hogs {
             };
             let since = at.saturating_sub(hog.for_so_long);
             let detection =
-                Detection { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
+                Warning { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
             Some((hog.for_so_long, detection))
         });
         let mut bad: Vec<_> = bad.collect();
@@ -88,9 +88,10 @@ mod tests {
     use super::{Hogs, OFTEN, SNAPSHOTS};
     use crate::snapshot::HogSeen;
     use crate::snapshot::fixture::{at, overview, pid};
-    use crate::warnings::rule::{Detection, Rule};
+    use crate::warnings::Warning;
+    use crate::warnings::rule::Rule;
 
-    fn check(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Detection> {
+    fn check(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Warning> {
         let mut snapshot = at(second);
         overview(&mut snapshot).hogs = hogs
             .iter()

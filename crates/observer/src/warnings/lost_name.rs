@@ -13,8 +13,8 @@ use std::time::Duration;
 use purlin::{Name, ProcessId};
 use rustc_hash::FxHashMap;
 
-use super::rule::{Detection, Rule};
-use super::warning::{Kind, Subject};
+use super::rule::Rule;
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -55,14 +55,14 @@ struct Kept {
 }
 
 impl Rule for Names {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let at = snapshot.processes.made().1;
         if at > self.at {
             self.take(snapshot, at);
         }
         let mut lost: Vec<_> = self.kept.iter().filter(|(_, kept)| kept.missed >= MISSED).collect();
         lost.sort_by_key(|(_, kept)| Reverse(kept.until));
-        let told = lost.into_iter().map(|(name, kept)| Detection {
+        let told = lost.into_iter().map(|(name, kept)| Warning {
             kind: Kind::LostName,
             line: format!("name {name} is not registered any more; {} had it", kept.by),
             subject: Subject::Name(name.clone(), kept.by),
@@ -100,10 +100,11 @@ mod tests {
 
     use super::{MIN_REGISTERED, MISSED, Names};
     use crate::snapshot::fixture::{at, named, pid, with};
-    use crate::warnings::rule::{Detection, Rule};
+    use crate::warnings::Warning;
+    use crate::warnings::rule::Rule;
 
     /// Runs the rule second by second; the process with that number is registered as `store`.
-    fn seen(by: &[Option<u32>]) -> Vec<Vec<Detection>> {
+    fn seen(by: &[Option<u32>]) -> Vec<Vec<Warning>> {
         let mut rule = Names::default();
         let store = "store".into();
         let snapshots = by.iter().zip(1..);

@@ -1,10 +1,8 @@
-//! Interface of a rule: a check for one kind of problem, and what it detects.
-
-use std::time::Duration;
+//! Interface of a rule: a check for one kind of problem.
 
 use purlin::ProcessId;
 
-use super::warning::{Kind, Subject};
+use super::warning::Warning;
 use crate::snapshot::Snapshot;
 
 /// Largest number of warnings of one kind. More would add cost and no information.
@@ -12,19 +10,9 @@ pub const MOST_OF_A_KIND: usize = 100;
 
 /// A check for one kind of problem.
 pub(super) trait Rule: Send {
-    /// Returns what is detected now, worst first. Called for each snapshot in order; its process table may be the same
-    /// as in the previous one.
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection>;
-}
-
-/// A detection of a rule.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Detection {
-    pub(super) kind: Kind,
-    pub(super) subject: Subject,
-    pub(super) line: String,
-    /// Start of the problem, as far as the rule has tracked it.
-    pub(super) since: Duration,
+    /// Returns what is detected now, worst first; the start of a problem as far as the rule has tracked it. Called for
+    /// each snapshot in order; its process table may be the same as in the previous one.
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning>;
 }
 
 /// Formats a process for a line: its name or function, and its pid.

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::rule::Detection;
 use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
@@ -45,14 +44,10 @@ impl Steady {
     }
 
     /// Records what the rules detected in a snapshot.
-    pub(super) fn record(
-        &mut self,
-        snapshot: &Snapshot,
-        seen: impl IntoIterator<Item = Detection>,
-    ) {
+    pub(super) fn record(&mut self, snapshot: &Snapshot, seen: impl IntoIterator<Item = Warning>) {
         let at = snapshot.overview.at;
         (self.number, self.at) = (snapshot.number, at);
-        for Detection { kind, subject, line, since } in seen {
+        for Warning { kind, subject, line, since } in seen {
             let new = || Kept { since, last: at, line: String::new() };
             let kept = self.kept.entry((kind, subject)).or_insert_with(new);
             (kept.last, kept.line) = (at, line);
@@ -88,13 +83,12 @@ mod tests {
 
     use super::{REST, Steady};
     use crate::snapshot::fixture::{at, pid};
-    use crate::warnings::rule::Detection;
-    use crate::warnings::{Kind, Subject};
+    use crate::warnings::{Kind, Subject, Warning};
 
-    fn detection(since: u64) -> Detection {
+    fn detection(since: u64) -> Warning {
         let subject = Subject::Process(pid(7));
         let line = format!("at {since}");
-        Detection { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
+        Warning { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
     }
 
     /// Returns the start of the warning, second by second, if it is detected in those seconds.

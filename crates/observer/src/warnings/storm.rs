@@ -11,8 +11,8 @@ use std::time::Duration;
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
 
-use super::rule::{Detection, Rule, describe};
-use super::warning::{Kind, Subject};
+use super::rule::{Rule, describe};
+use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
@@ -87,7 +87,7 @@ impl Restarting {
 }
 
 impl Rule for Storms {
-    fn check(&mut self, snapshot: &Snapshot) -> Vec<Detection> {
+    fn check(&mut self, snapshot: &Snapshot) -> Vec<Warning> {
         let restarts = snapshot.crashes.restarts.iter().map(|restarts| Restarting {
             supervisor: restarts.supervisor,
             last: restarts.last,
@@ -105,7 +105,7 @@ impl Rule for Storms {
             let why =
                 last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
             let line = restarting.line(&describe(snapshot, id), why);
-            Detection { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
+            Warning { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
         });
         told.collect()
     }
