@@ -54,9 +54,7 @@ impl Sources {
         outcome
     }
 
-    /// Runs a compiler.
-    ///
-    /// Returns one line with the first line of its output if it fails.
+    /// Runs a compiler. The error contains the first line of its output.
     pub(super) fn run(&self, compiler: &mut Command) -> Result<(), Problem> {
         let program = Path::new(compiler.get_program()).display().to_string();
         let output = compiler.output().map_err(|error| {

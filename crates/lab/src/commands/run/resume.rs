@@ -41,7 +41,9 @@ pub(super) fn resume(
     }
     plan.fits(&Host::snapshot()).map_err(refused)?;
     if plan.options.limit.is_some_and(|limit| !(0.0..=1e6).contains(&limit)) {
-        return Err(refused(Problem::new("its limit cannot be; begin a new run")));
+        return Err(refused(Problem::new(
+            "its time limit is not from 0 to 1000000 s; begin a new run",
+        )));
     }
     plan.options.json = json.cloned().or(plan.options.json);
     let contenders = plan.contenders.iter().map(|one| one.text.clone()).collect();
