@@ -45,7 +45,10 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
 async fn taker(mut me: Process<HandedBatch>) {
     let mut sum = 0;
     loop {
-        let handed = me.receive().await;
+        let mut handed = me.receive().await;
+        if !handed.begin() {
+            continue;
+        }
         handed.block.frames().for_each(|frame| take(&frame, &mut sum));
         handed.done();
     }

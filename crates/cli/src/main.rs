@@ -9,6 +9,7 @@ mod arguments;
 mod cluster;
 mod demo;
 mod export;
+mod logging;
 mod observe;
 mod output;
 mod shutdown;

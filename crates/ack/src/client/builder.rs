@@ -181,7 +181,7 @@ impl Builder {
         let shared = Arc::new(Shared::new(outbox));
         let mut task =
             ConnectionTask { shared: Arc::clone(&shared), settings: self.settings, opening };
-        let first = task.first().await?;
+        let first = task.connect().await?;
         tokio::spawn(task.run(first));
         Ok(Client { shared })
     }

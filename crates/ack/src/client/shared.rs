@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio::task::yield_now;
 
 use super::error::{Ended, Lost, Refused, SendError};
-use super::outbox::{Outbox, Piece};
+use super::outbox::{NotSent, Outbox, Piece};
 use crate::wire::session::Opened;
 use crate::wire::verifier::{AckVerifier, Answer};
 
@@ -266,6 +266,10 @@ impl Shared {
     pub(super) fn resume(&self, opened: &Opened, refused: &mut Vec<Refused>) -> Result<(), Lost> {
         let mut state = self.lock();
         let outbox = &mut state.outbox;
+        // WHY first: a position of another numbering must not answer a message of this client.
+        if let Some(id) = opened.newest.filter(|newest| *newest >= outbox.unsent()) {
+            return Err(NotSent { id }.into());
+        }
         for refusal in &opened.refused {
             let payload = outbox.refused(refusal.id)?;
             refused.extend(payload.map(|payload| Refused::new(*refusal, payload)));

@@ -26,6 +26,7 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::session_table::Fingerprint;
 use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
@@ -90,6 +91,12 @@ impl Socket {
         self.tls = None;
         self.stream.shutdown(Shutdown::Write)?;
         Ok(true)
+    }
+
+    /// Returns the digest of the client's certificate, once something was read. Returns `None`
+    /// without TLS or without a certificate.
+    pub(crate) fn certificate(&self) -> Option<Fingerprint> {
+        lock(self.tls.as_ref()?).certificate()
     }
 
     /// Frees memory until there is something to read.

@@ -19,6 +19,7 @@ mod outbox;
 mod protocol;
 mod sessions;
 mod slow;
+mod strangers;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;

@@ -48,7 +48,7 @@ pub(super) const SECONDS: &str = "le";
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
 /// All metrics.
-pub const ALL: [Metric; 27] = [
+pub const ALL: [Metric; 30] = [
     UPTIME,
     PROCESSES,
     PROCESS_LIMIT,
@@ -76,6 +76,9 @@ pub const ALL: [Metric; 27] = [
     ACK_LATENCY,
     ACK_REFUSALS,
     ACK_CLOSED,
+    ACK_EVICTED,
+    ACK_NOT_ACCEPTED,
+    ACK_BUFFERS,
 ];
 
 pub(super) const UPTIME: Metric = gauge("purlin.node.uptime", Unit::Seconds, "Uptime of the node.");
@@ -170,6 +173,23 @@ pub(super) const ACK_CLOSED: Metric = counter(
     "Connections closed by a server because of an error, by reason.",
 )
 .of(&[SERVER, CLOSED_FOR]);
+
+pub(super) const ACK_EVICTED: Metric = counter(
+    "purlin.ack.evicted.sessions",
+    "Positions of disconnected clients evicted from the full session table of a server.",
+)
+.of(&[SERVER]);
+pub(super) const ACK_NOT_ACCEPTED: Metric = counter(
+    "purlin.ack.failed.accepts",
+    "Accepts of a server that failed for lack of descriptors or memory.",
+)
+.of(&[SERVER]);
+pub(super) const ACK_BUFFERS: Metric = gauge(
+    "purlin.ack.buffer.usage",
+    Unit::Bytes,
+    "Bytes in use of a server's budget for read buffers.",
+)
+.of(&[SERVER]);
 
 const fn gauge(name: &'static str, unit: Unit, what: &'static str) -> Metric {
     Metric { name, kind: Type::Gauge, unit, what, labels: &[] }
