@@ -1,6 +1,6 @@
 //! Budget of bytes for the read buffers of all connections of a server.
 //!
-//! Each connection has [`FREE`] bytes of its own. Before its buffer grows beyond them, the
+//! The first [`FREE`] bytes of each buffer are not charged. Before its buffer grows beyond them, the
 //! connection charges the difference to the budget; without bytes left the buffer does not grow. A
 //! connection that is the only one with a charge may exceed the budget, so that the largest message
 //! can always be received.

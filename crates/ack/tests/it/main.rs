@@ -23,4 +23,5 @@ mod strangers;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+mod to_process;
 mod upgrade;

@@ -433,6 +433,30 @@ fn handler_refusals_are_sent_individually_and_repeated_on_reconnect() {
 }
 
 #[test]
+fn refusals_beyond_the_session_bytes_close_the_connection_and_are_reported_once() {
+    let even = Even::default();
+    let kept = even.0.clone();
+    let limits = Limits { session_bytes: 2 * CLIENT_BYTES, ..untimed() };
+    let server = start_with(untimed_server().limits(limits), &even);
+    let refused = Arc::new(AtomicU64::new(0));
+    let of_client = Arc::clone(&refused);
+    common::runtime().block_on(async {
+        let client = common::untimed_client(server.address()).session(Level::Handled).batch(200);
+        let client = client.on_refused(move |_| {
+            of_client.fetch_add(1, Ordering::SeqCst);
+        });
+        let client = client.connect().await.expect("the server is there");
+        for _ in 0..2000 {
+            client.send(b"hello").await.expect("the server is there");
+        }
+        client.close().await.expect("all are answered");
+    });
+    assert!(kept.ids().into_iter().eq(0..2000), "each once");
+    assert_eq!(refused.load(Ordering::SeqCst), 1000);
+    assert!(server.drain().over_budget > 0);
+}
+
+#[test]
 fn refusal_without_a_session_closes_the_connection_after_earlier_acks() {
     for strategy in Strategy::ALL {
         let builder = untimed_server().strategy(strategy);

@@ -206,7 +206,7 @@ fn eight_thousand_openings_of_one_session_cost_two_connections() {
             .collect();
         strangers.extend(last.take());
         server.serves_another();
-        // All but one, which waits, are told that the server is busy.
+        // The newest opening waits; all others are refused as busy.
         refused += TOGETHER - u64::from(refused == 0);
         until("all others are refused", || server.counts().refused == refused);
         last = strangers.into_iter().find(|stream| {
