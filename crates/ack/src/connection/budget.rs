@@ -72,7 +72,10 @@ impl Charge {
 
     /// Lowers the charge to that of a buffer of this capacity, if it is higher.
     pub(crate) fn lower(&mut self, capacity: usize) {
-        let due = capacity.saturating_sub(FREE).min(self.bytes);
+        let due = capacity.saturating_sub(FREE);
+        if due >= self.bytes {
+            return;
+        }
         self.budget.used.fetch_sub(self.bytes - due, Ordering::Relaxed);
         self.bytes = due;
     }

@@ -47,6 +47,8 @@ use crate::wire::read_buffer::ReadBuffer;
 const REST: Duration = Duration::from_secs(1);
 /// How long a closing connection waits for the client to read everything.
 const LINGER: Duration = Duration::from_secs(1);
+/// Bytes that a closing connection discards per read.
+const UNREAD: usize = 4 << 10;
 
 /// How much to read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,9 +138,6 @@ impl Reader {
             while now() < until {
                 yield_now().await;
             }
-        }
-        if buffer.demand(needed) > self.charge.capacity() {
-            self.pay(buffer, needed)?;
         }
         // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
         if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
@@ -235,6 +234,7 @@ impl Reader {
     /// client may lose acks it has not read.
     pub(crate) async fn close(mut self) {
         self.socket.give_up_after(self.silence);
+        self.idle.waits(self.heard_at);
         let until = now().saturating_add(LINGER);
         loop {
             match self.socket.finish() {
@@ -243,7 +243,7 @@ impl Reader {
                 Ok(false) | Err(_) => return,
             }
         }
-        let mut unread = vec![0; 16 << 10];
+        let mut unread = vec![0; UNREAD];
         loop {
             match self.socket.read(&mut unread) {
                 Ok(Some(0)) | Err(_) => return,
@@ -254,10 +254,15 @@ impl Reader {
         }
     }
 
+    /// Waits until the socket is ready. Returns `false` after the deadline, on errors, and if the
+    /// connection has to give way.
     async fn ready_by(&mut self, until: Duration, interest: Interest) -> bool {
-        let left = until.saturating_sub(now());
-        let ready = within(&mut self.me, left, self.socket.ready(interest)).await;
-        matches!(ready, Some(Ok(())))
+        let (me, left) = (&mut self.me, until.saturating_sub(now()));
+        tokio::select! {
+            biased;
+            ready = self.socket.ready(interest) => ready.is_ok(),
+            () = async { receive!(me, { exit if gives_way(&exit) => {}, after left => {} }) } => false,
+        }
     }
 
     /// Reads what is available. Returns whether there was anything.
@@ -267,6 +272,9 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<bool, CloseReason> {
+        if buffer.demand(needed) > self.charge.capacity() {
+            self.pay(buffer, needed)?;
+        }
         let room = buffer.spare_within(needed, self.charge.capacity());
         let most = match amount {
             Amount::Exact => needed.clamp(1, room.len()),
@@ -278,6 +286,7 @@ impl Reader {
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
+                self.charge.lower(buffer.capacity());
                 if amount == Amount::Available {
                     self.read_at = now();
                     self.coalescer.read(count, self.read_at);

@@ -106,7 +106,8 @@ impl SessionTable {
     /// # Errors
     /// Returns [`Stale`] if a later epoch of the client is known. Nothing is opened then.
     pub fn open(&mut self, client: [u8; 16], epoch: u64) -> Result<Known, Stale> {
-        self.open_with(client, epoch, None)
+        self.open_with(client, epoch, None)?;
+        Ok(self.known(client, epoch))
     }
 
     /// Like [`open`](Self::open), for a connection with this certificate.
@@ -115,24 +116,31 @@ impl SessionTable {
         client: [u8; 16],
         epoch: u64,
         certificate: Option<Fingerprint>,
-    ) -> Result<Known, Stale> {
-        let known = self.check(client, epoch)?;
+    ) -> Result<(), Stale> {
+        self.check(client, epoch)?;
         if !self.connected.contains_key(&client) {
             let position = self.disconnected.pop(&client);
             self.connected.insert(client, Connected { certificate, position });
         }
-        Ok(known)
+        Ok(())
     }
 
-    /// Returns what [`open`](Self::open) would return, without opening the session.
-    pub(crate) fn check(&self, client: [u8; 16], epoch: u64) -> Result<Known, Stale> {
+    /// Fails as [`open`](Self::open) would, and opens nothing.
+    pub(crate) fn check(&self, client: [u8; 16], epoch: u64) -> Result<(), Stale> {
         match self.position(client) {
             Some(known) if epoch < known.epoch => Err(Stale { epoch, known: known.epoch }),
-            Some(known) if epoch == known.epoch => {
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the position of the client in this epoch.
+    pub(crate) fn known(&self, client: [u8; 16], epoch: u64) -> Known {
+        match self.position(client).filter(|known| known.epoch == epoch) {
+            None => Known::default(),
+            Some(known) => {
                 let refused = known.refused.iter().copied().collect();
-                Ok(Known { newest: Some(known.newest), refused })
+                Known { newest: Some(known.newest), refused }
             }
-            _ => Ok(Known::default()),
         }
     }
 

@@ -17,7 +17,7 @@
 //! and deregister the socket.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -91,6 +91,11 @@ impl Socket {
         self.tls = None;
         self.stream.shutdown(Shutdown::Write)?;
         Ok(true)
+    }
+
+    /// Returns the address of the client.
+    pub(crate) fn peer(&self) -> io::Result<SocketAddr> {
+        self.stream.peer_addr()
     }
 
     /// Returns the digest of the client's certificate, once something was read. Returns `None`

@@ -18,6 +18,7 @@ use purlin::yield_now;
 use super::handle_batch::{acknowledge, handle_batch, missing_bytes, next_ack, whole_messages};
 use super::session_handshake::{Handshake, first};
 use crate::connection::close_reason::CloseReason;
+use crate::connection::event_log::Event;
 use crate::connection::pending_acks::PendingAcks;
 use crate::connection::reader::{Amount, Reader};
 use crate::connection::shared::Shared;
@@ -97,7 +98,17 @@ impl Handshake {
         let batch = batch.of(self.session, self.level);
         let refused = match handler.handle(batch).await {
             Ok(()) => Vec::new(),
-            Err(Unhandled::Refused(refused)) => refused,
+            Err(Unhandled::Refused(refused)) => {
+                if let Some(Refusal { reason, .. }) = refused.first() {
+                    let events = &shared.counters.events;
+                    events.log(
+                        Event::MessageRefused,
+                        &self.peer,
+                        &format_args!("message refused: {reason}"),
+                    );
+                }
+                refused
+            }
             Err(Unhandled::Failed(reason)) => return Err(CloseReason::Failed(reason)),
         };
         Ok(self.answers(batch, refused, shared))

@@ -6,6 +6,7 @@
 //! busy if the earlier connection cannot be killed because its handler computes without awaiting,
 //! or if a newer connection of the client arrives while this one waits.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,6 +28,8 @@ use crate::wire::session::{Answer, Level, Opened, Opening, Status};
 pub(super) struct Handshake {
     pub(super) session: Session,
     pub(super) level: Level,
+    /// Address of the client, for the log.
+    pub(super) peer: SocketAddr,
     /// All messages up to this one have been answered.
     pub(super) newest: Option<u64>,
     /// Whether the session table is full because of refusals: the connection must end.
@@ -81,6 +84,7 @@ async fn open<H: Handler>(
     if epoch > latest_epoch(SystemTime::now()) {
         return refuse(reader, Status::EPOCH).await;
     }
+    let peer = reader.socket().peer().map_err(CloseReason::lost)?;
     let certificate = reader.socket().certificate();
     let admitted = |table: &SessionTable| {
         if !table.belongs_to(client, certificate.as_ref()) {
@@ -112,7 +116,9 @@ async fn open<H: Handler>(
             }
             table.acked(client, epoch, newest);
         }
-        table.check(client, epoch).map_err(stale)
+        // WHY again: the stored position may be of a later epoch.
+        table.check(client, epoch).map_err(stale)?;
+        Ok(table.known(client, epoch))
     });
     let known = match known {
         Ok(known) => known,
@@ -129,7 +135,7 @@ async fn open<H: Handler>(
     });
     reader.write(&answer.to_bytes()).await?;
     let newest = known.newest;
-    Ok(Handshake { session, level, newest, over_budget: false, _presence: presence })
+    Ok(Handshake { session, level, peer, newest, over_budget: false, _presence: presence })
 }
 
 /// Waits until the client's older connection has ended, and kills it after `patience`. Returns

@@ -81,6 +81,25 @@ fn one_connection_is_enough_for_ten_acceptors() {
     assert_eq!(server.drain().messages, 20);
 }
 
+// WHY real time: an idle connection frees its buffer after 1 s, and the test waits for that. A longer
+// wait has the same result.
+#[test]
+fn message_that_pauses_until_its_buffer_is_freed_is_received() {
+    for_each_at_once(Strategy::ALL, |strategy| {
+        let server = start(untimed_server().strategy(strategy));
+        let mut client = Client::connect(server.address(), strategy);
+        let bytes = message(0, &[7; 300_000], client.order);
+        for piece in bytes.chunks(100_000) {
+            client.send(piece);
+            std::thread::sleep(Duration::from_millis(1200));
+        }
+        client.until(0);
+        server.until("the buffer is freed", |counts| counts.buffer_bytes == 0);
+        drop(client);
+        server.drain();
+    });
+}
+
 #[test]
 fn connection_over_the_limit_per_address_is_closed_and_counted() {
     let limits = Limits { per_address: 1, ..untimed() };
