@@ -27,11 +27,14 @@ const SESSION_BYTES: &str = "PURLIN_ACK_SESSION_BYTES";
 /// Maximum memory of the server beyond that at its start.
 const MOST: u64 = 256 << 20;
 
+/// How often each message of each session was handled.
+type Ledger = BTreeMap<([u8; 16], u64), u64>;
+
 /// Handler that counts how often each message of each session was handled, and waits for a permit
 /// before a message with the payload `wait`.
 #[derive(Clone)]
 struct Recording {
-    handled: Arc<Mutex<BTreeMap<([u8; 16], u64), u64>>>,
+    handled: Arc<Mutex<Ledger>>,
     gate: Arc<Semaphore>,
 }
 
