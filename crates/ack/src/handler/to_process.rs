@@ -73,8 +73,8 @@ impl HandedBatch {
 /// takes longer than the [timeout](Self::patience), or the connection is killed meanwhile: because
 /// the client has reconnected and [`Limits::drain`](crate::server::Limits::drain) has passed since,
 /// or because the server stops. The block is then finished, and the messages are handled again when
-/// the client resends them. A process that does not call [`HandedBatch::begin`] begins each block
-/// too late: it may also handle the blocks twice that were in its mailbox at such a time.
+/// the client resends them. Without [`HandedBatch::begin`] the process also handles the blocks of
+/// connections that have stopped waiting, and their messages twice.
 ///
 /// ```
 /// use purlin::{Process, spawn};

@@ -39,6 +39,8 @@ where
     H: Handler,
 {
     me.trap_exit(true);
+    // WHY bound first: the permit is dropped after the socket, which is created later. The slot is
+    // occupied until the connection is closed.
     let Newcomer { stream, peer, permit } = newcomer;
     let socket = match Socket::new(stream, shared.tls.as_ref()) {
         Ok(socket) => socket,
@@ -62,7 +64,5 @@ where
         CloseReason::SlowReader => reader.socket().reset(),
         _ => reader.close().await,
     }
-    // WHY here: the slot is occupied until the connection is closed.
-    drop(permit);
     end.reason()
 }
