@@ -66,6 +66,7 @@ impl From<Exit> for CloseReason {
             ExitReason::ShutdownWith(why) => match why.downcast_ref() {
                 Some(Self::Replaced) => Self::Replaced,
                 Some(Self::GaveWay) => Self::GaveWay,
+                Some(Self::OverBudget) => Self::OverBudget,
                 _ => Self::ExitSignal(exit.reason),
             },
             _ => Self::ExitSignal(exit.reason),

@@ -1,5 +1,5 @@
-//! Idle state of a connection, published by its process and read by the acceptors, which close the
-//! connection that has been idle longest when no slot is free.
+//! Idle state of a connection, published by its process. The connection that has been idle longest
+//! is closed when no slot is free, or no bytes for read buffers.
 //!
 //! COST: two relaxed stores per wait of the connection, none per read or message.
 
@@ -52,9 +52,9 @@ impl Idle {
         (self.has_session.load(Ordering::Relaxed), since)
     }
 
-    /// Asks the connection to end unless there is data to read.
-    pub(crate) fn give_way(&self) {
-        self.process.exit(ExitReason::shutdown_with(CloseReason::GaveWay));
+    /// Asks the connection to end for this reason.
+    pub(crate) fn end(&self, reason: CloseReason) {
+        self.process.exit(ExitReason::shutdown_with(reason));
     }
 }
 

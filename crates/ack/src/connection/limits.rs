@@ -25,9 +25,10 @@ pub struct Limits {
     /// Largest payload in bytes.
     pub largest: u32,
     /// Maximum number of bytes in the read buffers of all connections, beyond the first 4 KiB of
-    /// each. Without bytes left, a connection reads at most 4 KiB at a time, and is closed if its
-    /// message needs more. A connection may exceed the limit while no other uses any of it, so the
-    /// largest message can always be received.
+    /// each. Without bytes left, a connection reads at most 4 KiB at a time. If its message needs
+    /// more, it waits, and the connection with a larger buffer that has been idle longest is closed.
+    /// A connection may exceed the limit while no other uses any of it, so the largest message can
+    /// always be received.
     pub buffer_bytes: usize,
     /// Idle timeout: how long a client may take for a message, or keep an ack from being written.
     /// `None`: the default of the [strategy](crate::strategy::Strategy::silence).

@@ -24,7 +24,9 @@
 //! bytes](ReadCoalescer).
 //!
 //! *Budget.* A buffer grows beyond its first bytes only as far as the [budget](Charge) of the server
-//! permits. If a message needs more, the connection is [closed](CloseReason::OverBudget).
+//! permits. If a message needs more, the connection waits for bytes, for at most the idle timeout, and
+//! the stalled connection with a large buffer that has been idle longest is
+//! [closed](CloseReason::OverBudget).
 //!
 //! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
 //! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
@@ -39,6 +41,7 @@ use super::budget::Charge;
 use super::close_reason::CloseReason;
 use super::idle::Idle;
 use super::read_coalescer::{LINGERS, ReadCoalescer};
+use super::resources::PAUSE;
 use super::socket::Socket;
 use super::timeout::{now, receive_within, within};
 use crate::wire::read_buffer::ReadBuffer;
@@ -83,14 +86,13 @@ impl Reader {
         me: Process<Exit>,
         socket: Socket,
         silence: Duration,
-        idle: Arc<Idle>,
         charge: Charge,
     ) -> Self {
         Self {
             me,
             socket,
             silence,
-            idle,
+            idle: Arc::clone(charge.idle()),
             charge,
             heard_at: now(),
             heard: false,
@@ -114,9 +116,9 @@ impl Reader {
         within(&mut self.me, time, future).await
     }
 
-    /// Publishes that a message of a session was answered.
-    pub(crate) fn has_session(&self) {
-        self.idle.has_session();
+    /// Returns the idle state of the connection.
+    pub(crate) fn idle(&self) -> &Arc<Idle> {
+        &self.idle
     }
 
     /// Returns a handle to the socket, for another process of the connection.
@@ -139,6 +141,10 @@ impl Reader {
                 yield_now().await;
             }
         }
+        if self.must_pay(buffer, needed) {
+            self.pay(buffer, needed).await?;
+            self.idle.works();
+        }
         // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
         if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
             return Ok(());
@@ -156,16 +162,20 @@ impl Reader {
         }
         let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
-        self.idle.waits(self.heard_at);
         loop {
+            self.idle.waits(self.heard_at);
             self.coalescer.woken(now);
             let waited = self.wait(until).await;
-            if let Ok(true) | Err(CloseReason::GaveWay) = waited
-                && self.take(buffer, needed, amount)?
-            {
-                self.idle.works();
-                self.spin.woken_after(now().saturating_sub(began));
-                return Ok(());
+            if let Ok(true) | Err(CloseReason::GaveWay) = waited {
+                // WHY again: the buffer may have been freed.
+                if self.must_pay(buffer, needed) {
+                    self.pay(buffer, needed).await?;
+                }
+                if self.take(buffer, needed, amount)? {
+                    self.idle.works();
+                    self.spin.woken_after(now().saturating_sub(began));
+                    return Ok(());
+                }
             }
             if !waited? {
                 if until == silent {
@@ -179,15 +189,42 @@ impl Reader {
         }
     }
 
-    /// Charges the budget for the capacity that the buffer needs, or only for that of the next
-    /// message.
-    fn pay(&mut self, buffer: &mut ReadBuffer, needed: usize) -> Result<(), CloseReason> {
-        if self.charge.try_raise(buffer.demand(needed)) {
-            return Ok(());
+    /// Whether the next read needs more capacity than is paid for.
+    fn must_pay(&self, buffer: &ReadBuffer, needed: usize) -> bool {
+        buffer.demand(needed) > self.charge.capacity()
+    }
+
+    /// Charges the budget for the capacity of the next read, or only for that of the next message.
+    /// Waits for bytes if necessary, and counts as idle meanwhile.
+    async fn pay(&mut self, buffer: &mut ReadBuffer, needed: usize) -> Result<(), CloseReason> {
+        let budget = Arc::clone(self.charge.budget());
+        let began = now();
+        loop {
+            // WHY before the attempt: bytes that are returned from here on end the wait.
+            let returned = budget.returned();
+            if self.charge.try_raise(buffer.demand(needed)) {
+                return Ok(());
+            }
+            buffer.economize(self.charge.capacity());
+            if self.charge.try_raise(buffer.demand(needed)) {
+                return Ok(());
+            }
+            budget.make_room();
+            self.update_heard_at(began);
+            self.idle.waits(self.heard_at);
+            tokio::select! {
+                biased;
+                exit = receive_within(&mut self.me, PAUSE) => {
+                    if let Some(exit) = exit {
+                        return Err(exit.into());
+                    }
+                }
+                () = returned => {}
+            }
+            if now().saturating_sub(began) >= self.silence {
+                return Err(CloseReason::OverBudget);
+            }
         }
-        buffer.economize(self.charge.capacity());
-        let paid = self.charge.try_raise(buffer.demand(needed));
-        if paid { Ok(()) } else { Err(CloseReason::OverBudget) }
     }
 
     /// Returns when the last read with [`Amount::Available`] returned, on the node's clock.
@@ -235,6 +272,8 @@ impl Reader {
     pub(crate) async fn close(mut self) {
         self.socket.give_up_after(self.silence);
         self.idle.waits(self.heard_at);
+        // WHY: the strategy has returned, and its buffer is freed.
+        self.charge.lower(0);
         let until = now().saturating_add(LINGER);
         loop {
             match self.socket.finish() {
@@ -272,9 +311,6 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<bool, CloseReason> {
-        if buffer.demand(needed) > self.charge.capacity() {
-            self.pay(buffer, needed)?;
-        }
         let room = buffer.spare_within(needed, self.charge.capacity());
         let most = match amount {
             Amount::Exact => needed.clamp(1, room.len()),

@@ -50,8 +50,8 @@ where
         }
     };
     let _watched = Watched(&shared.counters, peer);
-    let idle = permit.register(me.pid());
-    let mut reader = Reader::new(me, socket, shared.silence, idle, shared.counters.budget.charge());
+    let charge = shared.counters.budget.charge(permit.register(me.pid()));
+    let mut reader = Reader::new(me, socket, shared.silence, charge);
     let end = strategy::run(strategy, &mut reader, make(peer), &shared).await;
     shared.counters.ended(&end);
     shared.counters.events.closed(&peer, &end);

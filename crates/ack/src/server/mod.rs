@@ -16,7 +16,6 @@
 //! | `handle` | handles to a server |
 //! | `acceptor` | acceptor processes |
 //! | `permits` | connection slots, in total and per address |
-//! | `idle_order` | connections by idle time |
 //! | `connection` | connection process |
 //!
 //! The [strategy](crate::strategy) decides how a connection reads and acknowledges, its
@@ -26,7 +25,6 @@ mod acceptor;
 mod builder;
 mod connection;
 mod handle;
-mod idle_order;
 mod permits;
 
 pub use self::builder::{Builder, StartError};

@@ -17,9 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use purlin::{Exit, Pid};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::idle_order::IdleOrder;
+use crate::connection::close_reason::CloseReason;
 use crate::connection::counters::Counters;
 use crate::connection::idle::{Idle, nanoseconds};
+use crate::connection::idle_order::IdleOrder;
 use crate::connection::limits::Limits;
 use crate::connection::timeout::now;
 
@@ -85,10 +86,11 @@ impl Permits {
             if open.count < self.connections {
                 return;
             }
-            open.idle.longest_idle(nanoseconds(now()))
+            let now = nanoseconds(now());
+            open.idle.longest_idle(now, now)
         };
         if let Some(idle) = idle {
-            idle.give_way();
+            idle.end(CloseReason::GaveWay);
         }
     }
 

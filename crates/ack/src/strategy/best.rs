@@ -51,7 +51,7 @@ pub(super) async fn run<H: Handler>(
                 Some(open) => {
                     let answers = open.handle_new(&mut handler, batch, shared).await?;
                     if open.newest.is_some() {
-                        reader.has_session();
+                        reader.idle().has_session();
                     }
                     reader.write(&answers).await?;
                     if open.over_budget {

@@ -125,7 +125,7 @@ async fn open<H: Handler>(
         Err(status) => return refuse(reader, status).await,
     };
     if known.newest.is_some() {
-        reader.has_session();
+        reader.idle().has_session();
     }
     let answer = Answer::Opened(Opened {
         newest: known.newest,

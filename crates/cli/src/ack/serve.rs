@@ -97,7 +97,7 @@ pub(crate) struct Serve {
     window: Option<u32>,
 
     /// Limit the read buffers of all connections of a server, beyond 4096 bytes of each, in bytes;
-    /// connections that need more are closed [default: 67108864]
+    /// stalled connections are closed for those that need more [default: 67108864]
     #[arg(long, value_name = "BYTES", help_heading = "Limits", allow_negative_numbers = true)]
     buffer_bytes: Option<usize>,
 

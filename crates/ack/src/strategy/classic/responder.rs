@@ -62,12 +62,18 @@ pub(super) struct Responder<H> {
 }
 
 impl<H: Handler> Responder<H> {
-    pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(
+        handler: H,
+        parent: ProcessId,
+        socket: Socket,
+        charge: Charge,
+        shared: Arc<Shared>,
+    ) -> Self {
         Self {
             handler,
             parent,
             socket,
-            charge: shared.counters.budget.charge(),
+            charge,
             shared,
             tail: Vec::new(),
             pending: PendingAcks::default(),
@@ -172,6 +178,8 @@ impl<H: Handler> Responder<H> {
         if length > self.tail.capacity() {
             let capacity = length.max(2 * self.tail.len());
             if !self.charge.try_raise(capacity) {
+                // WHY it does not wait: the client finds room when it has reconnected.
+                self.charge.budget().make_room();
                 return Err(CloseReason::OverBudget);
             }
             self.tail.reserve_exact(capacity - self.tail.len());

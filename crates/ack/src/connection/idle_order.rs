@@ -1,4 +1,4 @@
-//! Order of the connections of a server by the time for which they have been idle. Pure.
+//! Order of connections by the time for which they have been idle. Pure.
 //!
 //! Connections update their [`Idle`] state without this table, so a key may be out of date: it is a
 //! lower bound of the time of the last message. [`longest_idle`](IdleOrder::longest_idle) corrects
@@ -13,11 +13,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::connection::idle::Idle;
+use super::idle::Idle;
 
 /// Order of connections. Connections without a session come first.
 #[derive(Debug, Default)]
-pub(super) struct IdleOrder {
+pub(crate) struct IdleOrder {
     order: BTreeMap<Key, Arc<Idle>>,
     keys: HashMap<u64, Key>,
 }
@@ -27,29 +27,29 @@ type Key = (bool, u64, u64);
 
 impl IdleOrder {
     /// Adds a connection.
-    pub(super) fn insert(&mut self, number: u64, now: u64, idle: Arc<Idle>) {
+    pub(crate) fn insert(&mut self, number: u64, now: u64, idle: Arc<Idle>) {
         let key = (false, now, number);
         self.keys.insert(number, key);
         self.order.insert(key, idle);
     }
 
     /// Removes a connection, if it is there.
-    pub(super) fn remove(&mut self, number: u64) {
+    pub(crate) fn remove(&mut self, number: u64) {
         if let Some(key) = self.keys.remove(&number) {
             self.order.remove(&key);
         }
     }
 
-    /// Returns the connection that has been idle longest, and orders it as if it had been active
-    /// now. Returns `None` if all connections are busy.
-    pub(super) fn longest_idle(&mut self, now: u64) -> Option<Arc<Idle>> {
-        [false, true].into_iter().find_map(|session| self.longest_idle_of(session, now))
+    /// Returns the connection that has been idle longest, at least since `before`, and orders it as
+    /// if it had been active now. Returns `None` if no connection qualifies.
+    pub(crate) fn longest_idle(&mut self, before: u64, now: u64) -> Option<Arc<Idle>> {
+        [false, true].into_iter().find_map(|session| self.longest_idle_of(session, before, now))
     }
 
-    fn longest_idle_of(&mut self, session: bool, now: u64) -> Option<Arc<Idle>> {
+    fn longest_idle_of(&mut self, session: bool, before: u64, now: u64) -> Option<Arc<Idle>> {
         loop {
             let first = self.order.range((session, 0, 0)..).next();
-            let (&key, idle) = first.filter(|(key, _)| key.0 == session)?;
+            let (&key, idle) = first.filter(|(key, _)| key.0 == session && key.1 <= before)?;
             let found = Arc::clone(idle);
             let (has_session, since) = found.read();
             let idle = since.is_some_and(|since| since <= key.1) && has_session == session;
@@ -91,7 +91,7 @@ mod tests {
             .collect();
         let at = Duration::from_nanos;
         let mut next = |now| {
-            let found = order.longest_idle(now)?;
+            let found = order.longest_idle(now, now)?;
             all.iter().position(|idle| Arc::ptr_eq(idle, &found))
         };
         assert_eq!(next(10), None, "all are busy");
@@ -104,10 +104,10 @@ mod tests {
         all[1].works();
         assert_eq!((next(30), next(31)), (Some(2), Some(2)), "it has not reacted yet");
         order.remove(2);
-        let found = order.longest_idle(32).expect("one with a session is idle");
+        let found = order.longest_idle(32, 32).expect("one with a session is idle");
         assert!(Arc::ptr_eq(&found, &all[3]));
         order.remove(3);
-        assert!(order.longest_idle(40).is_none());
+        assert!(order.longest_idle(40, 40).is_none());
         assert_eq!((order.order.len(), order.keys.len()), (2, 2));
         node.stop_blocking();
     }
