@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use purlin::{ExitReason, Node, Pid, Process, spawn};
 use purlin_ack::frames::Frame;
 use purlin_ack::handler::{HandedBatch, ToProcess};
-use purlin_ack::server::Server;
+use purlin_ack::server::{Limits, Server};
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
 use purlin_contender::{Running, Serve};
 
@@ -17,7 +17,9 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     let on = own.as_ref().unwrap_or(node).clone();
     let (there, anywhere) = (on.clone(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let (started, taker) = on.block_on(async move |_: Process<()>| {
-        let server = Server::builder(anywhere).strategy(strategy);
+        // All connections of the load come from one address.
+        let limits = Limits { per_address: usize::MAX, ..Limits::default() };
+        let server = Server::builder(anywhere).strategy(strategy).limits(limits);
         if !asked.each {
             return (server.start(&there).await, None);
         }
@@ -45,7 +47,10 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
 async fn taker(mut me: Process<HandedBatch>) {
     let mut sum = 0;
     loop {
-        let handed = me.receive().await;
+        let mut handed = me.receive().await;
+        if !handed.begin() {
+            continue;
+        }
         handed.block.frames().for_each(|frame| take(&frame, &mut sum));
         handed.done();
     }

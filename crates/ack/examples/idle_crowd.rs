@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use purlin::{Node, Process};
-use purlin_ack::server::Server;
+use purlin_ack::server::{Limits, Server};
 use purlin_ack::wire::{ACK, Ack, Head, Id, SizeOrder};
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -48,8 +48,10 @@ fn serve() -> Result<(), Failure> {
     let node = Node::builder().build()?;
     let on = node.clone();
     let anywhere = (Ipv4Addr::UNSPECIFIED, 0).into();
-    let server =
-        node.block_on(async move |_: Process<()>| Server::builder(anywhere).start(&on).await)?;
+    // All idle connections may come from one address.
+    let limits = Limits { per_address: usize::MAX, ..Limits::default() };
+    let builder = Server::builder(anywhere).limits(limits);
+    let server = node.block_on(async move |_: Process<()>| builder.start(&on).await)?;
     println!("{}", server.local_addr().port());
     io::stdin().read_line(&mut String::new())?;
     node.block_on(async move |_: Process<()>| server.drain().await);

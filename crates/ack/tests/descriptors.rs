@@ -35,14 +35,15 @@ fn the_program_with_few_descriptors() {
                 }
             }
             let counts = server.counts();
-            counts.exhausted > 0 && counts.connections_ever < clients.len() as u64
+            counts.resource_exhausted > 0 && counts.connections_ever < clients.len() as u64
         });
         // Frees only as many descriptors as are needed to accept all clients.
         while server.counts().connections_ever < clients.len() as u64 {
-            let before = server.counts().exhausted;
+            let before = server.counts().resource_exhausted;
             files.pop();
             server.until("it has taken that one", |counts| {
-                counts.exhausted > before || counts.connections_ever == clients.len() as u64
+                counts.resource_exhausted > before
+                    || counts.connections_ever == clients.len() as u64
             });
         }
         let waits = clients.last_mut().expect("there is one");

@@ -7,6 +7,7 @@ mod ack;
 mod arguments;
 mod cluster;
 mod demo;
+mod logging;
 mod observe;
 mod output;
 mod shutdown;

@@ -206,7 +206,7 @@ impl Builder {
             opening,
             resumes,
         };
-        let first = task.first().await?;
+        let first = task.connect().await?;
         tokio::spawn(task.run(first));
         Ok(Client { shared })
     }

@@ -67,22 +67,22 @@ struct Failures {
 }
 
 impl ConnectionTask {
-    /// Makes the first connection of a client that has not sent anything yet.
-    pub(super) async fn first(&mut self) -> Result<Connection, ConnectError> {
-        match self.connect().await {
-            // The server knows messages of this epoch: a client with the same epoch lost its
-            // numbering.
-            Err(ConnectError::Lost(Lost::NotSent(_))) if !self.resumes => {
-                if let Some(opening) = &mut self.opening {
-                    opening.epoch = now().max(opening.epoch.saturating_add(1));
-                }
-                self.connect().await
-            }
-            first => first,
+    /// Makes a connection. If the server knows messages of this epoch that this client has not
+    /// sent, another one uses its identity, or it has lost its numbering: it raises the epoch, and
+    /// opens the session once more. Its unanswered messages are sent again in the new epoch. A
+    /// client that resumes a numbering keeps its epoch, and the connection fails.
+    pub(super) async fn connect(&mut self) -> Result<Connection, ConnectError> {
+        let connected = self.attempt().await;
+        if let (Err(ConnectError::Lost(Lost::NotSent(_))), Some(opening), false) =
+            (&connected, &mut self.opening, self.resumes)
+        {
+            opening.epoch = now().max(opening.epoch.saturating_add(1));
+            return self.attempt().await;
         }
+        connected
     }
 
-    async fn connect(&mut self) -> Result<Connection, ConnectError> {
+    async fn attempt(&mut self) -> Result<Connection, ConnectError> {
         let most = self.settings.connect;
         match timeout(most, self.establish()).await {
             Ok(established) => established,

@@ -34,9 +34,15 @@ where
 
 /// Whether a retry with the same opening cannot succeed.
 fn is_final(status: Status) -> bool {
-    let never =
-        [Status::VERSION, Status::MALFORMED, Status::LEVEL, Status::STALE, Status::NOT_ALLOWED];
-    never.contains(&status)
+    [
+        Status::VERSION,
+        Status::MALFORMED,
+        Status::LEVEL,
+        Status::STALE,
+        Status::NOT_ALLOWED,
+        Status::EPOCH,
+    ]
+    .contains(&status)
 }
 
 fn ended(error: std::io::Error) -> Lost {

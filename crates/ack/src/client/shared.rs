@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio::task::yield_now;
 
 use super::error::{Ended, Lost, Refused, SendError};
-use super::outbox::{Outbox, Piece};
+use super::outbox::{NotSent, Outbox, Piece};
 use crate::wire::session::Opened;
 use crate::wire::verifier::{AckVerifier, Answer};
 
@@ -280,6 +280,10 @@ impl Shared {
             let missed = opened.refused.iter().filter(|refusal| refusal.id >= outbox.first());
             refused.extend(missed.map(|refusal| Refused::new(*refusal, Vec::new())));
             outbox.start_at(newest + 1);
+        }
+        // WHY first: a position of another numbering must not answer a message of this client.
+        if let Some(id) = opened.newest.filter(|newest| *newest >= outbox.unsent()) {
+            return Err(NotSent { id }.into());
         }
         for refusal in &opened.refused {
             let payload = outbox.refused(refusal.id)?;

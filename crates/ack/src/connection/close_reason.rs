@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use purlin::ExitReason;
+use purlin::{Exit, ExitReason};
 
 use crate::wire::frames::TooLarge;
 use crate::wire::session::Status;
@@ -34,6 +34,10 @@ pub(crate) enum CloseReason {
     NoSession(Status),
     /// The client opened a session on a newer connection.
     Replaced,
+    /// The connection was idle, and a new one needed its slot.
+    GaveWay,
+    /// The budget of bytes for read buffers or sessions is used up.
+    OverBudget,
     /// The process received an exit signal, for example because the server stops.
     ExitSignal(ExitReason),
     /// The handler failed.
@@ -51,6 +55,21 @@ impl CloseReason {
         match self {
             Self::ExitSignal(reason) | Self::Failed(reason) => reason,
             _ => ExitReason::Normal,
+        }
+    }
+}
+
+/// Converts an exit signal. Other connections of the server send their reason in it.
+impl From<Exit> for CloseReason {
+    fn from(exit: Exit) -> Self {
+        match &exit.reason {
+            ExitReason::ShutdownWith(why) => match why.downcast_ref() {
+                Some(Self::Replaced) => Self::Replaced,
+                Some(Self::GaveWay) => Self::GaveWay,
+                Some(Self::OverBudget) => Self::OverBudget,
+                _ => Self::ExitSignal(exit.reason),
+            },
+            _ => Self::ExitSignal(exit.reason),
         }
     }
 }
@@ -76,15 +95,19 @@ impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("closed by the client"),
-            Self::IdleTimeout => f.write_str("no message became whole for too long"),
+            Self::IdleTimeout => f.write_str("no message was completed within the idle timeout"),
             Self::SlowReader => f.write_str("the client does not read its acks"),
             Self::Lost(error) => write!(f, "the connection was lost: {error}"),
-            Self::Insecure(error) => write!(f, "not TLS as it should be: {error}"),
+            Self::Insecure(error) => write!(f, "TLS failed: {error}"),
             Self::TooLarge(too_large) => fmt::Display::fmt(too_large, f),
-            Self::Refused => f.write_str("the handler did not take a message"),
+            Self::Refused => f.write_str("the handler refused a message"),
             Self::NoSession(status) => fmt::Display::fmt(status, f),
-            Self::Replaced => f.write_str("the client has another connection now"),
-            Self::ExitSignal(reason) => write!(f, "told to end: {reason}"),
+            Self::Replaced => f.write_str("the client opened its session on another connection"),
+            Self::GaveWay => {
+                f.write_str("connection limit reached: closed the longest idle connection")
+            }
+            Self::OverBudget => f.write_str("out of bytes for read buffers or sessions"),
+            Self::ExitSignal(reason) => write!(f, "exit signal: {reason}"),
             Self::Failed(reason) => write!(f, "the handler failed: {reason}"),
         }
     }

@@ -1,4 +1,5 @@
-//! Counters of a server. Written by its processes, readable from any thread.
+//! Counters of a server, with its budget and its log. Written by its processes, readable from any
+//! thread.
 //!
 //! COST: one atomic addition per ack, connection or refusal, and one for the latency of the ack;
 //! none per message.
@@ -7,7 +8,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::budget::Budget;
 use super::close_reason::CloseReason;
+use super::event_log::{Event, EventLog};
 use super::latency::{Latencies, Latency};
 
 /// Snapshot of a server's counters. Concurrent events may be missing.
@@ -27,9 +30,9 @@ pub struct Counts {
     /// Connections closed because a message exceeded the size limit.
     pub too_large: u64,
     /// Connections closed by the idle timeout.
-    pub silent: u64,
+    pub idle_timeout: u64,
     /// Connections closed because the client did not read its acks.
-    pub deaf: u64,
+    pub slow_reader: u64,
     /// Connections closed for TLS errors: a failed handshake, a missing client certificate, or
     /// corrupted records.
     pub insecure: u64,
@@ -38,11 +41,21 @@ pub struct Counts {
     pub failed: u64,
     /// Connections closed immediately because of the limit per address.
     pub over_address: u64,
+    /// Connections closed while idle, for a new one at the limit of connections.
+    pub gave_way: u64,
+    /// Connections closed because the budget of bytes for read buffers or sessions was used up.
+    pub over_budget: u64,
+    /// Refused sessions.
+    pub sessions_refused: u64,
+    /// Positions of disconnected clients discarded from the full session table.
+    pub sessions_evicted: u64,
     /// Failed accepts for lack of descriptors or memory.
-    pub exhausted: u64,
+    pub resource_exhausted: u64,
+    /// Bytes in use of the budget for read buffers.
+    pub buffer_bytes: u64,
 }
 
-/// The counters behind [`Counts`].
+/// The counters behind [`Counts`], the budget of read buffers, and the log.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) opened: Counter,
@@ -51,13 +64,19 @@ pub(crate) struct Counters {
     pub(crate) acks: Counter,
     pub(crate) refusals: Counter,
     too_large: Counter,
-    silent: Counter,
-    deaf: Counter,
+    idle_timeout: Counter,
+    slow_reader: Counter,
     insecure: Counter,
     failed: Counter,
     pub(crate) over_address: Counter,
-    pub(crate) exhausted: Counter,
+    gave_way: Counter,
+    over_budget: Counter,
+    sessions_refused: Counter,
+    pub(crate) sessions_evicted: Counter,
+    pub(crate) resource_exhausted: Counter,
     pub(crate) latencies: Latencies,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) events: EventLog,
 }
 
 #[derive(Debug, Default)]
@@ -75,14 +94,21 @@ impl Counter {
 }
 
 impl Counters {
+    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
     /// Counts the close reason of a connection.
     pub(crate) fn ended(&self, end: &CloseReason) {
         match end {
             CloseReason::TooLarge(_) => self.too_large.add(1),
-            CloseReason::IdleTimeout => self.silent.add(1),
-            CloseReason::SlowReader => self.deaf.add(1),
+            CloseReason::IdleTimeout => self.idle_timeout.add(1),
+            CloseReason::SlowReader => self.slow_reader.add(1),
             CloseReason::Insecure(_) => self.insecure.add(1),
             CloseReason::Refused | CloseReason::Failed(_) => self.failed.add(1),
+            CloseReason::GaveWay => self.gave_way.add(1),
+            CloseReason::OverBudget => self.over_budget.add(1),
+            CloseReason::NoSession(_) => self.sessions_refused.add(1),
             _ => {}
         }
     }
@@ -98,12 +124,17 @@ impl Counters {
             acks: self.acks.read(),
             refusals: self.refusals.read(),
             too_large: self.too_large.read(),
-            silent: self.silent.read(),
-            deaf: self.deaf.read(),
+            idle_timeout: self.idle_timeout.read(),
+            slow_reader: self.slow_reader.read(),
             insecure: self.insecure.read(),
             failed: self.failed.read(),
             over_address: self.over_address.read(),
-            exhausted: self.exhausted.read(),
+            gave_way: self.gave_way.read(),
+            over_budget: self.over_budget.read(),
+            sessions_refused: self.sessions_refused.read(),
+            sessions_evicted: self.sessions_evicted.read(),
+            resource_exhausted: self.resource_exhausted.read(),
+            buffer_bytes: self.budget.used() as u64,
         }
     }
 }
@@ -135,14 +166,15 @@ impl Watch {
     }
 }
 
-/// Counts a connection as failed when dropped by a panic, which leaves no close reason.
+/// Counts and logs a connection as failed when dropped by a panic, which leaves no close reason.
 #[derive(Debug)]
-pub(crate) struct Watched<'a>(pub(crate) &'a Counters);
+pub(crate) struct Watched<'a>(pub(crate) &'a Counters, pub(crate) SocketAddr);
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.failed.add(1);
+            self.0.events.log(Event::HandlerFailed, &self.1, &"the handler panicked");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Server limits.
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::wire::LARGEST;
@@ -16,13 +15,21 @@ use crate::wire::session::WIDEST;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of connections, at least 1. Further clients wait in the kernel's accept
-    /// queue.
+    /// Maximum number of connections, at least 1. At the limit, the connection that has been idle
+    /// longest is closed for a new one: first those without a session, then those with one. While
+    /// none is idle, new clients wait in the kernel's accept queue.
     pub connections: usize,
-    /// Maximum number of connections per address. Further connections are closed immediately.
+    /// Maximum number of connections per address, or per /64 network for IPv6. Further connections
+    /// are closed immediately.
     pub per_address: usize,
     /// Largest payload in bytes.
     pub largest: u32,
+    /// Maximum number of bytes in the read buffers of all connections, beyond the first 4 KiB of
+    /// each. Without bytes left, a connection reads at most 4 KiB at a time. If its message needs
+    /// more, it waits, and the connection with a larger buffer that has been idle longest is closed.
+    /// A connection may exceed the limit while no other uses any of it, so the largest message can
+    /// always be received.
+    pub buffer_bytes: usize,
     /// Idle timeout: how long a client may take for a message, or keep an ack from being written.
     /// `None`: the default of the [strategy](crate::strategy::Strategy::silence).
     pub silence: Option<Duration>,
@@ -32,20 +39,22 @@ pub struct Limits {
     pub drain: Duration,
     /// Maximum number of unanswered messages in a session, from 1 to [`WIDEST`].
     pub window: u32,
-    /// Capacity of the session table in clients.
-    pub clients: NonZeroUsize,
+    /// Maximum number of bytes of the session table, about 200 per client and 16 per refused
+    /// message. The positions of connected clients are never discarded.
+    pub session_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 16_384,
-            per_address: usize::MAX,
+            per_address: 1024,
             largest: LARGEST,
+            buffer_bytes: 64 << 20,
             silence: None,
             drain: Duration::from_secs(5),
             window: 65_536,
-            clients: const { NonZeroUsize::new(65_536).unwrap() },
+            session_bytes: 32 << 20,
         }
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
 //! but never during a write or in the handler: what was read is answered before the connection
-//! ends.
+//! ends. A request to [give way](CloseReason::GaveWay) to a new connection is ignored if there is
+//! data to read, and followed while a write waits for a client that does not read.
 //!
 //! *Idle timeout.* A message must start within the configured time and be complete within the same
 //! time again; otherwise the connection is [closed](CloseReason::IdleTimeout). A client that sends a
@@ -22,16 +23,25 @@
 //! *Lingering.* A client that makes many small writes is read less often, if that [moves more
 //! bytes](ReadCoalescer).
 //!
+//! *Budget.* A buffer grows beyond its first bytes only as far as the [budget](Charge) of the server
+//! permits. If a message needs more, the connection waits for bytes, for at most the idle timeout, and
+//! the stalled connection with a large buffer that has been idle longest is
+//! [closed](CloseReason::OverBudget).
+//!
 //! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
 //! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{AdaptiveSpin, Exit, ExitReason, Pid, Process, yield_now};
+use purlin::{AdaptiveSpin, Exit, ExitReason, Process, receive, yield_now};
 use tokio::io::Interest;
 
+use super::budget::Charge;
 use super::close_reason::CloseReason;
+use super::idle::Idle;
 use super::read_coalescer::{LINGERS, ReadCoalescer};
+use super::resources::PAUSE;
 use super::socket::Socket;
 use super::timeout::{now, receive_within, within};
 use crate::wire::read_buffer::ReadBuffer;
@@ -40,6 +50,8 @@ use crate::wire::read_buffer::ReadBuffer;
 const REST: Duration = Duration::from_secs(1);
 /// How long a closing connection waits for the client to read everything.
 const LINGER: Duration = Duration::from_secs(1);
+/// Bytes that a closing connection discards per read.
+const UNREAD: usize = 4 << 10;
 
 /// How much to read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +68,9 @@ pub(crate) struct Reader {
     me: Process<Exit>,
     socket: Socket,
     silence: Duration,
+    idle: Arc<Idle>,
+    /// Paid capacity of the buffer.
+    charge: Charge,
     /// When a message last started or was completed, on the node's clock. Updated lazily.
     heard_at: Duration,
     /// Whether a message has started or was completed since `heard_at`.
@@ -67,11 +82,18 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
+    pub(crate) fn new(
+        me: Process<Exit>,
+        socket: Socket,
+        silence: Duration,
+        charge: Charge,
+    ) -> Self {
         Self {
             me,
             socket,
             silence,
+            idle: Arc::clone(charge.idle()),
+            charge,
             heard_at: now(),
             heard: false,
             read_at: Duration::ZERO,
@@ -83,6 +105,20 @@ impl Reader {
     /// Returns the handle of the connection process.
     pub(crate) fn process(&self) -> &Process<Exit> {
         &self.me
+    }
+
+    /// Waits for a future. Returns `None` if it is not ready within `time`. Reads no exit signals.
+    pub(crate) async fn within<T>(
+        &mut self,
+        time: Duration,
+        future: impl Future<Output = T>,
+    ) -> Option<T> {
+        within(&mut self.me, time, future).await
+    }
+
+    /// Returns the idle state of the connection.
+    pub(crate) fn idle(&self) -> &Arc<Idle> {
+        &self.idle
     }
 
     /// Returns a handle to the socket, for another process of the connection.
@@ -105,14 +141,16 @@ impl Reader {
                 yield_now().await;
             }
         }
+        if self.must_pay(buffer, needed) {
+            self.pay(buffer, needed).await?;
+            self.idle.works();
+        }
         // WHY: a connection without a buffer was idle; the buffer is allocated once data arrives.
         if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
             return Ok(());
         }
         let began = now();
-        if std::mem::take(&mut self.heard) {
-            self.heard_at = began;
-        }
+        self.update_heard_at(began);
         let asks = self.spin.should_poll();
         while asks && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
             yield_now().await;
@@ -125,18 +163,66 @@ impl Reader {
         let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
         loop {
+            self.idle.waits(self.heard_at);
             self.coalescer.woken(now);
-            if self.wait(until).await? {
+            let waited = self.wait(until).await;
+            if let Ok(true) | Err(CloseReason::GaveWay) = waited {
+                // WHY again: the buffer may have been freed.
+                if self.must_pay(buffer, needed) {
+                    self.pay(buffer, needed).await?;
+                }
                 if self.take(buffer, needed, amount)? {
+                    self.idle.works();
                     self.spin.woken_after(now().saturating_sub(began));
                     return Ok(());
                 }
-            } else if until == silent {
-                return Err(CloseReason::IdleTimeout);
-            } else {
+            }
+            if !waited? {
+                if until == silent {
+                    return Err(CloseReason::IdleTimeout);
+                }
                 buffer.release();
+                self.charge.lower(buffer.capacity());
                 self.socket.rest();
                 until = silent;
+            }
+        }
+    }
+
+    /// Whether the next read needs more capacity than is paid for.
+    fn must_pay(&self, buffer: &ReadBuffer, needed: usize) -> bool {
+        buffer.demand(needed) > self.charge.capacity()
+    }
+
+    /// Charges the budget for the capacity of the next read, or only for that of the next message.
+    /// Waits for bytes if necessary, and counts as idle meanwhile.
+    async fn pay(&mut self, buffer: &mut ReadBuffer, needed: usize) -> Result<(), CloseReason> {
+        let budget = Arc::clone(self.charge.budget());
+        let began = now();
+        loop {
+            // WHY before the attempt: bytes that are returned from here on end the wait.
+            let returned = budget.returned();
+            if self.charge.try_raise(buffer.demand(needed)) {
+                return Ok(());
+            }
+            buffer.economize(self.charge.capacity());
+            if self.charge.try_raise(buffer.demand(needed)) {
+                return Ok(());
+            }
+            budget.make_room();
+            self.update_heard_at(began);
+            self.idle.waits(self.heard_at);
+            tokio::select! {
+                biased;
+                exit = receive_within(&mut self.me, PAUSE) => {
+                    if let Some(exit) = exit {
+                        return Err(exit.into());
+                    }
+                }
+                () = returned => {}
+            }
+            if now().saturating_sub(began) >= self.silence {
+                return Err(CloseReason::OverBudget);
             }
         }
     }
@@ -152,31 +238,31 @@ impl Reader {
         self.heard = true;
     }
 
+    fn update_heard_at(&mut self, now: Duration) {
+        if std::mem::take(&mut self.heard) {
+            self.heard_at = now;
+        }
+    }
+
     /// Writes all bytes and flushes. Fails if the client makes no room for the idle timeout.
     ///
     /// After a failure nothing more may be written: half an ack may have been sent.
     pub(crate) async fn write(&mut self, mut bytes: &[u8]) -> Result<(), CloseReason> {
         while !self.socket.write(&mut bytes).map_err(CloseReason::lost)? {
-            let room = self.socket.ready(Interest::WRITABLE);
-            match within(&mut self.me, self.silence, room).await {
-                Some(ready) => ready.map_err(CloseReason::lost)?,
-                None => return Err(CloseReason::SlowReader),
+            self.update_heard_at(now());
+            self.idle.waits(self.heard_at);
+            let (me, silence) = (&mut self.me, self.silence);
+            tokio::select! {
+                biased;
+                ready = self.socket.ready(Interest::WRITABLE) => ready.map_err(CloseReason::lost)?,
+                end = async { receive!(me, {
+                    exit if gives_way(&exit) => CloseReason::GaveWay,
+                    after silence => CloseReason::SlowReader,
+                }) } => return Err(end),
             }
+            self.idle.works();
         }
         Ok(())
-    }
-
-    /// Asks the other connections of the same client to end after answering what they have read,
-    /// and kills them after `patience`. Returns whether they have ended.
-    pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
-        let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
-        tell(ExitReason::shutdown_with(CloseReason::Replaced));
-        if within(&mut self.me, patience, all_ended(others)).await.is_some() {
-            return true;
-        }
-        tell(ExitReason::Kill);
-        // WHY a second timeout: a handler that never awaits would block this connection forever.
-        within(&mut self.me, patience, all_ended(others)).await.is_some()
     }
 
     /// Closes the connection once the client has read everything, or after a timeout.
@@ -185,6 +271,9 @@ impl Reader {
     /// client may lose acks it has not read.
     pub(crate) async fn close(mut self) {
         self.socket.give_up_after(self.silence);
+        self.idle.waits(self.heard_at);
+        // WHY: the strategy has returned, and its buffer is freed.
+        self.charge.lower(0);
         let until = now().saturating_add(LINGER);
         loop {
             match self.socket.finish() {
@@ -193,7 +282,7 @@ impl Reader {
                 Ok(false) | Err(_) => return,
             }
         }
-        let mut unread = vec![0; 16 << 10];
+        let mut unread = vec![0; UNREAD];
         loop {
             match self.socket.read(&mut unread) {
                 Ok(Some(0)) | Err(_) => return,
@@ -204,10 +293,15 @@ impl Reader {
         }
     }
 
+    /// Waits until the socket is ready. Returns `false` after the deadline, on errors, and if the
+    /// connection has to give way.
     async fn ready_by(&mut self, until: Duration, interest: Interest) -> bool {
-        let left = until.saturating_sub(now());
-        let ready = within(&mut self.me, left, self.socket.ready(interest)).await;
-        matches!(ready, Some(Ok(())))
+        let (me, left) = (&mut self.me, until.saturating_sub(now()));
+        tokio::select! {
+            biased;
+            ready = self.socket.ready(interest) => ready.is_ok(),
+            () = async { receive!(me, { exit if gives_way(&exit) => {}, after left => {} }) } => false,
+        }
     }
 
     /// Reads what is available. Returns whether there was anything.
@@ -217,7 +311,7 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<bool, CloseReason> {
-        let room = buffer.spare(needed);
+        let room = buffer.spare_within(needed, self.charge.capacity());
         let most = match amount {
             Amount::Exact => needed.clamp(1, room.len()),
             Amount::Available => room.len(),
@@ -228,6 +322,7 @@ impl Reader {
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
+                self.charge.lower(buffer.capacity());
                 if amount == Amount::Available {
                     self.read_at = now();
                     self.coalescer.read(count, self.read_at);
@@ -247,31 +342,21 @@ impl Reader {
                 return ready.map(|()| true).map_err(CloseReason::lost);
             }
         };
-        told.map_or(Ok(false), |exit| Err(end_of(exit)))
+        told.map_or(Ok(false), |exit| Err(exit.into()))
     }
 
     /// Checks the mailbox for an exit signal.
     fn check_exit_signal(&mut self) -> Result<(), CloseReason> {
         match self.me.try_receive() {
             None => Ok(()),
-            Some(exit) => Err(end_of(exit)),
+            Some(exit) if gives_way(&exit) => Ok(()),
+            Some(exit) => Err(exit.into()),
         }
     }
 }
 
-fn end_of(exit: Exit) -> CloseReason {
-    match &exit.reason {
-        ExitReason::ShutdownWith(why)
-            if matches!(why.downcast_ref(), Some(CloseReason::Replaced)) =>
-        {
-            CloseReason::Replaced
-        }
-        _ => CloseReason::ExitSignal(exit.reason),
-    }
-}
-
-async fn all_ended(processes: &[Pid<Exit>]) {
-    for process in processes {
-        process.ended().await;
-    }
+/// Whether an exit signal asks the connection to give way to a new one.
+fn gives_way(exit: &Exit) -> bool {
+    matches!(&exit.reason, ExitReason::ShutdownWith(why)
+        if matches!(why.downcast_ref(), Some(CloseReason::GaveWay)))
 }

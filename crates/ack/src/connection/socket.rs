@@ -17,7 +17,7 @@
 //! and deregister the socket.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,7 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::session_table::Fingerprint;
 use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
@@ -90,6 +91,17 @@ impl Socket {
         self.tls = None;
         self.stream.shutdown(Shutdown::Write)?;
         Ok(true)
+    }
+
+    /// Returns the address of the client.
+    pub(crate) fn peer(&self) -> io::Result<SocketAddr> {
+        self.stream.peer_addr()
+    }
+
+    /// Returns the digest of the client's certificate, once something was read. Returns `None`
+    /// without TLS or without a certificate.
+    pub(crate) fn certificate(&self) -> Option<Fingerprint> {
+        lock(self.tls.as_ref()?).certificate()
     }
 
     /// Frees memory until there is something to read.

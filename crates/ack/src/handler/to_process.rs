@@ -1,12 +1,24 @@
 //! Handler that sends blocks to a process and waits for its reply.
 //!
 //! Each connection has at most one block in flight. A slow process therefore slows its clients
-//! down, and its mailbox holds at most one block per connection. COST: an allocation, a copy and a
-//! call per batch.
+//! down, and its mailbox holds at most one block per connection.
+//!
+//! *Timeout.* A block that the process has not begun when the connection stops waiting is
+//! *abandoned*: [`begin`](HandedBatch::begin) returns `false`, and the messages that the client
+//! resends are handled once. A block that was begun has the timeout once more to be finished.
+//!
+//! INVARIANT: a block is begun or abandoned, never both.
+//!
+//! COST: two allocations, a copy, a call and a timer per batch.
 
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use purlin::{ExitReason, Pid, Reply};
+use tokio::time::timeout;
 
 use super::{Batch, Block, Handler, Unhandled};
 use crate::wire::session::Level;
@@ -18,10 +30,31 @@ use crate::wire::session::Level;
 pub struct HandedBatch {
     /// The messages.
     pub block: Block,
+    state: Arc<AtomicU8>,
     reply: Reply<Result<(), Unhandled>>,
 }
 
+/// States of a block.
+const QUEUED: u8 = 0;
+const BEGUN: u8 = 1;
+const ABANDONED: u8 = 2;
+
+/// Moves a queued block to another state. Returns the state before.
+fn advance(state: &AtomicU8, to: u8) -> u8 {
+    // ORDER: relaxed: the messages are not published by the state, but by the mailbox.
+    let moved = state.compare_exchange(QUEUED, to, Ordering::Relaxed, Ordering::Relaxed);
+    moved.unwrap_or_else(|before| before)
+}
+
 impl HandedBatch {
+    /// Claims the block, before the process handles its messages. Returns `false` if the connection
+    /// has stopped waiting for it: drop the block then. The client sends its messages again, and a
+    /// process that handled this block too would handle them twice.
+    #[must_use]
+    pub fn begin(&mut self) -> bool {
+        advance(&self.state, BEGUN) != ABANDONED
+    }
+
     /// Acknowledges the messages. The process has taken responsibility up to their
     /// [level](Block::level).
     pub fn done(self) {
@@ -36,6 +69,13 @@ impl HandedBatch {
 
 /// Sends messages to a process, which replies with [`HandedBatch::done`].
 ///
+/// In a session each message is handled *once, unless* the process has begun its block and then
+/// takes longer than the [timeout](Self::patience), or the connection is killed meanwhile: because
+/// the client has reconnected and [`Limits::drain`](crate::server::Limits::drain) has passed since,
+/// or because the server stops. The block is then finished, and the messages are handled again when
+/// the client resends them. Without [`HandedBatch::begin`] the process also handles the blocks of
+/// connections that have stopped waiting, and their messages twice.
+///
 /// ```
 /// use purlin::{Process, spawn};
 /// use purlin_ack::handler::{HandedBatch, ToProcess};
@@ -43,7 +83,10 @@ impl HandedBatch {
 ///
 /// async fn printer(mut me: Process<HandedBatch>) {
 ///     loop {
-///         let handed = me.receive().await;
+///         let mut handed = me.receive().await;
+///         if !handed.begin() {
+///             continue;
+///         }
 ///         for frame in handed.block.frames() {
 ///             println!("{}: {} bytes", frame.id, frame.payload.len());
 ///         }
@@ -75,7 +118,8 @@ impl<M: From<HandedBatch> + Send + 'static> ToProcess<M> {
         Self { process, patience: Duration::from_secs(60), offers: Level::Handled }
     }
 
-    /// Sets the timeout for the reply to a block, after which the connection ends.
+    /// Sets the timeout after which the connection ends: for a block to be begun, and then for it
+    /// to be finished.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -93,10 +137,18 @@ impl<M: From<HandedBatch> + Send + 'static> ToProcess<M> {
 impl<M: From<HandedBatch> + Send + 'static> Handler for ToProcess<M> {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
         let block = batch.take();
-        let done = |reply| M::from(HandedBatch { block, reply });
-        match self.process.call_timeout(done, self.patience).await {
-            Ok(answer) => answer,
-            Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),
+        let state = Arc::new(AtomicU8::new(QUEUED));
+        let abandon = Abandon(Arc::clone(&state));
+        let done = |reply| M::from(HandedBatch { block, state, reply });
+        let mut call = pin!(self.process.call_timeout(done, Duration::MAX));
+        let mut answer = timeout(self.patience, &mut call).await;
+        if answer.is_err() && advance(&abandon.0, ABANDONED) == BEGUN {
+            answer = timeout(self.patience, &mut call).await;
+        }
+        match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => Err(Unhandled::Failed(ExitReason::error(error))),
+            Err(_) => Err(Unhandled::Failed(ExitReason::error(TimedOut(self.patience)))),
         }
     }
 
@@ -105,8 +157,29 @@ impl<M: From<HandedBatch> + Send + 'static> Handler for ToProcess<M> {
     }
 }
 
-impl<M: Send + 'static> std::fmt::Debug for ToProcess<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Abandons the block, unless it was begun, when the connection stops waiting in any way.
+struct Abandon(Arc<AtomicU8>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        advance(&self.0, ABANDONED);
+    }
+}
+
+/// Error of a process that has not replied in time.
+#[derive(Debug)]
+struct TimedOut(Duration);
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the process has not handled a block within {:?}", self.0)
+    }
+}
+
+impl std::error::Error for TimedOut {}
+
+impl<M: Send + 'static> fmt::Debug for ToProcess<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ToProcess").field(&self.process).finish()
     }
 }

@@ -7,22 +7,34 @@
 //! *Exit signals.* The acceptor traps exits and reads them only when it holds no connection, so an
 //! accepted connection is always handed over. The connection supervisor stops after the acceptors.
 //!
-//! *File descriptor exhaustion.* One acceptor logs it, once, and all of them retry every [`PAUSE`].
-//! Clients wait in the kernel's accept queue meanwhile.
+//! *Connection limit.* While no slot is free, one of the acceptors checks every [`CHECK`] whether a
+//! client is in the kernel's accept queue, and has the connection that has been idle longest give
+//! way to it.
+//!
+//! *File descriptor exhaustion.* All acceptors retry every [`PAUSE`]. Clients wait in the accept
+//! queue meanwhile.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use purlin::supervisor::{DynamicSupervisorRef, StartChildError};
 use purlin::{Exit, ExitReason, Process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::Mutex;
+use tokio::time::sleep;
 
 use super::connection::Newcomer;
 use super::permits::{Permits, Slot};
 use crate::connection::counters::Counters;
+use crate::connection::event_log::Event;
 use crate::connection::resources::{PAUSE, is_resource_exhausted};
 use crate::connection::timeout::receive_within;
+
+/// Time between two checks for waiting clients at the connection limit.
+const CHECK: Duration = Duration::from_millis(20);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -32,8 +44,8 @@ pub(super) struct Acceptors {
     pub(super) listener: TcpListener,
     pub(super) permits: Arc<Permits>,
     pub(super) counters: Arc<Counters>,
-    /// Whether descriptor exhaustion was logged. Cleared by the next accepted connection.
-    pub(super) short: AtomicBool,
+    /// Held by the acceptor that makes room for waiting clients.
+    pub(super) makes_room: Mutex<()>,
     /// Registered name of the connection supervisor.
     pub(super) connections: String,
 }
@@ -62,7 +74,7 @@ pub(super) async fn acceptor(
         let next = async {
             let room = match room.take() {
                 Some(room) => room,
-                None => all.permits.acquire_slot().await,
+                None => slot(&all).await,
             };
             (room, listener.accept().await)
         };
@@ -74,12 +86,11 @@ pub(super) async fn acceptor(
         match accepted {
             Ok((stream, peer)) => match all.permits.admit(free, peer.ip()) {
                 Err(free) => {
-                    tracing::debug!(%peer, "closed: its address has too many connections");
+                    let reached = "connection limit of the address reached";
+                    all.counters.events.log(Event::OverAddress, &peer, &reached);
                     room = Some(free);
                 }
                 Ok(permit) => {
-                    // ORDER: relaxed, here and where the flag is set: it publishes no other data.
-                    all.short.store(false, Ordering::Relaxed);
                     let stream = stream.into_std()?;
                     hand_over(&connections, Newcomer { stream, peer, permit }).await?;
                 }
@@ -96,6 +107,33 @@ pub(super) async fn acceptor(
             }
         }
     }
+}
+
+/// Waits for a connection slot, and meanwhile makes room for waiting clients.
+async fn slot(all: &Acceptors) -> Slot {
+    tokio::select! {
+        biased;
+        slot = all.permits.acquire_slot() => slot,
+        never = make_room(all) => match never {},
+    }
+}
+
+/// Makes room for the clients in the accept queue, unless another acceptor does.
+async fn make_room(all: &Acceptors) -> Infallible {
+    let _alone = all.makes_room.lock().await;
+    loop {
+        if has_waiting_client(&all.listener) {
+            all.permits.make_room();
+        }
+        sleep(CHECK).await;
+    }
+}
+
+/// Whether a client waits in the accept queue.
+fn has_waiting_client(listener: &TcpListener) -> bool {
+    let mut listener = [PollFd::new(listener, PollFlags::IN)];
+    // On failure the next check decides.
+    poll(&mut listener, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// Has the supervisor start a process for the connection.
@@ -120,10 +158,8 @@ async fn resources_exhausted(
     all: &Acceptors,
     error: &io::Error,
 ) -> Option<Exit> {
-    all.counters.exhausted.add(1);
-    if !all.short.swap(true, Ordering::Relaxed) {
-        tracing::warn!(%error, "no connection can be accepted for now");
-    }
+    all.counters.resource_exhausted.add(1);
+    all.counters.events.log(Event::ResourceExhausted, &"accept", error);
     receive_within(me, PAUSE).await
 }
 

@@ -4,16 +4,18 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use purlin::Node;
 use purlin::supervisor::{self, ChildSpec, ChildTemplate, Shutdown, SupervisorSpec};
 use socket2::{Domain, Protocol, Socket, Type};
+use tokio::sync::Mutex;
 
 use super::acceptor::{Acceptors, acceptor};
 use super::connection::connection;
 use super::handle::{Door, Listening, Server};
 use super::permits::Permits;
+use crate::connection::budget::Budget;
 use crate::connection::counters::Counters;
 use crate::connection::limits::Limits;
 use crate::connection::sessions::Sessions;
@@ -201,20 +203,20 @@ where
         static SERVERS: AtomicU64 = AtomicU64::new(0);
         // ORDER: relaxed: only uniqueness matters.
         let number = SERVERS.fetch_add(1, Ordering::Relaxed);
-        let counters = Arc::new(Counters::default());
+        let counters = Arc::new(Counters::new(Budget::new(limits.buffer_bytes)));
         let all = Arc::new(Acceptors {
             listener,
             permits: Arc::new(Permits::new(&limits, Arc::clone(&counters))),
             counters: Arc::clone(&counters),
-            short: AtomicBool::new(false),
+            makes_room: Mutex::default(),
             connections: format!("ack {strategy} connections {number}"),
         });
         let shared = Arc::new(Shared {
             silence: limits.silence.unwrap_or(strategy.silence()),
             level: if strategy == Strategy::Best { level } else { Level::Received },
             tls,
+            sessions: Arc::new(Sessions::new(&limits, Arc::clone(&counters))),
             counters,
-            sessions: Arc::new(Sessions::new(&limits)),
             limits,
         });
         let shutdown = Shutdown::Timeout(shared.limits.drain);

@@ -39,8 +39,9 @@ where
     H: Handler,
 {
     me.trap_exit(true);
-    // WHY all fields are bound: the permit must live until the connection is closed.
-    let Newcomer { stream, peer, permit: _permit } = newcomer;
+    // WHY bound first: the permit is dropped after the socket, which is created later. The slot is
+    // occupied until the connection is closed.
+    let Newcomer { stream, peer, permit } = newcomer;
     let socket = match Socket::new(stream, shared.tls.as_ref()) {
         Ok(socket) => socket,
         Err(error) => {
@@ -48,13 +49,16 @@ where
             return ExitReason::Normal;
         }
     };
-    let _watched = Watched(&shared.counters);
-    let mut reader = Reader::new(me, socket, shared.silence);
+    let _watched = Watched(&shared.counters, peer);
+    let charge = shared.counters.budget.charge(permit.register(me.pid()));
+    let mut reader = Reader::new(me, socket, shared.silence, charge);
     let end = strategy::run(strategy, &mut reader, make(peer), &shared).await;
-    tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
+    shared.counters.events.closed(&peer, &end);
     match &end {
         CloseReason::Lost(_) | CloseReason::Replaced => {}
+        // WHY it does not wait for the client: a new connection waits for the slot.
+        CloseReason::GaveWay => reader.socket().give_up_after(shared.silence),
         // WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
         // client would not learn of the end meanwhile.
         CloseReason::SlowReader => reader.socket().reset(),

@@ -2,28 +2,46 @@
 //!
 //! An acceptor acquires a [`Slot`] before it accepts, so no connection is accepted at the limit,
 //! and converts it into a [`Permit`] for the address of the client. The connection process holds
-//! the permit; dropping it, however the process ends, frees the slot.
+//! the permit; dropping it, however the process ends, frees the slot. At the limit, an acceptor
+//! with a client in the accept queue has the connection that has been idle longest
+//! [give way](Permits::make_room).
 //!
 //! INVARIANT: there are never more permits than the limit, nor more for an address than its limit.
 //!
-//! COST: a lock, held for a lookup, twice per connection.
+//! COST: a lock, held for a lookup, three times per connection.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use purlin::{Exit, Pid};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::connection::close_reason::CloseReason;
 use crate::connection::counters::Counters;
+use crate::connection::idle::{Idle, nanoseconds};
+use crate::connection::idle_order::IdleOrder;
 use crate::connection::limits::Limits;
+use crate::connection::timeout::now;
 
 /// Connection slots and connections per address.
 #[derive(Debug)]
 pub(crate) struct Permits {
-    all: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    connections: usize,
     per_address: usize,
-    addresses: Mutex<HashMap<IpAddr, usize>>,
+    open: Mutex<Open>,
     counters: Arc<Counters>,
+}
+
+/// Open connections.
+#[derive(Debug, Default)]
+struct Open {
+    count: usize,
+    addresses: HashMap<IpAddr, usize>,
+    idle: IdleOrder,
+    /// Number of the next connection.
+    next: u64,
 }
 
 /// Reserved connection slot.
@@ -33,8 +51,9 @@ pub(crate) struct Slot(OwnedSemaphorePermit);
 /// Permit of an open connection.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    _room: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
     address: IpAddr,
+    number: u64,
     permits: Arc<Permits>,
 }
 
@@ -42,9 +61,10 @@ impl Permits {
     pub(crate) fn new(limits: &Limits, counters: Arc<Counters>) -> Self {
         let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            all: Arc::new(Semaphore::new(connections)),
+            slots: Arc::new(Semaphore::new(connections)),
+            connections,
             per_address: limits.per_address,
-            addresses: Mutex::default(),
+            open: Mutex::default(),
             counters,
         }
     }
@@ -53,43 +73,83 @@ impl Permits {
     ///
     /// *Cancellation*: dropping the future leaves the wait list.
     pub(crate) async fn acquire_slot(&self) -> Slot {
-        let room = Arc::clone(&self.all).acquire_owned().await;
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
         // WHY: the semaphore is never closed.
-        Slot(room.expect("it is open"))
+        Slot(slot.expect("it is open"))
+    }
+
+    /// Asks the connection that has been idle longest to end, if the limit is reached and one is
+    /// idle. The caller has a new connection to accept.
+    pub(crate) fn make_room(&self) {
+        let idle = {
+            let mut open = self.open();
+            if open.count < self.connections {
+                return;
+            }
+            let now = nanoseconds(now());
+            open.idle.longest_idle(now, now)
+        };
+        if let Some(idle) = idle {
+            idle.end(CloseReason::GaveWay);
+        }
     }
 
     /// Converts a slot into a permit. Returns the slot if the address has reached its limit.
-    pub(crate) fn admit(self: &Arc<Self>, room: Slot, address: IpAddr) -> Result<Permit, Slot> {
-        let mut addresses = self.addresses();
-        let here = addresses.get(&address).copied().unwrap_or(0);
+    pub(crate) fn admit(self: &Arc<Self>, slot: Slot, address: IpAddr) -> Result<Permit, Slot> {
+        let address = network(address);
+        let mut open = self.open();
+        let here = open.addresses.get(&address).copied().unwrap_or(0);
         if here >= self.per_address {
-            drop(addresses);
+            drop(open);
             self.counters.over_address.add(1);
-            return Err(room);
+            return Err(slot);
         }
-        addresses.insert(address, here + 1);
-        drop(addresses);
+        open.addresses.insert(address, here + 1);
+        open.count += 1;
+        open.next += 1;
+        let number = open.next;
+        drop(open);
         self.counters.opened.add(1);
-        Ok(Permit { _room: room.0, address, permits: Arc::clone(self) })
+        Ok(Permit { _slot: slot.0, address, number, permits: Arc::clone(self) })
     }
 
-    fn addresses(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+    fn open(&self) -> MutexGuard<'_, Open> {
         // WHY: no code panics while the lock is held.
-        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit {
+    /// Registers the process of the connection, which may be asked to give way from now on.
+    pub(crate) fn register(&self, process: Pid<Exit>) -> Arc<Idle> {
+        let idle = Arc::new(Idle::new(process));
+        let now = nanoseconds(now());
+        self.permits.open().idle.insert(self.number, now, Arc::clone(&idle));
+        idle
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut addresses = self.permits.addresses();
-        if let Some(here) = addresses.get_mut(&self.address) {
+        let mut open = self.permits.open();
+        open.idle.remove(self.number);
+        open.count -= 1;
+        if let Some(here) = open.addresses.get_mut(&self.address) {
             *here -= 1;
             if *here == 0 {
-                addresses.remove(&self.address);
+                open.addresses.remove(&self.address);
             }
         }
-        drop(addresses);
+        drop(open);
         self.permits.counters.closed.add(1);
+    }
+}
+
+/// Returns the address that is limited: one client of IPv6 has a whole /64 network.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -100,7 +160,7 @@ mod tests {
     use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
 
-    use super::{Counters, Limits, Permits, Slot};
+    use super::{Counters, Limits, Permits, Slot, network};
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     const THERE: IpAddr = IpAddr::V4(Ipv4Addr::BROADCAST);
@@ -133,6 +193,15 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_one_ipv6_network_count_as_one() {
+        let of = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), of("2001:db8:1:2::"));
+        assert_ne!(of("2001:db8:1:2::"), of("2001:db8:1:3::"));
+        assert_eq!(of("::ffff:127.0.0.1"), HERE);
+        assert_ne!(of("127.0.0.2"), HERE);
+    }
+
+    #[test]
     fn address_over_its_limit_returns_the_slot_for_other_addresses() {
         let (permits, counters) = permits(3, 1);
         let one = permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted");
@@ -141,7 +210,7 @@ mod tests {
         let other = permits.admit(room_again, THERE).expect("admitted");
         assert_eq!((counters.read().over_address, counters.read().connections), (1, 2));
         drop((one, other));
-        assert!(permits.addresses().is_empty(), "an address that left is forgotten");
+        assert!(permits.open().addresses.is_empty(), "an address that left is forgotten");
         assert_eq!(counters.read().connections, 0);
     }
 }

@@ -4,7 +4,8 @@
 //! the handler works, the client fills the socket buffers, so a slower handler gets larger batches.
 //!
 //! In a session, messages already answered are dropped, and messages that the handler refuses are
-//! refused individually.
+//! refused individually. If the refusals to remember exceed the budget of the session table, the
+//! connection is closed; the client reconnects and gets them with the answer to its opening.
 //!
 //! INVARIANT: an answer is recorded in the session table before it is written, so a client that
 //! reconnects gets the same answer again.
@@ -17,10 +18,11 @@ use purlin::yield_now;
 use super::handle_batch::{acknowledge, handle_batch, missing_bytes, next_ack, whole_messages};
 use super::session_handshake::{Handshake, first};
 use crate::connection::close_reason::CloseReason;
+use crate::connection::event_log::Event;
 use crate::connection::pending_acks::PendingAcks;
 use crate::connection::reader::{Amount, Reader};
 use crate::connection::shared::Shared;
-use crate::handler::{Batch, Handler, Unhandled};
+use crate::handler::{Batch, Handler, Session, Unhandled};
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 use crate::wire::{Reason, Refusal};
 
@@ -48,7 +50,13 @@ pub(super) async fn run<H: Handler>(
                 }
                 Some(open) => {
                     let answers = open.handle_new(&mut handler, batch, shared).await?;
+                    if open.newest.is_some() {
+                        reader.idle().has_session();
+                    }
                     reader.write(&answers).await?;
+                    if open.over_budget {
+                        return Err(CloseReason::OverBudget);
+                    }
                     if !answers.is_empty() {
                         shared.counters.latencies.acked(reader.read_at());
                     }
@@ -90,7 +98,17 @@ impl Handshake {
         let batch = batch.of(self.session, self.level);
         let refused = match handler.handle(batch).await {
             Ok(()) => Vec::new(),
-            Err(Unhandled::Refused(refused)) => refused,
+            Err(Unhandled::Refused(refused)) => {
+                if let Some(Refusal { reason, .. }) = refused.first() {
+                    let events = &shared.counters.events;
+                    events.log(
+                        Event::MessageRefused,
+                        &self.peer,
+                        &format_args!("message refused: {reason}"),
+                    );
+                }
+                refused
+            }
             Err(Unhandled::Failed(reason)) => return Err(CloseReason::Failed(reason)),
         };
         Ok(self.answers(batch, refused, shared))
@@ -127,8 +145,8 @@ impl Handshake {
         }
         self.newest = batch.summary().newest.map(|newest| newest.number()).max(self.newest);
         if let Some(newest) = self.newest {
-            let Self { session, .. } = self;
-            shared.sessions.table().acked(session.client, session.epoch, newest);
+            let Session { client, epoch } = self.session;
+            shared.sessions.table(|table| table.acked(client, epoch, newest));
         }
         answers
     }
@@ -136,8 +154,11 @@ impl Handshake {
     /// Records that a message is refused and all earlier ones are answered.
     fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
         shared.counters.refusals.add(1);
-        let Self { session, .. } = self;
-        shared.sessions.table().refused(session.client, session.epoch, refusal);
+        let Session { client, epoch } = self.session;
+        self.over_budget |= shared.sessions.table(|table| {
+            table.refused(client, epoch, refusal);
+            table.is_full()
+        });
         self.newest = Some(refusal.id).max(self.newest);
     }
 }

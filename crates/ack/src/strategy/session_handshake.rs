@@ -1,18 +1,22 @@
 //! Start of a connection of `best`: session handshake on the server side.
 //!
 //! The first message decides whether the connection has a session. Opening a session ends the
-//! earlier connections of the same client; the answer contains the client's position. If the
-//! session is refused, the client gets the reason and the connection ends. If an earlier connection
-//! cannot be killed because its handler computes without awaiting, the answer is that the server is
-//! busy.
+//! earlier connection of the same client; the answer contains the client's position. If the session
+//! is refused, the client gets the reason and the connection ends. The answer is that the server is
+//! busy if the earlier connection cannot be killed because its handler computes without awaiting,
+//! or if a newer connection of the client arrives while this one waits.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::handle_batch::missing_bytes;
 use crate::connection::close_reason::CloseReason;
 use crate::connection::reader::{Amount, Reader};
-use crate::connection::sessions::Presence;
+use crate::connection::session_table::SessionTable;
+use crate::connection::sessions::{Presence, Wait};
 use crate::connection::shared::Shared;
+use crate::connection::timeout::now;
 use crate::handler::{Handler, Session, Stored};
 use crate::wire::SizeOrder;
 use crate::wire::frames::Frames;
@@ -24,8 +28,12 @@ use crate::wire::session::{Answer, Level, Opened, Opening, Status};
 pub(super) struct Handshake {
     pub(super) session: Session,
     pub(super) level: Level,
+    /// Address of the client, for the log.
+    pub(super) peer: SocketAddr,
     /// All messages up to this one have been answered.
     pub(super) newest: Option<u64>,
+    /// Whether the session table is full because of refusals: the connection must end.
+    pub(super) over_budget: bool,
     _presence: Presence,
 }
 
@@ -73,31 +81,52 @@ async fn open<H: Handler>(
     if level > handler.offers() {
         return refuse(reader, Status::LEVEL).await;
     }
-    // WHY checked before the other connections are ended: a stale client must not end a newer one.
-    let stale = shared.sessions.table().open(client, epoch).is_err();
-    if stale {
-        return refuse(reader, Status::STALE).await;
+    if epoch > latest_epoch(SystemTime::now()) {
+        return refuse(reader, Status::EPOCH).await;
     }
-    let (presence, others) = shared.sessions.enter(client, reader.process().pid());
-    if !others.is_empty() && !reader.replace(&others, shared.limits.drain).await {
+    let peer = reader.socket().peer().map_err(CloseReason::lost)?;
+    let certificate = reader.socket().certificate();
+    let admitted = |table: &SessionTable| {
+        if !table.belongs_to(client, certificate.as_ref()) {
+            return Err(Status::NOT_ALLOWED);
+        }
+        table.check(client, epoch).map_err(|_stale| Status::STALE)
+    };
+    // WHY checked before the other connection is asked to end: a stale client must not end a newer
+    // one.
+    if let Err(status) = shared.sessions.table(|table| admitted(table)) {
+        return refuse(reader, status).await;
+    }
+    let (presence, wait) = shared.sessions.enter(client, reader.process().pid(), now());
+    if let Some(wait) = wait
+        && !becomes_holder(reader, &presence, wait, shared.limits.drain).await
+    {
         return refuse(reader, Status::BUSY).await;
     }
     let Ok(stored) = handler.stored(client).await else {
         return refuse(reader, Status::BUSY).await;
     };
-    let known = {
-        let mut remembered = shared.sessions.table();
-        if let Some(Stored { epoch, newest, refused }) = stored
-            && remembered.open(client, epoch).is_ok()
-        {
+    let known = shared.sessions.table(|table| {
+        admitted(table)?;
+        let stale = |_| Status::STALE;
+        table.open_with(client, epoch, certificate).map_err(stale)?;
+        if let Some(Stored { epoch, newest, refused }) = stored {
             for refusal in refused {
-                remembered.refused(client, epoch, refusal);
+                table.refused(client, epoch, refusal);
             }
-            remembered.acked(client, epoch, newest);
+            table.acked(client, epoch, newest);
         }
-        remembered.open(client, epoch)
+        // WHY again: the stored position may be of a later epoch.
+        table.check(client, epoch).map_err(stale)?;
+        Ok(table.known(client, epoch))
+    });
+    let known = match known {
+        Ok(known) => known,
+        Err(status) => return refuse(reader, status).await,
     };
-    let Ok(known) = known else { return refuse(reader, Status::STALE).await };
+    if known.newest.is_some() {
+        reader.idle().has_session();
+    }
     let answer = Answer::Opened(Opened {
         newest: known.newest,
         window: shared.limits.window(),
@@ -105,5 +134,56 @@ async fn open<H: Handler>(
         refused: known.refused,
     });
     reader.write(&answer.to_bytes()).await?;
-    Ok(Handshake { session, level, newest: known.newest, _presence: presence })
+    let newest = known.newest;
+    Ok(Handshake { session, level, peer, newest, over_budget: false, _presence: presence })
+}
+
+/// Waits until the client's older connection has ended, and kills it after `patience`. Returns
+/// `false` if it does not end within twice that time, or if a newer connection displaces this one.
+async fn becomes_holder(
+    reader: &mut Reader,
+    presence: &Presence,
+    wait: Wait,
+    patience: Duration,
+) -> bool {
+    let Wait { mut turn, asked_at } = wait;
+    let kill_at = asked_at.saturating_add(patience);
+    if let Some(turn) = reader.within(kill_at.saturating_sub(now()), &mut turn).await {
+        return turn.is_ok();
+    }
+    presence.kill_holder();
+    // WHY a second timeout: a handler that never awaits would block this connection forever.
+    let give_up_at = kill_at.saturating_add(patience);
+    let turn = reader.within(give_up_at.saturating_sub(now()), turn).await;
+    turn.is_some_and(|turn| turn.is_ok())
+}
+
+/// Returns the latest acceptable epoch at this time of day: one day ahead, in nanoseconds.
+///
+/// WHY a limit: otherwise a client with a wrong clock, or a stranger that knows the client's id,
+/// could set an epoch that no restart of the client exceeds.
+fn latest_epoch(time: SystemTime) -> u64 {
+    const DAY: Duration = Duration::from_secs(86_400);
+    /// WHY: a machine without a battery-backed clock starts in 1970, and must not refuse clients
+    /// whose clocks are right.
+    const CLOCK_IS_SET: Duration = Duration::from_secs(1_700_000_000);
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    if since < CLOCK_IS_SET {
+        return u64::MAX - 1;
+    }
+    let latest = since.saturating_add(DAY).as_nanos();
+    u64::try_from(latest).unwrap_or(u64::MAX).min(u64::MAX - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epoch_may_be_one_day_ahead_of_a_clock_that_is_set() {
+        let at = |seconds| latest_epoch(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(1_800_000_000), 1_800_086_400_000_000_000);
+        assert_eq!(at(1_000_000), u64::MAX - 1);
+        assert_eq!(at(u64::from(u32::MAX) * 9), u64::MAX - 1);
+    }
 }

@@ -29,8 +29,11 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 
 use rustls::Connection;
+use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+
 use tokio::io::Interest;
 
+use crate::connection::session_table::Fingerprint;
 use crate::nonblocking::now_or_would_block;
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
@@ -115,6 +118,13 @@ impl Channel {
     /// Frees memory until there is something to read.
     pub(crate) fn rest(&mut self) {
         self.came.release();
+    }
+
+    /// Returns the SHA-256 digest of the other side's certificate, if it has sent one.
+    pub(crate) fn certificate(&self) -> Option<Fingerprint> {
+        let certificate = self.connection.peer_certificates()?.first()?;
+        let suite = TLS13_AES_128_GCM_SHA256.tls13()?;
+        suite.common.hash_provider.hash(certificate).as_ref().try_into().ok()
     }
 
     /// Decrypts received data, or data read from the socket. Returns `false` if none is

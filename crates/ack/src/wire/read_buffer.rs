@@ -102,10 +102,16 @@ impl ReadBuffer {
     /// missing from the next message, as returned by [`needed`](crate::wire::frames::needed); the slice
     /// may be shorter or longer.
     pub fn spare(&mut self, needed: usize) -> &mut [u8] {
+        self.spare_within(needed, usize::MAX)
+    }
+
+    /// Like [`spare`](Self::spare), with a capacity of at most `most` bytes, which must be more than
+    /// are waiting.
+    pub(crate) fn spare_within(&mut self, needed: usize, most: usize) -> &mut [u8] {
         let needed = needed.max(1);
         let (waiting, behind) = (self.end - self.start, self.bytes.len() - self.end);
         let due = waiting.saturating_add(needed);
-        let capacity = self.wanted(due, waiting);
+        let capacity = self.wanted(due, waiting).min(most);
         if capacity != self.bytes.len() {
             self.resize(capacity);
         } else if waiting <= self.start || (behind < needed && due <= capacity) {
@@ -115,6 +121,19 @@ impl ReadBuffer {
         let most = self.end.saturating_add(needed.max(self.now)).min(self.bytes.len());
         self.room = most - self.end;
         &mut self.bytes[self.end..most]
+    }
+
+    /// Returns the capacity for the next read: the usual one, or more for the next message.
+    pub(crate) fn demand(&self, needed: usize) -> usize {
+        let waiting = self.end - self.start;
+        let due = waiting.saturating_add(needed.max(1));
+        // WHY the second branch: as in `wanted`, a peer must send before memory is allocated.
+        if due <= self.now { self.now } else { self.now.max(due.min(2 * waiting)) }
+    }
+
+    /// Sets the usual capacity, if it is higher, to this one until a read fills it.
+    pub(crate) fn economize(&mut self, capacity: usize) {
+        self.now = self.now.min(capacity.max(1));
     }
 
     /// Records that `count` bytes were read into the slice of [`spare`](Self::spare).

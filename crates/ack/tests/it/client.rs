@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::plain::{LARGEST, Rules, Server, number};
+use crate::common::plain::{LARGEST, Ledger, Rules, Server, number};
 use crate::common::untimed_client;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
 use purlin_ack::session::{Level, Opening, Status};
-use purlin_ack::wire::Reason;
+use purlin_ack::wire::{Reason, Refusal};
 
 /// Uses small writes, so that there are many.
 fn builder(address: SocketAddr) -> Builder {
@@ -317,6 +317,35 @@ async fn resumed_client_rejects_a_position_near_the_end_of_all_ids() {
 }
 
 #[tokio::test]
+async fn client_told_of_unknown_messages_after_a_reconnect_continues_in_a_new_epoch() {
+    let ledger: Arc<Mutex<Ledger>> = Arc::default();
+    let of_server = Arc::clone(&ledger);
+    let server = Server::on(([127, 0, 0, 1], 0).into(), ledger, 1, move |number| {
+        if number == 1 {
+            // As if another client had used the same identity and epoch meanwhile.
+            let mut ledger = of_server.lock().unwrap();
+            ledger.newest = Some(1_000_000);
+            ledger.refused = vec![Refusal { id: 15, reason: Reason::FAILED }];
+        }
+        Rules { dies_after: (number == 0).then_some(10), ..Rules::default() }
+    })
+    .await;
+    let refused = Arc::new(Mutex::new(0));
+    let of_client = Arc::clone(&refused);
+    let client = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let client = client.on_refused(move |_| *of_client.lock().unwrap() += 1);
+    let client = client.connect().await.unwrap();
+    send(&client, 0..20).await;
+    client.close().await.unwrap();
+    let numbers: BTreeSet<_> = server.ledger().numbers().into_iter().collect();
+    assert!(numbers.into_iter().eq(0..20));
+    assert_eq!(*refused.lock().unwrap(), 0, "the refusal was of another client's message");
+    let epochs: Vec<_> = server.ledger().openings.iter().map(|opening| opening.epoch).collect();
+    assert_eq!(epochs[..2], [5, 5]);
+    assert!(epochs[2] > 5);
+}
+
+#[tokio::test]
 async fn client_replaced_by_a_later_epoch_returns_unanswered_messages() {
     let server = Server::start(|_| Rules { dies_after: Some(10), ..Rules::default() }).await;
     let client = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
@@ -346,7 +375,9 @@ async fn client_retries_a_busy_server() {
 
 #[tokio::test]
 async fn permanently_refused_session_fails_connect() {
-    for status in [Status::LEVEL, Status::VERSION, Status::NOT_ALLOWED, Status::MALFORMED] {
+    for status in
+        [Status::LEVEL, Status::VERSION, Status::NOT_ALLOWED, Status::MALFORMED, Status::EPOCH]
+    {
         let server =
             Server::start(move |_| Rules { status: Some(status), ..Rules::default() }).await;
         let refused = builder(server.address).session(Level::Durable).connect().await.unwrap_err();

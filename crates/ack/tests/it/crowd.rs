@@ -40,7 +40,7 @@ fn the_server_for_many() {
         return;
     }
     let set = |name| Some(env::var(name).ok()?.parse::<u64>().expect("a number"));
-    let mut limits = untimed();
+    let mut limits = Limits { per_address: usize::MAX, ..untimed() };
     if let Some(per_address) = set(PER_ADDRESS) {
         limits.per_address = per_address as usize;
     }
@@ -51,8 +51,8 @@ fn the_server_for_many() {
     let server = start(Server::builder(anywhere).strategy(Strategy::Best).limits(limits));
     println!("\nlistening on {}", server.address().port());
     while programs::told().is_some() {
-        let Counts { connections, messages, silent, over_address, .. } = server.counts();
-        println!("counts {connections} {messages} {silent} {over_address}");
+        let Counts { connections, messages, idle_timeout, over_address, .. } = server.counts();
+        println!("counts {connections} {messages} {idle_timeout} {over_address}");
     }
     server.drain();
 }

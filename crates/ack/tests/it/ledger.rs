@@ -273,7 +273,7 @@ fn stopped_client_is_closed_by_the_idle_timeout_and_resumes() {
         client.said("answered 999");
         client.signal("STOP");
         // The socket is open but silent, like that of a machine that lost its network.
-        server.until("it is closed", |counts| counts.silent > 0 && counts.connections == 0);
+        server.until("it is closed", |counts| counts.idle_timeout > 0 && counts.connections == 0);
         let before = server.counts().connections_ever;
         client.signal("CONT");
         server.until("it is back", |counts| counts.connections_ever > before);

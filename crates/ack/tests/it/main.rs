@@ -19,7 +19,9 @@ mod outbox;
 mod protocol;
 mod sessions;
 mod slow;
+mod strangers;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+mod to_process;
 mod upgrade;

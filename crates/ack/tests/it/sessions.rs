@@ -3,7 +3,6 @@
 use crate::common;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
 use purlin_ack::server::Limits;
 use purlin_ack::session::{Answer, Level, NAME, Opening, Status};
+use purlin_ack::session_table::CLIENT_BYTES;
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Ack, Id, Reason, Refusal, SizeOrder};
 
@@ -120,10 +120,13 @@ fn later_epoch_restarts_the_session_and_older_epoch_is_stale() {
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..10);
     acked(&mut first, 9);
-    let (second, told) = open(server.address(), &opening(2));
+    let (mut second, told) = open(server.address(), &opening(2));
     assert_eq!(newest(told), None);
     // The older connection has been closed.
     assert_eq!(rest(&mut first), b"");
+    // The epoch takes effect with its first answered message.
+    send(&mut second, 0..1);
+    acked(&mut second, 0);
     let (mut third, told) = open(server.address(), &opening(1));
     assert_eq!(told, Answer::Refused(Status::STALE));
     assert_eq!(rest(&mut third), b"");
@@ -212,12 +215,15 @@ fn connections_of_one_client_handle_one_at_a_time_and_one_remains() {
             other
         })
         .collect();
-    server.until("all are there", |counts| counts.connections_ever == 9);
+    // One connection waits for the first; each older one was displaced.
+    server.until("the others are refused", |counts| counts.sessions_refused == 7);
     alone.gated.open();
     server.until("one remains", |counts| counts.connections == 1);
-    // All connections got the same answer.
-    let told = others.iter_mut().map(|other| newest(answer(other)));
-    assert!(told.into_iter().all(|newest| newest == Some(0)));
+    let told: Vec<_> = others.iter_mut().map(answer).collect();
+    let busy = told.iter().filter(|told| **told == Answer::Refused(Status::BUSY));
+    assert_eq!(busy.count(), 7);
+    let opened = told.into_iter().find(|told| *told != Answer::Refused(Status::BUSY));
+    assert_eq!(newest(opened.expect("one waited")), Some(0));
     let ack = Ack { id: Id::from(1), skipped: 0 }.to_bytes();
     let acked = others.iter_mut().filter_map(|other| {
         other.write_all(&message(1, b"hello", SizeOrder::Little)).ok()?;
@@ -333,17 +339,58 @@ fn stored_refusals_are_reported_after_a_restart() {
 }
 
 #[test]
-fn evicted_client_gets_no_position() {
-    let limits = Limits { clients: NonZeroUsize::MIN, ..untimed() };
+fn evicted_client_gets_no_position_and_a_connected_one_is_not_evicted() {
+    let limits = Limits { session_bytes: CLIENT_BYTES, ..untimed() };
     let server = start(untimed_server().limits(limits));
-    let (mut one, _) = open(server.address(), &opening(1));
-    send(&mut one, 0..3);
-    acked(&mut one, 2);
+    let (mut stays, _) = open(server.address(), &opening(1));
+    send(&mut stays, 0..3);
+    acked(&mut stays, 2);
     let other = Opening { client: [7; 16], ..opening(1) };
-    let (two, _) = open(server.address(), &other);
-    let (three, told) = open(server.address(), &opening(1));
+    let (mut leaves, _) = open(server.address(), &other);
+    send(&mut leaves, 0..3);
+    acked(&mut leaves, 2);
+    drop(leaves);
+    server.until("it is evicted", |counts| counts.sessions_evicted == 1);
+    let (again, told) = open(server.address(), &other);
     assert_eq!(newest(told), None);
-    drop((one, two, three));
+    drop(stays);
+    let (stays, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), Some(2));
+    drop((again, stays));
+    server.drain();
+}
+
+#[test]
+fn opening_without_a_message_leaves_the_older_epoch_in_effect() {
+    let (server, kept) = keeping();
+    let (mut owner, _) = open(server.address(), &opening(1));
+    send(&mut owner, 0..10);
+    acked(&mut owner, 9);
+    let (stranger, told) = open(server.address(), &opening(1_000_000));
+    assert_eq!(newest(told), None);
+    drop((owner, stranger));
+    let (mut owner, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), Some(9));
+    send(&mut owner, 0..12);
+    acked(&mut owner, 11);
+    assert!(kept.ids().into_iter().eq(0..12), "each once");
+    drop(owner);
+    server.drain();
+}
+
+#[test]
+fn epoch_far_ahead_of_the_clock_is_refused_and_ends_no_connection() {
+    let (server, _) = keeping();
+    let (mut owner, _) = open(server.address(), &opening(1));
+    for epoch in [u64::MAX, u64::MAX - 1, u64::MAX / 2] {
+        let (mut stranger, told) = open(server.address(), &opening(epoch));
+        assert_eq!(told, Answer::Refused(Status::EPOCH));
+        assert_eq!(rest(&mut stranger), b"");
+    }
+    send(&mut owner, 0..1);
+    acked(&mut owner, 0);
+    assert_eq!(server.counts().sessions_refused, 3);
+    drop(owner);
     server.drain();
 }
 
@@ -383,6 +430,30 @@ fn handler_refusals_are_sent_individually_and_repeated_on_reconnect() {
     drop(stream);
     let counts = server.drain();
     assert_eq!((counts.messages, counts.refusals), (3, 2));
+}
+
+#[test]
+fn refusals_beyond_the_session_bytes_close_the_connection_and_are_reported_once() {
+    let even = Even::default();
+    let kept = even.0.clone();
+    let limits = Limits { session_bytes: 2 * CLIENT_BYTES, ..untimed() };
+    let server = start_with(untimed_server().limits(limits), &even);
+    let refused = Arc::new(AtomicU64::new(0));
+    let of_client = Arc::clone(&refused);
+    common::runtime().block_on(async {
+        let client = common::untimed_client(server.address()).session(Level::Handled).batch(200);
+        let client = client.on_refused(move |_| {
+            of_client.fetch_add(1, Ordering::SeqCst);
+        });
+        let client = client.connect().await.expect("the server is there");
+        for _ in 0..2000 {
+            client.send(b"hello").await.expect("the server is there");
+        }
+        client.close().await.expect("all are answered");
+    });
+    assert!(kept.ids().into_iter().eq(0..2000), "each once");
+    assert_eq!(refused.load(Ordering::SeqCst), 1000);
+    assert!(server.drain().over_budget > 0);
 }
 
 #[test]

@@ -11,13 +11,14 @@ use std::time::Duration;
 use crate::common::certificates::{Files, known};
 use crate::common::over::{Case, Wire, cases};
 use crate::common::{
-    Client, Keep, Running, connect, for_each_at_once, message, rest, start, start_with, until,
-    untimed, untimed_client, untimed_server,
+    Client, Keep, Running, answer, connect, exactly, for_each_at_once, message, newest, rest,
+    start, start_with, until, untimed, untimed_client, untimed_server,
 };
 use purlin_ack::client::{self, Builder, ConnectError};
 use purlin_ack::server::{Limits, Server, Tls};
-use purlin_ack::session::Level;
+use purlin_ack::session::{Answer, Level, Opening, Status};
 use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{Ack, Id};
 use tokio::runtime::Runtime;
 
 /// Idle timeout of tests that wait for it.
@@ -64,6 +65,39 @@ fn server_requiring_certificates_accepts_only_those_of_its_authority() {
     drop(client);
     let counts = server.drain();
     assert_eq!((counts.insecure, counts.messages), (2, 1));
+}
+
+#[test]
+fn session_belongs_to_the_certificate_that_opened_it() {
+    let files = Files::new();
+    let server = start(untimed_server().tls(files.server_for_ours()));
+    let open = |who, epoch| {
+        let mut wire = Wire::secure(server.address(), files.config(Some(who)));
+        let opening = Opening { client: *b"sixteen letters!", epoch, level: Level::Handled };
+        wire.write_all(&opening.to_bytes()).expect("the server reads");
+        let told = answer(&mut wire);
+        (wire, told)
+    };
+    let (mut owner, told) = open("ours-client", 1);
+    assert_eq!(newest(told), None);
+    let refused = || {
+        for epoch in [0, 1, 2] {
+            let (_, told) = open("ours-other", epoch);
+            assert_eq!(told, Answer::Refused(Status::NOT_ALLOWED));
+        }
+    };
+    refused();
+    owner.write_all(&message(0, b"hello", Strategy::Best.order())).expect("the server reads");
+    let ack = Ack::from_bytes(exactly(&mut owner).expect("there is an ack"));
+    assert_eq!(ack, Ack { id: Id::from(0), skipped: 0 });
+    refused();
+    drop(owner);
+    server.until("the owner has left", |counts| counts.connections == 0);
+    refused();
+    let (owner, told) = open("ours-client", 1);
+    assert_eq!(newest(told), Some(0));
+    drop(owner);
+    assert_eq!(server.drain().sessions_refused, 9);
 }
 
 #[test]
@@ -168,7 +202,9 @@ fn incomplete_handshake_hits_the_idle_timeout() {
             rest(stream);
         }
         drop((nothing, half, whole));
-        server.until("they are counted", |counts| counts.silent == 3 && counts.connections == 0);
+        server.until("they are counted", |counts| {
+            counts.idle_timeout == 3 && counts.connections == 0
+        });
         assert_eq!(server.drain().insecure, 0, "{case}");
     });
 }
@@ -192,8 +228,8 @@ fn client_not_reading_acks_is_closed_and_counted() {
         while client.write_all(&segment).is_ok() {}
         server.until("it is gone", |counts| counts.connections == 0);
         let counts = server.counts();
-        assert_eq!(counts.deaf + counts.silent, clients, "each is counted");
-        counts.deaf > 0
+        assert_eq!(counts.slow_reader + counts.idle_timeout, clients, "each is counted");
+        counts.slow_reader > 0
     });
     server.drain();
 }

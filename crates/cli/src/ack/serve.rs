@@ -1,7 +1,6 @@
 //! `purlin ack serve`: arguments and implementation.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
 use super::forward::{Forwarding, GatewayRef, Target};
+use crate::logging::Logging;
 use crate::output::{main_process_ended, print, problem, with_counters};
 use crate::shutdown::shutdown_signal;
 use crate::values::{LEVELS, count, one_of, positive};
@@ -37,6 +37,9 @@ Handlers:
   count      count the messages
   file PATH  append the messages to a file as received
   process    send the messages to a process, one block at a time
+
+Connections closed at a limit or for an error, refused sessions and failures of handlers are
+logged to standard error, each kind at most once per second with the number of lines left out.
 
 At SIGTERM or Ctrl-C the servers accept no more connections, handle and acknowledge the
 messages that they have read, and print their counters.
@@ -70,11 +73,13 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "LEVEL", default_value = "handled", value_parser = one_of(LEVELS))]
     level: Level,
 
-    /// Limit concurrent connections per server; further clients wait [default: 16384]
+    /// Limit concurrent connections per server; at the limit the longest idle one is closed for a
+    /// new one [default: 16384]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
 
-    /// Limit concurrent connections per client address; further ones are closed [default: no limit]
+    /// Limit concurrent connections per client address or IPv6 /64 network; further ones are closed
+    /// [default: 1024]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     per_address: Option<u32>,
 
@@ -91,9 +96,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
     window: Option<u32>,
 
-    /// Remember the sessions of this many clients [default: 65536]
-    #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
-    clients: Option<u32>,
+    /// Limit the read buffers of all connections of a server, beyond 4096 bytes of each, in bytes;
+    /// stalled connections are closed for those that need more [default: 67108864]
+    #[arg(long, value_name = "BYTES", help_heading = "Limits", allow_negative_numbers = true)]
+    buffer_bytes: Option<usize>,
+
+    /// Limit the remembered sessions of a server in bytes, 200 for each client and 16 for each
+    /// refused message [default: 33554432]
+    #[arg(long, value_name = "BYTES", help_heading = "Limits", allow_negative_numbers = true)]
+    session_bytes: Option<usize>,
 
     /// Give connections this many seconds at shutdown to answer what they have read [default: 5]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
@@ -114,6 +125,9 @@ pub(crate) struct Serve {
     /// Accept connections with this many processes per server
     #[arg(long, value_name = "N", help_heading = "Advanced", default_value = "10", allow_negative_numbers = true, value_parser = count)]
     acceptors: u32,
+
+    #[command(flatten)]
+    logging: Logging,
 
     /// Run processes on this many threads [default: the number of cores]
     #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
@@ -193,7 +207,6 @@ impl Serve {
 
     fn limits(&self) -> Limits {
         let usual = Limits::default();
-        let clients = self.clients.and_then(|clients| NonZeroUsize::new(clients as usize));
         Limits {
             connections: self.connections.map_or(usual.connections, |count| count as usize),
             per_address: self.per_address.map_or(usual.per_address, |count| count as usize),
@@ -201,7 +214,8 @@ impl Serve {
             silence: self.silence.map(Duration::from_secs_f64),
             drain: self.drain.map_or(usual.drain, Duration::from_secs_f64),
             window: self.window.unwrap_or(usual.window),
-            clients: clients.unwrap_or(usual.clients),
+            buffer_bytes: self.buffer_bytes.unwrap_or(usual.buffer_bytes),
+            session_bytes: self.session_bytes.unwrap_or(usual.session_bytes),
         }
     }
 }
@@ -210,6 +224,7 @@ impl Serve {
 pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let (addresses, handler) = (options.addresses()?, options.handler()?);
     let tls = options.tls().map_err(problem)?;
+    options.logging.start(None)?;
     let mut builder = Node::builder();
     if let Some(workers) = options.workers {
         builder = builder.workers(workers as usize);
@@ -305,7 +320,10 @@ impl RunningHandler {
 /// Receives blocks and acknowledges them.
 async fn sink(mut me: Process<HandedBatch>) {
     loop {
-        me.receive().await.done();
+        let mut handed = me.receive().await;
+        if handed.begin() {
+            handed.done();
+        }
     }
 }
 
@@ -318,11 +336,14 @@ fn summary(strategy: Strategy, counts: &Counts) -> String {
     let counters = [
         (counts.refusals, "messages refused"),
         (counts.too_large, "connections closed for a message over the limit"),
-        (counts.silent, "for silence"),
-        (counts.deaf, "for not reading acks"),
+        (counts.idle_timeout, "by the idle timeout"),
+        (counts.slow_reader, "for not reading acks"),
         (counts.insecure, "for bad TLS"),
         (counts.failed, "by the handler"),
         (counts.over_address, "as too many from one address"),
+        (counts.gave_way, "to accept a new one"),
+        (counts.over_budget, "for lack of buffer or session bytes"),
+        (counts.sessions_refused, "without a session"),
     ];
     with_counters(line, &counters)
 }

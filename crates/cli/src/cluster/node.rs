@@ -9,11 +9,10 @@ use purlin_dist::NodeName;
 use purlin_dist::cluster::{Cluster, Logs};
 use purlin_dist::epmd::{self, Epmd, Failed, Server};
 use purlin_lab::error::Problem;
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::prelude::*;
 
 use super::exports;
 use super::join::{ClusterOptions, EPMD_PORT, own_epmd};
+use crate::logging::Logging;
 use crate::output::{main_process_ended, print, problem};
 use crate::shutdown::shutdown_signal;
 use crate::values::socket_address;
@@ -76,9 +75,8 @@ pub(crate) struct Node {
     #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     epmd: Option<SocketAddr>,
 
-    /// Set the log level on standard error
-    #[arg(long, value_name = "LEVEL", default_value = "warn", value_parser = ["off", "error", "warn", "info", "debug"])]
-    log: String,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 /// Runs the node until SIGTERM or Ctrl-C. Returns the exit status.
@@ -95,7 +93,7 @@ pub(crate) fn node(options: &Node) -> Result<u8, Problem> {
     builder = builder.logs(&logs);
     let started = startup_line(options, epmd);
     let own_epmd = options.epmd.unwrap_or(own_epmd_address(&options.name, epmd));
-    log(&options.log, logs)?;
+    options.logging.start(Some(logs))?;
     let node = purlin::Node::builder().build().map_err(problem)?;
     let on = node.clone();
     let served = node.try_block_on(async move |_: Process<()>| {
@@ -113,13 +111,6 @@ pub(crate) fn node(options: &Node) -> Result<u8, Problem> {
         Ok(result) => result.map(|_epmd| 0),
         Err(reason) => Ok(main_process_ended("node", &reason)),
     }
-}
-
-/// Logs to standard error, and to the loggers of other nodes that request it.
-fn log(level: &str, logs: Logs) -> Result<(), Problem> {
-    let level: LevelFilter = level.parse().map_err(problem)?;
-    let output = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(level);
-    tracing_subscriber::registry().with(output).with(logs).try_init().map_err(problem)
 }
 
 /// Returns the address on which an own epmd has to listen so that other nodes find a node of this

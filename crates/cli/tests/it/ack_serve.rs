@@ -2,11 +2,13 @@
 
 #![cfg(unix)]
 
+use std::fs::File;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 
 use crate::support::purlin;
+use crate::support::running::Running;
 use crate::support::serving::Serving;
 use purlin_ack::frames::Frames;
 use purlin_ack::wire::SizeOrder;
@@ -89,6 +91,34 @@ fn an_oversized_message_closes_its_connection_and_is_counted() {
 }
 
 #[test]
+fn closed_connections_are_logged_on_standard_error_unless_the_log_is_off() {
+    for (log, is_logged) in [("warn", true), ("off", false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let errors = folder.path().join("errors");
+        let mut command = purlin(folder.path());
+        command.args(["ack", "serve", "--strategy", "best", "--listen", "127.0.0.1:0"]);
+        command.args(["--largest", "99", "--log", log]);
+        let mut serving = Running::start(command.stderr(File::create(&errors).unwrap()));
+        let line = serving.line();
+        let (_, address) = line.split_once(" listens on ").expect(&line);
+        for _ in 0..3 {
+            let output = load(folder.path(), "best", address, &["--size", "100"]);
+            assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        }
+        let (_, told) = serving.end("-TERM");
+        let logged = std::fs::read_to_string(errors).unwrap();
+        assert_eq!(!logged.is_empty(), is_logged, "{logged}");
+        if is_logged {
+            // At most one line per second; the others are counted in it.
+            let first = logged.lines().next().unwrap();
+            assert!(first.contains("WARN") && first.contains("peer=127.0.0.1:"), "{logged}");
+            assert!(first.contains("suppressed=0") && first.contains("100 bytes"), "{logged}");
+        }
+        assert!(told.contains("connections closed for a message over the limit"), "{told}");
+    }
+}
+
+#[test]
 fn invalid_serve_arguments_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -104,6 +134,9 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
         (&["--connections", "0"], "from 1"),
         (&["--largest", "-1"], "--largest"),
         (&["--silence", "0"], "above 0"),
+        (&["--buffer-bytes", "-1"], "--buffer-bytes"),
+        (&["--session-bytes", "many"], "--session-bytes"),
+        (&["--log", "loud"], "--log"),
         (&["--level", "sure"], "durable"),
         (&["now"], "'now'"),
     ] {

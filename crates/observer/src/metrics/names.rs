@@ -143,6 +143,22 @@ metrics! {
         "Connections closed by a server because of an error, by reason.",
     )
     .of(&[SERVER, CLOSED_FOR]);
+    ACK_EVICTED = counter(
+        "purlin.ack.evicted.sessions",
+        "Positions of disconnected clients evicted from the full session table of a server.",
+    )
+    .of(&[SERVER]);
+    ACK_NOT_ACCEPTED = counter(
+        "purlin.ack.failed.accepts",
+        "Accepts of a server that failed for lack of descriptors or memory.",
+    )
+    .of(&[SERVER]);
+    ACK_BUFFERS = gauge(
+        "purlin.ack.buffer.usage",
+        Unit::Bytes,
+        "Bytes in use of a server's budget for read buffers.",
+    )
+    .of(&[SERVER]);
 }
 
 const fn gauge(name: &'static str, unit: Unit, what: &'static str) -> Metric {

@@ -69,13 +69,19 @@ impl Recording {
         self.count(&names::ACK_MESSAGES, &[name], counts.messages);
         self.count(&names::ACK_ACKS, &[name], counts.acks);
         self.count(&names::ACK_REFUSALS, &[name], counts.refusals);
+        self.count(&names::ACK_EVICTED, &[name], counts.sessions_evicted);
+        self.count(&names::ACK_NOT_ACCEPTED, &[name], counts.resource_exhausted);
+        self.set(&names::ACK_BUFFERS, &[name], counts.buffer_bytes as f64);
         for (reason, closed) in [
             ("too_large", counts.too_large),
-            ("silent", counts.silent),
-            ("deaf", counts.deaf),
+            ("idle_timeout", counts.idle_timeout),
+            ("slow_reader", counts.slow_reader),
             ("insecure", counts.insecure),
             ("failed", counts.failed),
             ("over_address", counts.over_address),
+            ("gave_way", counts.gave_way),
+            ("over_budget", counts.over_budget),
+            ("session_refused", counts.sessions_refused),
         ] {
             self.count(&names::ACK_CLOSED, &[name, reason], closed);
         }

@@ -81,10 +81,14 @@ function lately({ span_ns: span, p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: 
 const WHY = {
   refusals: "Messages of sessions refused",
   too_large: "Closed: message too large",
-  silent: "Closed: silent for too long",
-  deaf: "Closed: acks not read",
-  insecure: "Closed: not TLS as it should be",
+  idle_timeout: "Closed: idle timeout",
+  slow_reader: "Closed: acks not read",
+  insecure: "Closed: TLS error",
   failed: "Closed: the handler failed",
   over_address: "Closed: too many of one address",
-  exhausted: "Not accepted: no descriptors or memory",
+  gave_way: "Closed: idle at the connection limit",
+  over_budget: "Closed: out of bytes for buffers or sessions",
+  sessions_refused: "Closed: session refused",
+  sessions_evicted: "Positions of clients evicted",
+  resource_exhausted: "Not accepted: no descriptors or memory",
 };

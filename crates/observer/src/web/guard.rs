@@ -24,6 +24,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::connections::Connection;
 use super::refusal::Refusal;
 use super::state::Site;
 use super::token::Token;
@@ -52,7 +53,15 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         request.uri(),
         request.headers(),
     ) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => {
+            // WHY: a request for anything but a file of the page is admitted only with the token.
+            if !own_file(request.uri().path())
+                && let Some(connection) = request.extensions().get::<Arc<Connection>>()
+            {
+                connection.authenticate();
+            }
+            next.run(request).await
+        }
         Err(refusal) => refusal.into_response(),
     };
     for (name, value) in HEADERS {

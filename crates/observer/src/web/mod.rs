@@ -7,7 +7,8 @@
 //! | file | role |
 //! |---|---|
 //! | `observer` | public interface |
-//! | `server` | the thread, its connections and their limits |
+//! | `server` | the thread, and the limits of connections |
+//! | `connections` | open connections, and which of them gives way to a new one |
 //! | `token`, `guard` | access control |
 //! | `routes`, `refusal`, `assets` | routes; error responses; static files |
 //! | `api` | request handlers |
@@ -17,6 +18,7 @@
 
 mod api;
 mod assets;
+mod connections;
 mod guard;
 mod observer;
 mod refusal;

@@ -6,7 +6,7 @@
 //!
 //! Clients are untrusted, so everything they can make the server hold is bounded: the number of connections, the
 //! arrival time of a request, the time a response may wait to be read, the size of a request's head and body, and the
-//! number of event streams.
+//! number of event streams. A connection without the token is [closed for a new one](Connections) at the limit.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as Listening};
@@ -15,15 +15,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
+use super::connections::{Connections, Opened};
 use super::routes::routes;
 use super::state::Site;
 
@@ -105,34 +109,42 @@ async fn serve(listening: Listening, site: Arc<Site>) {
         let site = Arc::clone(&site);
         async move { tokio::join!(site.linger(), site.lint()) }
     });
-    let (routes, room) = (routes(site), Arc::new(Semaphore::new(CONNECTIONS)));
+    let (routes, connections) = (routes(site), Arc::new(Connections::new(CONNECTIONS)));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        match Arc::clone(&room).try_acquire_owned() {
-            Ok(permit) => {
-                let routes = routes.clone();
-                tokio::spawn(async move {
-                    serve_connection(stream, routes, UNREAD).await;
-                    drop(permit);
-                });
+        match connections.open() {
+            Some(opened) => {
+                tokio::spawn(serve_connection(stream, opened, routes.clone(), UNREAD));
             }
-            Err(_) => reject(stream).await,
+            None => reject(stream).await,
         }
     }
 }
 
-/// Serves one connection until it is closed, or until the client has acknowledged nothing for `unread`.
-async fn serve_connection(stream: TcpStream, routes: Router, unread: Duration) {
+/// Serves one connection until it is closed, until it has to give way to another one, or until the client has
+/// acknowledged nothing for `unread`.
+async fn serve_connection(stream: TcpStream, opened: Opened, routes: Router, unread: Duration) {
     set_user_timeout(&stream, unread);
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
     server.max_buf_size(HEAD_BYTES).max_headers(FIELDS);
-    let served = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes));
-    if let Err(error) = served.await {
-        tracing::debug!(%error, "a connection to the observer's page ended");
+    let routes = TowerToHyperService::new(routes);
+    let service = service_fn(|mut request: Request<Incoming>| {
+        opened.touch();
+        request.extensions_mut().insert(Arc::clone(&opened.connection));
+        routes.call(request)
+    });
+    let served = server.serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        served = served => if let Err(error) = served {
+            tracing::debug!(%error, "a connection to the observer's page ended");
+        },
+        () = opened.connection.gives_way() => {
+            tracing::debug!("a connection to the observer's page gave way to a new one");
+        }
     }
 }
 
@@ -152,6 +164,7 @@ async fn reject(mut stream: TcpStream) {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use axum::Router;
@@ -161,7 +174,7 @@ mod tests {
     use tokio::runtime::Builder;
     use tokio::time::timeout;
 
-    use super::serve_connection;
+    use super::{Connections, serve_connection};
 
     #[test]
     fn a_client_that_does_not_read_loses_its_connection() {
@@ -177,7 +190,8 @@ mod tests {
             let routes = Router::new().route("/", get(async || vec![0_u8; 64 << 20]));
             // WHY real time: the connection is closed however late the timeout fires; the outer limit only guards
             // against hanging.
-            let served = serve_connection(stream, routes, Duration::from_millis(50));
+            let opened = Arc::new(Connections::new(1)).open().expect("it is the first");
+            let served = serve_connection(stream, opened, routes, Duration::from_millis(50));
             timeout(Duration::from_secs(60), served).await.expect("it ends");
         });
     }

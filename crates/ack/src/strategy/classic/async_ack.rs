@@ -28,7 +28,8 @@ pub(crate) async fn run<H: Handler>(
     shared: &Arc<Shared>,
 ) -> Result<Infallible, CloseReason> {
     let parent = reader.process().id();
-    let responder = Responder::new(handler, parent, reader.socket(), Arc::clone(shared));
+    let charge = shared.counters.budget.charge(Arc::clone(reader.idle()));
+    let responder = Responder::new(handler, parent, reader.socket(), charge, Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
     let responder = reader.process().spawn_link_opt(bound, move |me| responder.run(me));
     let responder = responder.map_err(not_spawned)?;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Process, ProcessId, receive};
 
-use super::BLOCK;
 use super::helper::write_all;
+use crate::connection::budget::{Charge, FREE};
 use crate::connection::close_reason::CloseReason;
 use crate::connection::pending_acks::PendingAcks;
 use crate::connection::shared::Shared;
@@ -50,8 +50,9 @@ pub(super) struct Responder<H> {
     parent: ProcessId,
     socket: Socket,
     shared: Arc<Shared>,
-    /// Beginning of an incomplete message.
+    /// Beginning of an incomplete message, and its charge.
     tail: Vec<u8>,
+    charge: Charge,
     pending: PendingAcks,
     /// When the block was read that completed the first pending message.
     pending_since: Duration,
@@ -61,11 +62,18 @@ pub(super) struct Responder<H> {
 }
 
 impl<H: Handler> Responder<H> {
-    pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(
+        handler: H,
+        parent: ProcessId,
+        socket: Socket,
+        charge: Charge,
+        shared: Arc<Shared>,
+    ) -> Self {
         Self {
             handler,
             parent,
             socket,
+            charge,
             shared,
             tail: Vec::new(),
             pending: PendingAcks::default(),
@@ -127,7 +135,7 @@ impl<H: Handler> Responder<H> {
                 handle_batch(&mut self.handler, batch, &mut self.pending).await?;
             }
             missing_bytes(&rest[used..], &self.shared)?;
-            self.tail.extend_from_slice(&rest[used..]);
+            self.extend_tail(&rest[used..])?;
         }
         self.blocks += 1;
         if begins || self.pending.count() > before {
@@ -151,16 +159,33 @@ impl<H: Handler> Responder<H> {
                 handle_batch(&mut self.handler, batch, &mut self.pending).await?;
                 self.tail.clear();
                 // WHY: one large message must not occupy its memory for the life of the connection.
-                self.tail.shrink_to(BLOCK);
+                self.tail.shrink_to(FREE);
+                self.charge.lower(self.tail.capacity());
             } else if block.is_empty() {
                 return Ok(None);
             } else {
                 let (now, later) = block.split_at(missing.min(block.len()));
-                self.tail.extend_from_slice(now);
+                self.extend_tail(now)?;
                 block = later;
             }
         }
         Ok(Some(block))
+    }
+
+    /// Appends bytes to the incomplete message, within the budget of the server.
+    fn extend_tail(&mut self, bytes: &[u8]) -> Result<(), CloseReason> {
+        let length = self.tail.len() + bytes.len();
+        if length > self.tail.capacity() {
+            let capacity = length.max(2 * self.tail.len());
+            if !self.charge.try_raise(capacity) {
+                // WHY it does not wait: the client finds room when it has reconnected.
+                self.charge.budget().make_room();
+                return Err(CloseReason::OverBudget);
+            }
+            self.tail.reserve_exact(capacity - self.tail.len());
+        }
+        self.tail.extend_from_slice(bytes);
+        Ok(())
     }
 
     async fn acknowledge(&mut self, me: &mut Process<Item>) -> Result<(), CloseReason> {

@@ -32,6 +32,8 @@ impl Status {
     pub const NOT_ALLOWED: Self = Self(NonZeroU8::new(5).unwrap());
     /// The server has no capacity or is stopping. A retry may succeed.
     pub const BUSY: Self = Self(NonZeroU8::new(6).unwrap());
+    /// The epoch is too far ahead of the server's clock.
+    pub const EPOCH: Self = Self(NonZeroU8::new(7).unwrap());
 }
 
 impl fmt::Display for Status {
@@ -43,6 +45,9 @@ impl fmt::Display for Status {
             Self::STALE => "no session: a later epoch of this client is known",
             Self::NOT_ALLOWED => "no session: this connection may not speak for this client",
             Self::BUSY => "no session: the server is busy or about to stop, try again later",
+            Self::EPOCH => {
+                "no session: the epoch is more than a day ahead of the server's clock, set the clocks"
+            }
             Self(other) => return write!(f, "no session: status {other}"),
         })
     }

@@ -13,7 +13,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 
 /// Temporary PEM files, deleted on drop: the certificates of the authorities `ours` and `theirs`
-/// (`ours.pem`), and for each a server and a client (`ours-server.pem`, `ours-server.key`).
+/// (`ours.pem`), and for each a server and two clients (`ours-server.pem`, `ours-server.key`).
 pub(crate) struct Files(TempDir);
 
 /// Default configuration of a server and its client.
@@ -39,7 +39,9 @@ impl Files {
             params.distinguished_name.push(DnType::CommonName, authority);
             let issuer = CertifiedIssuer::self_signed(params, key()).expect("it can be signed");
             files.write(&format!("{authority}.pem"), &issuer.pem());
-            for (who, names) in [("server", &["localhost", "127.0.0.1"][..]), ("client", &[])] {
+            for (who, names) in
+                [("server", &["localhost", "127.0.0.1"][..]), ("client", &[]), ("other", &[])]
+            {
                 let (key, params) = (key(), self::params(names));
                 let certificate = params.signed_by(&key, &issuer).expect("it can be signed");
                 files.write(&format!("{authority}-{who}.pem"), &certificate.pem());

@@ -276,7 +276,11 @@ pub(crate) struct Kept(Arc<Mutex<Vec<Message>>>);
 
 impl Kept {
     pub(crate) fn push(&self, batch: &Batch<'_>) {
-        let frames = batch.frames().map(|frame| (frame.id.number(), frame.payload.to_vec()));
+        self.extend(batch.frames());
+    }
+
+    pub(crate) fn extend<'a>(&self, frames: impl Iterator<Item = Frame<'a>>) {
+        let frames = frames.map(|frame| (frame.id.number(), frame.payload.to_vec()));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(frames);
     }
 

@@ -117,9 +117,14 @@ impl Program {
         self.end();
     }
 
+    /// Closes its standard input.
+    pub(crate) fn close_stdin(&mut self) {
+        drop(self.stdin.take());
+    }
+
     /// Closes its standard input and waits until it ends.
     pub(crate) fn finish(mut self) {
-        drop(self.stdin.take());
+        self.close_stdin();
         let status = self.child.wait().expect("it ends");
         assert!(status.success(), "the program failed: {status}");
     }

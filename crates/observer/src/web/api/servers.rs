@@ -60,12 +60,17 @@ struct Counted {
     acks: u64,
     refusals: u64,
     too_large: u64,
-    silent: u64,
-    deaf: u64,
+    idle_timeout: u64,
+    slow_reader: u64,
     insecure: u64,
     failed: u64,
     over_address: u64,
-    exhausted: u64,
+    gave_way: u64,
+    over_budget: u64,
+    sessions_refused: u64,
+    sessions_evicted: u64,
+    resource_exhausted: u64,
+    buffer_bytes: u64,
 }
 
 pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {

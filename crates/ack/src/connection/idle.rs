@@ -1,0 +1,63 @@
+//! Idle state of a connection, published by its process. The connection that has been idle longest
+//! is closed when no slot is free, or no bytes for read buffers.
+//!
+//! COST: two relaxed stores per wait of the connection, none per read or message.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use purlin::{Exit, ExitReason, Pid};
+
+use super::close_reason::CloseReason;
+
+/// Value of `since` while the connection does not wait for its client.
+const BUSY: u64 = u64::MAX;
+
+/// Idle state of a connection.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    process: Pid<Exit>,
+    /// Time of the last message in nanoseconds, on the node's clock, or [`BUSY`].
+    since: AtomicU64,
+    has_session: AtomicBool,
+}
+
+impl Idle {
+    /// Returns the state of a new connection, which is busy.
+    pub(crate) fn new(process: Pid<Exit>) -> Self {
+        Self { process, since: AtomicU64::new(BUSY), has_session: AtomicBool::new(false) }
+    }
+
+    // ORDER: relaxed, here and below: the values publish no other data, and an outdated one only
+    // selects another connection.
+
+    /// Publishes that the connection waits for its client, whose last message is of this time.
+    pub(crate) fn waits(&self, since: Duration) {
+        self.since.store(nanoseconds(since), Ordering::Relaxed);
+    }
+
+    /// Publishes that the connection does not wait for its client.
+    pub(crate) fn works(&self) {
+        self.since.store(BUSY, Ordering::Relaxed);
+    }
+
+    /// Publishes that a message of a session was answered.
+    pub(crate) fn has_session(&self) {
+        self.has_session.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the connection has a session, and the time of the last message if it waits.
+    pub(crate) fn read(&self) -> (bool, Option<u64>) {
+        let since = Some(self.since.load(Ordering::Relaxed)).filter(|since| *since != BUSY);
+        (self.has_session.load(Ordering::Relaxed), since)
+    }
+
+    /// Asks the connection to end for this reason.
+    pub(crate) fn end(&self, reason: CloseReason) {
+        self.process.exit(ExitReason::shutdown_with(reason));
+    }
+}
+
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(BUSY - 1)
+}
