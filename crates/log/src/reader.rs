@@ -1,0 +1,189 @@
+//! Reader of the records of a log, from any process, while it is appended to.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::analysis::{io, open};
+use crate::confirmed;
+use crate::error::{Damage, Error};
+use crate::format::names;
+use crate::record::Record;
+use crate::scan::{self, Batch, Scanner, Step};
+use crate::storage::{Folder, Storage};
+
+/// Reader of the records of a log, in order.
+///
+/// [`next`](Self::next) returns `None` at the end of what is there, and can be called again later. A
+/// reader of [`Log::reader`](crate::Log::reader) ends at the last durable record. A reader of
+/// [`open`](Self::open) does not know which records are durable, and can read some that a power loss
+/// removes.
+pub struct Reader {
+    storage: Arc<dyn Storage>,
+    durable: Option<Arc<AtomicU64>>,
+    segment: Option<Open>,
+    /// Sequence number of the next record.
+    next: u64,
+    /// Records of the last batch.
+    records: VecDeque<Record>,
+}
+
+/// Segment being read.
+struct Open {
+    base: u64,
+    scanner: Scanner,
+}
+
+impl Reader {
+    /// Opens the log in a folder for reading, from this sequence number on, or from the oldest record
+    /// if that is newer.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be read.
+    pub fn open(path: impl AsRef<Path>, from: u64) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let folder = Folder::existing(path);
+        let folder =
+            folder.map_err(|error| Error::Io { action: "open", path: path.to_owned(), error })?;
+        Self::of(Arc::new(folder), from, None)
+    }
+
+    pub(crate) fn of(
+        storage: Arc<dyn Storage>,
+        from: u64,
+        durable: Option<Arc<AtomicU64>>,
+    ) -> Result<Self, Error> {
+        let bases = names::segments(&storage.names().map_err(io(&*storage, "list", ""))?);
+        let first = bases.first().copied().unwrap_or(0);
+        let mut reader = Self {
+            storage,
+            durable,
+            segment: None,
+            next: from.max(first),
+            records: VecDeque::new(),
+        };
+        if let Some(base) = bases.into_iter().rev().find(|base| *base <= reader.next) {
+            reader.segment = Some(reader.segment(base)?);
+        }
+        Ok(reader)
+    }
+
+    /// Returns the sequence number of the next record.
+    pub fn next_sequence(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns the next record, or `None` if there is none yet.
+    ///
+    /// # Errors
+    /// Returns [`Error::Damaged`] if a segment is not whole, and [`Error::Io`] if it cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "the end is not final")]
+    pub fn next(&mut self) -> Result<Option<Record>, Error> {
+        let durable = match &self.durable {
+            // ORDER: acquire, see `Log::sync_file`.
+            Some(durable) => durable.load(Ordering::Acquire),
+            None => u64::MAX,
+        };
+        while self.next < durable {
+            if let Some(record) = self.records.pop_front() {
+                if record.sequence >= self.next {
+                    self.next = record.sequence + 1;
+                    return Ok(Some(record));
+                }
+            } else if !self.read_batch()? {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Stores durably that the records before this sequence number are no longer needed, at most up to
+    /// the next record of this reader. A log with [`Retention::confirmed`](crate::Retention) may
+    /// remove them.
+    ///
+    /// # Errors
+    /// Fails if the position cannot be stored.
+    pub fn confirm(&self, sequence: u64) -> Result<(), Error> {
+        confirmed::write(&*self.storage, sequence.min(self.next))
+    }
+
+    /// Returns the position that was last confirmed, or 0.
+    ///
+    /// # Errors
+    /// Fails if the position cannot be read.
+    pub fn confirmed(&self) -> Result<u64, Error> {
+        confirmed::read(&*self.storage)
+    }
+
+    fn segment(&self, base: u64) -> Result<Open, Error> {
+        let name = names::segment(base);
+        let file = open(&*self.storage, &name)?;
+        let header = scan::header(&*file).map_err(io(&*self.storage, "read", &name))?;
+        let Ok(header) = header else {
+            return Err(self.damaged(base, 0, "the header of the segment is damaged"));
+        };
+        let scanner = Scanner::new(file, header.marker);
+        Ok(Open { base, scanner: scanner.map_err(io(&*self.storage, "read", &name))? })
+    }
+
+    fn damaged(&self, base: u64, offset: u64, what: &str) -> Error {
+        let path = self.storage.path().join(names::segment(base));
+        Error::Damaged(Damage { path, offset, what: what.into() })
+    }
+
+    /// Reads the next batch. Returns whether there is one.
+    fn read_batch(&mut self) -> Result<bool, Error> {
+        loop {
+            // WHY before the end is looked at: a segment is not appended to once a later one exists.
+            let names = self.storage.names().map_err(io(&*self.storage, "list", ""))?;
+            let bases = names::segments(&names);
+            let Some(Open { base, scanner }) = &mut self.segment else {
+                let Some(first) = bases.first() else { return Ok(false) };
+                self.segment = Some(self.segment(*first)?);
+                continue;
+            };
+            let base = *base;
+            let read = io(&*self.storage, "read", &names::segment(base));
+            let step = match scanner.step() {
+                Ok(Step::Batch(batch)) => Ok(Step::Batch(batch)),
+                Ok(_) => scanner.refresh().and_then(|()| scanner.step()),
+                Err(error) => Err(error),
+            };
+            let offset = scanner.offset();
+            let following = bases.into_iter().find(|other| *other > base);
+            match (step.map_err(read)?, following) {
+                (Step::Batch(batch), _) => {
+                    self.records.extend(records(&batch));
+                    return Ok(true);
+                }
+                (Step::End, Some(following)) => self.segment = Some(self.segment(following)?),
+                (Step::Invalid(what), Some(_)) => return Err(self.damaged(base, offset, what)),
+                // The end, or a batch that is being written.
+                (Step::End | Step::Invalid(_), None) => return Ok(false),
+            }
+        }
+    }
+}
+
+/// Returns the records of a batch.
+pub(crate) fn records(batch: &Batch) -> impl Iterator<Item = Record> + '_ {
+    let time = batch.header.time;
+    batch.sections().flat_map(move |(first, section)| {
+        let client = section.client;
+        (first..).zip(section.messages).map(move |(sequence, message)| Record {
+            sequence,
+            time,
+            client,
+            id: message.id,
+            payload: message.payload.to_vec(),
+        })
+    })
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("next", &self.next).finish_non_exhaustive()
+    }
+}
