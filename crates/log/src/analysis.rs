@@ -167,7 +167,7 @@ impl Analysis {
         let bases = names::segments(names);
         for (index, base) in bases.iter().copied().enumerate() {
             let name = names::segment(base);
-            let file = storage.open(&name, true).map_err(io(storage, "open", &name))?;
+            let file = open(storage, &name)?;
             let read = || Ok((scan::header(&*file)?, file.length()?, scan::first_marker(&*file)?));
             let (header, length, marker) = read().map_err(io(storage, "read", &name))?;
             let covered = checkpoint.is_some_and(|checkpoint| checkpoint.base >= base);
@@ -226,15 +226,16 @@ impl Analysis {
                     || base == checkpoint.base && batch.offset < checkpoint.length
             })
         };
-        let file = storage.open(&name, true).map_err(io(storage, "open", &name))?;
+        let file = open(storage, &name)?;
         let mut scanner = Scanner::new(file, marker).map_err(io(storage, "read", &name))?;
-        let mut next = base;
+        // `None` behind damage, where any record may follow.
+        let mut next = Some(base);
         self.synced = 0;
         loop {
             let step = scanner.step().map_err(io(storage, "read", &name))?;
             let what = match step {
-                Step::Batch(batch) if batch.header.first == next => {
-                    next = batch.next();
+                Step::Batch(batch) if next.is_none_or(|next| batch.header.first == next) => {
+                    next = Some(batch.next());
                     let segment = &mut self.segments[index];
                     segment.batches += 1;
                     segment.records += u64::from(batch.header.records);
@@ -247,9 +248,9 @@ impl Analysis {
                     continue;
                 }
                 Step::Batch(batch) => {
-                    let what = format!("record {} follows on record {next}", batch.header.first);
+                    let what = format!("record {} is not the next one", batch.header.first);
                     self.report(storage, &name, batch.offset, what);
-                    next = batch.next();
+                    next = Some(batch.next());
                     continue;
                 }
                 Step::End => {
@@ -257,12 +258,10 @@ impl Analysis {
                     if following.is_none() && offset < durable {
                         let what = format!("the file ends, and had {durable} synced bytes");
                         self.report(storage, &name, offset, what);
-                    } else if let Some(following) = following
+                    } else if let (Some(next), Some(following)) = (next, following)
                         && following != next
                     {
-                        let what =
-                            format!("records {next} to {} are missing", following.wrapping_sub(1));
-                        self.gap(storage, index, offset, what)?;
+                        self.gap(storage, index, offset)?;
                     }
                     break;
                 }
@@ -276,11 +275,7 @@ impl Analysis {
                 if !found {
                     break;
                 }
-                // WHY not a second finding: the records between are missing because of this damage.
-                let step = scanner.step().map_err(io(storage, "read", &name))?;
-                if let Step::Batch(batch) = step {
-                    next = batch.next();
-                }
+                next = None;
                 continue;
             }
             let bytes = scanner.length() - offset;
@@ -288,23 +283,17 @@ impl Analysis {
             self.torn = Some(Torn { path: storage.path().join(&name), offset, bytes, zeros });
             break;
         }
-        self.next = next;
+        self.next = next.unwrap_or(self.next);
         Ok(())
     }
 
-    /// Reports missing records, unless a repair has left them out.
-    fn gap(
-        &mut self,
-        storage: &dyn Storage,
-        index: usize,
-        offset: u64,
-        what: String,
-    ) -> Result<(), Error> {
+    /// Reports records missing at the end of a segment, unless a repair has left them out.
+    fn gap(&mut self, storage: &dyn Storage, index: usize, offset: u64) -> Result<(), Error> {
         let (name, following) = (&self.segments[index].name, &self.segments[index + 1].name);
-        let file = storage.open(following, true).map_err(io(storage, "open", following))?;
+        let file = open(storage, following)?;
         let header = scan::header(&*file).map_err(io(storage, "read", following))?;
         if !header.is_ok_and(|header| header.gap) {
-            let name = name.clone();
+            let (name, what) = (name.clone(), format!("records before {following} are missing"));
             self.report(storage, &name, offset, what);
         }
         Ok(())

@@ -68,3 +68,10 @@ pub use reader::Reader;
 pub use record::{Block, Client, Position, Record, Refusal};
 pub use recovery::Recovery;
 pub use repair::{Omitted, Repaired, repair, repair_to};
+
+/// Documents whose examples are compiled as tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/ack/log.md")]
+    struct Log;
+}

@@ -2,6 +2,7 @@
 
 mod forward;
 mod load;
+mod log;
 mod serve;
 
 use clap::Subcommand;
@@ -13,11 +14,15 @@ pub(crate) enum Ack {
     Serve(serve::Serve),
     /// Load a server, verify every answer, and print rates and latency
     Load(load::Load),
+    /// Inspect, verify, print and repair the log of a server
+    #[command(subcommand)]
+    Log(log::Log),
 }
 
 pub(crate) fn ack(command: Ack) -> Result<u8, Problem> {
     match command {
         Ack::Serve(options) => serve::serve(options),
         Ack::Load(options) => load::load(&options),
+        Ack::Log(command) => log::log(&command),
     }
 }

@@ -16,11 +16,11 @@ struct Case {
     random: Rng,
     disk: Disk,
     options: Options,
-    /// Batches in the log, and those that may have been written by the operation that failed.
+    /// Batches in the log, and one that a failed operation may have written.
     batches: Vec<Vec<Part>>,
-    /// Number of batches that were acknowledged as durable.
+    /// Number of batches that were promised to be durable.
     durable: usize,
-    /// Number of batches of which records may have been removed: all before the confirmed record.
+    /// Record before which all are confirmed, and may have been removed.
     confirmed: u64,
     epochs: BTreeMap<u8, u64>,
 }
@@ -149,6 +149,7 @@ impl Case {
                 }
                 3 => log.sync().map(|()| self.durable = self.batches.len()),
                 4 => self.confirm(&log),
+                5 => self.ask(&mut log),
                 _ => self.commit(&mut log),
             };
             self.disk.advance(7);
@@ -170,6 +171,15 @@ impl Case {
             self.durable = self.batches.len();
         }
         done
+    }
+
+    /// Asks for a position. What a client is told must survive.
+    fn ask(&mut self, log: &mut Log) -> Result<(), Error> {
+        let id = [self.random.u8(1..4); 16];
+        let told = log.position(id)?;
+        assert_eq!(told, Expected::after(&self.batches).positions.get(&id).cloned());
+        self.durable = self.batches.len();
+        Ok(())
     }
 
     fn confirm(&mut self, log: &Log) -> Result<(), Error> {
