@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             id += 1;
         }
         let block = Block { client: Some(client), messages: &messages, refused: &[] };
-        // Every third batch is not synced by itself.
+        // A third of the batches waits for the sync of a later one.
         let durable = first % 3 > 0;
         log.commit(&[block], durable)?;
         if durable {

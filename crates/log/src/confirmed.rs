@@ -1,4 +1,4 @@
-//! Position that the reader has confirmed, in a file of its own.
+//! File with the position that the reader has confirmed.
 //!
 //! The reader writes it, in any process; the log reads it before it removes segments.
 

@@ -32,7 +32,7 @@ const SEGMENTS: usize = 2;
 /// and notifies all writers: group commit.
 ///
 /// After a failed write or sync every further call fails: the kernel may have dropped the bytes, and a
-/// repeated sync would succeed without writing them. [`open`](Self::open) finds out what is there.
+/// repeated sync would succeed without writing them. Open the log again to continue.
 pub struct Log {
     storage: Arc<dyn Storage>,
     options: Options,

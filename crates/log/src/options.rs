@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Settings of a log. The defaults never remove a segment.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Length of a segment in bytes beyond which the next one is begun: 64 MiB. A larger batch has a
-    /// segment of its own.
+    /// Length of a segment in bytes beyond which the next one is begun: 64 MiB. A larger batch
+    /// fills a segment.
     pub segment_bytes: u64,
     /// Age of a segment at which the next one is begun, if a batch is written.
     pub segment_age: Option<Duration>,

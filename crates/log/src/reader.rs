@@ -16,7 +16,7 @@ use crate::storage::{Folder, Storage};
 
 /// Reader of the records of a log, in order.
 ///
-/// [`next`](Self::next) returns `None` at the end of what is there, and can be called again later. A
+/// [`next`](Self::next) returns `None` after the last record, and can be called again later. A
 /// reader of [`Log::reader`](crate::Log::reader) ends at the last durable record. A reader of
 /// [`open`](Self::open) does not know which records are durable, and can read some that a power loss
 /// removes.
@@ -33,6 +33,10 @@ pub struct Reader {
 /// Segment being read.
 struct Open {
     base: u64,
+    /// Whether records before the segment were left out by a repair.
+    gap: bool,
+    /// Sequence number after the last batch that was read.
+    next: u64,
     scanner: Scanner,
 }
 
@@ -75,7 +79,7 @@ impl Reader {
         self.next
     }
 
-    /// Returns the next record, or `None` if there is none yet.
+    /// Returns the next record, or `None` if it is not yet written.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a segment is not whole, and [`Error::Io`] if it cannot be read.
@@ -125,7 +129,8 @@ impl Reader {
             return Err(self.damaged(base, 0, "the header of the segment is damaged"));
         };
         let scanner = Scanner::new(file, header.marker);
-        Ok(Open { base, scanner: scanner.map_err(io(&*self.storage, "read", &name))? })
+        let scanner = scanner.map_err(io(&*self.storage, "read", &name))?;
+        Ok(Open { base, gap: header.gap, next: base, scanner })
     }
 
     fn damaged(&self, base: u64, offset: u64, what: &str) -> Error {
@@ -135,40 +140,57 @@ impl Reader {
 
     /// Reads the next batch. Returns whether there is one.
     fn read_batch(&mut self) -> Result<bool, Error> {
+        if self.step(false)?.is_none() {
+            return Ok(true);
+        }
         loop {
             // WHY before the end is looked at: a segment is not appended to once a later one exists.
             let names = self.storage.names().map_err(io(&*self.storage, "list", ""))?;
             let bases = names::segments(&names);
-            let Some(Open { base, scanner }) = &mut self.segment else {
+            let Some(Open { base, next, .. }) = self.segment else {
                 let Some(first) = bases.first() else { return Ok(false) };
                 self.segment = Some(self.segment(*first)?);
                 continue;
             };
-            let base = *base;
-            let read = io(&*self.storage, "read", &names::segment(base));
-            let step = match scanner.step() {
-                Ok(Step::Batch(batch)) => Ok(Step::Batch(batch)),
-                Ok(_) => scanner.refresh().and_then(|()| scanner.step()),
-                Err(error) => Err(error),
-            };
-            let offset = scanner.offset();
-            let following = bases.into_iter().find(|other| *other > base);
-            match (step.map_err(read)?, following) {
-                (Step::Batch(batch), _) => {
-                    self.records.extend(records(&batch));
-                    return Ok(true);
-                }
-                (Step::End, Some(following)) => self.segment = Some(self.segment(following)?),
-                (Step::Invalid(what), Some(_)) => return Err(self.damaged(base, offset, what)),
+            let Some((offset, invalid)) = self.step(true)? else { return Ok(true) };
+            match (bases.into_iter().find(|other| *other > base), invalid) {
                 // The end, or a batch that is being written.
-                (Step::End | Step::Invalid(_), None) => return Ok(false),
+                (None, _) => return Ok(false),
+                (Some(_), Some(what)) => return Err(self.damaged(base, offset, what)),
+                (Some(following), None) => {
+                    let segment = self.segment(following)?;
+                    if following != next && !segment.gap {
+                        let what = format!("records before {following} are missing");
+                        return Err(self.damaged(base, offset, &what));
+                    }
+                    self.segment = Some(segment);
+                }
             }
+        }
+    }
+
+    /// Reads the batch at the position in the segment, if it is there. Otherwise returns the offset, and
+    /// what is wrong with the bytes there, if there are any.
+    fn step(&mut self, refresh: bool) -> Result<Option<(u64, Option<&'static str>)>, Error> {
+        let Some(Open { base, next, scanner, .. }) = &mut self.segment else {
+            return Ok(Some((0, None)));
+        };
+        let read = io(&*self.storage, "read", &names::segment(*base));
+        let refreshed = if refresh { scanner.refresh() } else { Ok(()) };
+        match refreshed.and_then(|()| scanner.step()).map_err(read)? {
+            Step::Batch(batch) => {
+                *next = batch.next();
+                self.records.extend(records(&batch));
+                Ok(None)
+            }
+            Step::End => Ok(Some((scanner.offset(), None))),
+            Step::Invalid(what) => Ok(Some((scanner.offset(), Some(what)))),
         }
     }
 }
 
 /// Returns the records of a batch.
-pub(crate) fn records(batch: &Batch) -> impl Iterator<Item = Record> + '_ {
+fn records(batch: &Batch) -> impl Iterator<Item = Record> + '_ {
     let time = batch.header.time;
     batch.sections().flat_map(move |(first, section)| {
         let client = section.client;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::format::{names, segment};
 use crate::storage::{File, Storage};
 
-/// Bytes written at once.
+/// Bytes per write.
 const BLOCK: u64 = 1 << 20;
 
 /// What the recovery found and did.

@@ -10,7 +10,7 @@ use crate::format::section::{self, Section};
 use crate::format::segment::{self, Invalid};
 use crate::storage::File;
 
-/// Bytes read at once.
+/// Bytes per read.
 const BLOCK: usize = 256 << 10;
 
 /// Scanner over the batches of a segment.

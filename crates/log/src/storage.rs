@@ -122,6 +122,8 @@ impl Folder {
         let path = path.as_ref();
         if !path.is_dir() {
             fs::create_dir(path)?;
+        }
+        if fs::read_dir(path)?.next().is_none() {
             // WHY: the folder's own name must be durable before anything in it is acknowledged.
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             fs::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;

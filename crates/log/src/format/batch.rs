@@ -19,7 +19,7 @@ pub(crate) struct Header {
     pub(crate) length: u32,
     /// Number of records in the body.
     pub(crate) records: u32,
-    /// Sequence number of the first record, or of the next one if there is none.
+    /// Sequence number of the first record. A batch without records has that of the next record.
     pub(crate) first: u64,
     /// Length of the segment that was synced when the batch was written.
     ///

@@ -63,7 +63,7 @@ fn damage(random: &mut Rng, disk: &Disk) -> Place {
     let name = random.choice(&names).expect("there are some").clone();
     let mut bytes = disk.contents(&name).expect("it is there");
     let at = random.usize(..bytes.len());
-    let (offset, harm) = match random.u8(..6) {
+    let (offset, harm) = match random.u8(..7) {
         0 | 1 => {
             bytes[at] ^= 1 << random.u8(..8);
             (at, 1)
@@ -85,6 +85,11 @@ fn damage(random: &mut Rng, disk: &Disk) -> Place {
             bytes.resize(bytes.len() + random.usize(1..2000), 0);
             disk.store(&last, bytes);
             return Place { name: last, offset, harm: 0 };
+        }
+        5 if names.len() > 2 => {
+            let missing = random.usize(1..names.len() - 1);
+            disk.remove(&names[missing]).expect("it is there");
+            return Place { name: names[missing + 1].clone(), offset: 0, harm: usize::MAX };
         }
         _ => {
             // A copy of the segment, under a name that sorts behind it.
