@@ -25,6 +25,9 @@ impl std::fmt::Display for NotStored {
 
 impl std::error::Error for NotStored {}
 
+/// Reply to a request.
+type Answer<T> = Reply<Result<T, NotStored>>;
+
 /// Messages of one client.
 #[derive(Debug)]
 pub(super) struct Block {
@@ -39,9 +42,9 @@ pub(super) struct Block {
 #[derive(Debug)]
 pub(super) enum Mail {
     /// Stores a block.
-    Store(Block, Reply<Result<(), NotStored>>),
+    Store(Block, Answer<()>),
     /// Asks for the stored position of a client.
-    Stored([u8; 16], Reply<Result<Option<Stored>, NotStored>>),
+    Stored([u8; 16], Answer<Option<Stored>>),
     /// An exit signal.
     Exit(Exit),
 }
@@ -57,12 +60,12 @@ pub(super) struct Writer {
     log: Log,
     /// Blocks to be committed, and the replies that wait for the commit.
     blocks: Vec<Block>,
-    wait: Vec<Reply<Result<(), NotStored>>>,
+    wait: Vec<Answer<()>>,
     /// Queries for stored positions, answered after the next commit.
     ///
     /// WHY after: the old connection of the client may have been killed while its messages were in
     /// this mailbox. Answered earlier, the client would send them again.
-    asked: Vec<([u8; 16], Reply<Result<Option<Stored>, NotStored>>)>,
+    asked: Vec<([u8; 16], Answer<Option<Stored>>)>,
     /// Whether the failure of the log has been logged.
     failed: bool,
 }
