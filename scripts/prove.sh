@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
-# faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in this target folder;
-# ALL=1 runs all.
+# faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in
+# this target folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -119,16 +119,21 @@ impl File {
     ) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let failed = |error| OpenError { path: path.to_owned(), error };
-        let other = |text: String| {
+        let other = |error| {
             let (action, path) = ("open", path.to_owned());
-            failed(purlin_log::Error::Io { action, path, error: io::Error::other(text) })
+            failed(purlin_log::Error::Io { action, path, error })
         };
         if path.is_file() {
             let hint = "it is a file, and not the folder of a log; \
                 `purlin ack log convert` converts a file of an earlier version";
-            return Err(other(hint.into()));
+            return Err(other(io::Error::other(hint)));
         }
         let log = Log::open(path, options).map_err(failed)?;
+        Self::start(node, log).map_err(other)
+    }
+
+    /// Starts the writer process of a log.
+    fn start(node: &Node, log: Log) -> io::Result<Self> {
         let recovery = Arc::new(log.recovery().clone());
         if let Some(cut) = &recovery.cut {
             let (bytes, offset, file) = (cut.bytes, cut.offset, cut.path.display());
@@ -142,7 +147,7 @@ impl File {
         }
         let writer = Writer::new(log);
         let spawned = node.spawn_opt(SpawnOptions::new().blocking(), move |me| writer.run(me));
-        let writer = spawned.map_err(|error| other(error.to_string()))?;
+        let writer = spawned.map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self { writer, recovery })
     }
 

@@ -1,5 +1,7 @@
 //! Tests of the handler on the file system.
 
+use purlin_log::simulated::{Disk, Fault};
+
 use super::*;
 use crate::wire::Id;
 use crate::wire::frames::summarize;
@@ -65,4 +67,31 @@ fn blocks_have_little_endian_sizes() {
     let (block, refused) = block(&batch(&bytes, SizeOrder::Big), LARGEST_PAYLOAD);
     assert_eq!(block.messages, messages(SizeOrder::Little, &[b"hello", b""]));
     assert_eq!((block.client, refused.len(), block.durable), (None, 0, true));
+}
+
+#[test]
+fn nothing_is_stored_after_a_failed_sync_until_the_log_is_opened_again() {
+    for fault in [Fault::NoSpace, Fault::WriteError, Fault::SyncError, Fault::ReadOnly] {
+        let disk = Disk::new(1);
+        let open = |disk: &Disk| Log::open_on(Arc::new(disk.clone()), Options::default());
+        let node = Node::builder().workers(1).build().expect("a node starts");
+        let mut file = File::start(&node, open(&disk).expect("it is new")).expect("there is room");
+        let failing = disk.clone();
+        node.block_on(async move |_: purlin::Process<()>| {
+            let bytes = messages(SizeOrder::Little, &[b"hello"]);
+            let session = Session { client: [7; 16], epoch: 1 };
+            let batch = batch(&bytes, SizeOrder::Little).of(session, Level::Durable);
+            assert_eq!(file.handle(batch).await, Ok(()));
+            failing.fail(1, fault);
+            for _ in 0..3 {
+                let handled = file.handle(batch).await;
+                assert!(matches!(handled, Err(Unhandled::Failed(_))), "{fault:?}: {handled:?}");
+            }
+            let stored = file.stored(session.client).await;
+            assert!(stored.is_err(), "{fault:?}: {stored:?}");
+        });
+        node.stop_blocking();
+        let mut log = open(&disk.power_loss()).expect("a crash damages nothing");
+        assert!(log.position([7; 16]).expect("it works").is_some(), "{fault:?}");
+    }
 }
