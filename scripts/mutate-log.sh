@@ -25,7 +25,7 @@ mistakes=(
   "checkpoint before the sync|log.rs|/fn rotate(/,/create(/s/self\.sync_file()?;//"
   "checkpoint not atomic|recovery.rs|/pub(crate) fn replace/,\$s/storage\.create(writing)/storage.create(name)/;/pub(crate) fn replace/,\$s/storage\.rename(writing, name)/Ok(())/"
   "checkpoint not synced before its name|recovery.rs|/pub(crate) fn replace/,\$s/file\.sync()/Ok(())/"
-  "wrong base after a rotation|log.rs|s/let (base, previous) = (self\.next, self\.last()\.base);/let (base, previous) = (self.next + 1, self.last().base);/"
+  "wrong base after a rotation|log.rs|s/let (base, previous) = (self\.next, self\.last\.base);/let (base, previous) = (self.next + 1, self.last.base);/"
   "removal before the confirmation|log.rs|s/if !due || following\.base > confirmed {/if !due || following.base > confirmed.saturating_add(9) {/"
   "no second write of what a failed sync left|recovery.rs|s/while offset < length {/while offset < offset.min(length) {/"
   "position not synced|log.rs|/pub fn position/,/clients\.get/s/self\.sync()?;/self.check()?;/"

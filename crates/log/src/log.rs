@@ -22,8 +22,6 @@ use crate::storage::{File, Folder, Storage};
 
 /// Checkpoints that are kept. WHY two: a damaged one is replaced by the one before.
 const CHECKPOINTS: usize = 2;
-/// Segments that are always kept: those after the older checkpoint.
-const SEGMENTS: usize = 2;
 
 /// A log that is open for appending.
 ///
@@ -38,7 +36,9 @@ pub struct Log {
     options: Options,
     _lock: Box<dyn Any + Send>,
     recovery: Recovery,
-    segments: Vec<Segment>,
+    /// Segments before the last, the oldest first.
+    older: Vec<Segment>,
+    last: Segment,
     file: Box<dyn File>,
     /// Length of the last segment that is synced.
     synced: u64,
@@ -75,16 +75,17 @@ impl Log {
             std::io::ErrorKind::WouldBlock => Error::Locked { path: storage.path() },
             _ => Error::Io { action: "lock", path: storage.path(), error },
         })?;
-        let Recovered { segments, file, mut clients, next, recovery } = recover(&storage)?;
+        let Recovered { older, last, file, mut clients, next, recovery } = recover(&storage)?;
         clients.limit(options.clients);
-        let synced = segments.last().map_or(0, |last| last.length);
+        let synced = last.length;
         let durable = Arc::new(AtomicU64::new(next));
         Ok(Self {
             storage,
             options,
             _lock: lock,
             recovery,
-            segments,
+            older,
+            last,
             file,
             synced,
             next,
@@ -180,11 +181,6 @@ impl Log {
         result
     }
 
-    fn last(&mut self) -> &mut Segment {
-        // INVARIANT: an open log has a segment.
-        self.segments.last_mut().expect("an open log has a segment")
-    }
-
     /// Encodes blocks behind an empty header. Returns the number of records.
     fn encode(&self, blocks: &[Block<'_>], out: &mut Vec<u8>) -> Result<u32, Error> {
         let bytes = blocks.iter().map(|block| block.messages.len() as u64).sum::<u64>();
@@ -204,16 +200,16 @@ impl Log {
     fn write(&mut self, bytes: &mut [u8], records: u32, durable: bool) -> Result<(), Error> {
         let (now, first) = (self.storage.now(), self.next);
         self.rotate_if_due(bytes.len() as u64, now)?;
-        let (synced, marker) = (self.synced, self.last().marker);
+        let (synced, marker) = (self.synced, self.last.marker);
         let (header, body) = bytes.split_at_mut(batch::HEADER);
         let length = body.len() as u32;
         let body_crc = crc32c(body);
         let of =
             batch::Header { marker, length, records, first, synced, time: now, body: body_crc };
         header.copy_from_slice(&of.to_bytes());
-        let (offset, name) = (self.last().length, self.last().name.clone());
+        let (offset, name) = (self.last.length, self.last.name.clone());
         self.file.write(bytes, offset).map_err(io(&*self.storage, "write", &name))?;
-        self.last().length += bytes.len() as u64;
+        self.last.length += bytes.len() as u64;
         self.next += u64::from(records);
         let mut sequence = first;
         for section in section::decode(&bytes[batch::HEADER..], records).unwrap_or_default() {
@@ -225,7 +221,7 @@ impl Log {
     }
 
     fn sync_file(&mut self) -> Result<(), Error> {
-        let (length, name) = (self.last().length, self.last().name.clone());
+        let (length, name) = (self.last.length, self.last.name.clone());
         if self.synced < length {
             self.file.sync().map_err(io(&*self.storage, "sync", &name))?;
             self.synced = length;
@@ -237,7 +233,7 @@ impl Log {
 
     fn rotate_if_due(&mut self, bytes: u64, now: u64) -> Result<(), Error> {
         let Options { segment_bytes, segment_age, .. } = self.options;
-        let (next, last) = (self.next, self.last());
+        let (next, last) = (self.next, &self.last);
         let full = last.length + bytes > segment_bytes;
         let age = u128::from(now.saturating_sub(last.created));
         let old = segment_age.is_some_and(|most| age >= most.as_millis());
@@ -247,9 +243,9 @@ impl Log {
     /// Begins the next segment. The one before is durable.
     fn rotate(&mut self) -> Result<(), Error> {
         self.sync_file()?;
-        let (base, previous) = (self.next, self.last().base);
+        let (base, previous) = (self.next, self.last.base);
         let (segment, file) = create(&*self.storage, base, previous)?;
-        self.segments.push(segment);
+        self.older.push(std::mem::replace(&mut self.last, segment));
         self.file = file;
         self.synced = segment::HEADER as u64;
         self.checkpoint()?;
@@ -258,7 +254,7 @@ impl Log {
 
     /// Writes a checkpoint of the synced state.
     fn checkpoint(&mut self) -> Result<(), Error> {
-        let (base, length) = (self.last().base, self.last().length);
+        let (base, length) = (self.last.base, self.last.length);
         let bytes = checkpoint::encode(base, length, self.next, &self.clients);
         replace(&*self.storage, names::WRITING, &names::checkpoint(self.next), &bytes)?;
         let names = self.storage.names().map_err(io(&*self.storage, "list", ""))?;
@@ -270,15 +266,16 @@ impl Log {
         Ok(())
     }
 
-    /// Removes the segments that the options allow to remove, the oldest first.
+    /// Removes the segments that the options allow to remove, the oldest first, but not the last two:
+    /// those behind the older checkpoint.
     fn retain(&mut self) -> Result<(), Error> {
         let retention = self.options.retention;
         let confirmed =
             if retention.confirmed { confirmed::read(&*self.storage)? } else { u64::MAX };
         let now = self.storage.now();
-        while self.segments.len() > SEGMENTS {
-            let (first, following) = (&self.segments[0], &self.segments[1]);
-            let total: u64 = self.segments.iter().map(|segment| segment.length).sum();
+        while let [first, following, ..] = &self.older[..] {
+            let total = self.older.iter().map(|segment| segment.length).sum::<u64>();
+            let total = total + self.last.length;
             let age = u128::from(now.saturating_sub(following.created));
             let large = retention.bytes.is_some_and(|most| total > most);
             let old = retention.age.is_some_and(|most| age >= most.as_millis());
@@ -290,7 +287,7 @@ impl Log {
             self.storage.remove(&first.name).map_err(io(&*self.storage, "remove", &first.name))?;
             // WHY after each: names that vanish in another order would leave a gap after a crash.
             self.storage.sync_names().map_err(io(&*self.storage, "sync", ""))?;
-            self.segments.remove(0);
+            self.older.remove(0);
         }
         Ok(())
     }

@@ -10,14 +10,14 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Age of a segment at which the next one is begun, if a batch is written.
     pub segment_age: Option<Duration>,
-    /// Segments that may be removed.
+    /// Segments that are removed.
     pub retention: Retention,
     /// Number of clients whose state is remembered: 2^20. The least recently written are forgotten
     /// first.
     pub clients: usize,
 }
 
-/// Segments that may be removed. The last two segments are always kept.
+/// Segments that are removed when a new segment is begun. The last two are always kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
     /// Total length of all segments in bytes above which the oldest is removed.

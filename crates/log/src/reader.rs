@@ -28,6 +28,8 @@ pub struct Reader {
     next: u64,
     /// Records of the last batch.
     records: VecDeque<Record>,
+    /// Bytes behind it that are not a whole batch.
+    rest: Option<Damage>,
 }
 
 /// Segment being read.
@@ -61,13 +63,8 @@ impl Reader {
     ) -> Result<Self, Error> {
         let bases = names::segments(&storage.names().map_err(io(&*storage, "list", ""))?);
         let first = bases.first().copied().unwrap_or(0);
-        let mut reader = Self {
-            storage,
-            durable,
-            segment: None,
-            next: from.max(first),
-            records: VecDeque::new(),
-        };
+        let (next, records) = (from.max(first), VecDeque::new());
+        let mut reader = Self { storage, durable, segment: None, next, records, rest: None };
         if let Some(base) = bases.into_iter().rev().find(|base| *base <= reader.next) {
             reader.segment = Some(reader.segment(base)?);
         }
@@ -103,6 +100,12 @@ impl Reader {
         Ok(None)
     }
 
+    /// Returns the place behind the last record if there are bytes that are not a whole batch: a batch
+    /// that is being written, a torn end, or damage. [`Summary`](crate::Summary) tells them apart.
+    pub fn rest(&self) -> Option<&Damage> {
+        self.rest.as_ref()
+    }
+
     /// Stores durably that the records before this sequence number are no longer needed, at most up to
     /// the next record of this reader. A log with [`Retention::confirmed`](crate::Retention) may
     /// remove them.
@@ -126,16 +129,17 @@ impl Reader {
         let file = open(&*self.storage, &name)?;
         let header = scan::header(&*file).map_err(io(&*self.storage, "read", &name))?;
         let Ok(header) = header else {
-            return Err(self.damaged(base, 0, "the header of the segment is damaged"));
+            let what = "the header of the segment is damaged";
+            return Err(Error::Damaged(self.damage(base, 0, what)));
         };
         let scanner = Scanner::new(file, header.marker);
         let scanner = scanner.map_err(io(&*self.storage, "read", &name))?;
         Ok(Open { base, gap: header.gap, next: base, scanner })
     }
 
-    fn damaged(&self, base: u64, offset: u64, what: &str) -> Error {
+    fn damage(&self, base: u64, offset: u64, what: &str) -> Damage {
         let path = self.storage.path().join(names::segment(base));
-        Error::Damaged(Damage { path, offset, what: what.into() })
+        Damage { path, offset, what: what.into() }
     }
 
     /// Reads the next batch. Returns whether there is one.
@@ -154,14 +158,18 @@ impl Reader {
             };
             let Some((offset, invalid)) = self.step(true)? else { return Ok(true) };
             match (bases.into_iter().find(|other| *other > base), invalid) {
-                // The end, or a batch that is being written.
-                (None, _) => return Ok(false),
-                (Some(_), Some(what)) => return Err(self.damaged(base, offset, what)),
+                (None, invalid) => {
+                    self.rest = invalid.map(|what| self.damage(base, offset, what));
+                    return Ok(false);
+                }
+                (Some(_), Some(what)) => {
+                    return Err(Error::Damaged(self.damage(base, offset, what)));
+                }
                 (Some(following), None) => {
                     let segment = self.segment(following)?;
                     if following != next && !segment.gap {
                         let what = format!("records before {following} are missing");
-                        return Err(self.damaged(base, offset, &what));
+                        return Err(Error::Damaged(self.damage(base, offset, &what)));
                     }
                     self.segment = Some(segment);
                 }

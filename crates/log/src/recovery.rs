@@ -22,7 +22,9 @@ pub struct Recovery {
 
 /// State of a log that is open for appending.
 pub(crate) struct Recovered {
-    pub(crate) segments: Vec<Segment>,
+    /// Segments before the last.
+    pub(crate) older: Vec<Segment>,
+    pub(crate) last: Segment,
     pub(crate) file: Box<dyn File>,
     pub(crate) clients: Clients,
     pub(crate) next: u64,
@@ -42,26 +44,22 @@ pub(crate) fn recover(storage: &Arc<dyn Storage>) -> Result<Recovered, Error> {
     if let Some(name) = unfinished {
         storage.remove(&name).map_err(io(storage, "remove", &name))?;
     }
-    let file = match segments.last_mut() {
-        Some(last) => {
-            let name = last.name.clone();
-            let file = storage.open(&name, false).map_err(io(storage, "open", &name))?;
+    let (last, file) = match segments.pop() {
+        Some(mut last) => {
+            let name = &last.name;
+            let file = storage.open(name, false).map_err(io(storage, "open", name))?;
             if let Some(torn) = &torn {
-                file.truncate(torn.offset).map_err(io(storage, "truncate", &name))?;
+                file.truncate(torn.offset).map_err(io(storage, "truncate", name))?;
                 last.length = torn.offset;
             }
-            persist(&*file, synced, last.length).map_err(io(storage, "sync", &name))?;
-            file
+            persist(&*file, synced, last.length).map_err(io(storage, "sync", name))?;
+            (last, file)
         }
-        None => {
-            let (segment, file) = create(storage, next, next)?;
-            segments.push(segment);
-            file
-        }
+        None => create(storage, next, next)?,
     };
     storage.sync_names().map_err(io(storage, "sync", ""))?;
     let recovery = Recovery { cut: torn, damaged_checkpoints };
-    Ok(Recovered { segments, file, clients, next, recovery })
+    Ok(Recovered { older: segments, last, file, clients, next, recovery })
 }
 
 /// Makes a file durable that was synced up to `synced`.

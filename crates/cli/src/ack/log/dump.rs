@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use purlin_lab::error::Problem;
-use purlin_log::{Error, Reader, Record};
+use purlin_log::{Error, Reader, Record, Summary};
 use serde_json::json;
 
 use crate::output::problem;
@@ -23,7 +23,7 @@ Fields of a line:
 
 Exit status:
   0  all messages were printed
-  1  a segment is damaged; the messages before were printed
+  1  the log is damaged; the messages before the first damage were printed
   2  the log cannot be read";
 
 #[derive(Debug, Args)]
@@ -69,7 +69,16 @@ pub(super) fn dump(options: &Dump) -> Result<u8, Problem> {
     while left > 0 {
         let record = match reader.next() {
             Ok(Some(record)) => record,
-            Ok(None) => break,
+            Ok(None) => {
+                if reader.rest().is_some()
+                    && let Some(damage) =
+                        Summary::of(&options.path).map_err(problem)?.damage.first()
+                {
+                    eprintln!("purlin: {damage}");
+                    status = 1;
+                }
+                break;
+            }
             Err(error @ Error::Damaged(_)) => {
                 eprintln!("purlin: {error}");
                 status = 1;

@@ -26,7 +26,8 @@ Exit status:
 
 const REPAIR_HELP: &str = "\
 The source is not changed. Messages keep their numbers, and each range that is left out is printed.
-Clients are not asked to send lost messages again: these were acknowledged.
+Clients are not asked to send lost messages again: these were acknowledged. If the command is
+interrupted, remove NEW and repeat it.
 
 Exit status:
   0  everything that is whole was copied
@@ -34,7 +35,7 @@ Exit status:
 
 const CONVERT_HELP: &str = "\
 The file is not changed. It has no checksums: conversion stops at the first byte that cannot be
-part of it.
+part of it. If the command is interrupted, remove NEW and repeat it.
 
 Exit status:
   0  the whole file was converted
