@@ -13,13 +13,16 @@ use crate::clients::Clients;
 use crate::confirmed;
 use crate::error::Error;
 use crate::format::batch::{self, LARGEST_BATCH};
-use crate::format::{checkpoint, names, section, segment};
+use crate::format::section::Section;
+use crate::format::{checkpoint, names, segment};
 use crate::options::Options;
 use crate::reader::Reader;
 use crate::record::{Block, Position};
 use crate::recovery::{Recovered, Recovery, create, recover, replace};
 use crate::storage::{File, Folder, Storage};
 
+/// Memory that is kept for the next batch, in bytes.
+const BUFFER: usize = 4 << 20;
 /// Checkpoints that are kept. WHY two: a damaged one is replaced by the one before.
 const CHECKPOINTS: usize = 2;
 
@@ -114,18 +117,13 @@ impl Log {
     /// been written then. After any other error the log has [failed](Error::Failed).
     pub fn commit(&mut self, blocks: &[Block<'_>], durable: bool) -> Result<(), Error> {
         self.check()?;
-        let mut batch = std::mem::take(&mut self.buffer);
-        batch.clear();
-        let result = match self.encode(blocks, &mut batch) {
-            Ok(records) => {
-                let written = self.write(&mut batch, records, durable);
-                self.note(written)
-            }
-            Err(error) => Err(error),
-        };
-        batch.shrink_to(4 << 20);
-        self.buffer = batch;
-        result
+        let sections = blocks.iter().map(Section::of).collect::<Result<Vec<_>, _>>()?;
+        let bytes = batch::HEADER as u64 + sections.iter().map(Section::length).sum::<u64>();
+        if bytes > u64::from(LARGEST_BATCH) {
+            return Err(Error::TooLarge { bytes });
+        }
+        let written = self.write(&sections, durable);
+        self.note(written)
     }
 
     /// Makes all batches durable.
@@ -181,39 +179,33 @@ impl Log {
         result
     }
 
-    /// Encodes blocks behind an empty header. Returns the number of records.
-    fn encode(&self, blocks: &[Block<'_>], out: &mut Vec<u8>) -> Result<u32, Error> {
-        let bytes = blocks.iter().map(|block| block.messages.len() as u64).sum::<u64>();
-        if bytes > u64::from(LARGEST_BATCH) {
-            return Err(Error::TooLarge { bytes });
+    /// Writes a batch, and syncs it if it is `durable`.
+    fn write(&mut self, sections: &[Section<'_>], durable: bool) -> Result<(), Error> {
+        self.buffer.clear();
+        self.buffer.resize(batch::HEADER, 0);
+        for section in sections {
+            section.encode(&mut self.buffer);
         }
-        out.resize(batch::HEADER, 0);
-        let mut records = 0;
-        for block in blocks {
-            records += section::encode(block, out)?;
-        }
-        let bytes = out.len() as u64;
-        if bytes > u64::from(LARGEST_BATCH) { Err(Error::TooLarge { bytes }) } else { Ok(records) }
-    }
-
-    /// Completes the header of a batch, writes it, and syncs it if it is `durable`.
-    fn write(&mut self, bytes: &mut [u8], records: u32, durable: bool) -> Result<(), Error> {
-        let (now, first) = (self.storage.now(), self.next);
-        self.rotate_if_due(bytes.len() as u64, now)?;
-        let (synced, marker) = (self.synced, self.last.marker);
-        let (header, body) = bytes.split_at_mut(batch::HEADER);
-        let length = body.len() as u32;
-        let body_crc = crc32c(body);
-        let of =
-            batch::Header { marker, length, records, first, synced, time: now, body: body_crc };
+        let (now, mut sequence) = (self.storage.now(), self.next);
+        self.rotate_if_due(self.buffer.len() as u64, now)?;
+        let (header, body) = self.buffer.split_at_mut(batch::HEADER);
+        let of = batch::Header {
+            marker: self.last.marker,
+            length: body.len() as u32,
+            records: sections.iter().map(|section| section.records).sum(),
+            first: self.next,
+            synced: self.synced,
+            time: now,
+            body: crc32c(body),
+        };
         header.copy_from_slice(&of.to_bytes());
-        let (offset, name) = (self.last.length, self.last.name.clone());
-        self.file.write(bytes, offset).map_err(io(&*self.storage, "write", &name))?;
-        self.last.length += bytes.len() as u64;
-        self.next += u64::from(records);
-        let mut sequence = first;
-        for section in section::decode(&bytes[batch::HEADER..], records).unwrap_or_default() {
-            self.clients.apply(&section, sequence);
+        let written = self.file.write(&self.buffer, self.last.length);
+        written.map_err(io(&*self.storage, "write", &self.last.name))?;
+        self.last.length += self.buffer.len() as u64;
+        self.buffer.shrink_to(BUFFER);
+        self.next += u64::from(of.records);
+        for section in sections {
+            self.clients.apply(section, sequence);
             sequence += u64::from(section.records);
         }
         self.clients.limit(self.options.clients);

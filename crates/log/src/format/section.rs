@@ -6,10 +6,12 @@ use crate::record::{Block, Client, Message, Messages, Refusal};
 
 const WITHOUT: u8 = 0;
 const SESSION: u8 = 1;
+/// Length of a section without refusals and messages in bytes.
+const FIXED: usize = 45;
 /// Length of a refusal in bytes.
-pub(crate) const REFUSAL: usize = 12;
+const REFUSAL: usize = 12;
 
-/// Decoded section.
+/// Block with the state of its client.
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
     pub(crate) client: Option<Client>,
@@ -20,29 +22,42 @@ pub(crate) struct Section<'a> {
     pub(crate) messages: Messages<'a>,
 }
 
-/// Appends a block. Returns the number of its messages.
-pub(crate) fn encode(block: &Block<'_>, out: &mut Vec<u8>) -> Result<u32, Error> {
-    let mut messages = Messages::new(block.messages);
-    let (mut records, mut newest) = (0_u32, 0);
-    for Message { id, .. } in &mut messages {
-        records += 1;
-        newest = newest.max(id);
+impl<'a> Section<'a> {
+    /// Returns the section of a block.
+    pub(crate) fn of(block: &Block<'a>) -> Result<Self, Error> {
+        let messages = Messages::new(block.messages);
+        let (mut rest, mut records, mut newest) = (messages.clone(), 0, 0);
+        for Message { id, .. } in &mut rest {
+            records += 1;
+            newest = newest.max(id);
+        }
+        if !rest.rest().is_empty() {
+            return Err(Error::Malformed);
+        }
+        newest = block.refused.iter().map(|refusal| refusal.id).fold(newest, u64::max);
+        let refused = block.refused.to_vec();
+        Ok(Self { client: block.client, newest, refused, records, messages })
     }
-    if !messages.rest().is_empty() {
-        return Err(Error::Malformed);
+
+    /// Returns the encoded length in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        (FIXED + REFUSAL * self.refused.len() + self.messages.rest().len()) as u64
     }
-    newest = block.refused.iter().map(|refusal| refusal.id).fold(newest, u64::max);
-    out.push(if block.client.is_some() { SESSION } else { WITHOUT });
-    let Client { id, epoch } = block.client.unwrap_or_default();
-    out.extend(id);
-    out.extend(epoch.to_le_bytes());
-    out.extend(newest.to_le_bytes());
-    out.extend((block.refused.len() as u32).to_le_bytes());
-    out.extend(records.to_le_bytes());
-    out.extend((block.messages.len() as u32).to_le_bytes());
-    refusals(block.refused, out);
-    out.extend_from_slice(block.messages);
-    Ok(records)
+
+    /// Appends the section.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        let Self { client, newest, refused, records, messages } = self;
+        out.push(if client.is_some() { SESSION } else { WITHOUT });
+        let Client { id, epoch } = client.unwrap_or_default();
+        out.extend(id);
+        out.extend(epoch.to_le_bytes());
+        out.extend(newest.to_le_bytes());
+        out.extend((refused.len() as u32).to_le_bytes());
+        out.extend(records.to_le_bytes());
+        out.extend((messages.rest().len() as u32).to_le_bytes());
+        refusals(refused, out);
+        out.extend_from_slice(messages.rest());
+    }
 }
 
 /// Appends refusals.
