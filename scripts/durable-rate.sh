@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# durable-rate.sh [FOLDER [OPTION...]]: rate of durable acks, beside the rate of a plain program that writes and syncs as
-# many batches of the same size. FOLDER is on the disk to measure, by default the target folder; the options go to
+# durable-rate.sh [FOLDER [OPTION...]]: rate of durable acks, and rate of a plain program that writes and syncs as many
+# batches of their average size. FOLDER is on the disk to measure, by default the target folder; the options go to
 # `purlin ack load`, by default --connections 4 --rounds 5 --messages 200000 --size 100.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

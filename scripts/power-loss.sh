@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # power-loss.sh [ROUNDS]: cuts the power under a program that appends durable messages to a log on ext4 on a loop device,
 # ROUNDS times, by default 20, and requires that every acknowledged message is there once and in order. With the
-# device mapper, dm-flakey drops what is written from a random moment on. Without it the image of the device is copied
-# while the program is stopped: what was not synced is not in it. Needs root.
+# device mapper, dm-flakey drops all writes after a random moment. Otherwise the image of the device is copied while the
+# program is stopped: the image lacks what was not synced. Needs root.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,7 +1,7 @@
 //! Random programs with crashes, power losses and errors of the storage, against a model.
 //!
-//! After each crash: every batch that was acknowledged as durable is there, once and in order, and
-//! what a client is told is what the log holds. A crash alone never damages a log.
+//! After each crash, the log holds every batch that was acknowledged as durable, once and in order, and
+//! the positions of clients agree with it. A crash alone never damages a log.
 
 use std::collections::BTreeMap;
 
@@ -173,7 +173,7 @@ impl Case {
         done
     }
 
-    /// Asks for a position. What a client is told must survive.
+    /// Asks for a position, which must survive from then on.
     fn ask(&mut self, log: &mut Log) -> Result<(), Error> {
         let id = [self.random.u8(1..4); 16];
         let told = log.position(id)?;
