@@ -14,7 +14,7 @@ test: ## every check and every test: format, lints, docs, house rules, unit, int
 check: ## the quick half of `make test`: format, house rules, lints, docs
 	@scripts/check.sh
 
-prove: ## loom, shuttle, differential tests, kills, sanitizers, fuzzing; ALL=1 runs unchanged ones too
+prove: ## loom, shuttle, differential tests, kills, faults of the log, sanitizers, fuzzing; ALL=1 runs unchanged ones too
 	@ALL=$(ALL) scripts/prove.sh
 
 fuzz: ## every fuzz target, SECONDS=20 each

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
-# kills, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in this target
-# folder; ALL=1 runs all.
+# kills, faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it
+# passed in this target folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -21,7 +21,7 @@ content() {
 
 # bounds: the variables that make a proof shorter or longer.
 bounds() {
-  echo "${ITERATIONS:-} ${LOOM_MAX_PREEMPTIONS:-} ${PROPTEST_CASES:-} ${PURLIN_TERMS:-}"
+  echo "${ITERATIONS:-} ${LOOM_MAX_PREEMPTIONS:-} ${PROPTEST_CASES:-} ${PURLIN_TERMS:-} ${PURLIN_LOG_CASES:-}"
 }
 
 # proof NAME TITLE CRATES COMMAND...: runs the command unless it has passed for the same sources.
@@ -43,7 +43,7 @@ core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
 nodes="$library crates/term crates/tls crates/dist-protocol crates/dist crates/differential"
 step "set-up: a C and C++ compiler, Erlang and PostgreSQL" scripts/install-missing.sh cc c++ erlc postgres
-proof features "lints: crates without their optional features" "$nodes crates/ack crates/observer" \
+proof features "lints: crates without their optional features" "$nodes crates/ack crates/log crates/observer" \
   scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
 proof shuttle "shuttle: the whole scheduler under thousands of schedules" "$core" scripts/test-shuttle.sh
@@ -53,11 +53,15 @@ proof spread "differential: programs over a node of each, whose connection is cu
   scripts/differential.sh --spread --seconds 40
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
 proof kills "kills: 50 random ones of server, clients and database; the database has each message once" \
-  "$library crates/ack examples/postgres" scripts/test-kills.sh 50
+  "$library crates/ack crates/log examples/postgres" scripts/test-kills.sh 50
+proof log "log: 2000 random programs with power losses and errors, and 2000 damaged logs" crates/log \
+  env PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-2000}" cargo test --locked --quiet -p purlin-log --test it
+proof log-mistakes "log: planted mistakes are caught" crates/log env PURLIN_LOG_CASES=500 scripts/mutate-log.sh
+proof power-loss "log: power losses on a loop device" crates/log scripts/power-loss.sh
 proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
 # WHY not all modules: the others add a minute and little concurrency.
 proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \
   scripts/tsan.sh bounds_stress calls crowd links_and_monitors messages stress timers
-proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/lab crates/timing contenders/protocol fuzz" \
+proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/log crates/lab crates/timing contenders/protocol fuzz" \
   scripts/fuzz.sh 3 --dev
 if [ "$all_ran" = 1 ]; then passed "every proof"; else passed "every proof that runs here"; fi

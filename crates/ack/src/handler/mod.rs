@@ -9,7 +9,7 @@
 //! | `batch` | batch passed to a handler |
 //! | `count` | discards messages; the server counts them |
 //! | `to_process` | sends messages to a process |
-//! | `file` | appends messages to a file |
+//! | `file` | appends messages to a log on disk |
 
 mod batch;
 mod count;
@@ -23,7 +23,7 @@ use purlin::ExitReason;
 
 pub use self::batch::{Batch, Block, Session};
 pub use self::count::Count;
-pub use self::file::{File, OpenError};
+pub use self::file::{Converted, File, OpenError, convert};
 pub use self::to_process::{HandedBatch, ToProcess};
 use crate::wire::Refusal;
 use crate::wire::session::Level;

@@ -20,15 +20,14 @@ use crate::common::{
 use purlin::Node;
 use purlin_ack::client::Builder;
 use purlin_ack::client::outbox::Window;
-use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::Server;
-use purlin_ack::session::{Level, NAME, Opening};
+use purlin_ack::session::{Level, Opening};
 use purlin_ack::verifier::AckVerifier;
 use purlin_ack::wire::SizeOrder;
 use socket2::{Domain, Socket, Type};
 
-/// Environment variables: the file of the server, and its listening address.
+/// Environment variables: the log of the server, and its listening address.
 const STORE: &str = "PURLIN_ACK_STORE";
 const AT: &str = "PURLIN_ACK_AT";
 const MESSAGES: u64 = 5000;
@@ -57,13 +56,9 @@ fn server(at: SocketAddr, store: &Path) -> (Program, SocketAddr) {
     (server, address)
 }
 
-/// Returns the ids and payloads in a file, without openings.
+/// Returns the ids and the numbers in a log.
 fn stored(store: &Path) -> Vec<(u64, u64)> {
-    let bytes = fs::read(store).expect("it is there");
-    let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
-    let number = |payload: &[u8]| u64::from_le_bytes(payload.try_into().expect("a number"));
-    let messages = frames.filter(|frame| frame.id != NAME);
-    messages.map(|frame| (frame.id.number(), number(frame.payload))).collect()
+    common::stored(store).iter().map(|record| (record.id, common::number(record))).collect()
 }
 
 fn somewhere(name: &str) -> PathBuf {
@@ -110,7 +105,7 @@ fn acknowledged_messages_survive_kills_and_none_is_stored_twice() {
         sending.join().expect("it ends");
     }
     let stored = stored(&store);
-    fs::remove_file(&store).expect("it is there");
+    fs::remove_dir_all(&store).expect("it is there");
     assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
 }
 
@@ -158,7 +153,7 @@ fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> 
     });
     running.kill();
     let stored = stored(&store);
-    fs::remove_file(&store).expect("it is there");
+    fs::remove_dir_all(&store).expect("it is there");
     stored
 }
 

@@ -18,14 +18,12 @@ use std::thread;
 use crate::common::programs::{self, Program};
 use crate::common::{runtime, start, until, untimed, untimed_client, untimed_server};
 use purlin::Node;
-use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::{Builder, Server};
-use purlin_ack::session::{Level, NAME};
+use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::SizeOrder;
 
-/// Environment variables: the file of the first process, from which the name of the second's file
+/// Environment variables: the log of the first process, from which the name of the second's log
 /// is derived, and the strategy.
 const STORE: &str = "PURLIN_ACK_STORE";
 const STRATEGY: &str = "PURLIN_ACK_STRATEGY";
@@ -34,7 +32,7 @@ fn second(store: &Path) -> PathBuf {
     store.with_extension("second")
 }
 
-/// Starts a server. Also returns the node of its file writer.
+/// Starts a server. Also returns the node of its writer process.
 fn serving<F>(builder: Builder<F>, store: &Path) -> (common::Running, Node) {
     let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
     let node = Node::builder().workers(1).build().expect("a node starts");
@@ -79,13 +77,11 @@ fn the_second_program() {
     println!("second {}", server.drain().messages);
 }
 
-/// Returns the payloads in a file, without openings, and removes it.
+/// Returns the numbers in a log, and removes it.
 fn stored(path: &Path) -> Vec<u64> {
-    let bytes = fs::read(path).expect("it is there");
-    fs::remove_file(path).expect("it is there");
-    let number = |payload: &[u8]| u64::from_le_bytes(payload.try_into().expect("a number"));
-    let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
-    frames.filter(|frame| frame.id != NAME).map(|frame| number(frame.payload)).collect()
+    let stored = common::stored(path).iter().map(common::number).collect();
+    fs::remove_dir_all(path).expect("it is there");
+    stored
 }
 
 /// Connects repeatedly, sends a few numbers each time, and returns the acknowledged ones.

@@ -1,18 +1,20 @@
 //! `purlin ack serve`: arguments and implementation.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use purlin::{Node, Pid, Process, spawn};
-use purlin_ack::handler::{Count, File, HandedBatch, ToProcess};
+use purlin_ack::handler::{Count, File, HandedBatch, OpenError, ToProcess};
 use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
 use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
 use super::forward::{Forwarding, GatewayRef, Target};
+use super::log::LogSettings;
 use crate::logging::Logging;
 use crate::output::{main_process_ended, print, problem, with_counters};
 use crate::shutdown::shutdown_signal;
@@ -22,9 +24,10 @@ const HELP: &str = "\
 Examples:
   purlin ack serve
       the five servers of 2015 on ports 8001 to 8005 of 127.0.0.1, and best on 8006
-  purlin ack serve --strategy best --listen 0.0.0.0:9000 --handler file messages.bin
-      one server on all interfaces that appends all messages to a file; a client's
-      session selects the meaning of its acks: received, handled or durable
+  purlin ack serve --strategy best --listen 0.0.0.0:9000 --handler file messages
+      one server on all interfaces that appends all messages to a log in the folder
+      messages; a client's session selects the meaning of its acks: received, handled
+      or durable
   purlin ack serve --strategy sync-ack --listen 127.0.0.1:0
       on a free port, which is printed
   purlin ack serve --strategy best --forward sink@shop@127.0.0.1 --cookie secret
@@ -35,7 +38,7 @@ Examples:
 
 Handlers:
   count      count the messages
-  file PATH  append the messages to a file as received
+  file PATH  append the messages to a log in a folder; see purlin ack log
   process    send the messages to a process, one block at a time
 
 Connections closed at a limit or for an error, refused sessions and failures of handlers are
@@ -47,7 +50,7 @@ messages that they have read, and print their counters.
 Exit status:
   0  stopped by a signal after all messages that were read have been acknowledged
   1  another node ended the main process of this one
-  2  invalid arguments, or the command cannot listen or join the cluster";
+  2  invalid arguments, the command cannot listen or join the cluster, or the log is damaged";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -67,6 +70,9 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     forwarding: Forwarding,
+
+    #[command(flatten)]
+    log: LogSettings,
 
     /// Set the ack level of best for clients without a session; the other strategies always use
     /// received
@@ -232,7 +238,7 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let node = builder.build().map_err(problem)?;
     let on = node.clone();
     let served = node.try_block_on(async move |_: Process<()>| {
-        let handler = handler.start(&on, &options.forwarding).await?;
+        let handler = handler.start(&on, &options).await?;
         run(&on, &options, addresses, &handler, tls).await
     });
     node.stop_blocking();
@@ -280,15 +286,17 @@ async fn run(
 }
 
 impl HandlerOption {
-    async fn start(self, node: &Node, forwarding: &Forwarding) -> Result<RunningHandler, Problem> {
+    async fn start(self, node: &Node, options: &Serve) -> Result<RunningHandler, Problem> {
         Ok(match self {
             Self::Count => RunningHandler::Count,
             Self::File(path) => {
-                let file = File::open(node, path);
-                RunningHandler::File(file.map_err(problem)?)
+                let file = File::open_with(node, &path, options.log.options());
+                RunningHandler::File(file.map_err(|error| not_opened(&error, &path))?)
             }
             Self::Process => RunningHandler::Process(spawn(sink)),
-            Self::Forward(to) => RunningHandler::Forward(forwarding.start(&to, node).await?),
+            Self::Forward(to) => {
+                RunningHandler::Forward(options.forwarding.start(&to, node).await?)
+            }
         })
     }
 }
@@ -315,6 +323,15 @@ impl RunningHandler {
             }
         }
     }
+}
+
+/// Says what to do about a log that cannot be opened.
+fn not_opened(error: &OpenError, path: &Path) -> Problem {
+    if !error.is_damage() {
+        return problem(error);
+    }
+    let path = path.display();
+    Problem::new(format!("{error}; to copy what is whole run `purlin ack log repair {path} NEW`"))
 }
 
 /// Receives blocks and acknowledges them.

@@ -10,8 +10,7 @@ use std::process::Output;
 use crate::support::purlin;
 use crate::support::running::Running;
 use crate::support::serving::Serving;
-use purlin_ack::frames::Frames;
-use purlin_ack::wire::SizeOrder;
+use purlin_log::Reader;
 
 fn load(folder: &Path, strategy: &str, address: &str, words: &[&str]) -> Output {
     let few = ["--rounds", "2", "--messages", "500"];
@@ -49,7 +48,7 @@ fn all_six_servers_serve_and_print_their_counters_at_the_end() {
 }
 
 #[test]
-fn a_session_of_any_level_stores_its_messages_in_a_file() {
+fn a_session_of_any_level_stores_its_messages_in_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "file", "kept"];
     let mut serving = Serving::start(folder.path(), &words);
@@ -59,9 +58,9 @@ fn a_session_of_any_level_stores_its_messages_in_a_file() {
         assert_eq!(output.status.code(), Some(0), "{level}: {}", stderr(&output));
     }
     assert_eq!(serving.end("-INT").0, Some(0));
-    let kept = std::fs::read(folder.path().join("kept")).unwrap();
-    let frames = Frames::new(&kept, SizeOrder::Little, u32::MAX);
-    assert_eq!(frames.filter(|frame| frame.payload == b"hello").count(), 3000);
+    let mut kept = Reader::open(folder.path().join("kept"), 0).unwrap();
+    let records = std::iter::from_fn(|| kept.next().unwrap());
+    assert_eq!(records.filter(|record| record.payload == b"hello").count(), 3000);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod ack_forward;
 mod ack_load;
+mod ack_log;
 mod ack_serve;
 mod ack_tls;
 mod advise;

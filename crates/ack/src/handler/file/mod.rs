@@ -1,46 +1,50 @@
-//! Handler that appends messages to a file.
+//! Handler that appends messages to a log on disk.
 //!
-//! One process of the node owns the file, for all connections. A handler sends it blocks and waits
-//! for the reply. The process writes all blocks in its mailbox with one write, and with one sync if
-//! one of them is [durable](crate::wire::session::Level::Durable), so the cost of a sync per client falls
+//! One process of the node owns the log, for all connections. A handler sends it blocks and waits for
+//! the reply. The process writes all blocks in its mailbox as one batch, and syncs it if one of them is
+//! [durable](crate::wire::session::Level::Durable): group commit. The cost of a sync per client falls
 //! with the number of clients.
 //!
 //! | module | role |
 //! |---|---|
-//! | `writer` | process that owns the file |
-//! | `contents` | index of the file |
+//! | `writer` | process that owns the log |
+//! | `convert` | conversion of the single file that earlier versions wrote |
 //!
-//! COST: an allocation, a copy and a call per batch.
+//! COST: an allocation, a copy, a checksum and a call per batch.
 
-mod contents;
+mod convert;
 mod writer;
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{ExitReason, Node, Pid, SpawnOptions};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use purlin_log::{Client, LARGEST_BATCH, Log, Options, Recovery};
 
-use self::contents::Contents;
-use self::writer::{Mail, Writer};
-use super::{Batch, Handler, Stored, Unhandled};
+pub use self::convert::{Converted, convert};
+use self::writer::{Block, Mail, Writer};
+use super::{Batch, Handler, Session, Stored, Unhandled};
 use crate::wire::session::Level;
+use crate::wire::{Head, Reason, Refusal, SizeOrder};
 
-/// Appends messages to a file in the format id, little-endian size, payload.
+/// Largest payload that is stored; a larger one is refused.
 ///
-/// Where the client changes, the opening of the new client's session is written before its messages
-/// (see `docs/ack/protocol.md`), with zeros for a client without a session. After a restart this
-/// tells what is stored of each client. The handler fails on a message that could be mistaken for
-/// an opening, which closes its connection. An incomplete message at the end of the file, left by a
-/// crash during a write, is truncated when the file is opened. Otherwise the file is truncated only
-/// after a failed write, and it is not read again.
+/// WHY half: further blocks are written in the same batch.
+const LARGEST_PAYLOAD: usize = LARGEST_BATCH as usize / 2;
+
+/// Appends messages to a log: a folder of segments with checksums.
 ///
-/// Clones write to the same file. The file is locked exclusively: a program that takes over from
-/// another can open it once that program has ended.
+/// The position of each client is stored with its messages, so that a session continues after a
+/// restart. Messages that were acknowledged as durable are there after a power loss; a torn end, left
+/// by a crash, is cut off when the log is opened. A log whose synced bytes are damaged is not opened,
+/// and nothing in it is changed. After a failed write or sync all further messages fail until the log
+/// is opened again. [`Reader`](purlin_log::Reader) reads the messages.
+///
+/// Clones write to the same log. It is locked exclusively: a program that takes over from another can
+/// open it once that program has ended.
 ///
 /// ```
 /// use purlin_ack::handler::File;
@@ -55,18 +59,28 @@ use crate::wire::session::Level;
 ///     .start(&node)
 ///     .await?;
 /// # server.drain().await;
-/// # std::fs::remove_file(path)?;
+/// # std::fs::remove_dir_all(path)?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct File(Pid<Mail>);
+pub struct File {
+    writer: Pid<Mail>,
+    recovery: Arc<Recovery>,
+}
 
-/// Why a file cannot be opened for appending.
+/// Why a log cannot be opened for appending.
 #[derive(Debug)]
 pub struct OpenError {
     path: PathBuf,
-    error: io::Error,
+    error: purlin_log::Error,
+}
+
+impl OpenError {
+    /// Returns whether the log is damaged.
+    pub fn is_damage(&self) -> bool {
+        matches!(self.error, purlin_log::Error::Damaged(_))
+    }
 }
 
 impl fmt::Display for OpenError {
@@ -82,51 +96,76 @@ impl std::error::Error for OpenError {
 }
 
 impl File {
-    /// Opens a file, creating it if necessary, and indexes its contents. The writer process lives
-    /// as long as the node: drain the server before stopping the node.
+    /// Opens a log with the default options, creating it if necessary. The writer process lives as
+    /// long as the node: drain the server before stopping the node.
     ///
     /// Blocks the thread while it reads.
     ///
     /// # Errors
-    /// Returns [`OpenError`] if the file cannot be opened, read or truncated, if it is locked by
-    /// another opener, or if the node has no capacity for the process.
+    /// Returns [`OpenError`] if the log is damaged, cannot be read or written, or is locked by another
+    /// opener, if `path` is a file, or if the node has no capacity for the process.
     pub fn open(node: &Node, path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_with(node, path, Options::default())
+    }
+
+    /// Opens a log with these options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        node: &Node,
+        path: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let failed = |error| OpenError { path: path.to_owned(), error };
-        let options = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let mut file = options.map_err(failed)?;
-        lock(&file).map_err(failed)?;
-        let contents = Contents::of(&mut file).map_err(failed)?;
-        file.set_len(contents.length()).map_err(failed)?;
-        let writer = Writer::new(file, contents);
-        let options = SpawnOptions::new().blocking();
-        let spawned = node.spawn_opt(options, move |me| writer.run(me));
-        let writer = spawned.map_err(|error| failed(io::Error::other(error.to_string())))?;
-        Ok(Self(writer))
+        let other = |error| {
+            let (action, path) = ("open", path.to_owned());
+            failed(purlin_log::Error::Io { action, path, error })
+        };
+        if path.is_file() {
+            let hint = "it is a file, and not the folder of a log; \
+                `purlin ack log convert` converts a file of an earlier version";
+            return Err(other(io::Error::other(hint)));
+        }
+        let log = Log::open(path, options).map_err(failed)?;
+        Self::start(node, log).map_err(other)
     }
-}
 
-/// WHY: opening truncates an incomplete message, which another process may be writing.
-fn lock(file: &fs::File) -> io::Result<()> {
-    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        Errno::WOULDBLOCK => io::Error::other("it is open already, in this program or another"),
-        error => error.into(),
-    })
+    /// Starts the writer process of a log.
+    fn start(node: &Node, log: Log) -> io::Result<Self> {
+        let recovery = Arc::new(log.recovery().clone());
+        if let Some(cut) = &recovery.cut {
+            let (bytes, offset, file) = (cut.bytes, cut.offset, cut.path.display());
+            let zeros = if cut.zeros { ", all of them zeros," } else { "" };
+            tracing::warn!(
+                "cut {bytes} bytes{zeros} off the end of {file} at byte {offset}: they were never synced"
+            );
+        }
+        for name in &recovery.damaged_checkpoints {
+            tracing::warn!("the checkpoint {name} is damaged; an earlier one is used, or the log");
+        }
+        let writer = Writer::new(log);
+        let spawned = node.spawn_opt(SpawnOptions::new().blocking(), move |me| writer.run(me));
+        let writer = spawned.map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Self { writer, recovery })
+    }
+
+    /// Returns what opening the log has found and done.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
 }
 
 impl Handler for File {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
-        if contents::looks_like_opening(&batch) {
-            return Err(Unhandled::Failed(ExitReason::shutdown_with(
-                "a message whose id begins as an opening's cannot be stored",
-            )));
-        }
-        let block = batch.take();
+        let (block, refused) = block(&batch, LARGEST_PAYLOAD);
         // WHY no timeout: a slow disk slows the clients down, and a failing disk reports an error.
-        let stored = self.0.call_timeout(|reply| Mail::Store(block, reply), Duration::MAX).await;
-        match stored {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Unhandled::Failed(ExitReason::error("the file cannot be written"))),
+        let stored = self.writer.call_timeout(|reply| Mail::Store(block, reply), Duration::MAX);
+        match stored.await {
+            Ok(Ok(())) if refused.is_empty() => Ok(()),
+            Ok(Ok(())) => Err(Unhandled::Refused(refused)),
+            Ok(Err(failed)) => Err(Unhandled::Failed(ExitReason::error(failed))),
             Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),
         }
     }
@@ -136,45 +175,36 @@ impl Handler for File {
     }
 
     async fn stored(&mut self, client: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
-        let asked = self.0.call_timeout(|reply| Mail::Stored(client, reply), Duration::MAX).await;
-        asked.map_err(ExitReason::error)
+        let asked = self.writer.call_timeout(|reply| Mail::Stored(client, reply), Duration::MAX);
+        asked.await.map_err(ExitReason::error)?.map_err(ExitReason::error)
     }
+}
+
+/// Returns the block to store for a batch, and the refusals of messages with a payload over the limit.
+fn block(batch: &Batch<'_>, largest: usize) -> (Block, Vec<Refusal>) {
+    let (mut messages, mut refused) = (Vec::new(), Vec::new());
+    if batch.order() == SizeOrder::Little && batch.bytes().len() <= largest {
+        messages.extend_from_slice(batch.bytes());
+    } else {
+        for frame in batch.frames() {
+            if frame.payload.len() > largest {
+                refused.push(Refusal { id: frame.id.number(), reason: Reason::TOO_LARGE });
+                continue;
+            }
+            // The payload was received with a 32-bit size.
+            let size = frame.payload.len() as u32;
+            messages.extend(Head { id: frame.id, size }.to_bytes(SizeOrder::Little));
+            messages.extend_from_slice(frame.payload);
+        }
+    }
+    let client = batch.session().map(|Session { client: id, epoch }| Client { id, epoch });
+    let durable = batch.level() == Level::Durable;
+    let stored = refused
+        .iter()
+        .map(|refusal| purlin_log::Refusal { id: refusal.id, reason: refusal.reason.0 });
+    let block = Block { client, messages, refused: stored.collect(), durable };
+    (block, refused)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::handler::Session;
-    use crate::wire::frames::summarize;
-    use crate::wire::{Head, Id, SizeOrder};
-
-    #[test]
-    fn stored_position_includes_queued_writes_and_file_is_locked() {
-        let path = std::env::temp_dir().join(format!("purlin-ack-asked-{}", std::process::id()));
-        let node = Node::builder().workers(1).build().expect("a node starts");
-        let file = File::open(&node, &path).expect("it can be written");
-        let session = Session { client: [7; 16], epoch: 1 };
-        let (mut one, mut other) = (file.clone(), file);
-        let stored = node.block_on(async move |_: purlin::Process<()>| {
-            let mut stored = Vec::new();
-            for id in 0..100_u64 {
-                let bytes = Head { id: Id::from(id), size: 0 }.to_bytes(SizeOrder::Little);
-                let found = summarize(&bytes, SizeOrder::Little, 0);
-                let batch = Batch::new(&bytes, found, SizeOrder::Little, Level::Handled);
-                let batch = batch.of(session, Level::Handled);
-                // Both requests are in the mailbox before either is answered.
-                let (handled, asked) =
-                    tokio::join!(one.handle(batch), other.stored(session.client));
-                handled.expect("it is written");
-                stored.push(asked.expect("the writer lives").map(|stored| stored.newest));
-            }
-            stored
-        });
-        assert!(stored.into_iter().eq((0..100).map(Some)));
-
-        let line = File::open(&node, &path).expect_err("it is locked").to_string();
-        assert!(line.ends_with(": it is open already, in this program or another"), "{line}");
-        node.stop_blocking();
-        std::fs::remove_file(path).expect("it is there");
-    }
-}
+mod tests;

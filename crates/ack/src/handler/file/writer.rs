@@ -1,29 +1,50 @@
-//! Process that owns the file.
+//! Process that owns the log.
 //!
 //! It may block its thread and serves nothing else. It drains its mailbox up to [`TOGETHER`] bytes,
-//! writes the blocks with one write, and then replies to all senders. If a write fails, the file is
-//! truncated to its previous length and the senders are notified. If the truncation fails too, the
-//! end of the file cannot be trusted, and the process ends.
-
-use std::fs::File;
-use std::io::{self, Write as _};
+//! commits the blocks as one batch, and then replies to all senders. After a failed write or sync the
+//! log refuses further batches, and the process replies with the error.
 
 use purlin::{Exit, ExitReason, Process, Reply};
+use purlin_log::{Client, Log, Position};
 
-use super::contents::Contents;
-use crate::handler::{Block, Stored};
-use crate::wire::session::Level;
+use crate::handler::Stored;
+use crate::wire::{Reason, Refusal};
 
-/// Target size of a write in bytes; the last block may exceed it.
+/// Target size of a batch in bytes; the last block may exceed it.
 const TOGETHER: usize = 4 << 20;
+
+/// Why a block was not stored, or a position cannot be determined.
+#[derive(Clone, Debug)]
+pub(super) struct NotStored(String);
+
+impl std::fmt::Display for NotStored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the messages cannot be stored: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotStored {}
+
+/// Reply to a request.
+type Answer<T> = Reply<Result<T, NotStored>>;
+
+/// Messages of one client.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) client: Option<Client>,
+    /// Messages with little-endian sizes.
+    pub(super) messages: Vec<u8>,
+    pub(super) refused: Vec<purlin_log::Refusal>,
+    pub(super) durable: bool,
+}
 
 /// Requests to the writer.
 #[derive(Debug)]
 pub(super) enum Mail {
-    /// Stores a block. The reply is whether it was stored.
-    Store(Block, Reply<bool>),
+    /// Stores a block.
+    Store(Block, Answer<()>),
     /// Asks for the stored position of a client.
-    Stored([u8; 16], Reply<Option<Stored>>),
+    Stored([u8; 16], Answer<Option<Stored>>),
     /// An exit signal.
     Exit(Exit),
 }
@@ -36,73 +57,100 @@ impl From<Exit> for Mail {
 
 /// State of the writer.
 pub(super) struct Writer {
-    file: File,
-    contents: Contents,
-    /// Bytes to be written, and the replies that wait for the write.
-    bytes: Vec<u8>,
-    wait: Vec<Reply<bool>>,
-    /// Queries for stored positions, answered after the next write.
+    log: Log,
+    /// Blocks to be committed, and the replies that wait for the commit.
+    blocks: Vec<Block>,
+    wait: Vec<Answer<()>>,
+    /// Queries for stored positions, answered after the next commit.
     ///
     /// WHY after: the old connection of the client may have been killed while its messages were in
     /// this mailbox. Answered earlier, the client would send them again.
-    asked: Vec<([u8; 16], Reply<Option<Stored>>)>,
+    asked: Vec<([u8; 16], Answer<Option<Stored>>)>,
+    /// Whether the failure of the log has been logged.
+    failed: bool,
 }
 
 impl Writer {
-    pub(super) fn new(file: File, contents: Contents) -> Self {
-        Self { file, contents, bytes: Vec::new(), wait: Vec::new(), asked: Vec::new() }
+    pub(super) fn new(log: Log) -> Self {
+        let (blocks, wait, asked) = (Vec::new(), Vec::new(), Vec::new());
+        Self { log, blocks, wait, asked, failed: false }
     }
 
     /// Runs the writer process.
-    pub(super) async fn run(mut self, mut me: Process<Mail>) -> Result<ExitReason, io::Error> {
+    pub(super) async fn run(
+        mut self,
+        mut me: Process<Mail>,
+    ) -> Result<ExitReason, purlin_log::Error> {
         me.trap_exit(true);
         loop {
             let mut mail = Some(me.receive().await);
-            let (mut last, mut durable, mut told) = (None, false, None);
+            let (mut bytes, mut told) = (0, None);
             while let Some(now) = mail {
                 match now {
                     Mail::Store(block, reply) => {
-                        last = Some(self.contents.append(&block.batch(), last, &mut self.bytes));
-                        durable |= block.level() == Level::Durable;
+                        bytes += block.messages.len();
+                        self.blocks.push(block);
                         self.wait.push(reply);
                     }
                     Mail::Stored(client, reply) => self.asked.push((client, reply)),
                     Mail::Exit(exit) => told = Some(exit.reason),
                 }
-                mail = if self.bytes.len() < TOGETHER { me.try_receive() } else { None };
+                mail = if bytes < TOGETHER { me.try_receive() } else { None };
             }
-            self.write(durable)?;
-            for (client, reply) in self.asked.drain(..) {
-                reply.send(self.contents.stored(client));
-            }
+            self.commit();
+            self.answer();
             if let Some(reason) = told {
-                self.file.sync_all()?;
+                self.log.close()?;
                 return Ok(reason);
             }
         }
     }
 
-    /// Writes the collected bytes and replies to the senders.
-    fn write(&mut self, durable: bool) -> io::Result<()> {
-        if self.wait.is_empty() {
-            return Ok(());
+    /// Commits the collected blocks and replies to the senders.
+    fn commit(&mut self) {
+        if self.blocks.is_empty() {
+            return;
         }
-        let sync = |file: &File| if durable { file.sync_data() } else { Ok(()) };
-        let written = self.file.write_all(&self.bytes).and_then(|()| sync(&self.file));
-        match &written {
-            Ok(()) => {
-                self.contents.see(&self.bytes);
-            }
-            Err(error) => {
-                tracing::error!(%error, "messages could not be stored");
-                self.file.set_len(self.contents.length())?;
-            }
-        }
+        let durable = self.blocks.iter().any(|block| block.durable);
+        let blocks: Vec<_> = self.blocks.iter().map(Block::borrow).collect();
+        let committed = self.log.commit(&blocks, durable);
+        let committed = self.logged(committed);
         for wait in self.wait.drain(..) {
-            wait.send(written.is_ok());
+            wait.send(committed.clone());
         }
-        self.bytes.clear();
-        self.bytes.shrink_to(TOGETHER);
-        Ok(())
+        self.blocks.clear();
     }
+
+    /// Answers the queries for stored positions.
+    fn answer(&mut self) {
+        for (client, reply) in std::mem::take(&mut self.asked) {
+            let position = self.log.position(client);
+            reply.send(self.logged(position).map(|position| position.map(stored)));
+        }
+    }
+
+    /// Logs the first failure.
+    fn logged<T>(&mut self, result: Result<T, purlin_log::Error>) -> Result<T, NotStored> {
+        result.map_err(|error| {
+            if !self.failed {
+                tracing::error!(%error, "messages cannot be stored until the log is opened again");
+            }
+            self.failed = true;
+            NotStored(error.to_string())
+        })
+    }
+}
+
+impl Block {
+    fn borrow(&self) -> purlin_log::Block<'_> {
+        let Self { client, messages, refused, .. } = self;
+        purlin_log::Block { client: *client, messages, refused }
+    }
+}
+
+fn stored(position: Position) -> Stored {
+    let Position { epoch, newest, refused } = position;
+    let refused = refused.into_iter();
+    let refusal = |purlin_log::Refusal { id, reason }| Refusal { id, reason: Reason(reason) };
+    Stored { epoch, newest, refused: refused.map(refusal).collect() }
 }

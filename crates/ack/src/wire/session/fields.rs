@@ -13,7 +13,7 @@ pub const ANSWER: usize = HEAD + 17;
 pub const WIDEST: u32 = 1 << 20;
 
 /// Returns the version byte if `id` is the name of a session of any version.
-pub(crate) fn version(id: Id) -> Option<u8> {
+pub(super) fn version(id: Id) -> Option<u8> {
     let [name @ .., version] = id.0;
     let [known @ .., _] = NAME.0;
     (name == known).then_some(version)

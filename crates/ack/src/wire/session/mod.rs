@@ -26,6 +26,5 @@ mod fields;
 mod opening;
 
 pub use answer::{Answer, BadAnswer, Opened, Status};
-pub(crate) use fields::version;
 pub use fields::{ANSWER, NAME, OPENING, WIDEST};
 pub use opening::{BadOpening, Level, Opening};

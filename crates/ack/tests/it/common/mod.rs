@@ -12,6 +12,7 @@ pub(crate) mod programs;
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -26,6 +27,7 @@ use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::verifier::{self, AckVerifier};
 use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
+use purlin_log::{Reader, Record};
 pub(crate) use purlin_polling::{HANG, until};
 use socket2::{Domain, Socket, Type};
 use tokio::sync::Semaphore;
@@ -53,6 +55,17 @@ pub(crate) fn untimed_server() -> Builder<fn(SocketAddr) -> Count> {
 pub(crate) fn untimed_client(to: impl ToString) -> client::Builder {
     let builder = client::Client::builder(to.to_string()).backoff(SOON);
     builder.connect_within(NEVER).silence(NEVER).patience(NEVER)
+}
+
+/// Returns the messages in a log.
+pub(crate) fn stored(log: &Path) -> Vec<Record> {
+    let mut reader = Reader::open(log, 0).expect("it is there");
+    std::iter::from_fn(|| reader.next().expect("it is whole")).collect()
+}
+
+/// Returns the number that is a message's payload.
+pub(crate) fn number(record: &Record) -> u64 {
+    u64::from_le_bytes(record.payload[..].try_into().expect("a number"))
 }
 
 /// Runs the test for all cases in parallel: each spends most of its time waiting for the server's

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# mutate-log.sh [NAME...]: plants a mistake in the log, or these mistakes, one at a time in a copy of the crate, runs its
+# tests, and prints the tests that fail. Ends with status 1 if a mistake is not caught.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+find_cargo
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+copy=$target/log-mistakes
+output=$target/log-mistakes.out
+# WHY 500: enough for every mistake, with a margin of ten.
+export PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-500}" RUST_BACKTRACE=0
+
+# Each mistake: a name, a file of crates/log/src, and a change in the language of sed. A change that matches nothing is an
+# error.
+mistakes=(
+  "no sync of a batch|log.rs|s/self\.file\.sync()\.map_err/Ok(()).map_err/"
+  "sync after the acknowledgement|log.rs|s/if durable { self.sync_file() } else { Ok(()) }/if durable { self.durable.store(self.next, Ordering::Release) } Ok(())/"
+  "no sync of a segment's header|recovery.rs|/\"write\", &name/,/sync_names/s/file\.sync()/Ok(())/"
+  "no sync of the names of segments|recovery.rs|/\"sync\", &name/,/LENGTH/s/storage\.sync_names()/Ok(())/"
+  "no checksum of a body|format/batch.rs|s/crc32c(body) == self\.body/true/"
+  "no checksum of a header|format/batch.rs|s/&& fields\.u32()? == crc32c(&bytes\[\.\.HEADER - 4\])//"
+  "cutting at damage|analysis.rs|s/if durable > offset || found {/if false {/"
+  "going on after a failure|log.rs|s/self\.failed\.get_or_insert(error\.to_string());/let _ = error;/"
+  "checkpoint before the sync|log.rs|/fn rotate(/,/create(/s/self\.sync_file()?;//"
+  "checkpoint not atomic|recovery.rs|/pub(crate) fn replace/,\$s/storage\.create(writing)/storage.create(name)/;/pub(crate) fn replace/,\$s/storage\.rename(writing, name)/Ok(())/"
+  "checkpoint not synced before its name|recovery.rs|/pub(crate) fn replace/,\$s/file\.sync()/Ok(())/"
+  "wrong base after a rotation|log.rs|s/let (base, previous) = (self\.next, self\.last\.base);/let (base, previous) = (self.next + 1, self.last.base);/"
+  "removal before the confirmation|log.rs|s/if !due || following\.base > confirmed {/if !due || following.base > confirmed.saturating_add(9) {/"
+  "no second write of what a failed sync left|recovery.rs|s/while offset < length {/while offset < offset.min(length) {/"
+  "position not synced|log.rs|/pub fn position/,/clients\.get/s/self\.sync()?;/self.check()?;/"
+  "synced bytes not recorded|log.rs|s/synced: self\.synced,/synced: 0,/"
+  "state of a client not restored|analysis.rs|s/self\.clients\.apply(&section, sequence);//"
+)
+
+tests() {
+  timeout 600 cargo test --manifest-path "$copy/Cargo.toml" -p purlin-log --locked --test it \
+    --target-dir "$target/mutations-log" >"$output" 2>&1
+}
+
+rm -rf "$copy"
+mkdir -p "$copy"
+cp -r Cargo.toml Cargo.lock crates contenders "$copy"
+if ! tests; then
+  echo "the tests of crates/log fail as it is: see $output" >&2
+  exit 1
+fi
+missed=0
+for mistake in "${mistakes[@]}"; do
+  IFS='|' read -r name file change <<<"$mistake"
+  # WHY: a change may contain the separator.
+  change=${mistake#"$name|$file|"}
+  if [ $# -gt 0 ] && ! printf '%s\n' "$@" | grep -qxF "$name"; then continue; fi
+  path=$copy/crates/log/src/$file
+  sed -i "$change" "$path"
+  if cmp -s "$path" "crates/log/src/$file"; then
+    echo "$name: the change does not apply to crates/log/src/$file" >&2
+    exit 2
+  fi
+  if tests; then
+    verdict="NOT CAUGHT"
+    missed=1
+  elif grep -q '^error: could not compile' "$output"; then
+    verdict="does not compile"
+    missed=1
+  else
+    verdict="caught by $(sed -n 's/^test \([a-z_:]*\) \.\.\. FAILED$/\1/p' "$output" | paste -sd ' ')"
+  fi
+  printf '%s: %s\n' "$name" "$verdict"
+  cp "crates/log/src/$file" "$path"
+done
+exit "$missed"
