@@ -81,15 +81,16 @@ impl Builder {
     }
 
     /// Sets the client's identity for sessions: 16 bytes that no other client has. Random by
-    /// default.
+    /// default. Keep it secret: without client certificates, any program that knows it can take the
+    /// session over.
     #[must_use]
     pub fn identity(mut self, client: [u8; 16]) -> Self {
         self.client = Some(client);
         self
     }
 
-    /// Sets the epoch, which must increase with each start of the client. Defaults to the time of
-    /// day in nanoseconds.
+    /// Sets the epoch, which must increase with each start of the client, and may be one day ahead
+    /// of the server's clock. Defaults to the time of day in nanoseconds.
     #[must_use]
     pub fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = Some(epoch);

@@ -22,6 +22,7 @@ pub(crate) enum Event {
     SlowReader,
     Insecure,
     HandlerFailed,
+    HandlerKilled,
     MessageRefused,
     SessionRefused,
     OverBudget,
@@ -69,7 +70,9 @@ impl EventLog {
             return tracing::debug!(%peer, %what, "{event:?}");
         };
         match event {
-            Event::HandlerFailed => tracing::error!(%peer, suppressed, "{what}"),
+            Event::HandlerFailed | Event::HandlerKilled => {
+                tracing::error!(%peer, suppressed, "{what}")
+            }
             Event::IdleTimeout => tracing::info!(%peer, suppressed, "{what}"),
             _ => tracing::warn!(%peer, suppressed, "{what}"),
         }

@@ -145,14 +145,16 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Kills the holder for which this connection waits, once.
-    pub(crate) fn kill_holder(&self) {
+    /// Kills the holder for which this connection waits. Returns `false` if it was killed before.
+    pub(crate) fn kill_holder(&self) -> bool {
         if let Some(connections) = self.sessions.lock().connected.get_mut(&self.client)
             && connections.holder.number != self.number
             && !std::mem::replace(&mut connections.holder.killed, true)
         {
             connections.holder.process.exit(ExitReason::Kill);
+            return true;
         }
+        false
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::handle_batch::missing_bytes;
 use crate::connection::close_reason::CloseReason;
+use crate::connection::event_log::Event;
 use crate::connection::reader::{Amount, Reader};
 use crate::connection::session_table::SessionTable;
 use crate::connection::sessions::{Presence, Wait};
@@ -99,7 +100,7 @@ async fn open<H: Handler>(
     }
     let (presence, wait) = shared.sessions.enter(client, reader.process().pid(), now());
     if let Some(wait) = wait
-        && !becomes_holder(reader, &presence, wait, shared.limits.drain).await
+        && !becomes_holder(reader, &presence, wait, peer, shared).await
     {
         return refuse(reader, Status::BUSY).await;
     }
@@ -138,20 +139,25 @@ async fn open<H: Handler>(
     Ok(Handshake { session, level, peer, newest, over_budget: false, _presence: presence })
 }
 
-/// Waits until the client's older connection has ended, and kills it after `patience`. Returns
-/// `false` if it does not end within twice that time, or if a newer connection displaces this one.
+/// Waits until the client's older connection has ended, and kills it after the shutdown timeout.
+/// Returns `false` if it does not end within twice that time, or if a newer connection displaces
+/// this one.
 async fn becomes_holder(
     reader: &mut Reader,
     presence: &Presence,
     wait: Wait,
-    patience: Duration,
+    peer: SocketAddr,
+    shared: &Shared,
 ) -> bool {
-    let Wait { mut turn, asked_at } = wait;
+    let (Wait { mut turn, asked_at }, patience) = (wait, shared.limits.drain);
     let kill_at = asked_at.saturating_add(patience);
     if let Some(turn) = reader.within(kill_at.saturating_sub(now()), &mut turn).await {
         return turn.is_ok();
     }
-    presence.kill_holder();
+    if presence.kill_holder() {
+        let what = "killed the older connection of a session, whose handler has not finished";
+        shared.counters.events.log(Event::HandlerKilled, &peer, &what);
+    }
     // WHY a second timeout: a handler that never awaits would block this connection forever.
     let give_up_at = kill_at.saturating_add(patience);
     let turn = reader.within(give_up_at.saturating_sub(now()), turn).await;

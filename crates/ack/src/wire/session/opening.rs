@@ -41,7 +41,7 @@ impl Level {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Client identifier: 16 bytes that no other client has.
+    /// Client identifier: 16 secret bytes that no other client has.
     pub client: [u8; 16],
     /// Epoch, increased by a client that restarts its numbering.
     pub epoch: u64,
