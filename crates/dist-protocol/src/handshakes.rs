@@ -88,7 +88,7 @@ impl<T: Send + 'static> Handshakes<T> {
         true
     }
 
-    /// Waits for the end of a handshake. Waits forever if there is none.
+    /// Waits for the end of a handshake. Never returns if no handshake is in progress.
     ///
     /// *Cancellation*: no outcome is lost.
     pub(crate) async fn next(&mut self) -> Ended<T> {

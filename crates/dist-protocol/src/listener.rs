@@ -139,7 +139,7 @@ fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
         // WHY: otherwise the system's configuration decides whether IPv4 is included.
         socket.set_only_v6(false)?;
     }
-    // As `std` does: the port of a node that has ended is free at once.
+    // As `std` does: a restarted node can bind its port at once.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
