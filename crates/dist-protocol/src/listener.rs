@@ -17,7 +17,7 @@ use tracing::warn;
 use crate::connect::{HANDSHAKE_TIMEOUT, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Caller, Established, LocalNode, Verdict};
-use crate::handshakes::{Ended, Handshakes};
+use crate::handshakes::Handshakes;
 use crate::log_limit::LogLimit;
 use crate::name::NodeName;
 use crate::stream::{Stream, Transport};
@@ -106,9 +106,9 @@ impl Listener {
         loop {
             tokio::select! {
                 ended = self.handshakes.next() => match ended {
-                    Ended::Done(Some(accepted)) => return accepted,
-                    Ended::Dropped(Some(caller)) => return Accepted::Failed(caller),
-                    Ended::Done(None) | Ended::Dropped(None) => {}
+                    Ok(Some(accepted)) => return accepted,
+                    Err(Some(caller)) => return Accepted::Failed(caller),
+                    Ok(None) | Err(None) => {}
                 },
                 came = self.socket.accept(), if self.handshakes.has_place() => match came {
                     Ok((socket, from)) => self.start(socket, from),
