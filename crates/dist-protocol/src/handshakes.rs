@@ -35,15 +35,6 @@ struct Handshake {
     dropped: bool,
 }
 
-/// Outcome of a handshake.
-#[derive(Debug)]
-pub(crate) enum Ended<T> {
-    /// Its task has returned.
-    Done(T),
-    /// It was dropped or has panicked, after the peer had sent this name.
-    Dropped(Option<NodeName>),
-}
-
 impl<T: Send + 'static> Handshakes<T> {
     pub(crate) fn new() -> Self {
         Self { tasks: JoinSet::new(), all: Vec::new() }
@@ -88,10 +79,11 @@ impl<T: Send + 'static> Handshakes<T> {
         true
     }
 
-    /// Waits for the end of a handshake. Waits forever if there is none.
+    /// Waits for the end of a handshake. Returns the result of its task or, if it was dropped or has panicked, the name
+    /// that its peer had sent. Never returns if no handshake is in progress.
     ///
     /// *Cancellation*: no outcome is lost.
-    pub(crate) async fn next(&mut self) -> Ended<T> {
+    pub(crate) async fn next(&mut self) -> Result<T, Option<NodeName>> {
         let Some(ended) = self.tasks.join_next_with_id().await else {
             return std::future::pending().await;
         };
@@ -101,15 +93,12 @@ impl<T: Send + 'static> Handshakes<T> {
         };
         let place = self.all.iter().position(|one| one.task.id() == id);
         let handshake = place.map(|place| self.all.remove(place));
-        match ended {
-            Ok((_, done)) => Ended::Done(done),
-            Err(error) => {
-                if error.is_panic() {
-                    warn!("a handshake has panicked");
-                }
-                Ended::Dropped(handshake.and_then(|one| one.caller.get().cloned()))
+        ended.map(|(_, result)| result).map_err(|error| {
+            if error.is_panic() {
+                warn!("a handshake has panicked");
             }
-        }
+            handshake.and_then(|one| one.caller.get().cloned())
+        })
     }
 }
 
@@ -149,7 +138,7 @@ mod tests {
         }
         for _ in 1..MAX_PER_ADDRESS {
             assert!(all.start(own, |_| pending()));
-            assert!(matches!(all.next().await, Ended::Dropped(None)));
+            assert!(matches!(all.next().await, Err(None)));
         }
         let open: Vec<_> = all.all.iter().filter(|one| !one.dropped).collect();
         assert!(open[0].caller.get().is_some(), "it has sent its name");
@@ -171,7 +160,7 @@ mod tests {
         assert!(all.has_place());
         assert!(all.start(address("10.2.0.1"), |_| pending()));
         assert!(!all.has_place(), "until the task of the oldest has ended");
-        assert!(matches!(all.next().await, Ended::Dropped(Some(dropped)) if dropped == name));
+        assert!(matches!(all.next().await, Err(Some(dropped)) if dropped == name));
         assert!(all.has_place());
     }
 
@@ -184,7 +173,7 @@ mod tests {
             let _ = caller.set(other);
             panic!("a fault in a handshake");
         });
-        assert!(matches!(all.next().await, Ended::Dropped(Some(dropped)) if dropped == name));
+        assert!(matches!(all.next().await, Err(Some(dropped)) if dropped == name));
         assert!(all.all.is_empty() && all.tasks.is_empty());
     }
 

@@ -17,7 +17,7 @@ use tracing::warn;
 use crate::connect::{HANDSHAKE_TIMEOUT, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Caller, Established, LocalNode, Verdict};
-use crate::handshakes::{Ended, Handshakes};
+use crate::handshakes::Handshakes;
 use crate::log_limit::LogLimit;
 use crate::name::NodeName;
 use crate::stream::{Stream, Transport};
@@ -106,9 +106,9 @@ impl Listener {
         loop {
             tokio::select! {
                 ended = self.handshakes.next() => match ended {
-                    Ended::Done(Some(accepted)) => return accepted,
-                    Ended::Dropped(Some(caller)) => return Accepted::Failed(caller),
-                    Ended::Done(None) | Ended::Dropped(None) => {}
+                    Ok(Some(accepted)) => return accepted,
+                    Err(Some(caller)) => return Accepted::Failed(caller),
+                    Ok(None) | Err(None) => {}
                 },
                 came = self.socket.accept(), if self.handshakes.has_place() => match came {
                     Ok((socket, from)) => self.start(socket, from),
@@ -139,7 +139,7 @@ fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
         // WHY: otherwise the system's configuration decides whether IPv4 is included.
         socket.set_only_v6(false)?;
     }
-    // As `std` does: the port of a node that has ended is free at once.
+    // As `std` does: a restarted node can bind its port at once.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;

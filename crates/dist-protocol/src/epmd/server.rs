@@ -23,7 +23,7 @@ use tracing::{info, warn};
 
 use crate::epmd::client::TIMEOUT;
 use crate::epmd::codec::{Alive, Request, write_alive, write_names, write_port};
-use crate::handshakes::{Ended, Handshakes};
+use crate::handshakes::Handshakes;
 use crate::listener::Listener;
 use crate::log_limit::LogLimit;
 
@@ -120,17 +120,17 @@ async fn serve(socket: TcpListener, names: Shared) {
         tokio::select! {
             Some(_) = registered.join_next() => {}
             ended = requests.next() => match ended {
-                Ended::Done(Some((stream, node))) if !is_here(&stream) => {
+                Ok(Some((stream, node))) if !is_here(&stream) => {
                     drop(stream);
                     if let Some(times) = strangers.count() {
                         let Alive { alive, .. } = node;
                         warn!(alive, times, "a node of another machine wants to register with epmd");
                     }
                 }
-                Ended::Done(Some((stream, node))) if registered.len() < MAX_NODES => {
+                Ok(Some((stream, node))) if registered.len() < MAX_NODES => {
                     registered.spawn(register(stream, node, Arc::clone(&names)));
                 }
-                Ended::Done(_) | Ended::Dropped(_) => {}
+                _ => {}
             },
             came = socket.accept(), if requests.has_place() => match came {
                 Ok((stream, from)) => {

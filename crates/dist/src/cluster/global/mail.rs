@@ -5,7 +5,7 @@ use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 use tokio::sync::oneshot;
 
-use crate::cluster::rpc::call;
+use crate::cluster::rpc::gen_call;
 
 /// Message type of the server.
 #[derive(Debug, Message)]
@@ -34,7 +34,7 @@ pub(super) enum Mail {
 }
 
 /// Message type of a local process that calls servers.
-pub(super) type ClientMail = call::ClientMail<Job>;
+pub(super) type ClientMail = gen_call::ClientMail<Job>;
 
 /// Message from the server to the locker.
 #[derive(Debug)]

@@ -4,23 +4,14 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Down, ExitReason, Message, Pid, Process, receive};
+use purlin::{ExitReason, Pid, Process, receive};
 use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::rpc::gen_call::GenCall;
+use crate::cluster::rpc::gen_call::{ClientMail, GenCall};
 use crate::cluster::rpc::rex;
-
-/// Message type of a local process that calls remote servers; `J` is the type of its local messages.
-#[derive(Debug, Message)]
-pub(in crate::cluster) enum ClientMail<J = Infallible> {
-    Term(Term),
-    #[from]
-    Down(Down),
-    Job(J),
-}
 
 /// The reason why a call to a remote process returned no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,6 +1,9 @@
 //! `gen_server:call` on the wire: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`; and
-//! `gen_server:cast`: `{'$gen_cast', Request}`.
+//! `gen_server:cast`: `{'$gen_cast', Request}`. And the message type of processes that call.
 
+use std::convert::Infallible;
+
+use purlin::{Down, Message};
 use purlin_term::{Pid, Term};
 
 /// A call from a remote process.
@@ -63,4 +66,13 @@ pub(crate) fn cast(mut term: Term) -> Result<Term, Term> {
         return Ok(std::mem::replace(cast, Term::NIL));
     }
     Err(term)
+}
+
+/// Message type of a local process that calls remote servers; `J` is the type of its local messages.
+#[derive(Debug, Message)]
+pub(in crate::cluster) enum ClientMail<J = Infallible> {
+    Term(Term),
+    #[from]
+    Down(Down),
+    Job(J),
 }

@@ -29,7 +29,7 @@ pub(crate) fn value(answer: Term) -> Result<Term, Term> {
     }
 }
 
-/// Who is answered, and in which form.
+/// The caller, and the form of its answer.
 enum Caller {
     /// A `gen_server` call, answered by `{Tag, Result}`.
     Gen(GenCall),

@@ -234,8 +234,7 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        let (function, request) = ((module, function, arguments), self.core().ids.monitor());
-        PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, None).await
+        self.spawn_by(None, on, (module, function, arguments)).await
     }
 
     /// Spawns a process on another node, linked to the caller from its start, as `spawn_link` does. Cancellation and
@@ -251,8 +250,16 @@ impl Cluster {
         function: &str,
         arguments: Vec<Term>,
     ) -> Result<Pid<Term>, NotSpawned> {
-        let (function, request) = ((module, function, arguments), self.core().ids.monitor());
-        let by = Some((me.id(), "link"));
+        self.spawn_by(Some((me.id(), "link")), on, (module, function, arguments)).await
+    }
+
+    async fn spawn_by(
+        &self,
+        by: Option<(ProcessId, &'static str)>,
+        on: &NodeName,
+        function: (&str, &str, Vec<Term>),
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let request = self.core().ids.monitor();
         PendingProxy::new(self.core(), on, false)?.ask(self, on, function, request, by).await
     }
 
