@@ -1,7 +1,6 @@
 //! `purlin ack serve`: arguments and implementation.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
