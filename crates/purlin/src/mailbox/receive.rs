@@ -58,7 +58,7 @@ impl<M: Send + 'static> Process<M> {
             let fetched = || std::iter::from_fn(|| mailbox.receive_fetched());
             let mut waiting: Vec<M> = fetched().collect();
             // One fetch: messages that arrive during the flush are not waited for.
-            if mailbox.fetch(false, |signal| handle_signal(me, signal)) > 0 {
+            if mailbox.fetch(false, move |signal| handle_signal(me, signal)) > 0 {
                 waiting.extend(fetched());
             }
             waiting
@@ -118,7 +118,7 @@ impl<M: Send + 'static> Process<M> {
 
 /// Takes the oldest message and handles the signals before it.
 fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<M> {
-    me.mailbox().receive(|signal| handle_signal(me, signal))
+    me.mailbox().receive(move |signal| handle_signal(me, signal))
 }
 
 /// Future returned by [`Process::receive`].

@@ -69,7 +69,7 @@ impl<M: Send + 'static> Scan<'_, M> {
 }
 
 fn examine_next<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<(M, Examined<M>)> {
-    me.mailbox().examine_next(|signal| handle_signal(me, signal))
+    me.mailbox().examine_next(move |signal| handle_signal(me, signal))
 }
 
 /// Receives the oldest message that matches an arm; the others stay, in order (R1).

@@ -165,7 +165,7 @@ fn begin<M: Send + 'static, E: MaybeBound>(me: InTurn<'_, ErlangTypes, M>) -> Tu
 
 #[inline(never)]
 fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
-    let added = me.mailbox().fetch_within_bound(|signal| handle_signal(me, signal));
+    let added = me.mailbox().fetch_within_bound(move |signal| handle_signal(me, signal));
     let (mail, exit, suspended) = me.local(|local| {
         let mail = if added > 0 { local.take_mail() } else { None };
         (mail, local.exit(), local.waits().1)

@@ -126,17 +126,20 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// Receives the oldest message, from the inbox if the save queue is empty.
     #[inline]
     pub fn receive(self, handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> Option<M> {
-        if let Some(message) = self.receive_fetched() {
-            return Some(message);
-        }
-        let inbox = &self.base().inbox;
-        // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
-        let single = |contention: *mut Contention| unsafe { inbox.take_single(&mut *contention) };
-        match self.base().contention.with_mut(single) {
-            SingleTake::Message(header) => Some(self.opened(header)),
-            SingleTake::Nothing => None,
-            SingleTake::Others => self.receive_several(handle_signal),
-        }
+        let (base, fetched) = (self.base(), self.save_queue(SaveQueue::pop));
+        let header = if let Some(header) = fetched {
+            base.remove_waiting();
+            header
+        } else {
+            // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
+            let single = |now: *mut Contention| unsafe { base.inbox.take_single(&mut *now) };
+            match base.contention.with_mut(single) {
+                SingleTake::Message(header) => header,
+                SingleTake::Nothing => return None,
+                SingleTake::Others => return self.receive_several(handle_signal),
+            }
+        };
+        Some(self.opened(header))
     }
 
     /// WHY a separate function: the common cases then save few registers.
