@@ -61,7 +61,7 @@
 //! | `rpc/` | calls of servers and exported functions, outgoing and incoming |
 //! | `alias.rs`, `logs.rs` | aliases; forwarding of log events to subscribed nodes |
 //! | `proxy/` | outgoing: proxies, and their transport to the wire |
-//! | `net_kernel/` | how connections are established: connection table, hosts, cookies; node changes |
+//! | `net_kernel/` | how connections are established: hosts, cookies; node changes |
 //! | `handle.rs`, `core.rs` | [`Cluster`], and the state that all handles share |
 //! | `links/`, `connection.rs` | one connection, with its links and monitors |
 //! | `ids.rs`, `reason.rs` | conversion of ids and exit reasons |
