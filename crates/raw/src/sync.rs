@@ -4,30 +4,25 @@
 #[cfg(loom)]
 pub(crate) use loom::{
     cell::UnsafeCell,
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread,
 };
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread,
 };
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread, thread_local,
+    thread_local,
 };
 
 /// Declares thread-locals of shuttle, whose threads all run on one OS thread.

@@ -132,9 +132,9 @@ unsafe fn end(base: NonNull<Base>) {
     // node core.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
     // SAFETY: by the contract.
-    if unsafe { node_core.try_vacate(cell.slot) } {
+    if let Some(references) = unsafe { node_core.try_vacate(cell.slot) } {
         // SAFETY: by the contract; the process has left its table.
-        unsafe { leave(base) }
+        unsafe { leave(base, references) }
     } else {
         // SAFETY: by the contract.
         unsafe { end_slowly(base) }
@@ -150,20 +150,20 @@ unsafe fn end_slowly(base: NonNull<Base>) {
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
     // SAFETY: by the contract; the process has left its table before `leave`.
     unsafe {
-        node_core.vacate(cell.slot);
-        leave(base);
+        let references = node_core.vacate(cell.slot);
+        leave(base, references);
     }
 }
 
 /// # Safety
-/// As for [`end`], and the process has left its table.
+/// As for [`end`], and the process has left its table, whose `references` are the caller's.
 #[inline(always)]
-unsafe fn leave(base: NonNull<Base>) {
-    // SAFETY: the table's reference, now this thread's, keeps the cell alive.
+unsafe fn leave(base: NonNull<Base>, references: u32) {
+    // SAFETY: the table's references, now this thread's, keep the cell alive.
     let cell = unsafe { base.as_ref() };
     let turn = cell.turn.load(Ordering::Relaxed);
-    let own = 1 + u32::from(turn & HANDLE_DROPPED != 0);
-    // SAFETY: this thread holds the table's reference and, with `HANDLE_DROPPED`, that of the
+    let own = references + u32::from(turn & HANDLE_DROPPED != 0);
+    // SAFETY: this thread holds the table's references and, with `HANDLE_DROPPED`, that of the
     // handle.
     let (references, alone) = unsafe { deferred_rc::take_deferred(base, own) };
     let waiting = cell.waiting.load(Ordering::Relaxed);
