@@ -3,10 +3,10 @@
 //!
 //! Pointer and number are one word. A look-up in progress is a reference to the item that is counted
 //! here instead of in the item: it begins and ends with one compare-and-swap of the word. The thread
-//! that empties the entry takes the number with the pointer. These references then count in the
-//! item, where the table gives up that many fewer of its own [`TABLE_REFERENCES`], and a look-up that
-//! finds the entry changed at its end releases its reference there. So no thread waits for another,
-//! which may be preempted and have a lower priority.
+//! that empties the entry takes the number with the pointer. Each of these look-ups then owns one of
+//! the [`TABLE_REFERENCES`] that the item counted for the table, and releases it when it finds the
+//! entry changed at its end. So no thread waits for another, which may be preempted and have a lower
+//! priority.
 
 use std::ptr::{self, NonNull};
 
