@@ -36,7 +36,7 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, MutexGuard, Ordering};
 use crate::table::entry::{Entry, Item};
 use crate::table::slot_cache::{BATCH, SlotCache};
 
@@ -168,6 +168,11 @@ impl<T: Item> Table<T> {
         }
     }
 
+    fn lock_vacant(&self) -> MutexGuard<'_, Vec<u32>> {
+        // WHY: no code panics while the list is locked, so it is always consistent.
+        self.vacant.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[inline]
     fn entry(&self, index: u32) -> Option<&Entry<T>> {
         let (chunk, offset) = locate(index);
@@ -211,36 +216,29 @@ impl<T: Item> Table<T> {
     }
 
     /// [`Table::reserve`] for a thread without a cache.
-    #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
-        let slot_cache = SlotCache::new();
-        // SAFETY: the cache is used here only.
-        unsafe {
-            let reserved = self.reserve(&slot_cache);
-            self.hand_back_all(&slot_cache);
-            reserved
-        }
+        let mut vacant = self.lock_vacant();
+        let index = vacant.pop().or_else(|| self.extend())?;
+        Some(Reserved(self.known(index)))
     }
 
     /// [`Table::vacate`] for a thread without a cache.
     ///
     /// # Safety
     /// The caller owns the slot and gives it up.
-    #[cold]
+    #[must_use]
     pub unsafe fn vacate_one(&self, slot: Slot) -> u32 {
-        let slot_cache = SlotCache::new();
-        // SAFETY: by the contract; the cache is used here only.
-        unsafe {
-            let references = self.vacate(&slot_cache, slot);
-            self.hand_back_all(&slot_cache);
-            references
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
+            self.lock_vacant().push(entry.index);
         }
+        references
     }
 
     /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
     #[cold]
     fn refill(&self, slot_cache: &SlotCache<T>) -> Option<*const Entry<T>> {
-        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vacant = self.lock_vacant();
         while slot_cache.len() < self.batch.max(1) {
             let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
             slot_cache.push(self.known(index));
@@ -255,7 +253,7 @@ impl<T: Item> Table<T> {
     /// As for [`Table::reserve`].
     #[cold]
     unsafe fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
-        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vacant = self.lock_vacant();
         // SAFETY: as in `reserve_cached`.
         slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
@@ -303,23 +301,31 @@ impl<T: Item> Table<T> {
     /// As for [`Table::reserve`], and the caller owns the slot and gives it up.
     #[must_use]
     pub unsafe fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> u32 {
-        // SAFETY: by the contract.
-        if let Some(references) = unsafe { self.try_vacate(slot_cache, slot) } {
-            return references;
-        }
-        let entry = self.known(slot.index());
-        let references = entry.empty();
-        let Some(next) = slot.generation().checked_add(1) else { return references };
-        entry.generation.store(next, Ordering::Relaxed);
-        slot_cache.push(entry);
-        if slot_cache.len() > 2 * self.batch {
-            // SAFETY: by the contract.
-            unsafe { self.hand_back(slot_cache, self.batch) };
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
+            slot_cache.push(entry);
+            if slot_cache.len() > 2 * self.batch {
+                // SAFETY: by the contract.
+                unsafe { self.hand_back(slot_cache, self.batch) };
+            }
         }
         references
     }
 
-    /// [`Table::vacate`] if the cache has room and the generation is not the last one.
+    /// Empties a slot. Returns the number of references taken over, and the entry unless its
+    /// generation was the last one.
+    #[inline(always)]
+    fn empty(&self, slot: Slot) -> (u32, Option<&Entry<T>>) {
+        let entry = self.known(slot.index());
+        let references = entry.empty();
+        let reusable = slot.generation() < u32::MAX;
+        if reusable {
+            entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
+        }
+        (references, reusable.then_some(entry))
+    }
+
+    /// [`Table::vacate`] if the cache has room.
     ///
     /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
     ///
@@ -327,13 +333,13 @@ impl<T: Item> Table<T> {
     /// As for [`Table::vacate`].
     #[inline(always)]
     pub(crate) unsafe fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> Option<u32> {
-        if slot.generation() == u32::MAX || slot_cache.len() >= 2 * self.batch {
+        if slot_cache.len() >= 2 * self.batch {
             return None;
         }
-        let entry = self.known(slot.index());
-        let references = entry.empty();
-        entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
-        slot_cache.push(entry);
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
+            slot_cache.push(entry);
+        }
         Some(references)
     }
 

@@ -61,7 +61,6 @@ impl<T: Item> Entry<T> {
     }
 
     /// Calls `visit` with the item, if there is one. The item is not freed meanwhile.
-    #[inline]
     pub(super) fn visit<R>(&self, visit: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
         let item = self.begin()?;
         let seen = visit(item);
@@ -73,7 +72,6 @@ impl<T: Item> Entry<T> {
     }
 
     /// Begins a look-up. Returns `None` if the entry is vacant.
-    #[inline]
     fn begin(&self) -> Option<NonNull<T>> {
         let mut word = self.item.load(Ordering::Relaxed);
         loop {
@@ -93,7 +91,6 @@ impl<T: Item> Entry<T> {
 
     /// Ends a look-up. Returns `false` if the item has left the entry: the caller then holds a
     /// reference.
-    #[inline]
     fn end(&self, item: NonNull<T>) -> bool {
         let mut word = self.item.load(Ordering::Relaxed);
         // INVARIANT: the entry holds another item, or none, if this one has left it. It cannot have

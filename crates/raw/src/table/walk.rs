@@ -48,14 +48,12 @@ impl<T: Item> Table<T> {
 
     /// Returns how many slots are filled, reserved or in a slot cache. The result may be stale.
     pub fn taken(&self) -> u32 {
-        let vacant = self.vacant.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
-        self.used().saturating_sub(vacant as u32)
+        self.used().saturating_sub(self.lock_vacant().len() as u32)
     }
 }
 
 impl<T> Entry<T> {
     /// Prefetches the beginning of the item.
-    #[inline]
     fn fetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
