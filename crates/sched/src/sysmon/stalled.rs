@@ -139,6 +139,10 @@ impl StalledThreads {
     pub(crate) fn len(&self) -> usize {
         self.threads.len()
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
 }
 
 impl HandOffs {
@@ -262,7 +266,7 @@ mod tests {
         }
         assert!(hand_offs.now().is_empty());
         stalled.update(began);
-        assert_eq!(stalled.len(), 0);
+        assert!(stalled.is_empty());
     }
 
     /// Returns the niceness of a thread: field 19 of its `stat`, proc(5).

@@ -14,8 +14,8 @@
 //!
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
 //! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time
-//! thread, if the program may have one, so that it does not have to wait for a processor: while it rests, while all workers
-//! are busy, while detached threads compute or are in their grace period, while a worker may be
+//! thread, if the program may have one, so that it does not have to wait for a processor: while it
+//! rests, while all workers are busy, while detached threads compute or are in their grace period, while a worker may be
 //! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
 //! program.
 //!
@@ -159,7 +159,9 @@ impl Sysmon {
         let shared = Arc::clone(&self.launcher.shared);
         // WHY: detached threads run although all workers sleep, and the resident memory is theirs.
         let rests = move || shared.idle.resting() && shared.hand_offs.now().is_empty();
-        if self.stalled.len() == 0 && trim::is_due() {
+        // WHY not `rests`: sysmon waits for no thread that reads the records.
+        let at_rest = self.launcher.shared.idle.resting() && self.stalled.is_empty();
+        if at_rest && trim::is_due() {
             // If the thread cannot be started, the trim waits for the next rest.
             let _ = self.launcher.spawn_thread("trim", move || trim::trim(rests));
         }
@@ -329,8 +331,8 @@ impl Sysmon {
         self.launcher.shared.timers.fire_overdue(now);
     }
 
-    /// Makes sysmon a real-time thread if it may be one, or an ordinary one. WHY not always real-time: such a thread
-    /// wakes on the processor where it slept, although another may be idle.
+    /// Makes sysmon a real-time thread if it may be one, or an ordinary one. WHY not always
+    /// real-time: such a thread wakes on the processor where it slept, although another may be idle.
     fn set_realtime(&mut self, realtime: bool) {
         let realtime = realtime && self.priorities == OsPriorities::Realtime;
         if std::mem::replace(&mut self.realtime, realtime) != realtime {
