@@ -256,61 +256,54 @@ mod tests {
         waiting.join().expect("it only waits");
     }
 
+    /// Fields of the kernel's line about the calling thread, proc(5), numbered from 1. The name before
+    /// them is in brackets.
     #[cfg(target_os = "linux")]
-    #[test]
-    fn lowered_thread_has_a_higher_niceness_and_is_never_raised() {
-        // Field 19 of the kernel's line about a thread: its niceness.
-        fn nice(thread: ThreadId) -> i32 {
-            let path = format!("/proc/self/task/{}/stat", thread.number());
-            let line = std::fs::read_to_string(path).expect("the thread lives");
-            let rest = line.rsplit_once(')').expect("a name in brackets").1;
-            rest.split_whitespace().nth(16).and_then(|nice| nice.parse().ok()).expect("a number")
-        }
-        let (usual, often, lowered, twice) = std::thread::spawn(|| {
-            let own = ThreadId::current();
-            let usual = nice(own);
-            ThreadId::set_short_slices();
-            let often = nice(own);
-            own.lower_priority();
-            let lowered = nice(own);
-            own.lower_priority();
-            (usual, often, lowered, nice(own))
-        })
-        .join()
-        .expect("it only reads");
-        let nicer = |by: i32| 19.min(usual + by);
-        assert_eq!((often, lowered, twice), (usual, nicer(10), nicer(20)));
-    }
-
-    /// Fields 40 and 41 of the kernel's line about this thread: real-time priority and policy. The
-    /// name before them ends with `)`.
-    #[cfg(target_os = "linux")]
-    fn priority_and_policy() -> (String, String) {
+    fn fields<const N: usize>(numbers: [usize; N]) -> [i32; N] {
         let path = format!("/proc/self/task/{}/stat", ThreadId::current().number());
         let line = std::fs::read_to_string(path).expect("the thread lives");
         let rest = line.rsplit_once(')').expect("a name in brackets").1;
-        let mut fields = rest.split_whitespace().skip(37).map(str::to_owned);
-        fields.next().zip(fields.next()).expect("so many fields")
+        let field = |number: usize| rest.split_whitespace().nth(number - 3)?.parse().ok();
+        numbers.map(|number| field(number).expect("a number"))
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn lowered_thread_has_a_higher_niceness_and_is_never_raised() {
+        let seen = std::thread::spawn(|| {
+            let own = ThreadId::current();
+            let nice = || fields([19]);
+            let usual = nice();
+            ThreadId::set_short_slices();
+            let often = nice();
+            own.lower_priority();
+            let lowered = nice();
+            own.lower_priority();
+            (usual, often, lowered, nice())
+        });
+        let ([usual], often, lowered, twice) = seen.join().expect("it only reads");
+        let nicer = |by: i32| [19.min(usual + by)];
+        assert_eq!((often, lowered, twice), ([usual], nicer(10), nicer(20)));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn real_time_thread_spawns_ordinary_threads_and_reverts() {
-        let before = priority_and_policy();
+        const PRIORITY_AND_POLICY: [usize; 2] = [40, 41];
+        let before = fields(PRIORITY_AND_POLICY);
         let seen = std::thread::spawn(|| {
             ThreadId::set_realtime(true);
-            let itself = priority_and_policy();
-            let begun = std::thread::spawn(priority_and_policy).join();
+            let itself = fields(PRIORITY_AND_POLICY);
+            let begun = std::thread::spawn(|| fields(PRIORITY_AND_POLICY)).join();
             ThreadId::set_realtime(false);
-            let after = priority_and_policy();
+            let after = fields(PRIORITY_AND_POLICY);
             ThreadId::set_realtime(true);
-            assert_eq!(priority_and_policy(), itself, "as often as it likes");
+            assert_eq!(fields(PRIORITY_AND_POLICY), itself, "as often as it likes");
             (itself, begun.expect("it only reads"), after)
         });
         let (itself, begun, after) = seen.join().expect("it only asks and reads");
-        let pair = |priority: &str, policy: &str| (priority.to_owned(), policy.to_owned());
         // SCHED_RR is 2. The result depends on the program's privileges.
-        assert!(itself == pair("1", "2") || itself == before, "{itself:?}");
-        assert_eq!((begun, after), (before.clone(), before));
+        assert!(itself == [1, 2] || itself == before, "{itself:?}");
+        assert_eq!((begun, after), (before, before));
     }
 }
