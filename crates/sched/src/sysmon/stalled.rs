@@ -76,7 +76,7 @@ impl StalledThread {
             let before = self.used;
             self.update_priority();
             report.computing += usize::from(self.used != before);
-            let grace = now.duration_since(hand_off.since) < REPORT_AFTER;
+            let grace = now - hand_off.since < REPORT_AFTER;
             report.grace |= grace;
             if !grace && !hand_off.is_reported() {
                 hand_off.set_reported();
