@@ -15,9 +15,9 @@
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
 //! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time
 //! thread, if the program may have one, so that it does not have to wait for a processor: while it
-//! rests, while all workers are busy, while detached threads compute or are in their grace period, while a worker may be
-//! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
-//! program.
+//! rests, while all workers are busy, while detached threads compute or are in their grace period,
+//! while a worker may be stalled, and for twenty ticks after that. It is never real-time while it
+//! runs code of the program.
 //!
 //! Sysmon takes a core only from a thread that is in a turn (`WorkerStatus::running`). Such a
 //! thread is neither asleep nor counted as searching, and before it could become either it must use
