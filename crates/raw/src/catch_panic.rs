@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const MAX_PAYLOADS: usize = 8;
 
 /// Runs `f`, catches a panic and drops its payload, even if that drop panics in turn.
-#[inline]
 pub fn catch_panic(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         drop_payload(payload);

@@ -39,7 +39,7 @@
 //! | `reply` | one-shot reply channel of a call |
 //! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
 //! | `table` | process table with generational indices |
-//! | `table::entry` | entry of the table: pointer, lock bit, generation |
+//! | `table::entry` | entry of the table: pointer, look-ups in progress, generation |
 //! | `table::slot_cache` | vacant slots cached by one thread |
 //! | `table::walk` | visits the items of a table one after the other |
 //! | `thread::fence` | asymmetric fence (`membarrier`) |
@@ -179,6 +179,7 @@ pub mod model {
     pub use crate::inbox::header::{Class, Header};
     pub use crate::inbox::shards::{Contention, ShardState, Shards};
     pub use crate::inbox::state::{Drained, PushOutcome, SingleTake, SleepOutcome, State};
+    pub use crate::table::entry::{Item, TABLE_REFERENCES};
     pub use crate::table::slot_cache::SlotCache;
     pub use crate::table::{Reserved, Table};
     pub use crate::thread::fence::kernel::has_barrier;

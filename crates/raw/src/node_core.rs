@@ -27,6 +27,7 @@ use crate::process::node_base::NodeCoreInner;
 use crate::process::owner::{InTurn, Owner};
 use crate::process::snapshot::Snapshot;
 use crate::sync::{AtomicUsize, Ordering};
+use crate::table::entry::TABLE_REFERENCES;
 use crate::table::{Slot, Table};
 
 /// Handle on a node core: a process table, its host and the node state.
@@ -183,15 +184,15 @@ impl<W: RuntimeTypes> NodeCore<W> {
         let base: NonNull<Base> = vtable.block.take().cast();
         // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, node_core, slot)) };
-        // SAFETY: no other reference to the cell is in use. Of the three counted references two are
-        // released here, and the third is the address's. `Never` needs no initialisation. The exit
+        // SAFETY: no other reference to the cell is in use. The references of the table and the owner
+        // are released here, and the third is the address's. `Never` needs no initialisation. The exit
         // status is written before the inbox closes.
         unsafe {
             let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
             cell.as_ref().front.exit_status.with_mut(|place| *place = exit_status);
             let nothing = base.as_ref().inbox.close();
             debug_assert_eq!(nothing.len, 0);
-            deferred_rc::count_down(base, 2);
+            deferred_rc::count_down(base, TABLE_REFERENCES + 1);
             Address::new(base)
         }
     }
@@ -199,8 +200,8 @@ impl<W: RuntimeTypes> NodeCore<W> {
     /// Returns a reference to the process in a slot, if it lives.
     pub fn find(&self, slot: Slot) -> Option<Ref<W>> {
         self.inner().base.table.look_up(slot, |base| {
-            // SAFETY: the table's reference keeps the cell alive while the slot is locked; the
-            // handle takes over the reference counted here.
+            // SAFETY: the look-up keeps the cell alive; the handle takes over the reference counted
+            // here.
             unsafe {
                 deferred_rc::retain(base);
                 Ref::new(base)
@@ -231,8 +232,7 @@ impl<W: RuntimeTypes> NodeCore<W> {
         mut take: impl FnMut(Snapshot, S),
     ) -> Option<u32> {
         let visit = |base: NonNull<Base>| {
-            // SAFETY: the cell is of this type family, and the table's reference keeps it alive
-            // while its slot is locked.
+            // SAFETY: the cell is of this type family, and the look-up keeps it alive.
             unsafe {
                 (Snapshot::at(base.as_ref()), of_shared(&base.cast::<Front<W>>().as_ref().shared))
             }

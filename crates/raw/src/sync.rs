@@ -4,67 +4,27 @@
 #[cfg(loom)]
 pub(crate) use loom::{
     cell::UnsafeCell,
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread,
 };
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread,
+    thread_local,
 };
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
-    hint,
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     },
     sync::{Mutex, MutexGuard},
-    thread, thread_local,
+    thread_local,
 };
-
-/// Declares thread-locals of shuttle, whose threads all run on one OS thread.
-#[cfg(shuttle)]
-macro_rules! locals_of_a_model {
-    ($($(#[$attr:meta])* static $name:ident: $type:ty = const $init:block;)*) => {
-        $($(#[$attr])* static $name: $crate::sync::LocalKey<$type> = $crate::sync::LocalKey::new(|| $init);)*
-    };
-}
-#[cfg(shuttle)]
-pub(crate) use locals_of_a_model as thread_local;
-
-/// Shuttle's thread-local with the methods of `std`'s that it lacks.
-#[cfg(shuttle)]
-pub(crate) struct LocalKey<T: 'static>(shuttle::thread::LocalKey<T>);
-
-#[cfg(shuttle)]
-impl<T> LocalKey<T> {
-    pub(crate) const fn new(init: fn() -> T) -> Self {
-        Self(shuttle::thread::LocalKey { init, _p: std::marker::PhantomData })
-    }
-
-    pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        self.0.with(f)
-    }
-}
-
-#[cfg(shuttle)]
-impl<T: Copy> LocalKey<std::cell::Cell<T>> {
-    pub(crate) fn get(&'static self) -> T {
-        self.0.with(|cell| cell.get())
-    }
-
-    pub(crate) fn set(&'static self, value: T) {
-        self.0.with(|cell| cell.set(value));
-    }
-}
 
 /// Returns a unique number for a thread that asks for the first time.
 #[cfg(not(shuttle))]
@@ -102,41 +62,12 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Thread-local of a model's threads, which all run on one OS thread, with the shorthands of
-/// `std`'s.
+/// Declares thread-locals of loom, whose macro does not accept a `const` block.
 #[cfg(loom)]
-pub(crate) struct Local<T: 'static>(pub(crate) &'static loom::thread::LocalKey<T>);
-
-#[cfg(loom)]
-impl<T> Local<T> {
-    pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        self.0.with(f)
-    }
-}
-
-#[cfg(loom)]
-impl<T> Local<std::cell::Cell<T>> {
-    pub(crate) fn get(&'static self) -> T
-    where
-        T: Copy,
-    {
-        self.with(std::cell::Cell::get)
-    }
-
-    pub(crate) fn set(&'static self, value: T) {
-        self.with(|cell| cell.set(value));
-    }
-}
-
-#[cfg(loom)]
-macro_rules! local {
-    ($($(#[$attr:meta])* static $name:ident: $type:ty = $init:expr;)*) => {$(
-        $(#[$attr])*
-        static $name: $crate::sync::Local<$type> = {
-            loom::thread_local! { static KEY: $type = $init; }
-            $crate::sync::Local(&KEY)
-        };
-    )*};
+macro_rules! locals_of_a_model {
+    ($($(#[$attr:meta])* static $name:ident: $type:ty = const $init:block;)*) => {
+        loom::thread_local! { $($(#[$attr])* static $name: $type = $init;)* }
+    };
 }
 #[cfg(loom)]
-pub(crate) use local as thread_local;
+pub(crate) use locals_of_a_model as thread_local;

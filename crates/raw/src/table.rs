@@ -20,15 +20,14 @@
 //!
 //! # Races
 //!
-//! *Look-up while the process ends*: the look-up sets the lowest bit of the slot's pointer, as a
-//! spin lock, while it takes a reference, for a few instructions. Vacating waits for it.
+//! *Look-up while the process ends*: the look-up is counted in the slot, and the count becomes
+//! references to the process when the slot is vacated (`entry`). Neither waits for the other.
 //!
 //! COST: 16 bytes per slot, and 4 for each vacant one in the free list. Reserving is plain reads
-//! and writes; vacating is one compare-and-swap. A worker takes the lock once per 256 processes
-//! that it spawns beyond those it ends, or ends beyond those it spawns. A look-up is one
-//! compare-and-swap and a store.
+//! and writes; vacating is one swap. A worker takes the lock once per 256 processes that it spawns
+//! beyond those it ends, or ends beyond those it spawns. A look-up is two compare-and-swaps.
 
-mod entry;
+pub(crate) mod entry;
 pub(crate) mod slot_cache;
 mod walk;
 
@@ -37,8 +36,8 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
-use crate::table::entry::{Entry, LOCKED};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, MutexGuard, Ordering};
+use crate::table::entry::{Entry, Item};
 use crate::table::slot_cache::{BATCH, SlotCache};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -131,10 +130,10 @@ impl<T> Reserved<'_, T> {
     /// least one sees the other's store.
     ///
     /// # Safety
-    /// The item is aligned and lives until the slot is vacated.
+    /// The item's slot is this one. It gives the table its references and keeps the slot until that
+    /// is vacated.
     #[inline]
     pub unsafe fn fill(self, item: NonNull<T>) {
-        const { assert!(align_of::<T>() > LOCKED) };
         // ORDER: release to `look_up`: the item. SeqCst: see above.
         self.0.item.store(item.as_ptr(), Ordering::SeqCst);
     }
@@ -153,7 +152,7 @@ fn locate(index: u32) -> (usize, usize) {
     (chunk as usize, (number ^ 1 << chunk) as usize)
 }
 
-impl<T> Table<T> {
+impl<T: Item> Table<T> {
     /// Maximum number of slots in a table.
     pub const GREATEST: u32 = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 
@@ -167,6 +166,11 @@ impl<T> Table<T> {
             limit,
             batch: (limit as usize / (SHARE * caches.max(1))).min(BATCH),
         }
+    }
+
+    fn lock_vacant(&self) -> MutexGuard<'_, Vec<u32>> {
+        // WHY: no code panics while the list is locked, so it is always consistent.
+        self.vacant.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
@@ -212,35 +216,29 @@ impl<T> Table<T> {
     }
 
     /// [`Table::reserve`] for a thread without a cache.
-    #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
-        let slot_cache = SlotCache::new();
-        // SAFETY: the cache is used here only.
-        unsafe {
-            let reserved = self.reserve(&slot_cache);
-            self.hand_back_all(&slot_cache);
-            reserved
-        }
+        let mut vacant = self.lock_vacant();
+        let index = vacant.pop().or_else(|| self.extend())?;
+        Some(Reserved(self.known(index)))
     }
 
     /// [`Table::vacate`] for a thread without a cache.
     ///
     /// # Safety
     /// The caller owns the slot and gives it up.
-    #[cold]
-    pub unsafe fn vacate_one(&self, slot: Slot) {
-        let slot_cache = SlotCache::new();
-        // SAFETY: by the contract; the cache is used here only.
-        unsafe {
-            self.vacate(&slot_cache, slot);
-            self.hand_back_all(&slot_cache);
+    #[must_use]
+    pub unsafe fn vacate_one(&self, slot: Slot) -> u32 {
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
+            self.lock_vacant().push(entry.index);
         }
+        references
     }
 
     /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
     #[cold]
     fn refill(&self, slot_cache: &SlotCache<T>) -> Option<*const Entry<T>> {
-        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vacant = self.lock_vacant();
         while slot_cache.len() < self.batch.max(1) {
             let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
             slot_cache.push(self.known(index));
@@ -255,7 +253,7 @@ impl<T> Table<T> {
     /// As for [`Table::reserve`].
     #[cold]
     unsafe fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
-        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vacant = self.lock_vacant();
         // SAFETY: as in `reserve_cached`.
         slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
@@ -295,58 +293,63 @@ impl<T> Table<T> {
         Some(index)
     }
 
-    /// Empties a slot and prepares it for the next item. Waits for concurrent look-ups.
+    /// Empties a slot and prepares it for the next item. Returns how many references to the item
+    /// the caller has taken over from the table and must release; look-ups in progress hold the
+    /// others.
     ///
     /// # Safety
     /// As for [`Table::reserve`], and the caller owns the slot and gives it up.
-    pub unsafe fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) {
-        // SAFETY: by the contract.
-        if unsafe { self.try_vacate(slot_cache, slot) } {
-            return;
+    #[must_use]
+    pub unsafe fn vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> u32 {
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
+            slot_cache.push(entry);
+            if slot_cache.len() > 2 * self.batch {
+                // SAFETY: by the contract.
+                unsafe { self.hand_back(slot_cache, self.batch) };
+            }
         }
-        let entry = self.known(slot.index());
-        while !entry.empty() {
-            entry.wait();
-        }
-        let Some(next) = slot.generation().checked_add(1) else { return };
-        entry.generation.store(next, Ordering::Relaxed);
-        slot_cache.push(entry);
-        if slot_cache.len() > 2 * self.batch {
-            // SAFETY: by the contract.
-            unsafe { self.hand_back(slot_cache, self.batch) };
-        }
+        references
     }
 
-    /// [`Table::vacate`] without waiting and without the lock. Returns whether it succeeded.
+    /// Empties a slot. Returns the number of references taken over, and the entry unless its
+    /// generation was the last one.
+    #[inline(always)]
+    fn empty(&self, slot: Slot) -> (u32, Option<&Entry<T>>) {
+        let entry = self.known(slot.index());
+        let references = entry.empty();
+        let reusable = slot.generation() < u32::MAX;
+        if reusable {
+            entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
+        }
+        (references, reusable.then_some(entry))
+    }
+
+    /// [`Table::vacate`] if the cache has room.
     ///
     /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
     ///
     /// # Safety
     /// As for [`Table::vacate`].
     #[inline(always)]
-    pub(crate) unsafe fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> bool {
-        let entry = self.known(slot.index());
-        let more = slot.generation() < u32::MAX && slot_cache.len() < 2 * self.batch;
-        let vacated = more && entry.empty();
-        if vacated {
-            entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
+    pub(crate) unsafe fn try_vacate(&self, slot_cache: &SlotCache<T>, slot: Slot) -> Option<u32> {
+        if slot_cache.len() >= 2 * self.batch {
+            return None;
+        }
+        let (references, entry) = self.empty(slot);
+        if let Some(entry) = entry {
             slot_cache.push(entry);
         }
-        vacated
+        Some(references)
     }
 
-    /// Calls `take` with the item of a slot if it is still the same, and prevents it from being
-    /// vacated meanwhile. `take` must be short and must not re-enter this table.
+    /// Calls `take` with the item of a slot if it is still the same, which is not freed meanwhile.
     pub fn look_up<R>(&self, slot: Slot, take: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
-        let entry = self.entry(slot.index())?;
-        let item = entry.lock()?;
-        // ORDER: relaxed: the generation is written after the slot is vacated, which the lock
-        // prevents; earlier writes happen before `fill`, which `lock` acquires.
-        let same = entry.generation.load(Ordering::Relaxed) == slot.generation();
-        let found = same.then(|| take(item));
-        // ORDER: release to `vacate`: the reference that `take` counted.
-        entry.item.store(item.as_ptr(), Ordering::Release);
-        found
+        let same = |item: NonNull<T>| {
+            // SAFETY: the item is not freed during the visit.
+            (unsafe { item.as_ref() }.slot() == slot).then(|| take(item))
+        };
+        self.entry(slot.index())?.visit(same)?
     }
 
     /// Returns the maximum number of items.
@@ -386,98 +389,4 @@ impl<T> Drop for Table<T> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    fn take(table: &Table<u64>, slot_cache: &SlotCache<u64>) -> Option<Slot> {
-        // SAFETY: each test has one table.
-        unsafe { table.reserve(slot_cache) }.map(|reserved| reserved.slot())
-    }
-
-    fn put(table: &Table<u64>, slot_cache: &SlotCache<u64>, item: &u64) -> Slot {
-        // SAFETY: each test has one table, and the item outlives it.
-        unsafe {
-            let reserved = table.reserve(slot_cache).unwrap();
-            let slot = reserved.slot();
-            reserved.fill(NonNull::from(item));
-            slot
-        }
-    }
-
-    fn vacate(table: &Table<u64>, slot_cache: &SlotCache<u64>, slot: Slot) {
-        // SAFETY: each test has one table and vacates each of its slots once.
-        unsafe { table.vacate(slot_cache, slot) };
-    }
-
-    #[test]
-    fn every_index_maps_to_one_place_and_chunks_are_full() {
-        let mut expected = (FIRST_CHUNK.ilog2() as usize, 0);
-        for index in 0..100_000 {
-            assert_eq!(locate(index), expected, "index {index}");
-            expected.1 += 1;
-            if expected.1 == 1 << expected.0 {
-                expected = (expected.0 + 1, 0);
-            }
-        }
-    }
-
-    #[test]
-    fn slot_round_trips_through_its_parts() {
-        for (index, generation) in [(0, 0), (0, u32::MAX), (u32::MAX - 1, 0), (7, 9)] {
-            let slot = Slot::new(index, generation);
-            assert_eq!((slot.index(), slot.generation()), (index, generation));
-        }
-    }
-
-    // P4: a slot number finds nothing after its process has ended.
-    #[test]
-    fn stale_number_finds_nothing_in_a_reused_slot() {
-        let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
-        let first = put(&table, &slot_cache, &7);
-        assert!(table.look_up(first, |_| ()).is_some());
-        vacate(&table, &slot_cache, first);
-        let second = put(&table, &slot_cache, &7);
-        assert_eq!(second.index(), first.index());
-        assert!(table.look_up(first, |_| ()).is_none());
-        assert!(table.look_up(second, |_| ()).is_some());
-        vacate(&table, &slot_cache, second);
-    }
-
-    // P4: after 2^32 processes a slot is retired; its generation does not wrap.
-    #[test]
-    fn slot_with_an_exhausted_generation_is_retired() {
-        let (table, slot_cache) = (Table::<u64>::new(10, 1), SlotCache::new());
-        let slot = take(&table, &slot_cache).unwrap();
-        table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
-        vacate(&table, &slot_cache, Slot::new(slot.index(), u32::MAX));
-        assert_ne!(take(&table, &slot_cache).unwrap().index(), slot.index());
-    }
-
-    // E2: a full table returns an error, and a slot vacated by one thread is available to another.
-    #[test]
-    fn full_table_returns_none_and_caches_withhold_no_slot() {
-        let table = Table::<u64>::new(2, 2);
-        let (here, there) = (SlotCache::new(), SlotCache::new());
-        let a = take(&table, &here).unwrap();
-        let _b = take(&table, &there).unwrap();
-        assert_eq!(take(&table, &here), None);
-        vacate(&table, &there, a);
-        assert_eq!(take(&table, &here).map(Slot::index), Some(a.index()));
-        assert_eq!(take(&table, &here), None);
-    }
-
-    #[test]
-    fn slot_cache_holds_at_most_two_batches_and_returns_the_rest() {
-        let (table, slot_cache) = (Table::<u64>::new(100_000, 1), SlotCache::new());
-        let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &slot_cache).unwrap()).collect();
-        for slot in taken {
-            vacate(&table, &slot_cache, slot);
-            assert!(slot_cache.len() <= 2 * BATCH);
-        }
-        // SAFETY: as above.
-        unsafe { table.hand_back_all(&slot_cache) };
-        let mut vacant = table.vacant.lock().unwrap().clone();
-        vacant.sort_unstable();
-        assert_eq!(vacant, (0..10 * BATCH as u32).collect::<Vec<_>>());
-    }
-}
+mod tests;

@@ -9,10 +9,10 @@ use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use loom::thread;
 use purlin_raw::Slot;
-use purlin_raw::model::{Reserved, SlotCache, Table, model};
+use purlin_raw::model::{self, Reserved, SlotCache, TABLE_REFERENCES, Table, model};
 
 /// A limit so low that caches exchange every slot with the free list.
 const LOW: u32 = 4;
@@ -21,22 +21,40 @@ const HIGH: u32 = 32;
 
 /// Stands for a process: a reference count, and content that the last reference frees.
 struct Item {
-    refs: AtomicUsize,
+    refs: AtomicU32,
+    slot: UnsafeCell<Option<Slot>>,
     content: UnsafeCell<u32>,
+}
+
+// SAFETY: the memory of an item outlives its model; loom checks the accesses to its content.
+unsafe impl model::Item for Item {
+    fn slot(&self) -> Slot {
+        // SAFETY: written before the item is filled in; loom checks the access.
+        self.slot.with(|slot| unsafe { *slot }).expect("it is filled in")
+    }
+
+    unsafe fn release(item: NonNull<Self>) {
+        // SAFETY: as above.
+        unsafe { item.as_ref() }.release(1);
+    }
 }
 
 impl Item {
     fn new(content: u32) -> Self {
-        Self { refs: AtomicUsize::new(1), content: UnsafeCell::new(content) }
+        Self {
+            refs: AtomicU32::new(TABLE_REFERENCES),
+            slot: UnsafeCell::new(None),
+            content: UnsafeCell::new(content),
+        }
     }
 
     fn retain(&self) {
         self.refs.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Releases a reference; the last one "frees" the content, which loom sees as a write.
-    fn release(&self) {
-        if self.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
+    /// Releases references; the last one "frees" the content, which loom sees as a write.
+    fn release(&self, references: u32) {
+        if self.refs.fetch_sub(references, Ordering::AcqRel) == references {
             // SAFETY: no reference remains; loom checks the access.
             self.content.with_mut(|content| unsafe { *content = 0 });
         }
@@ -50,10 +68,17 @@ impl Item {
 
 /// Reserves a slot and fills it.
 fn put(table: &Table<Item>, slot_cache: &SlotCache<Item>, item: &Item) -> Slot {
-    let reserved = reserve(table, slot_cache).expect("there is a slot left");
+    fill(reserve(table, slot_cache).expect("there is a slot left"), item)
+}
+
+fn fill(reserved: Reserved<'_, Item>, item: &Item) -> Slot {
     let slot = reserved.slot();
-    // SAFETY: the items of a model outlive its look-ups.
-    unsafe { reserved.fill(NonNull::from(item)) };
+    // SAFETY: no other thread finds the item yet; loom checks the access. The items of a model
+    // outlive its look-ups.
+    unsafe {
+        item.slot.with_mut(|place| *place = Some(slot));
+        reserved.fill(NonNull::from(item));
+    }
     slot
 }
 
@@ -62,7 +87,7 @@ fn reserve<'a>(table: &'a Table<Item>, slot_cache: &SlotCache<Item>) -> Option<R
     unsafe { table.reserve(slot_cache) }
 }
 
-fn vacate(table: &Table<Item>, slot_cache: &SlotCache<Item>, slot: Slot) {
+fn vacate(table: &Table<Item>, slot_cache: &SlotCache<Item>, slot: Slot) -> u32 {
     // SAFETY: each model has one table, and a slot is vacated once, after it was reserved.
     unsafe { table.vacate(slot_cache, slot) }
 }
@@ -89,19 +114,41 @@ fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
                 });
                 if found.is_some() {
                     assert_eq!(item.read(), 7, "a process that was found is not freed");
-                    item.release();
+                    item.release(1);
                 }
             })
         };
-        vacate(&table, &slot_cache, slot);
+        item.release(vacate(&table, &slot_cache, slot));
         assert!(table.is_empty());
-        item.release();
         looker.join().unwrap();
+        assert_eq!(item.read(), 0, "it is freed with the last reference");
     });
 }
 
-// P5: a walk visits an item only while its slot is locked, counts no reference and reads no freed
-// item.
+// P4: look-ups and the end of a process do not wait for each other; the last of them frees it.
+#[test]
+fn look_ups_during_the_end_free_the_process_once() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let slot_cache = SlotCache::new();
+        let item = Arc::new(Item::new(7));
+        let slot = put(&table, &slot_cache, &item);
+        let lookers = [(); 2].map(|()| {
+            let (table, item) = (Arc::clone(&table), Arc::clone(&item));
+            thread::spawn(move || {
+                let read = table.look_up(slot, |_| item.read());
+                assert!(read.is_none_or(|content| content == 7));
+            })
+        });
+        item.release(vacate(&table, &slot_cache, slot));
+        for looker in lookers {
+            looker.join().unwrap();
+        }
+        assert_eq!(item.read(), 0, "it is freed with the last reference");
+    });
+}
+
+// P5: a walk reads no freed item.
 #[test]
 fn walk_reads_live_items_while_others_come_and_go() {
     model(|| {
@@ -113,16 +160,16 @@ fn walk_reads_live_items_while_others_come_and_go() {
             let table = Arc::clone(&table);
             thread::spawn(move || {
                 let mut seen = Vec::new();
-                // SAFETY: a locked slot keeps its item alive.
+                // SAFETY: a visit keeps its item alive.
                 let visit = |item: NonNull<Item>| unsafe { item.as_ref() }.read();
                 let rest = table.walk(0, 1, visit, |content| seen.push(content));
                 assert!(rest.is_none() && matches!(*seen, [] | [1 | 2]), "{seen:?}");
             })
         };
-        vacate(&table, &slot_cache, first);
-        items[0].release();
+        items[0].release(vacate(&table, &slot_cache, first));
         put(&table, &slot_cache, &items[1]);
         walker.join().unwrap();
+        assert_eq!(items[0].read(), 0, "it is freed with the last reference");
     });
 }
 
@@ -141,7 +188,7 @@ fn stale_number_never_finds_the_next_process_in_its_slot() {
                 assert!(found.is_none_or(|found| found == NonNull::from(&items[0])));
             })
         };
-        vacate(&table, &slot_cache, first);
+        let _ = vacate(&table, &slot_cache, first);
         let second = put(&table, &slot_cache, &items[1]);
         assert_eq!(second.index(), first.index());
         assert!(table.look_up(second, |_| ()).is_some());
@@ -166,8 +213,7 @@ fn writes_before_fill_are_seen_by_a_look_up() {
         };
         // SAFETY: no other thread finds the item yet; loom checks the access.
         item.content.with_mut(|content| unsafe { *content = 7 });
-        // SAFETY: the items of a model outlive its look-ups.
-        unsafe { reserved.fill(NonNull::from(&*item)) };
+        fill(reserved, &item);
         looker.join().unwrap();
     });
 }
@@ -211,7 +257,7 @@ fn two_threads_never_have_the_same_slot() {
                         assert_eq!(owner.swap(1, std::sync::atomic::Ordering::SeqCst), 0);
                         thread::yield_now();
                         owner.store(0, std::sync::atomic::Ordering::SeqCst);
-                        vacate(&table, &slot_cache, slot);
+                        let _ = vacate(&table, &slot_cache, slot);
                     }
                     hand_back_all(&table, &slot_cache);
                 }
@@ -238,14 +284,13 @@ fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
                 let second = reserved.slot();
                 assert_eq!((second.index(), second.generation()), (first.index(), 1));
                 assert!(table.is_empty(), "it was vacated before it came here");
-                // SAFETY: the items of a model outlive its look-ups.
-                unsafe { reserved.fill(NonNull::from(&items[1])) };
+                fill(reserved, &items[1]);
                 let found = table.look_up(second, |found| found);
                 assert_eq!(found, Some(NonNull::from(&items[1])));
                 Some(second)
             })
         };
-        vacate(&table, &slot_cache, first);
+        let _ = vacate(&table, &slot_cache, first);
         let second = other.join().unwrap();
         assert!(table.look_up(first, |_| ()).is_none());
         assert_eq!(table.slots().collect::<Vec<_>>(), Vec::from_iter(second));
@@ -258,13 +303,13 @@ fn slots_exchanged_by_two_caches_are_neither_lost_nor_duplicated() {
         let table = Arc::new(Table::<Item>::new(2, 2));
         let (own, others) = (SlotCache::new(), SlotCache::new());
         let [a, b] = [(); 2].map(|()| reserve(&table, &own).unwrap().slot());
-        vacate(&table, &own, a);
+        let _ = vacate(&table, &own, a);
         let other = {
             let table = Arc::clone(&table);
             // The thread needs no cache, since it takes one slot.
             thread::spawn(move || table.reserve_one().map(|reserved| reserved.slot()))
         };
-        vacate(&table, &own, b);
+        let _ = vacate(&table, &own, b);
         let taken = reserve(&table, &own).map(|reserved| reserved.slot());
         let mut all: Vec<_> = [taken, other.join().unwrap()].into_iter().flatten().collect();
         hand_back_all(&table, &own);
@@ -291,7 +336,7 @@ fn fill_against_walk(reuses: bool) {
             thread::spawn(move || {
                 if let Some(before) = before {
                     // SAFETY: the slot is vacated once.
-                    unsafe { table.vacate_one(before) };
+                    let _ = unsafe { table.vacate_one(before) };
                 }
                 let slot = put(&table, &SlotCache::new(), &items[1]);
                 fence(Ordering::SeqCst);
@@ -331,7 +376,7 @@ fn walk_does_not_report_the_number_of_an_ended_process() {
             })
         };
         // SAFETY: the slot is vacated once.
-        unsafe { table.vacate_one(first) };
+        let _ = unsafe { table.vacate_one(first) };
         put(&table, &SlotCache::new(), &items[1]);
         assert!(!walker.join().unwrap());
     });

@@ -67,7 +67,6 @@ impl ClockHand {
 }
 
 /// Returns the nanoseconds of a duration, at most 146 years, so that sums do not overflow.
-#[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
     let seconds = duration.as_secs().min(LONGEST / 1_000_000_000 - 1);
     seconds * 1_000_000_000 + u64::from(duration.subsec_nanos())

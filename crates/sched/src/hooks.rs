@@ -14,11 +14,11 @@ use crate::sync::Instant;
 #[non_exhaustive]
 pub enum OsPriorities {
     /// Every thread keeps the priority with which it was started. Processes that compute without
-    /// awaiting then compete with the others as equals.
+    /// awaiting then compete with the others as equals. Workers still request short time slices,
+    /// which change no thread's share of the processor.
     Unchanged,
-    /// The thread of a process that computes without awaiting gets a lower priority, and from 10
-    /// milliseconds on only idle processor time. Needs no privilege. On a machine that other
-    /// threads keep busy such a thread may take minutes for its turn.
+    /// The thread of a process that computes without awaiting gets a lower priority for good: a
+    /// tenth of the processor time that other threads get when they compete. Needs no privilege.
     #[default]
     Lower,
     /// The same, and sysmon is a real-time thread while a worker may be stalled, if the program may
@@ -45,7 +45,7 @@ pub trait Hooks: Send + Sync + 'static {
     fn offload(&self, runnable: Runnable);
 
     /// Reports that the process in `slot` has stalled its worker since `since`. Its thread has been
-    /// detached and, if it computes and [`OsPriorities`] allow it, has the lowest scheduling priority.
+    /// detached and, if it computes and [`OsPriorities`] allow it, has a lower priority.
     fn stalled(&self, slot: Slot, since: Instant);
 
     /// Reports that the turn announced by [`Hooks::stalled`] has ended after `time`.

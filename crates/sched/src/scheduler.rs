@@ -12,7 +12,7 @@ use crate::hooks::Hooks;
 use crate::shared::{Shared, Threads};
 use crate::sync::deque::Injector;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, Ordering, Parker};
-use crate::sysmon::stalled::StalledThreads;
+use crate::sysmon::stalled::HandOffs;
 use crate::sysmon::thread::Sysmon;
 use crate::timers::Timers;
 use crate::worker::core::Core;
@@ -65,7 +65,7 @@ impl Scheduler {
                 queues,
                 idle: Idle::new(workers),
                 timers,
-                stalled: StalledThreads::default(),
+                hand_offs: HandOffs::default(),
                 counters: (0..workers).map(|_| CachePadded::default()).collect(),
                 measuring: AtomicUsize::new(0),
                 ticks: AtomicU64::new(0),
@@ -110,7 +110,7 @@ impl Scheduler {
 
     /// Returns the processes whose turn stalls a worker, and since when.
     pub fn stalled(&self) -> Vec<(Slot, Instant)> {
-        self.shared.stalled.now()
+        self.shared.hand_offs.now()
     }
 
     /// Returns the number of running threads: workers, sysmon, the spare thread if there is one,

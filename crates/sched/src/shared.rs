@@ -11,7 +11,7 @@ use crate::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Parker, Unparker,
     fence,
 };
-use crate::sysmon::stalled::StalledThreads;
+use crate::sysmon::stalled::HandOffs;
 use crate::timers::Timers;
 use crate::worker::counters::WorkerCounters;
 use crate::worker::idle::Idle;
@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) queues: Box<[Arc<CachePadded<SharedQueue<Runnable>>>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
-    pub(crate) stalled: StalledThreads,
+    pub(crate) hand_offs: HandOffs,
     /// Counters of each worker.
     pub(crate) counters: Box<[CachePadded<WorkerCounters>]>,
     /// Number of guards that request the measurement of sleep time.

@@ -55,7 +55,6 @@ pub enum TimerAction {
 
 impl TimerAction {
     /// Drops the action. Contains panics of user destructors.
-    #[inline]
     pub(crate) fn discard(self) {
         match self {
             // A sealed message contains panics itself.
@@ -171,7 +170,6 @@ impl TimerWheel {
         *self.worker() = waker;
     }
 
-    #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         // WHY: no user code runs under the lock.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -181,14 +179,12 @@ impl TimerWheel {
         self.0.next.load(Ordering::Relaxed)
     }
 
-    #[inline]
     fn publish(&self, next: u64) {
         // ORDER: relaxed: a hint which wheels to check; the timers are read under the lock.
         self.0.next.store(next, Ordering::Relaxed);
     }
 
     /// Returns the nanoseconds since the start of the clock.
-    #[inline]
     pub(crate) fn clock_now(&self) -> u64 {
         self.0.clock.now()
     }

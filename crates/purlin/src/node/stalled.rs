@@ -30,7 +30,7 @@ impl Node {
     ///
     /// A process that does not await for 10 milliseconds is reported as a `tracing` warning. A
     /// second warning reports the end, with the time it took. If the process computes, its thread
-    /// is demoted to the lowest priority of the operating system.
+    /// has a lower priority than others unless [`Builder::os_priorities`](crate::Builder) forbids it.
     ///
     /// ```
     /// use purlin::{Node, Process};

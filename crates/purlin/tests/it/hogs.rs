@@ -189,7 +189,7 @@ fn priorities_change_only_as_the_builder_allows() {
         let hog = hog(&node, &leash);
         let other = node.spawn(async |_: Process<()>| {});
         assert_eq!(ends(&other), ExitReason::Normal);
-        // WHY real time: the scheduler demotes a computing thread after 10 ms of it; this waits until they have passed.
+        // WHY real time: the scheduler lowers a thread once it has computed for 0.25 ms; this waits until it must have.
         until("it hogs for long", || node.hogs()[0].since.elapsed() > Duration::from_millis(20));
         match allowed {
             OsPriorities::Unchanged => assert!(!lowered(), "{:?}", priorities()),

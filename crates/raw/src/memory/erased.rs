@@ -19,7 +19,6 @@ pub struct Erased {
 
 impl Erased {
     /// Erases the type of a function pointer.
-    #[inline]
     pub fn new<F: Copy + Send + Sync + 'static>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<fn()>() && align_of::<F>() == align_of::<fn()>()) };
         // SAFETY: the two types have the same size, and every bit pattern is a valid `MaybeUninit`.
@@ -27,7 +26,6 @@ impl Erased {
     }
 
     /// Returns the function pointer if its type is `F`.
-    #[inline]
     pub fn get<F: Copy + Send + Sync + 'static>(&self) -> Option<F> {
         // SAFETY: the pointer was made from an `F`, which is `Copy` and usable on any thread.
         (self.of == TypeId::of::<F>()).then(|| unsafe { transmute_copy(&self.pointer) })

@@ -42,7 +42,6 @@ const fn has_a_bit<T>() {
 
 impl<A, B> Pooled<A, B> {
     /// Allocates a block with an `A`.
-    #[inline]
     pub fn left(value: A) -> Self {
         const { has_a_bit::<A>() };
         let block = pool::take::<A>();
@@ -52,7 +51,6 @@ impl<A, B> Pooled<A, B> {
     }
 
     /// Allocates a block with a `B`.
-    #[inline]
     pub fn right(value: B) -> Self {
         const { has_a_bit::<B>() };
         let block = pool::take::<B>();
@@ -63,7 +61,6 @@ impl<A, B> Pooled<A, B> {
     }
 
     /// Returns the block, typed by the value it holds.
-    #[inline]
     fn block(&self) -> Either<NonNull<A>, NonNull<B>> {
         match self.place.addr().get() & RIGHT {
             0 => Either::Left(self.place.cast()),
@@ -76,7 +73,6 @@ impl<A, B> Pooled<A, B> {
     }
 
     /// Returns a reference to the value.
-    #[inline]
     pub fn get(&self) -> Either<&A, &B> {
         match self.block() {
             // SAFETY: the block holds a value as long as `self` owns it.
@@ -87,7 +83,6 @@ impl<A, B> Pooled<A, B> {
     }
 
     /// Returns a mutable reference to the value.
-    #[inline]
     pub fn get_mut(&mut self) -> Either<&mut A, &mut B> {
         match self.block() {
             // SAFETY: the block holds a value as long as `self` owns it, and `&mut self` is
@@ -99,7 +94,6 @@ impl<A, B> Pooled<A, B> {
     }
 
     /// Moves the value out and frees the block.
-    #[inline]
     pub fn into_inner(self) -> Either<A, B> {
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: the value is moved out and the block, which was taken for its type, is freed
@@ -122,7 +116,6 @@ impl<A, B> Pooled<A, B> {
 }
 
 impl<A, B> Drop for Pooled<A, B> {
-    #[inline]
     fn drop(&mut self) {
         // SAFETY: `self` owns the value, which is not used again; the block was taken for its type.
         unsafe {

@@ -19,6 +19,7 @@ use crate::process::deferred_rc;
 use crate::process::snapshot::Snapshot;
 use crate::sync::Ordering;
 use crate::table::Slot;
+use crate::table::entry::TABLE_REFERENCES;
 
 /// Reference to a process of any message type.
 pub struct Ref<W: RuntimeTypes> {
@@ -195,12 +196,13 @@ impl<W: RuntimeTypes> Ref<W> {
         self.base().mailbox_len()
     }
 
-    /// Returns the number of references to the process, including its own and the table's. This is
-    /// an upper bound, as deferred releases are included. A thread that finds only the references
-    /// it knows of also sees what other holders sent before they released theirs.
+    /// Returns the number of references to the process, including its own and, as one, the table's.
+    /// This is an upper bound, as deferred releases are included. A thread that finds only the
+    /// references it knows of also sees what other holders sent before they released theirs.
     pub fn references(&self) -> u32 {
         // ORDER: acquire from `deferred_rc::count_down`: what holders of released references sent.
-        self.base().refs.load(Ordering::Acquire)
+        let references = self.base().refs.load(Ordering::Acquire);
+        references.checked_sub(TABLE_REFERENCES).map_or(references, |others| others + 1)
     }
 
     /// Takes a snapshot of the process without stopping it.

@@ -24,7 +24,7 @@
 //!
 //! # References
 //!
-//! The table holds one reference while the process lives. The process's own handle, each address
+//! The table holds [`TABLE_REFERENCES`] while the process lives. The process's own handle, each address
 //! and each waker hold one. Dropping the last reference frees the memory; `deferred_rc` counts
 //! them. The handle is usually dropped in a turn of its process, which outlives that turn: the
 //! `HANDLE_DROPPED` bit then records this, and the reference is released together with the table's.
@@ -45,7 +45,9 @@ use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::State;
 use crate::memory::pool::Block;
+use crate::process::deferred_rc;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::table::entry::{Item, TABLE_REFERENCES};
 use crate::table::{Slot, Table};
 
 /// Functions and constants that depend on the types of a process.
@@ -178,9 +180,22 @@ impl Runnable {
     }
 }
 
+// SAFETY: a cell is freed with its last reference, and lies in a block of the pool, which checks the
+// address. `Base::new` counts the table's references.
+unsafe impl Item for Base {
+    fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    unsafe fn release(base: NonNull<Self>) {
+        // SAFETY: by the contract.
+        unsafe { deferred_rc::count_down(base, 1) };
+    }
+}
+
 impl Base {
-    /// Creates the base of a new cell. Counts one reference each for the table, the owner and the
-    /// address that spawning returns.
+    /// Creates the base of a new cell. Counts the references of the table, and one each for the owner
+    /// and the address that spawning returns.
     pub(crate) fn new(
         vtable: &'static VTable,
         node_core: NonNull<NodeCoreBase>,
@@ -188,7 +203,7 @@ impl Base {
     ) -> Self {
         Self {
             inbox: State::new(),
-            refs: AtomicU32::new(3),
+            refs: AtomicU32::new(TABLE_REFERENCES + 2),
             waiting: AtomicU32::new(0),
             vtable,
             node: node_core,

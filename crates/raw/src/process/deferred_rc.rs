@@ -108,7 +108,7 @@ pub(crate) unsafe fn release(base: NonNull<Base>) {
 /// As for [`release`].
 unsafe fn release_uncached(base: NonNull<Base>, entry: &Entry) {
     // SAFETY: the reference being released keeps the cell alive.
-    if !OPEN.get() || unsafe { has_count(base, 1) } {
+    if !OPEN.with(Cell::get) || unsafe { has_count(base, 1) } {
         // SAFETY: the reference is released here.
         unsafe { count_down(base, 1) };
         return;
@@ -138,12 +138,12 @@ pub(crate) unsafe fn take_deferred(base: NonNull<Base>, own: u32) -> (u32, bool)
 
 /// Starts deferring on this thread.
 pub(crate) fn open() {
-    OPEN.set(true);
+    OPEN.with(|open| open.set(true));
 }
 
 /// Stops deferring on this thread; must be followed by [`flush`].
 pub(crate) fn close() {
-    OPEN.set(false);
+    OPEN.with(|open| open.set(false));
 }
 
 /// Subtracts all deferred references of this thread from the counts. Returns `true` if that freed a

@@ -27,9 +27,9 @@ pub(super) unsafe fn end(base: NonNull<Base>) {
     // `try_vacate` removes it, the thread is a worker of the node core and holds a handle.
     let (cell, node_core) = unsafe { (base.as_ref(), base.as_ref().node.as_ref()) };
     // SAFETY: by the contract.
-    if unsafe { node_core.try_vacate(cell.slot) } {
+    if let Some(references) = unsafe { node_core.try_vacate(cell.slot) } {
         // SAFETY: by the contract; the process has left its table.
-        unsafe { leave(base) }
+        unsafe { leave(base, references) }
     } else {
         // SAFETY: by the contract.
         unsafe { end_slowly(base) }
@@ -49,23 +49,22 @@ unsafe fn end_slowly(base: NonNull<Base>) {
     unsafe {
         let cell = base.as_ref();
         NodeCoreBase::with_handle(cell.node, |counted| {
-            if counted {
-                cell.node.as_ref().vacate(cell.slot);
-            }
-            leave(base);
+            let references = if counted { cell.node.as_ref().vacate(cell.slot) } else { 1 };
+            leave(base, references);
         });
     }
 }
 
 /// # Safety
-/// As for [`end`], and no look-up finds the process any more.
+/// As for [`end`], and no look-up finds the process any more. The table's `references` are the
+/// caller's.
 #[inline(always)]
-unsafe fn leave(base: NonNull<Base>) {
-    // SAFETY: the table's reference, now this thread's, keeps the cell alive.
+unsafe fn leave(base: NonNull<Base>, references: u32) {
+    // SAFETY: the table's references, now this thread's, keep the cell alive.
     let cell = unsafe { base.as_ref() };
     let turn = cell.turn.load(Ordering::Relaxed);
-    let own = 1 + u32::from(turn & HANDLE_DROPPED != 0);
-    // SAFETY: this thread holds the table's reference and, with `HANDLE_DROPPED`, that of the
+    let own = references + u32::from(turn & HANDLE_DROPPED != 0);
+    // SAFETY: this thread holds the table's references and, with `HANDLE_DROPPED`, that of the
     // handle.
     let (references, alone) = unsafe { deferred_rc::take_deferred(base, own) };
     let waiting = cell.waiting.load(Ordering::Relaxed);

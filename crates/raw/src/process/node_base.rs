@@ -75,24 +75,24 @@ impl NodeCoreBase {
         ptr::eq(own.node_core.get(), self).then(|| NonNull::from(&own.slot_cache))
     }
 
-    /// Removes a process from its table, if no look-up is in progress and this thread's cache has
-    /// room. Returns whether it did.
+    /// Removes a process from its table, if this thread's cache has room for the slot. Returns the
+    /// number of references taken over from the table.
     ///
     /// # Safety
     /// The caller ran the last turn of the process in the slot.
     #[inline(always)]
-    pub(crate) unsafe fn try_vacate(&self, slot: Slot) -> bool {
+    pub(crate) unsafe fn try_vacate(&self, slot: Slot) -> Option<u32> {
         // SAFETY: by the contract; only this thread accesses its slot cache, for this table.
         self.slot_cache()
-            .is_some_and(|slot_cache| unsafe { self.table.try_vacate(slot_cache.as_ref(), slot) })
+            .and_then(|slot_cache| unsafe { self.table.try_vacate(slot_cache.as_ref(), slot) })
     }
 
-    /// Removes a process from its table.
+    /// Removes a process from its table. Returns the number of references taken over from it.
     ///
     /// # Safety
     /// As for [`NodeCoreBase::try_vacate`].
     #[cold]
-    pub(crate) unsafe fn vacate(&self, slot: Slot) {
+    pub(crate) unsafe fn vacate(&self, slot: Slot) -> u32 {
         // SAFETY: as in `try_vacate`.
         unsafe {
             match self.slot_cache() {

@@ -1,72 +1,110 @@
-//! Entry of the process table: the pointer to an item, its lock bit and its generation.
+//! Entry of the process table: the pointer to an item, the number of look-ups in progress, and the
+//! item's generation.
 //!
-//! The lock is the lowest bit of the pointer. A look-up holds it for the few instructions in which it
-//! takes a reference; `empty` fails meanwhile.
+//! Pointer and number are one word. A look-up in progress is a reference to the item that is counted
+//! here instead of in the item: it begins and ends with one compare-and-swap of the word. The thread
+//! that empties the entry takes the number with the pointer. Each of these look-ups then owns one of
+//! the [`TABLE_REFERENCES`] that the item counted for the table, and releases it when it finds the
+//! entry changed at its end. So no thread waits for another, which may be preempted and have a lower
+//! priority.
 
 use std::ptr::{self, NonNull};
 
-use crate::sync::{AtomicPtr, AtomicU32, Ordering, hint, thread};
+use crate::memory::pool::ADDRESS_BITS;
+use crate::sync::{AtomicPtr, AtomicU32, Ordering};
+use crate::table::Slot;
 
-/// Lowest bit of the pointer: a look-up is taking a reference.
-pub(super) const LOCKED: usize = 1;
+/// Number of references that the table holds to each item. Each look-up in progress when the item
+/// leaves the table takes over one of them.
+pub const TABLE_REFERENCES: u32 = 1 << (usize::BITS - ADDRESS_BITS);
+
+/// A look-up in progress, in the bits above the address.
+const LOOK_UP: usize = 1 << ADDRESS_BITS;
+
+/// Reference-counted item of a table.
+///
+/// # Safety
+/// The item lives while it has references, and lies at an address below 2⁴⁸. When it is filled in,
+/// [`TABLE_REFERENCES`] of them are the table's.
+pub unsafe trait Item {
+    /// Returns the slot of the item.
+    fn slot(&self) -> Slot;
+
+    /// Releases a reference.
+    ///
+    /// # Safety
+    /// The caller held it, and does not access the item again.
+    unsafe fn release(item: NonNull<Self>);
+}
 
 /// Slot of the table: an item, or vacant.
 pub(crate) struct Entry<T> {
+    /// Null if the entry is vacant.
     pub(super) item: AtomicPtr<T>,
     pub(super) generation: AtomicU32,
     /// Index in the table; never changes.
     pub(super) index: u32,
 }
 
-impl<T> Entry<T> {
-    /// Takes the pointer out. Returns `false` if the entry is locked.
+fn pointer<T>(word: *mut T) -> *mut T {
+    word.map_addr(|address| address & (LOOK_UP - 1))
+}
+
+impl<T: Item> Entry<T> {
+    /// Takes the pointer out. Returns how many of the table's references the caller holds now.
     #[inline]
-    pub(super) fn empty(&self) -> bool {
-        let item = self.item.load(Ordering::Relaxed);
-        // ORDER: acquire from a look-up's unlock: its reference is counted before this thread
-        // releases the table's own.
-        item.addr() & LOCKED == 0
-            && self
-                .item
-                .compare_exchange(item, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+    pub(super) fn empty(&self) -> u32 {
+        // ORDER: acquire from the ends of earlier look-ups: their accesses to the item, and the
+        // references they counted, precede the release of the table's references.
+        let look_ups = self.item.swap(ptr::null_mut(), Ordering::Acquire).addr() / LOOK_UP;
+        TABLE_REFERENCES - look_ups as u32
     }
 
-    /// Locks the entry. Returns `None` if it is vacant.
-    pub(super) fn lock(&self) -> Option<NonNull<T>> {
+    /// Calls `visit` with the item, if there is one. The item is not freed meanwhile.
+    pub(super) fn visit<R>(&self, visit: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
+        let item = self.begin()?;
+        let seen = visit(item);
+        if !self.end(item) {
+            // SAFETY: the thread that emptied the entry has left this look-up a reference.
+            unsafe { T::release(item) };
+        }
+        Some(seen)
+    }
+
+    /// Begins a look-up. Returns `None` if the entry is vacant.
+    fn begin(&self) -> Option<NonNull<T>> {
+        let mut word = self.item.load(Ordering::Relaxed);
         loop {
-            let item = self.item.load(Ordering::Relaxed);
-            if item.addr() & LOCKED != 0 {
-                self.wait();
-                continue;
-            }
-            let item = NonNull::new(item)?;
-            let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-            // ORDER: acquire from `fill`: the item.
-            let taken = self.item.compare_exchange(
-                item.as_ptr(),
-                locked,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if taken.is_ok() {
-                return Some(item);
+            let item = NonNull::new(pointer(word))?;
+            // WHY no overflow: a thread has one look-up in progress, and no program has 2¹⁶ threads
+            // in the few instructions of a look-up of one process.
+            let next = word.map_addr(|address| address.wrapping_add(LOOK_UP));
+            // ORDER: acquire from `fill`, whose release sequence the look-ups continue: the item.
+            let begun =
+                self.item.compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Relaxed);
+            match begun {
+                Ok(_) => return Some(item),
+                Err(now) => word = now,
             }
         }
     }
 
-    /// Waits while the entry is locked: a few instructions, unless the lock holder was preempted.
-    #[cold]
-    pub(super) fn wait(&self) {
-        for spins in 0.. {
-            if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
-                return;
-            }
-            if spins < 64 && !cfg!(loom) {
-                hint::spin_loop();
-            } else {
-                thread::yield_now();
+    /// Ends a look-up. Returns `false` if the item has left the entry: the caller then holds a
+    /// reference.
+    fn end(&self, item: NonNull<T>) -> bool {
+        let mut word = self.item.load(Ordering::Relaxed);
+        // INVARIANT: the entry holds another item, or none, if this one has left it. It cannot have
+        // come back, since this look-up has kept its memory.
+        while pointer(word) == item.as_ptr() {
+            let next = word.map_addr(|address| address - LOOK_UP);
+            // ORDER: release to `empty`: the accesses to the item.
+            let ended =
+                self.item.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed);
+            match ended {
+                Ok(_) => return true,
+                Err(now) => word = now,
             }
         }
+        false
     }
 }

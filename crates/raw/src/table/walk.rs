@@ -1,22 +1,21 @@
 //! Visits the items of a table one after the other.
 //!
-//! Any thread may walk. An item is locked, as in a look-up, for the few instructions of the visit.
-//! Its memory was prefetched, so a thread that vacates the slot concurrently hardly ever waits.
+//! Any thread may walk. A visit is a look-up: it keeps the item alive and no thread waits for it.
 //!
-//! COST: one compare-and-swap and a store per item, and the cost of `visit`; nothing is allocated.
+//! COST: two compare-and-swaps per item, and the cost of `visit`; nothing is allocated.
 
 use std::ptr::NonNull;
 
 use super::Table;
-use super::entry::Entry;
+use super::entry::{Entry, Item};
 use crate::sync::Ordering;
 
 /// Number of items to prefetch: the first has arrived by the time it is visited.
 const AHEAD: u32 = 16;
 
-impl<T> Table<T> {
+impl<T: Item> Table<T> {
     /// Calls `visit` with the items in `most` slots from index `from` on, and passes each result to
-    /// `take`, which may do anything, because the slot is unlocked by then. Returns the index to
+    /// `take`, which may do anything, because the visit is over by then. Returns the index to
     /// continue from, or `None` at the end of the table.
     pub fn walk<R>(
         &self,
@@ -32,7 +31,7 @@ impl<T> Table<T> {
             let next = until.min(at.saturating_add(AHEAD));
             (at..next).filter_map(|index| self.entry(index)).for_each(Entry::fetch);
             for entry in (at..next).filter_map(|index| self.entry(index)) {
-                if let Some(seen) = entry.seen(&mut visit) {
+                if let Some(seen) = entry.visit(&mut visit) {
                     take(seen);
                 }
             }
@@ -49,14 +48,12 @@ impl<T> Table<T> {
 
     /// Returns how many slots are filled, reserved or in a slot cache. The result may be stale.
     pub fn taken(&self) -> u32 {
-        let vacant = self.vacant.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
-        self.used().saturating_sub(vacant as u32)
+        self.used().saturating_sub(self.lock_vacant().len() as u32)
     }
 }
 
 impl<T> Entry<T> {
     /// Prefetches the beginning of the item.
-    #[inline]
     fn fetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
@@ -67,15 +64,5 @@ impl<T> Entry<T> {
                 unsafe { _mm_prefetch(item.wrapping_add(line * 64), _MM_HINT_T0) };
             }
         }
-    }
-
-    /// Calls `visit` with the item, if there is one.
-    #[inline]
-    fn seen<R>(&self, visit: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
-        let item = self.lock()?;
-        let seen = visit(item);
-        // ORDER: release to `vacate`, as in `look_up`.
-        self.item.store(item.as_ptr(), Ordering::Release);
-        Some(seen)
     }
 }

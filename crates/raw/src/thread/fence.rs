@@ -11,47 +11,33 @@
 //! barrier. So the rare side pays for both, and the frequent side needs only a compiler fence. If
 //! the kernel has no such call, or refuses it, both sides use a sequentially consistent fence.
 //!
-//! INVARIANT: the kind of fence is chosen before the first fence and never changes: a [`Fence`]
-//! comes only from [`Fence::settled`].
+//! INVARIANT: the kernel is asked before the first fence, and its answer never changes.
 //!
 //! COST: `light` costs nothing, or a fence of about 5 ns; `heavy` costs a system call of less than
 //! 1 µs.
 
 use crate::sync::{Ordering, fence};
 
-/// Kind of fence that this program uses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fence {
-    by_kernel: bool,
+/// Returns whether `light` suffices for the frequent side; otherwise that side must execute a
+/// sequentially consistent fence. The first call asks the kernel.
+pub(crate) fn light_suffices() -> bool {
+    kernel::registered()
 }
 
-impl Fence {
-    /// Returns the kind of fence; the first call asks the kernel.
-    pub(crate) fn settled() -> Self {
-        Self { by_kernel: kernel::registered() }
-    }
+/// Fence of the frequent side if [`light_suffices`]: a compiler fence.
+#[inline(always)]
+pub(crate) fn light() {
+    // ORDER: pairs with `heavy`, which makes this core execute a full barrier.
+    kernel::interruptible();
+}
 
-    /// Returns whether `light` suffices for the frequent side; otherwise that side must execute a
-    /// sequentially consistent fence.
-    pub(crate) fn is_free(self) -> bool {
-        self.by_kernel
+/// Fence of the rare side.
+pub(crate) fn heavy() {
+    // ORDER: pairs with `light`, or with the SeqCst fence that replaces it.
+    if light_suffices() {
+        kernel::barrier();
     }
-
-    /// Fence of the frequent side if [`Fence::is_free`]: a compiler fence.
-    #[inline(always)]
-    pub(crate) fn light() {
-        // ORDER: pairs with `heavy`, which makes this core execute a full barrier.
-        kernel::interruptible();
-    }
-
-    /// Fence of the rare side.
-    pub(crate) fn heavy(self) {
-        // ORDER: pairs with `light`, or with the SeqCst fence that replaces it.
-        if self.by_kernel {
-            kernel::barrier();
-        }
-        fence(Ordering::SeqCst);
-    }
+    fence(Ordering::SeqCst);
 }
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]

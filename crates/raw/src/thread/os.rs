@@ -65,31 +65,12 @@ impl ThreadId {
         kernel::set_realtime(yes);
     }
 
-    /// Permanently lowers the thread's weight to a tenth. Otherwise as
-    /// [`ThreadId::set_idle_priority`].
+    /// Permanently lowers the thread's weight to a tenth. The caller ensures that the thread has not
+    /// ended, since its id may then be reused.
     pub fn lower_priority(self) {
         if self.0 != 0 {
             kernel::lower_priority(self.0);
         }
-    }
-
-    /// Gives the thread the lowest priority: it runs only when a processor would otherwise be idle.
-    /// Does nothing where the system has no such priority. The caller ensures that the thread has
-    /// not ended, since its id may then be reused.
-    pub fn set_idle_priority(self) {
-        if self.0 != 0 {
-            kernel::set_idle_priority(self.0);
-        }
-    }
-
-    /// Reverts [`ThreadId::set_idle_priority`] for the calling thread. The niceness is kept.
-    ///
-    /// Does nothing unless Linux permits it (`CAP_SYS_NICE`, or a limit for `RLIMIT_NICE` that
-    /// allows that niceness).
-    ///
-    /// COST: two system calls.
-    pub fn restore_priority() {
-        kernel::restore_priority();
     }
 }
 
@@ -101,8 +82,8 @@ mod kernel {
     use std::os::unix::ffi::OsStrExt;
     use std::time::Duration;
 
-    /// Niceness at which a thread has a tenth of an ordinary thread's weight: sched(7).
-    const NICE: i32 = 10;
+    /// Increase in niceness that lowers a thread's weight to a tenth, and the maximum: sched(7).
+    const NICER: i32 = 10;
     const NICEST: i32 = 19;
     /// Minimum slice that the kernel grants.
     const SLICE: Duration = Duration::from_micros(100);
@@ -145,7 +126,7 @@ mod kernel {
     }
 
     pub(super) fn set_short_slices() {
-        set_slice(0, i32::MIN, SLICE);
+        set_slice(0, 0, SLICE);
     }
 
     pub(super) fn set_realtime(yes: bool) {
@@ -153,9 +134,9 @@ mod kernel {
         let real_time = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
         let own = policy_and_flag(0);
         if yes && own & !libc::SCHED_RESET_ON_FORK == libc::SCHED_OTHER && niceness(0) == 0 {
-            set_policy(0, real_time, 1);
+            set_policy(real_time, 1);
         } else if !yes && own == real_time {
-            set_policy(0, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
+            set_policy(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
         }
     }
 
@@ -166,14 +147,11 @@ mod kernel {
         unsafe { libc::syscall(libc::SYS_sched_getscheduler, thread) as libc::c_int }
     }
 
-    /// Sets a thread's policy. Returns whether the kernel accepted it.
-    fn set_policy(thread: i32, policy: libc::c_int, priority: libc::c_int) -> bool {
+    /// Sets the policy of the calling thread, if the kernel permits it.
+    fn set_policy(policy: libc::c_int, priority: libc::c_int) {
         // SAFETY: the kernel reads one integer, the only field of its `sched_param`, from the
         // pointer, and accesses no other memory of this process.
-        let changed = unsafe {
-            libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority)
-        };
-        changed == 0
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     }
 
     fn niceness(thread: i32) -> i32 {
@@ -182,12 +160,12 @@ mod kernel {
     }
 
     pub(super) fn lower_priority(thread: i32) {
-        set_slice(thread, NICE, Duration::ZERO);
+        set_slice(thread, NICER, Duration::ZERO);
     }
 
-    /// Sets the time slice of an ordinary thread (zero: the default) and raises its niceness to at
-    /// least `nice`. Does nothing if the thread has another policy, which the program chose.
-    fn set_slice(thread: i32, nice: i32, slice: Duration) {
+    /// Sets the time slice of an ordinary thread (zero: the default) and adds `more` to its niceness.
+    /// Does nothing if the thread has another policy, which the program chose.
+    fn set_slice(thread: i32, more: i32, slice: Duration) {
         if policy_and_flag(thread) & !libc::SCHED_RESET_ON_FORK != libc::SCHED_OTHER {
             return;
         }
@@ -208,7 +186,7 @@ mod kernel {
             size: size_of::<Attributes>() as u32,
             policy: libc::SCHED_OTHER as u32,
             flags: 0,
-            nice: nice.max(niceness(thread)),
+            nice: NICEST.min(niceness(thread) + more),
             priority: 0,
             slice: slice.as_nanos() as u64,
             deadline: 0,
@@ -216,20 +194,6 @@ mod kernel {
         };
         // SAFETY: the kernel reads as many bytes from the pointer as the field `size` says.
         unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, 0) };
-    }
-
-    pub(super) fn set_idle_priority(thread: i32) {
-        if !set_policy(thread, libc::SCHED_IDLE, 0) {
-            // SAFETY: the call takes numbers only.
-            unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, thread, NICEST) };
-        }
-    }
-
-    pub(super) fn restore_priority() {
-        let own = policy_and_flag(0);
-        if own & !libc::SCHED_RESET_ON_FORK == libc::SCHED_IDLE {
-            set_policy(0, libc::SCHED_OTHER | own & libc::SCHED_RESET_ON_FORK, 0);
-        }
     }
 }
 
@@ -254,10 +218,6 @@ mod kernel {
     pub(super) fn set_realtime(_: bool) {}
 
     pub(super) fn lower_priority(_: i32) {}
-
-    pub(super) fn set_idle_priority(_: i32) {}
-
-    pub(super) fn restore_priority() {}
 }
 
 #[cfg(test)]
@@ -296,76 +256,54 @@ mod tests {
         waiting.join().expect("it only waits");
     }
 
+    /// Fields of the kernel's line about the calling thread, proc(5), numbered from 1. The name before
+    /// them is in brackets.
     #[cfg(target_os = "linux")]
-    #[test]
-    fn lowered_thread_has_a_higher_niceness_and_is_never_raised() {
-        // Field 19 of the kernel's line about a thread: its niceness.
-        fn nice(thread: ThreadId) -> i32 {
-            let path = format!("/proc/self/task/{}/stat", thread.number());
-            let line = std::fs::read_to_string(path).expect("the thread lives");
-            let rest = line.rsplit_once(')').expect("a name in brackets").1;
-            rest.split_whitespace().nth(16).and_then(|nice| nice.parse().ok()).expect("a number")
-        }
-        let (usual, often, lowered, twice) = std::thread::spawn(|| {
-            let own = ThreadId::current();
-            let usual = nice(own);
-            ThreadId::set_short_slices();
-            let often = nice(own);
-            own.lower_priority();
-            let lowered = nice(own);
-            own.lower_priority();
-            (usual, often, lowered, nice(own))
-        })
-        .join()
-        .expect("it only reads");
-        assert_eq!((often, lowered, twice), (usual, usual.max(10), usual.max(10)));
-    }
-
-    /// Fields 40 and 41 of the kernel's line about this thread: real-time priority and policy. The
-    /// name before them ends with `)`.
-    #[cfg(target_os = "linux")]
-    fn priority_and_policy() -> (String, String) {
+    fn fields<const N: usize>(numbers: [usize; N]) -> [i32; N] {
         let path = format!("/proc/self/task/{}/stat", ThreadId::current().number());
         let line = std::fs::read_to_string(path).expect("the thread lives");
         let rest = line.rsplit_once(')').expect("a name in brackets").1;
-        let mut fields = rest.split_whitespace().skip(37).map(str::to_owned);
-        fields.next().zip(fields.next()).expect("so many fields")
+        let field = |number: usize| rest.split_whitespace().nth(number - 3)?.parse().ok();
+        numbers.map(|number| field(number).expect("a number"))
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn demoted_thread_has_idle_policy_until_it_is_restored() {
-        let before = priority_and_policy();
-        let thread = std::thread::spawn(|| {
-            ThreadId::current().set_idle_priority();
-            let (_, demoted) = priority_and_policy();
-            ThreadId::restore_priority();
-            (demoted, priority_and_policy())
+    fn lowered_thread_has_a_higher_niceness_and_is_never_raised() {
+        let seen = std::thread::spawn(|| {
+            let own = ThreadId::current();
+            let nice = || fields([19]);
+            let usual = nice();
+            ThreadId::set_short_slices();
+            let often = nice();
+            own.lower_priority();
+            let lowered = nice();
+            own.lower_priority();
+            (usual, often, lowered, nice())
         });
-        let (demoted, restored) = thread.join().expect("it only reads");
-        assert_eq!(demoted, "5", "SCHED_IDLE is 5");
-        // The result depends on the program's privileges.
-        assert!(restored == before || restored.1 == demoted, "{restored:?}");
+        let ([usual], often, lowered, twice) = seen.join().expect("it only reads");
+        let nicer = |by: i32| [19.min(usual + by)];
+        assert_eq!((often, lowered, twice), ([usual], nicer(10), nicer(20)));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn real_time_thread_spawns_ordinary_threads_and_reverts() {
-        let before = priority_and_policy();
+        const PRIORITY_AND_POLICY: [usize; 2] = [40, 41];
+        let before = fields(PRIORITY_AND_POLICY);
         let seen = std::thread::spawn(|| {
             ThreadId::set_realtime(true);
-            let itself = priority_and_policy();
-            let begun = std::thread::spawn(priority_and_policy).join();
+            let itself = fields(PRIORITY_AND_POLICY);
+            let begun = std::thread::spawn(|| fields(PRIORITY_AND_POLICY)).join();
             ThreadId::set_realtime(false);
-            let after = priority_and_policy();
+            let after = fields(PRIORITY_AND_POLICY);
             ThreadId::set_realtime(true);
-            assert_eq!(priority_and_policy(), itself, "as often as it likes");
+            assert_eq!(fields(PRIORITY_AND_POLICY), itself, "as often as it likes");
             (itself, begun.expect("it only reads"), after)
         });
         let (itself, begun, after) = seen.join().expect("it only asks and reads");
-        let pair = |priority: &str, policy: &str| (priority.to_owned(), policy.to_owned());
         // SCHED_RR is 2. The result depends on the program's privileges.
-        assert!(itself == pair("1", "2") || itself == before, "{itself:?}");
-        assert_eq!((begun, after), (before.clone(), before));
+        assert!(itself == [1, 2] || itself == before, "{itself:?}");
+        assert_eq!((begun, after), (before, before));
     }
 }

@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
 use crate::sync::{AtomicBool, AtomicU32, Mutex, MutexGuard, Ordering, UnsafeCell, fence};
-use crate::thread::fence::Fence;
+use crate::thread::fence::{heavy, light, light_suffices};
 
 /// The owner may use the value without a fence.
 const OWNED: u32 = 0;
@@ -44,7 +44,6 @@ struct Shared<T> {
     busy: AtomicBool,
     /// Written by the thread that holds `deciding`.
     word: AtomicU32,
-    fence: Fence,
     /// INVARIANT: `Some` unless `word` is `REVOKED`.
     value: UnsafeCell<Option<T>>,
     deciding: Mutex<()>,
@@ -68,11 +67,9 @@ pub struct Revoker<T> {
 
 /// Creates both sides of a revocable value.
 pub fn revocable<T: Send>(value: T) -> (Revocable<T>, Revoker<T>) {
-    let fence = Fence::settled();
     let shared = Arc::new(Shared {
         busy: AtomicBool::new(false),
-        word: AtomicU32::new(owned_state(fence)),
-        fence,
+        word: AtomicU32::new(owned_state()),
         value: UnsafeCell::new(Some(value)),
         deciding: Mutex::new(()),
     });
@@ -80,8 +77,8 @@ pub fn revocable<T: Send>(value: T) -> (Revocable<T>, Revoker<T>) {
 }
 
 /// Returns the word for a value that has not been taken.
-fn owned_state(fence: Fence) -> u32 {
-    if fence.is_free() { OWNED } else { FENCED }
+fn owned_state() -> u32 {
+    if light_suffices() { OWNED } else { FENCED }
 }
 
 /// Guard of a use of the value; also ends the use on unwinding.
@@ -109,7 +106,7 @@ impl<T: Send> Revocable<T> {
             reentrant_use();
         }
         shared.busy.store(true, Ordering::Relaxed);
-        Fence::light();
+        light();
         // ORDER: acquire from a revoker that changed the value and left it.
         if shared.word.load(Ordering::Acquire) != OWNED && !shared.confirm_ownership() {
             return Err(stuff);
@@ -134,7 +131,7 @@ impl<T: Send> Revocable<T> {
             reentrant_use();
         }
         shared.busy.store(true, Ordering::Relaxed);
-        Fence::light();
+        light();
         if shared.word.load(Ordering::Acquire) != OWNED {
             // ORDER: release of earlier uses of the value: a revoker may read this store instead of
             // theirs.
@@ -225,8 +222,8 @@ impl<T: Send> Revoker<T> {
             return None;
         }
         word.store(REVOKING, Ordering::Relaxed);
-        let mut guard = RevokeGuard { word, leave: owned_state(self.shared.fence) };
-        self.shared.fence.heavy();
+        let mut guard = RevokeGuard { word, leave: owned_state() };
+        heavy();
         // ORDER: acquire from the owner's last use.
         if self.shared.busy.load(Ordering::Acquire) {
             return None;

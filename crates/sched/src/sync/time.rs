@@ -77,11 +77,6 @@ impl Instant {
         Self::now() - *self
     }
 
-    /// Returns the time from `earlier` to this moment.
-    pub fn duration_since(&self, earlier: Self) -> Duration {
-        *self - earlier
-    }
-
     /// Returns the time from `other` to this moment, or zero if `other` is later.
     pub fn saturating_duration_since(&self, other: Self) -> Duration {
         self.0.saturating_sub(other.0)

@@ -12,8 +12,9 @@
 //! | 2. makes the system call | 2. if the state was `LOCKED`, waits for `RELEASED` |
 //! | 3. `LOCKED` to `IN_TURN`; on `OVER`, stores `RELEASED` | 3. exits |
 //!
-//! WHY no lock: the thread may be demoted, and then runs only on an idle processor. Sysmon never
-//! waits for it here. The thread waits for sysmon for the duration of a few system calls at most.
+//! WHY no lock: the thread has a lower priority, and may wait long for a processor while it holds
+//! one. Sysmon never waits for it here. The thread waits for sysmon for the duration of a few system
+//! calls at most.
 
 use purlin_raw::Slot;
 
@@ -32,14 +33,12 @@ pub struct HandOff {
     pub(crate) since: Instant,
     state: AtomicU32,
     reported: AtomicBool,
-    idle_priority: AtomicBool,
 }
 
 impl HandOff {
     /// Creates the record for a thread whose turn of the process in `slot` was observed at `since`.
     pub fn new(slot: Slot, since: Instant) -> Self {
-        let [told, last] = [AtomicBool::new(false), AtomicBool::new(false)];
-        Self { slot, since, state: AtomicU32::new(IN_TURN), reported: told, idle_priority: last }
+        Self { slot, since, state: AtomicU32::new(IN_TURN), reported: AtomicBool::new(false) }
     }
 
     /// Runs `f` while the thread cannot end. Returns `None` if its turn has ended. Called by sysmon
@@ -83,14 +82,5 @@ impl HandOff {
 
     pub(crate) fn is_reported(&self) -> bool {
         self.reported.load(Ordering::Relaxed)
-    }
-
-    /// Records whether the thread is demoted (`SCHED_IDLE`). Read as for [`HandOff::set_reported`].
-    pub(crate) fn set_idle_priority(&self, last: bool) {
-        self.idle_priority.store(last, Ordering::Relaxed);
-    }
-
-    pub(crate) fn has_idle_priority(&self) -> bool {
-        self.idle_priority.load(Ordering::Relaxed)
     }
 }

@@ -1,7 +1,8 @@
 //! Detached threads: threads that lost their core and still run the turn in which they lost it.
 //!
 //! Sysmon adds a thread when it takes the core from it, and removes it when it finds the turn
-//! ended. In between, sysmon acts on the thread only in [`HandOff::with_live_thread`].
+//! ended. In between, sysmon acts on the thread only in [`HandOff::with_live_thread`]. The list is
+//! sysmon's own; other threads read a copy of its records ([`HandOffs`]).
 //!
 //! At every tick sysmon reads the processor time of each detached thread. The kernel then also
 //! checks whether other threads should get that thread's processor ([`ThreadId::cpu_time`]).
@@ -15,45 +16,34 @@ use crate::sync::{Instant, Mutex, MutexGuard};
 use crate::sysmon::hand_off::HandOff;
 use crate::worker::status::WorkerStatus;
 
-/// Grace period of a detached thread before it is reported and, if it computes, demoted.
-///
-/// WHY not 0: most long turns end soon, and a demoted thread may wait long for the processor
-/// although it has little left to do.
+/// Grace period of a detached thread before it is reported.
 const REPORT_AFTER: Duration = Duration::from_millis(10);
-/// Processor time in the turn from which the thread's priority is lowered (`LOWER_AFTER`) or the
-/// thread is demoted (`IDLE_AFTER`).
+/// Processor time in the turn from which the thread's priority is lowered.
 ///
 /// WHY a threshold: a thread that only waits takes nothing from others. It usually waits for a
 /// lock; a lower priority would make it hold the lock longer while other threads wait for it.
 const LOWER_AFTER: Duration = Duration::from_micros(250);
-const IDLE_AFTER: Duration = Duration::from_millis(2);
+
+/// Records of the detached threads, for any thread to read.
+#[derive(Default)]
+pub(crate) struct HandOffs(Mutex<Vec<Arc<HandOff>>>);
 
 /// List of the detached threads.
 #[derive(Default)]
-pub(crate) struct StalledThreads(Mutex<Vec<StalledThread>>);
+pub(crate) struct StalledThreads {
+    threads: Vec<StalledThread>,
+    /// Whether [`HandOffs`] has to be updated.
+    changed: bool,
+}
 
 struct StalledThread {
     hand_off: Arc<HandOff>,
-    cpu_use: CpuUse,
-}
-
-/// Processor time and scheduling priority of a detached thread.
-struct CpuUse {
     thread: ThreadId,
-    /// Whether the priority may be lowered.
+    /// Whether the priority is still to be lowered when the thread computes.
     lower: bool,
-    priority: Priority,
     /// Processor time used when the turn was first observed, and at the last tick.
     before: Option<Duration>,
     used: Option<Duration>,
-}
-
-/// Scheduling priority of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Priority {
-    Normal,
-    Lowered,
-    Idle,
 }
 
 /// What sysmon learns at a tick.
@@ -67,38 +57,26 @@ pub(crate) struct Report {
     pub(crate) computing: usize,
 }
 
-impl CpuUse {
-    /// Reads the thread's processor time and lowers its priority accordingly, if allowed.
-    fn update_priority(&mut self, grace: bool) {
+impl StalledThread {
+    /// Reads the thread's processor time, and lowers its priority if it computes.
+    fn update_priority(&mut self) {
         self.used = self.thread.cpu_time();
-        // An unknown time counts as `IDLE_AFTER`.
-        let used =
-            self.used.zip(self.before).map_or(IDLE_AFTER, |(now, then)| now.saturating_sub(then));
-        let due = match used {
-            used if used >= IDLE_AFTER && !grace => Priority::Idle,
-            used if used >= LOWER_AFTER => Priority::Lowered,
-            _ => Priority::Normal,
-        };
-        if self.lower && due > self.priority {
-            self.priority = due;
-            match due {
-                Priority::Idle => self.thread.set_idle_priority(),
-                _ => self.thread.lower_priority(),
-            }
+        let used = self.used.zip(self.before).map(|(now, then)| now.saturating_sub(then));
+        // A thread whose time is unknown counts as computing.
+        if self.lower && used.is_none_or(|used| used >= LOWER_AFTER) {
+            self.lower = false;
+            self.thread.lower_priority();
         }
     }
-}
 
-impl StalledThread {
     /// Updates the thread and adds it to the report. Returns `false` if its turn has ended.
     fn update(&mut self, now: Instant, report: &mut Report) -> bool {
-        let Self { hand_off, cpu_use } = self;
+        let hand_off = Arc::clone(&self.hand_off);
         let held = hand_off.with_live_thread(|| {
-            let grace = now.duration_since(hand_off.since) < REPORT_AFTER;
-            let before = cpu_use.used;
-            cpu_use.update_priority(grace);
-            hand_off.set_idle_priority(cpu_use.priority == Priority::Idle);
-            report.computing += usize::from(cpu_use.used != before);
+            let before = self.used;
+            self.update_priority();
+            report.computing += usize::from(self.used != before);
+            let grace = now - hand_off.since < REPORT_AFTER;
             report.grace |= grace;
             if !grace && !hand_off.is_reported() {
                 hand_off.set_reported();
@@ -110,16 +88,11 @@ impl StalledThread {
 }
 
 impl StalledThreads {
-    fn list(&self) -> MutexGuard<'_, Vec<StalledThread>> {
-        // WHY: no code panics while the list is locked, so it is always consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a thread whose core is handed off in a turn that began at `since`; `before` is the
-    /// processor time it had used by then. `lower` allows to lower its priority. The caller must ensure that the thread does not end
-    /// meanwhile.
+    /// processor time it had used by then. `lower` allows to lower its priority. The caller must
+    /// ensure that the thread does not end meanwhile.
     pub(crate) fn add(
-        &self,
+        &mut self,
         status: &WorkerStatus,
         slot: Slot,
         since: Instant,
@@ -127,40 +100,61 @@ impl StalledThreads {
         lower: bool,
     ) {
         let hand_off = Arc::new(HandOff::new(slot, since));
-        let thread = status.thread();
-        let mut cpu_use = CpuUse { thread, lower, priority: Priority::Normal, before, used: None };
-        cpu_use.update_priority(true);
         let first = status.hand_off.set(Arc::clone(&hand_off));
         debug_assert!(first.is_ok(), "a thread loses one core");
-        self.list().push(StalledThread { hand_off, cpu_use });
+        let mut added =
+            StalledThread { hand_off, thread: status.thread(), lower, before, used: None };
+        added.update_priority();
+        self.threads.push(added);
+        self.changed = true;
     }
 
     /// Updates all detached threads, and has the kernel reconsider their processors.
     ///
-    /// Returns an empty report if the list is locked: the lock holder may be a demoted thread that
-    /// has no processor, and sysmon must not wait for it.
-    ///
     /// COST: one system call per thread.
-    pub(crate) fn update(&self, now: Instant) -> Report {
-        let mut report = Report::default();
-        let mut list = match self.0.try_lock() {
-            Ok(list) => list,
-            Err(TryLockError::Poisoned(list)) => list.into_inner(),
-            Err(TryLockError::WouldBlock) => return report,
-        };
-        list.retain_mut(|thread| thread.update(now, &mut report));
+    pub(crate) fn update(&mut self, now: Instant) -> Report {
+        let (mut report, before) = (Report::default(), self.len());
+        self.threads.retain_mut(|thread| thread.update(now, &mut report));
+        self.changed |= self.len() < before;
         report
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.list().iter().filter(|thread| !thread.hand_off.is_over()).count()
+    /// Copies the records for other threads. If one of them is reading, the next call does it.
+    ///
+    /// WHY sysmon does not wait: the reader may be a detached thread of a lower priority.
+    pub(crate) fn publish(&mut self, hand_offs: &HandOffs) {
+        if !self.changed {
+            return;
+        }
+        let mut list = match hand_offs.0.try_lock() {
+            Ok(list) => list,
+            Err(TryLockError::Poisoned(list)) => list.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        self.changed = false;
+        list.clear();
+        list.extend(self.threads.iter().map(|thread| Arc::clone(&thread.hand_off)));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+}
+
+impl HandOffs {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<HandOff>>> {
+        // WHY: no code panics while the list is locked, so it is always consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the processes that stall a worker now, and since when.
     pub(crate) fn now(&self) -> Vec<(Slot, Instant)> {
         let list = self.list();
-        let records =
-            list.iter().map(|thread| &thread.hand_off).filter(|hand_off| !hand_off.is_over());
+        let records = list.iter().filter(|hand_off| !hand_off.is_over());
         records.map(|hand_off| (hand_off.slot, hand_off.since)).collect()
     }
 }
@@ -175,7 +169,7 @@ mod tests {
 
     use purlin_raw::Slot;
 
-    use super::{REPORT_AFTER, StalledThreads};
+    use super::{HandOffs, REPORT_AFTER, StalledThreads};
     use crate::worker::core::Core;
     use crate::worker::status::WorkerStatus;
 
@@ -227,14 +221,14 @@ mod tests {
     }
 
     /// Takes samples at the given time until `expected` threads compute.
-    fn until_computing(stalled: &StalledThreads, at: Instant, expected: usize) {
+    fn until_computing(stalled: &mut StalledThreads, at: Instant, expected: usize) {
         until(&format!("{expected} compute"), || stalled.update(at).computing == expected);
     }
 
     // F2: which processes are reported and when; sysmon may rest while detached threads only block
     #[test]
     fn a_sample_reports_computing_threads_and_expired_grace_periods() {
-        let stalled = StalledThreads::default();
+        let mut stalled = StalledThreads::default();
         let threads = [Thread::computing(), Thread::computing()];
         // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
@@ -243,53 +237,56 @@ mod tests {
         }
         let before = stalled.update(began);
         assert!(before.grace && before.to_report.is_empty());
-        until_computing(&stalled, began, 2);
+        until_computing(&mut stalled, began, 2);
 
         let [one, other] = &threads;
         one.wait.send(()).expect("it computes");
-        until_computing(&stalled, began, 1);
+        until_computing(&mut stalled, began, 1);
         let after = stalled.update(began + REPORT_AFTER);
         let all = [(Thread::slot(1), began), (Thread::slot(2), began)];
         assert_eq!((after.grace, after.to_report.as_slice()), (false, &all[..]));
         assert!(stalled.update(began + REPORT_AFTER).to_report.is_empty(), "once");
         other.wait.send(()).expect("it computes");
-        until_computing(&stalled, began + REPORT_AFTER, 0);
+        until_computing(&mut stalled, began + REPORT_AFTER, 0);
 
-        let locked = stalled.list();
+        let hand_offs = HandOffs::default();
+        let locked = hand_offs.list();
         std::thread::scope(|scope| {
-            // A sample that waited for the lock would never return.
-            scope.spawn(|| stalled.update(began)).join().expect("it only looks");
+            // A publication that waited for the lock would never return.
+            scope.spawn(|| stalled.publish(&hand_offs)).join().expect("it only copies");
         });
         drop(locked);
+        assert!(hand_offs.now().is_empty());
+        stalled.publish(&hand_offs);
+        assert_eq!(hand_offs.now(), all);
         for Thread { status, wait: _, end, thread } in threads {
             status.hand_off.get().expect("it was relieved").end();
             drop(end);
             thread.join().expect("it only waits");
         }
-        assert_eq!(stalled.count(), 0);
+        assert!(hand_offs.now().is_empty());
+        stalled.update(began);
+        assert!(stalled.is_empty());
     }
 
-    /// Returns the niceness and the policy of a thread: fields 19 and 41 of its `stat`, proc(5).
-    fn priority_of(status: &WorkerStatus) -> (i32, i32) {
+    /// Returns the niceness of a thread: field 19 of its `stat`, proc(5).
+    fn niceness_of(status: &WorkerStatus) -> i32 {
         let path = format!("/proc/self/task/{}/stat", status.thread().number());
         let line = std::fs::read_to_string(path).expect("it has not ended");
         let (_, fields) = line.rsplit_once(')').expect("its name is in brackets");
-        let field = |number: usize| fields.split_whitespace().nth(number - 3);
-        let number = |at| field(at).and_then(|field| field.parse().ok()).expect("a number");
-        (number(19), number(41))
+        fields.split_whitespace().nth(19 - 3).and_then(|it| it.parse().ok()).expect("a number")
     }
 
-    // F2: a thread that only waits is not demoted
+    // F2: a thread that only waits keeps its priority
     #[test]
-    fn a_computing_thread_is_demoted_and_a_waiting_one_is_not() {
-        const IDLE: i32 = 5;
-        let stalled = StalledThreads::default();
+    fn a_computing_thread_is_lowered_and_a_waiting_one_is_not() {
+        let mut stalled = StalledThreads::default();
         let [computes, waits] = [Thread::computing(), Thread::computing()];
         waits.wait.send(()).expect("it computes");
         // WHY: only the origin of the sample times.
         let began = Instant::now();
         until("one waits", || waits.status.thread().is_blocked());
-        let usual = priority_of(&waits.status);
+        let usual = niceness_of(&waits.status);
         for (thread, n) in [&computes, &waits].into_iter().zip(1..) {
             stalled.add(
                 &thread.status,
@@ -300,12 +297,12 @@ mod tests {
             );
         }
         let mut news = 0;
-        until("the one that computes is put last", || {
+        until("the one that computes is lowered", || {
             news += stalled.update(began + REPORT_AFTER).to_report.len();
-            priority_of(&computes.status).1 == IDLE
+            niceness_of(&computes.status) == 19.min(usual + 10)
         });
         assert_eq!(news, 2, "both are told of");
-        assert_eq!(priority_of(&waits.status), usual);
+        assert_eq!(niceness_of(&waits.status), usual);
         for Thread { status, wait, end, thread } in [computes, waits] {
             status.hand_off.get().expect("it was relieved").end();
             drop((wait.send(()), end));

@@ -14,10 +14,10 @@
 //!
 //! At each tick sysmon also reads the processor time of the detached threads, which makes the
 //! kernel reconsider their processors (`stalled`). With [`OsPriorities::Realtime`] it is a real-time
-//! thread, if the program may have one, so that it does not have to wait for a processor: while it rests, while all workers
-//! are busy, while detached threads compute or are in their grace period, while a worker may be
-//! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
-//! program.
+//! thread, if the program may have one, so that it does not have to wait for a processor: while it
+//! rests, while all workers are busy, while detached threads compute or are in their grace period,
+//! while a worker may be stalled, and for twenty ticks after that. It is never real-time while it
+//! runs code of the program.
 //!
 //! Sysmon takes a core only from a thread that is in a turn (`WorkerStatus::running`). Such a
 //! thread is neither asleep nor counted as searching, and before it could become either it must use
@@ -40,6 +40,7 @@ use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
 use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot, TICK, threshold_for};
+use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
 use crate::worker::init::WorkerInit;
 use crate::worker::launcher::Launcher;
@@ -63,6 +64,7 @@ pub(crate) struct Sysmon {
     /// Status of the thread that holds each core.
     statuses: Box<[Arc<WorkerStatus>]>,
     policy: Policy,
+    stalled: StalledThreads,
     samples: Vec<Sample>,
     /// Spare buffer for the next sample.
     scratch: Vec<Sample>,
@@ -98,6 +100,7 @@ impl Sysmon {
             parker,
             statuses,
             policy: Policy::new(workers),
+            stalled: StalledThreads::default(),
             samples: Vec::with_capacity(workers),
             scratch: Vec::with_capacity(workers),
             sampled_at: Instant::now(),
@@ -121,7 +124,8 @@ impl Sysmon {
             let now = Instant::now();
             self.launcher.shared.ticks.fetch_add(1, Ordering::Relaxed);
             self.sample(now);
-            let stalled = self.launcher.shared.stalled.update(now);
+            let stalled = self.stalled.update(now);
+            self.stalled.publish(&self.launcher.shared.hand_offs);
             self.serve_stalled(&stalled.to_report);
             let all_busy = self.launcher.shared.idle.free() == 0;
             let needs_realtime = all_busy || self.recheck || stalled.grace || stalled.computing > 0;
@@ -154,8 +158,10 @@ impl Sysmon {
     fn trim(&self) {
         let shared = Arc::clone(&self.launcher.shared);
         // WHY: detached threads run although all workers sleep, and the resident memory is theirs.
-        let rests = move || shared.idle.resting() && shared.stalled.count() == 0;
-        if rests() && trim::is_due() {
+        let rests = move || shared.idle.resting() && shared.hand_offs.now().is_empty();
+        // WHY not `rests`: sysmon waits for no thread that reads the records.
+        let at_rest = self.launcher.shared.idle.resting() && self.stalled.is_empty();
+        if at_rest && trim::is_due() {
             // If the thread cannot be started, the trim waits for the next rest.
             let _ = self.launcher.spawn_thread("trim", move || trim::trim(rests));
         }
@@ -273,7 +279,7 @@ impl Sysmon {
     /// core at this moment; the next tick then decides again.
     fn hand_off(&mut self, index: usize, process_waits: bool) {
         // WHY before the core is taken: if no thread can be started, the core stays where it is.
-        let spare = match self.spare.take().map_or_else(|| self.launcher.launch_spare(), Ok) {
+        let spare = match self.spare.take().map_or_else(|| self.launch_spare(), Ok) {
             Ok(spare) => spare,
             Err(why) => return self.report_exhausted(&why),
         };
@@ -289,7 +295,8 @@ impl Sysmon {
             if take {
                 // WHY here: the thread cannot end before it has noticed that its core is gone.
                 let lower = self.priorities != OsPriorities::Unchanged;
-                shared.stalled.add(status, slot, since, before, lower);
+                self.stalled.add(status, slot, since, before, lower);
+                self.stalled.publish(&shared.hand_offs);
             }
             take
         });
@@ -324,8 +331,8 @@ impl Sysmon {
         self.launcher.shared.timers.fire_overdue(now);
     }
 
-    /// Makes sysmon a real-time thread if it may be one, or an ordinary one. WHY not always real-time: such a thread
-    /// wakes on the processor where it slept, although another may be idle.
+    /// Makes sysmon a real-time thread if it may be one, or an ordinary one. WHY not always
+    /// real-time: such a thread wakes on the processor where it slept, although another may be idle.
     fn set_realtime(&mut self, realtime: bool) {
         let realtime = realtime && self.priorities == OsPriorities::Realtime;
         if std::mem::replace(&mut self.realtime, realtime) != realtime {
@@ -339,6 +346,16 @@ impl Sysmon {
             self.set_realtime(false);
             self.launcher.hooks.threads_exhausted(why);
         }
+    }
+
+    /// Starts a thread that waits for a core.
+    fn launch_spare(&self) -> Result<Sender<WorkerInit>, String> {
+        if self.stalled.len() >= MAX_STALLED {
+            return Err(format!("{MAX_STALLED} threads are held up already"));
+        }
+        let (give, given) = channel();
+        let launched = self.launcher.launch("handoff", move || given.recv().ok());
+        launched.map(|()| give).map_err(|error| format!("no thread could be begun: {error}"))
     }
 }
 
@@ -357,16 +374,4 @@ fn is_preempted(status: &WorkerStatus, turns: u32, used: &mut Option<Duration>) 
     }
     let before = *used.get_or_insert(now);
     now.saturating_sub(before) < TICK / 2 && !thread.is_blocked()
-}
-
-impl Launcher {
-    /// Starts a thread that waits for a core.
-    fn launch_spare(&self) -> Result<Sender<WorkerInit>, String> {
-        if self.shared.stalled.count() >= MAX_STALLED {
-            return Err(format!("{MAX_STALLED} threads are held up already"));
-        }
-        let (give, given) = channel();
-        let launched = self.launch("handoff", move || given.recv().ok());
-        launched.map(|()| give).map_err(|error| format!("no thread could be begun: {error}"))
-    }
 }

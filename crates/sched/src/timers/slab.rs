@@ -89,7 +89,6 @@ impl<T> Slab<T> {
     }
 
     /// Returns the entry with that key, or `None` if it was removed.
-    #[inline]
     pub(crate) fn find(&mut self, key: Key) -> Option<(u64, &mut T)> {
         let block = self.blocks.get_mut(key.index as usize / BLOCK)?;
         let entry = block.get_mut(key.index as usize % BLOCK)?;
@@ -121,7 +120,6 @@ impl<T> Slab<T> {
     }
 
     /// Frees memory if no entry is left. Former slot numbers must not be used any more.
-    #[inline]
     pub(crate) fn trim(&mut self) {
         if self.live == 0 && self.blocks.len() > 1 {
             self.free_blocks();

@@ -64,18 +64,19 @@ impl Timer {
     /// Cancels the timer and returns the time that was left. Returns `None` if it has fired or was
     /// cancelled before. The timer's action is dropped.
     pub fn cancel(&self) -> Option<Duration> {
-        let cancelled = self.wheel.lock().wheel.cancel(self.key);
-        let (action, due) = cancelled?;
-        action.discard();
-        Some(self.left(due))
+        self.take().map(|due| self.left(due))
     }
 
     /// Cancels the timer without reading the clock.
     pub fn remove(&self) {
-        let removed = self.wheel.lock().wheel.cancel(self.key);
-        if let Some((action, _)) = removed {
-            action.discard();
-        }
+        let _ = self.take();
+    }
+
+    fn take(&self) -> Option<Due> {
+        let cancelled = self.wheel.lock().wheel.cancel(self.key);
+        let (action, due) = cancelled?;
+        action.discard();
+        Some(due)
     }
 
     /// Returns `Ready` if the timer has fired; otherwise registers `waker`. For timers that wake a

@@ -54,7 +54,6 @@ pub(crate) enum Due {
 }
 
 impl Due {
-    #[inline]
     fn pack(self) -> u64 {
         match self {
             Self::In(length) => length.min(LONGEST) | LENGTH,
@@ -62,7 +61,6 @@ impl Due {
         }
     }
 
-    #[inline]
     fn unpack(due: u64) -> Self {
         if due & LENGTH == 0 { Self::At(due) } else { Self::In(due & !LENGTH) }
     }
@@ -82,19 +80,16 @@ pub(crate) struct Wheel<T> {
 }
 
 /// Returns the first tick that does not begin before a moment.
-#[inline]
 pub(crate) fn tick_of(moment: u64) -> u64 {
     moment.div_ceil(1 << TICK_BITS)
 }
 
 /// Returns the tick that contains a moment.
-#[inline]
 pub(crate) fn tick_at(moment: u64) -> u64 {
     moment >> TICK_BITS
 }
 
 /// Returns the moment at which a tick begins.
-#[inline]
 pub(crate) fn moment_of(tick: u64) -> u64 {
     tick << TICK_BITS
 }
@@ -139,7 +134,6 @@ impl<T> Wheel<T> {
     }
 
     /// Returns an entry and when it is due, or `None` if it was popped or removed.
-    #[inline]
     pub(crate) fn find(&mut self, key: Key) -> Option<(&mut T, Due)> {
         self.slab.find(key).map(|(due, item)| (item, Due::unpack(due)))
     }
@@ -173,7 +167,6 @@ impl<T> Wheel<T> {
     }
 
     /// Removes an entry from its list.
-    #[inline]
     fn take_out(&mut self, list: usize, index: u32) -> Option<T> {
         let key = self.slab.key(index);
         let removed = self.slab.remove(key)?;
@@ -201,7 +194,6 @@ impl<T> Wheel<T> {
     }
 
     /// Returns level, number and first tick of the first occupied slot.
-    #[inline]
     fn first_slot(&self) -> Option<(usize, usize, u64)> {
         if self.levels == 0 {
             return None;
@@ -214,7 +206,6 @@ impl<T> Wheel<T> {
     }
 
     /// Returns the list of an entry with that tick, by the invariant.
-    #[inline]
     fn list_of(&self, tick: u64) -> usize {
         let differ = (tick ^ self.present) | (SLOTS as u64 - 1);
         let level = ((u64::BITS - 1 - differ.leading_zeros()) / DIGIT) as usize;
@@ -222,7 +213,6 @@ impl<T> Wheel<T> {
     }
 
     /// Inserts an entry that is in no list into the list of its tick.
-    #[inline]
     fn place(&mut self, index: u32) {
         let present = self.present;
         let entry = self.slab.entry(index);
@@ -299,7 +289,6 @@ impl<T> Wheel<T> {
     }
 
     /// Marks a list as empty.
-    #[inline]
     fn clear(&mut self, list: usize) {
         if list != FRESH {
             let slots = &mut self.slots[list / SLOTS];

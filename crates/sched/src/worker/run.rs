@@ -332,11 +332,6 @@ impl Worker {
         debug_assert!(!self.searching.get(), "it was in a turn");
         if let Some(hand_off) = self.status.hand_off.get() {
             hand_off.end();
-            if hand_off.has_idle_priority() {
-                // WHY: the thread may take locks until it exits, and hold some of them: the
-                // allocator's, the kernel's for the memory map, the C library's for stacks.
-                ThreadId::restore_priority();
-            }
             if hand_off.is_reported() {
                 self.hooks.stall_ended(hand_off.slot, hand_off.since.elapsed());
             }
