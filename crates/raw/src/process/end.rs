@@ -14,6 +14,7 @@ use crate::process::cell::{Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase,
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
 use crate::sync::Ordering;
+use crate::table::entry::TABLE_REFERENCES;
 use crate::{End, RuntimeTypes};
 
 /// WHY four functions: a process without other references then ends without a call before its cell
@@ -36,7 +37,7 @@ pub(super) unsafe fn end(base: NonNull<Base>) {
     }
 }
 
-/// [`end`] if a look-up is in progress, the slot cache is full, or the thread is not a worker.
+/// [`end`] if the slot cache is full, or the thread is not a worker.
 ///
 /// # Safety
 /// As for [`end`].
@@ -49,14 +50,17 @@ unsafe fn end_slowly(base: NonNull<Base>) {
     unsafe {
         let cell = base.as_ref();
         NodeCoreBase::with_handle(cell.node, |counted| {
-            let references = if counted { cell.node.as_ref().vacate(cell.slot) } else { 1 };
+            let references = match counted {
+                true => cell.node.as_ref().vacate(cell.slot),
+                false => TABLE_REFERENCES,
+            };
             leave(base, references);
         });
     }
 }
 
 /// # Safety
-/// As for [`end`], and no look-up finds the process any more. The table's `references` are the
+/// As for [`end`], no look-up finds the process any more, and the table's `references` are the
 /// caller's.
 #[inline(always)]
 unsafe fn leave(base: NonNull<Base>, references: u32) {
