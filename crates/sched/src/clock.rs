@@ -17,6 +17,7 @@ pub(crate) const LONGEST: u64 = 1 << 62;
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
 
+/// Where the time comes from.
 #[derive(Debug, Clone)]
 enum Source {
     Machine(Instant),

@@ -75,6 +75,7 @@ pub struct Timers {
 #[derive(Clone)]
 pub struct TimerWheel(Arc<CachePadded<Inner>>);
 
+/// Shared state of a timing wheel.
 struct Inner {
     /// Tick at which a thread should check the wheel; 0 means now.
     next: AtomicU64,
@@ -86,6 +87,7 @@ struct Inner {
     dropped: AtomicU64,
 }
 
+/// The part of it behind the lock.
 pub(crate) struct State {
     pub(crate) wheel: Wheel<TimerAction>,
     /// Whether the worker is asleep or about to sleep.

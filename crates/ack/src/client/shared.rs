@@ -20,6 +20,7 @@ use super::outbox::{NotSent, Outbox, Piece};
 use crate::wire::session::Opened;
 use crate::wire::verifier::{AckVerifier, Answer};
 
+/// State shared by a client's handles and its connection task.
 pub(super) struct Shared {
     state: Mutex<State>,
     moved: Notify,
@@ -37,6 +38,7 @@ const TURN: u64 = 1024;
 /// WHY: a server must not bring the client to the end of all ids.
 pub(super) const LAST_RESUMED: u64 = 1 << 63;
 
+/// The part of it behind the lock.
 struct State {
     outbox: Outbox,
     /// Messages below this id do not linger: a task waits for their answers or for capacity.

@@ -79,6 +79,7 @@ pub(crate) struct Counters {
     pub(crate) events: EventLog,
 }
 
+/// A counter that only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 

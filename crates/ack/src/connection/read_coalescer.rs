@@ -51,6 +51,7 @@ pub(crate) struct ReadCoalescer {
     rest: u32,
 }
 
+/// Phase of the read coalescer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Reads immediately and measures the rate.

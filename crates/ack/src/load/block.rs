@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::wire::{Head, Id, SizeOrder};
 
+/// A write of consecutive messages, as far as it is not written.
 #[derive(Debug)]
 pub(super) struct Block {
     bytes: Vec<u8>,

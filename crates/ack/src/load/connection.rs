@@ -44,6 +44,7 @@ const ANSWERS: usize = 4096;
 /// How long to wait for the server to close once all messages are answered.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// A connection of a load, which writes messages and verifies the answers.
 #[derive(Debug)]
 pub(super) struct Connection {
     /// Number of the connection, from 1.

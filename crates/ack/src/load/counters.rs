@@ -15,6 +15,7 @@ const LONGEST: u64 = 3_600_000_000_000;
 #[derive(Debug)]
 pub(super) struct Counters(Mutex<Sums>);
 
+/// Answered messages and their latency.
 #[derive(Debug)]
 struct Sums {
     answered: Answered,

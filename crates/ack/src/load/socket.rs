@@ -21,6 +21,7 @@ use crate::tls::Channel;
 /// Flags of all sends.
 const AT_ONCE: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 
+/// Socket of a connection, encrypted if it has a TLS channel.
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: Arc<TcpStream>,

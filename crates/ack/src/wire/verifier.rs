@@ -38,6 +38,7 @@ pub enum Answer {
     Refused(Refusal),
 }
 
+/// Kind of answers that the client expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expectation {
     Replies,

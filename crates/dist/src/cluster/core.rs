@@ -40,6 +40,7 @@ pub(super) type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 /// Starts the link of a new connection. WHY a function pointer: receiving uses all features, which use the core.
 pub(super) type StartLink = fn(&Arc<Core>, &Arc<Connection>, Stream, Established) -> Link;
 
+/// State of a cluster, shared by all its handles.
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
     pub(super) local: LocalNode,
@@ -66,6 +67,7 @@ pub(super) struct Core {
     pub(super) undecoded: AtomicU64,
 }
 
+/// The part of it behind the lock.
 pub(super) struct State {
     pub(super) connection_table: ConnectionTable,
     pub(super) connections: HashMap<NodeName, Arc<Connection>>,

@@ -37,6 +37,7 @@ impl WeakCluster {
     }
 }
 
+/// Membership of a node; leaving the cluster ends it.
 #[derive(Debug)]
 struct Inner {
     core: Arc<Core>,

@@ -54,6 +54,7 @@ pub struct Logs {
     shared: Arc<Shared>,
 }
 
+/// Subscribers of log events, and the number of events dropped.
 #[derive(Default)]
 struct Shared {
     subscribers: RwLock<Vec<Arc<LogSubscriber>>>,

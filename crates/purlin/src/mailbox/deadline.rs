@@ -24,6 +24,7 @@ use crate::node::context::{NodeContext, with_context};
 #[derive(Debug)]
 pub(crate) struct Deadline(Stage);
 
+/// Stage of a deadline: not started, or a timer of this node or of another runtime.
 #[derive(Debug)]
 enum Stage {
     /// Not polled yet.

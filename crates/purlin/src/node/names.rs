@@ -18,6 +18,7 @@ use crate::{Name, ProcessId, RegisterError};
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Tables>);
 
+/// Processes by name, and names by process.
 #[derive(Debug, Default)]
 struct Tables {
     processes: HashMap<Name, Peer>,

@@ -114,6 +114,7 @@ pub(crate) struct Journal {
     missed: AtomicU64,
 }
 
+/// Entries of the journal, the oldest first.
 #[derive(Debug, Default)]
 struct Pages {
     crashes: VecDeque<Arc<Crash>>,

@@ -33,12 +33,14 @@ pub struct Scope {
     monitors: FxHashMap<MonitorRef, Gone>,
 }
 
+/// A process with the groups that it has joined.
 #[derive(Debug)]
 struct Joined {
     monitor: MonitorRef,
     groups: Vec<Name>,
 }
 
+/// A process that monitors the scope.
 #[derive(Debug)]
 struct Watcher {
     peer: Peer,

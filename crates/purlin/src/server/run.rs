@@ -93,6 +93,7 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
     Loop { server, me, parent, last }.run(first).await
 }
 
+/// State of the message loop.
 struct Loop<S: Server> {
     server: S,
     me: Process<Mail<S>>,

@@ -19,6 +19,7 @@ use crate::{Down, Exit, ExitReason, Process, ProcessId, Reply};
 #[derive(Debug)]
 pub struct SupervisorMail(pub(super) Mail);
 
+/// A message to a supervisor.
 pub(super) enum Mail {
     Exit(Exit),
     Down(Down),

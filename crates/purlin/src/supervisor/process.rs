@@ -56,6 +56,7 @@ pub(super) async fn supervise(
     Supervisor { core, template, parent }.run(children).await
 }
 
+/// State of a supervisor process.
 struct Supervisor {
     core: SupervisorCore<ProcessEffects>,
     template: Option<Spec<Make>>,

@@ -19,6 +19,7 @@ use crate::{Node, Pid, spawn};
 #[derive(Clone)]
 pub struct Timer(Kind);
 
+/// Kind of a timer.
 #[derive(Clone)]
 enum Kind {
     Once(purlin_sched::Timer),

@@ -28,6 +28,7 @@ pub(crate) struct Interval {
     timers: TimerWheel,
 }
 
+/// The part of an interval behind the lock.
 struct State {
     /// Due time of the next message, on the node's clock.
     next: Duration,

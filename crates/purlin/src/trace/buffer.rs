@@ -109,6 +109,7 @@ pub(crate) struct TraceBuffer {
     pages: Mutex<Pages>,
 }
 
+/// The part of a trace buffer behind the lock.
 struct Pages {
     /// Pending events, in the order in which they will be numbered.
     notes: Receiver<Event>,
@@ -121,6 +122,7 @@ struct Pages {
     over: bool,
 }
 
+/// A traced process.
 #[derive(Clone, Copy)]
 struct Followed {
     id: ProcessId,

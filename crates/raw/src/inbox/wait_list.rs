@@ -23,6 +23,7 @@ pub(crate) struct WaitList {
     woken_below: AtomicU64,
 }
 
+/// The waiting senders.
 #[derive(Debug)]
 struct Waiting {
     /// Number of the next waiter.

@@ -33,6 +33,7 @@ const MAX_DEFERRED: u32 = if cfg!(loom) { 3 } else { 1024 };
 /// References counted in advance when a cell in use has no deferred references left.
 const PREFETCHED: u32 = if cfg!(loom) { 2 } else { 32 };
 
+/// A cell and its number of deferred references.
 struct Entry {
     base: Cell<*const Base>,
     /// Number of deferred references.

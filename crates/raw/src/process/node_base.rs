@@ -24,6 +24,7 @@ thread_local! {
     };
 }
 
+/// The slot cache of a worker thread, and the node it belongs to.
 struct SlotCacheOwner {
     node_core: StdCell<*const NodeCoreBase>,
     slot_cache: SlotCache<Base>,

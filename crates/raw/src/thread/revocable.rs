@@ -37,6 +37,7 @@ const REVOKING: u32 = 1;
 /// The value has been taken.
 const REVOKED: u32 = 2;
 
+/// State shared by the owner and the revoker.
 // WHY separate cache lines: the owner writes here constantly.
 #[repr(align(128))]
 struct Shared<T> {

@@ -33,6 +33,7 @@ impl Token {
     }
 }
 
+/// Time of the manual clock, and the threads that wait for it.
 #[derive(Default)]
 struct Time {
     now: Duration,

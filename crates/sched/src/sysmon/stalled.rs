@@ -36,6 +36,7 @@ pub(crate) struct StalledThreads {
     changed: bool,
 }
 
+/// A thread that lost its core, and its processor time.
 struct StalledThread {
     hand_off: Arc<HandOff>,
     thread: ThreadId,

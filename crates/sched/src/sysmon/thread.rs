@@ -58,6 +58,7 @@ const IDLE_TICKS: u32 = if cfg!(shuttle) { 2 } else { 20 };
 /// Maximum number of detached threads. WHY a limit: each has a stack.
 const MAX_STALLED: usize = 512;
 
+/// State of the sysmon thread.
 pub(crate) struct Sysmon {
     launcher: Launcher,
     parker: Parker,

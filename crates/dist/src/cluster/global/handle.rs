@@ -23,6 +23,7 @@ pub(crate) struct Global {
 #[derive(Debug, Default)]
 pub(super) struct Names(RwLock<HashMap<Term, Entry>>);
 
+/// A registered name: its process, and the method that resolves conflicts.
 #[derive(Debug)]
 struct Entry {
     pid: purlin_term::Pid,

@@ -13,6 +13,7 @@ use purlin_term::{Pid, Term};
 #[derive(Debug, Default)]
 pub(super) struct Locks(HashMap<Term, Lock>);
 
+/// A lock: its requester, and the processes that hold it.
 #[derive(Debug)]
 struct Lock {
     requester: Term,

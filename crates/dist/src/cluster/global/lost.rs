@@ -14,6 +14,7 @@ use tracing::warn;
 /// Maximum number of remembered reports.
 const MAX_LOSSES: usize = 4096;
 
+/// Reports of lost connections, as far as they are remembered.
 pub(super) struct Lost {
     life: i64,
     number: i64,

@@ -53,6 +53,7 @@ pub(super) struct NameSync {
     pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
 }
 
+/// State of the server process of `global`.
 pub(super) struct Server {
     pub(super) core: Arc<Core>,
     pub(super) me: Process<Mail>,

@@ -60,6 +60,7 @@ pub(super) enum Mail {
 /// The members on another node by group, as announced by its scope.
 type Scope = HashMap<Name, Vec<Pid>>;
 
+/// State of a sharer.
 pub(super) struct Sharer {
     me: Process<Mail>,
     core: Arc<Core>,

@@ -13,6 +13,7 @@ use crate::cluster::core::Core;
 use crate::cluster::links::link_table::RemoteMonitor;
 use crate::cluster::reason;
 
+/// State of an agent. Weak, as the agent must not keep the connection alive.
 struct Agent(Weak<Connection>, Weak<Core>);
 
 impl Connection {

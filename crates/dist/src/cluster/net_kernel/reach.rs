@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::cluster::net_kernel::hosts::Hosts;
 
+/// How other nodes are reached.
 #[derive(Debug)]
 pub(crate) struct Reach {
     pub(crate) hosts: Hosts,

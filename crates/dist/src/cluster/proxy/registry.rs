@@ -30,6 +30,7 @@ pub(crate) struct Proxies {
     sweep_at: usize,
 }
 
+/// A registered proxy.
 struct Listed {
     proxy: LocalProcess,
     /// Requested to end, but possibly with messages still to send.

@@ -37,6 +37,7 @@ pub(crate) const PROXY_MAILBOX: usize = 1024;
 /// Waits for a connection, or for capacity on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
 
+/// Transport of a proxy for messages of type `M`.
 pub(crate) struct Remote<M> {
     core: Arc<Core>,
     node: NodeName,
