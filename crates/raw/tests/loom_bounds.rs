@@ -39,7 +39,11 @@ impl RuntimeTypes for Ground {
 struct Queue(Arc<Mutex<Vec<Runnable>>>);
 
 impl Host for Queue {
-    fn schedule(&self, runnable: Runnable) {
+    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
+        Err(runnable)
+    }
+
+    fn schedule_remote(&self, runnable: Runnable) {
         self.0.lock().unwrap().push(runnable);
     }
 }

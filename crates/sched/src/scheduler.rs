@@ -188,9 +188,12 @@ impl std::fmt::Debug for Scheduler {
 }
 
 impl Host for Scheduler {
-    fn schedule(&self, runnable: Runnable) {
-        if let Err(runnable) = schedule_here(&self.shared, runnable) {
-            self.shared.inject(runnable);
-        }
+    #[inline]
+    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
+        schedule_here(&self.shared, runnable)
+    }
+
+    fn schedule_remote(&self, runnable: Runnable) {
+        self.shared.inject(runnable);
     }
 }

@@ -117,6 +117,7 @@ impl<M: Send + 'static> Process<M> {
 }
 
 /// Takes the oldest message and handles the signals before it.
+#[inline(always)]
 fn receive<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<M> {
     me.mailbox().receive(move |signal| handle_signal(me, signal))
 }

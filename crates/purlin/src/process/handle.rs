@@ -55,6 +55,8 @@ impl<M: Send + 'static> Process<M> {
     ///
     /// # Panics
     /// Panics outside this process's own turns.
+    // WHY: as for `Owner::in_turn`.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn in_turn<R>(&self, f: impl FnOnce(InTurn<'_, ErlangTypes, M>) -> R) -> R {
         match self.owner.in_turn(f) {

@@ -158,8 +158,11 @@ pub(crate) struct NodeCoreBase {
 
 /// Scheduler of a node core's processes.
 pub trait Host: Send + Sync + 'static {
+    /// Queues a process if this thread is one of the host's workers. Otherwise returns it.
+    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable>;
+
     /// Queues a process. Called on any thread.
-    fn schedule(&self, runnable: Runnable);
+    fn schedule_remote(&self, runnable: Runnable);
 }
 
 /// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.

@@ -124,7 +124,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Receives the oldest message, from the inbox if the save queue is empty.
-    #[inline]
+    #[inline(always)]
     pub fn receive(self, handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> Option<M> {
         let (base, fetched) = (self.base(), self.save_queue(SaveQueue::pop));
         let header = if let Some(header) = fetched {
@@ -169,7 +169,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     }
 
     /// Opens a message that is in no queue and counts it as received.
-    #[inline]
+    #[inline(always)]
     fn opened(self, header: NonNull<Header>) -> M {
         count(&self.base().received, 1);
         // SAFETY: as below.

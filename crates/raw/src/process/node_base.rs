@@ -199,11 +199,9 @@ impl NodeCoreBase {
         // SAFETY: by the contract.
         let this = unsafe { node_core.as_ref() };
         // A worker has a handle, which keeps the node core valid if the process ends meanwhile.
-        if this.slot_cache().is_some() {
-            this.host.schedule(runnable);
-        } else {
+        if let Err(runnable) = this.host.schedule_local(runnable) {
             // SAFETY: by the contract.
-            unsafe { Self::with_handle(node_core, |_| this.host.schedule(runnable)) }
+            unsafe { Self::with_handle(node_core, |_| this.host.schedule_remote(runnable)) }
         }
     }
 
