@@ -8,8 +8,8 @@ find_cargo
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/log-mistakes
 output=$target/log-mistakes.out
-# WHY 500: enough for every mistake, with a margin of ten.
-export PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-500}" RUST_BACKTRACE=0
+# WHY 2000: the rarest mistake, no sync of the names of segments, is caught by case 692.
+export PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-2000}" RUST_BACKTRACE=0
 
 # Each mistake: a name, a file of crates/log/src, and a change in the language of sed. A change that matches nothing is an
 # error.
@@ -17,7 +17,8 @@ mistakes=(
   "no sync of a batch|log.rs|s/self\.file\.sync()\.map_err/Ok(()).map_err/"
   "sync after the acknowledgement|log.rs|s/if durable { self.sync_file() } else { Ok(()) }/if durable { self.durable.store(self.next, Ordering::Release) } Ok(())/"
   "no sync of a segment's header|recovery.rs|/\"write\", &name/,/sync_names/s/file\.sync()/Ok(())/"
-  "no sync of the names of segments|recovery.rs|/\"sync\", &name/,/LENGTH/s/storage\.sync_names()/Ok(())/"
+  "no sync of the names of segments|recovery.rs|/\"sync\", &name/,/HEADER/s/storage\.sync_names()/Ok(())/"
+  "no sync of the name of a checkpoint|recovery.rs|/pub(crate) fn replace/,\$s/storage\.sync_names()/Ok(())/"
   "no checksum of a body|format/batch.rs|s/crc32c(body) == self\.body/true/"
   "no checksum of a header|format/batch.rs|s/&& fields\.u32()? == crc32c(&bytes\[\.\.HEADER - 4\])//"
   "cutting at damage|analysis.rs|s/if durable > offset || found {/if false {/"
@@ -27,6 +28,7 @@ mistakes=(
   "checkpoint not synced before its name|recovery.rs|/pub(crate) fn replace/,\$s/file\.sync()/Ok(())/"
   "wrong base after a rotation|log.rs|s/let (base, previous) = (self\.next, self\.last\.base);/let (base, previous) = (self.next + 1, self.last.base);/"
   "removal before the confirmation|log.rs|s/if !due || following\.base > confirmed {/if !due || following.base > confirmed.saturating_add(9) {/"
+  "confirmation of records that a power loss removed|recovery.rs|s/if confirmed::read(storage)? > next {/if false {/"
   "no second write of what a failed sync left|recovery.rs|s/while offset < length {/while offset < offset.min(length) {/"
   "position not synced|log.rs|/pub fn position/,/clients\.get/s/self\.sync()?;/self.check()?;/"
   "synced bytes not recorded|log.rs|s/synced: self\.synced,/synced: 0,/"
@@ -40,7 +42,7 @@ tests() {
 
 rm -rf "$copy"
 mkdir -p "$copy"
-cp -r Cargo.toml Cargo.lock crates contenders "$copy"
+cp -r Cargo.toml Cargo.lock crates contenders examples "$copy"
 if ! tests; then
   echo "the tests of crates/log fail as it is: see $output" >&2
   exit 1
@@ -64,7 +66,13 @@ for mistake in "${mistakes[@]}"; do
     verdict="does not compile"
     missed=1
   else
-    verdict="caught by $(sed -n 's/^test \([a-z_:]*\) \.\.\. FAILED$/\1/p' "$output" | paste -sd ' ')"
+    failed=$(sed -n 's/^test \([a-z_:]*\) \.\.\. FAILED$/\1/p' "$output" | paste -sd ' ')
+    verdict="caught by $failed"
+    # WHY: a time-out or a failed cargo is no failed test.
+    if [ -z "$failed" ]; then
+      verdict="no test has failed: see $output"
+      missed=1
+    fi
   fi
   printf '%s: %s\n' "$name" "$verdict"
   cp "crates/log/src/$file" "$path"

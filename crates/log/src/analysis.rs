@@ -4,11 +4,12 @@
 //! missing, or there in part, and in any order. Everything else that is not whole is damage. The
 //! bytes at an offset of the last segment were synced, and are damaged if they are not whole, if
 //!
-//! - a checkpoint covers them, or
-//! - a later whole batch says that they were synced when it was written.
+//! - a checkpoint covers them,
+//! - a later whole batch says that they were synced when it was written, or
+//! - the next segment was being created.
 //!
-//! Damage to the last synced batch of a log that was not closed looks like a torn end, because nothing
-//! was written after it.
+//! Damage to what the last sync of a log that was not closed has written looks like a torn end, because
+//! nothing was written after it.
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use crate::error::{Damage, Error};
 use crate::format::checkpoint::{self, Checkpoint};
 use crate::format::names;
 use crate::format::segment::{self, Header, Invalid};
+use crate::options::Options;
 use crate::scan::{self, Batch, Scanner, Step};
 use crate::storage::{File, Storage};
 
@@ -26,8 +28,9 @@ const LARGEST_CHECKPOINT: u64 = 1 << 30;
 /// How much of a log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// All headers, the last segment, and what the checkpoint does not cover.
-    Recovery,
+    /// All headers, the last segment, and what the checkpoint does not cover, up to the first damaged
+    /// segment. This number of clients is remembered.
+    Recovery(usize),
     /// Everything.
     Whole,
 }
@@ -73,8 +76,10 @@ pub(crate) struct Analysis {
     pub(crate) damage: Vec<Damage>,
     /// Names of checkpoints that are not whole.
     pub(crate) damaged_checkpoints: Vec<String>,
+    /// Base and synced length of the last segment in the newest whole checkpoint.
+    pub(crate) covered: Option<(u64, u64)>,
     pub(crate) clients: Clients,
-    /// Sequence number after the last whole batch.
+    /// Sequence number after the last record, also if the record is damaged.
     pub(crate) next: u64,
     /// Length of the last segment that is known to have been synced.
     pub(crate) synced: u64,
@@ -104,10 +109,11 @@ pub(crate) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Err
 pub(crate) fn analyse(storage: &dyn Storage, depth: Depth) -> Result<Analysis, Error> {
     let names = storage.names().map_err(io(storage, "list", ""))?;
     let mut analysis = Analysis::default();
-    let checkpoint = analysis.checkpoint(storage, &names)?;
+    let mut checkpoint = analysis.checkpoint(storage, &names, depth)?;
     analysis.headers(storage, &names, checkpoint.as_ref())?;
-    if let Some(checkpoint) = &checkpoint {
-        analysis.clients = checkpoint.clients.clone();
+    if let Some(checkpoint) = &mut checkpoint {
+        analysis.clients = std::mem::take(&mut checkpoint.clients);
+        analysis.covered = Some((checkpoint.base, checkpoint.length));
         analysis.next = checkpoint.next;
         if !analysis.segments.iter().any(|segment| segment.base == checkpoint.base) {
             let name = names::segment(checkpoint.base);
@@ -124,14 +130,19 @@ pub(crate) fn analyse(storage: &dyn Storage, depth: Depth) -> Result<Analysis, E
     }
     let last = analysis.segments.len().saturating_sub(1);
     let covered = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.base);
-    let first = match depth {
-        Depth::Whole => 0,
-        Depth::Recovery => {
-            analysis.segments.iter().position(|segment| segment.base >= covered).unwrap_or(last)
+    let (first, clients) = match depth {
+        Depth::Whole => (0, analysis.clients.len().max(Options::default().clients)),
+        Depth::Recovery(clients) => {
+            let first = analysis.segments.iter().position(|segment| segment.base >= covered);
+            (first.unwrap_or(last), clients)
         }
     };
+    analysis.clients.limit(clients);
     for index in first..analysis.segments.len() {
-        analysis.scan(storage, index, checkpoint.as_ref())?;
+        if depth != Depth::Whole && !analysis.damage.is_empty() {
+            break;
+        }
+        analysis.scan(storage, index, checkpoint.as_ref(), clients)?;
     }
     Ok(analysis)
 }
@@ -146,15 +157,20 @@ impl Analysis {
         &mut self,
         storage: &dyn Storage,
         names: &[String],
+        depth: Depth,
     ) -> Result<Option<Checkpoint>, Error> {
+        let mut newest = None;
         for sequence in names::checkpoints(names).into_iter().rev() {
-            let name = names::checkpoint(sequence);
-            if let Some(checkpoint) = checkpoint::decode(&contents(storage, &name)?) {
-                return Ok(Some(checkpoint));
+            if newest.is_some() && depth != Depth::Whole {
+                break;
             }
-            self.damaged_checkpoints.push(name);
+            let name = names::checkpoint(sequence);
+            match checkpoint::decode(&contents(storage, &name)?) {
+                Some(checkpoint) => newest = newest.or(Some(checkpoint)),
+                None => self.damaged_checkpoints.push(name),
+            }
         }
-        Ok(None)
+        Ok(newest)
     }
 
     /// Reads the headers of all segments.
@@ -205,12 +221,13 @@ impl Analysis {
         Ok(())
     }
 
-    /// Reads the batches of a segment.
+    /// Reads the batches of a segment. Remembers `clients` clients.
     fn scan(
         &mut self,
         storage: &dyn Storage,
         index: usize,
         checkpoint: Option<&Checkpoint>,
+        clients: usize,
     ) -> Result<(), Error> {
         let Segment { name, base, marker, .. } = self.segments[index].clone();
         let following = self.segments.get(index + 1).map(|segment| segment.base);
@@ -228,6 +245,8 @@ impl Analysis {
         };
         let file = open(storage, &name)?;
         let mut scanner = Scanner::new(file, marker).map_err(io(storage, "read", &name))?;
+        // WHY: a segment is synced before the next one is created.
+        let durable = if self.unfinished.is_some() { scanner.length() } else { durable };
         // `None` behind damage, where any record may follow.
         let mut next = Some(base);
         self.synced = 0;
@@ -244,6 +263,7 @@ impl Analysis {
                         for (sequence, section) in batch.sections() {
                             self.clients.apply(&section, sequence);
                         }
+                        self.clients.limit(clients);
                     }
                     continue;
                 }
@@ -283,7 +303,7 @@ impl Analysis {
             self.torn = Some(Torn { path: storage.path().join(&name), offset, bytes, zeros });
             break;
         }
-        self.next = next.unwrap_or(self.next);
+        self.next = self.next.max(next.unwrap_or(0));
         Ok(())
     }
 

@@ -31,6 +31,15 @@ pub enum Error {
         /// Version in its header.
         version: u32,
     },
+    /// Records were removed by the [retention](crate::Retention) before the reader has read them.
+    Removed {
+        /// Folder of the log.
+        path: PathBuf,
+        /// Sequence number of the first removed record.
+        first: u64,
+        /// Sequence number of the oldest record that is left.
+        oldest: u64,
+    },
     /// A write or sync failed before. The log has to be opened again.
     Failed {
         /// The first failure.
@@ -76,6 +85,10 @@ impl fmt::Display for Error {
             Self::Version { path, version } => {
                 let path = path.display();
                 write!(f, "{path} has format version {version}; use a newer release to read it")
+            }
+            Self::Removed { path, first, oldest } => {
+                let path = path.display();
+                write!(f, "records {first} to {} of {path} were removed unread", oldest - 1)
             }
             Self::Failed { reason } => {
                 write!(f, "the log failed before and must be opened again: {reason}")

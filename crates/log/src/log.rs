@@ -18,7 +18,7 @@ use crate::format::{checkpoint, names, segment};
 use crate::options::Options;
 use crate::reader::Reader;
 use crate::record::{Block, Position};
-use crate::recovery::{Recovered, Recovery, create, recover, replace};
+use crate::recovery::{Recovered, Recovery, create, lock, recover, replace};
 use crate::storage::{File, Folder, Storage};
 
 /// Memory that is kept for the next batch, in bytes.
@@ -74,15 +74,12 @@ impl Log {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_on(storage: Arc<dyn Storage>, options: Options) -> Result<Self, Error> {
-        let lock = storage.lock().map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => Error::Locked { path: storage.path() },
-            _ => Error::Io { action: "lock", path: storage.path(), error },
-        })?;
-        let Recovered { older, last, file, mut clients, next, recovery } = recover(&storage)?;
-        clients.limit(options.clients);
+        let lock = lock(&*storage)?;
+        let Recovered { older, last, file, clients, next, covered, recovery } =
+            recover(&storage, options.clients)?;
         let synced = last.length;
         let durable = Arc::new(AtomicU64::new(next));
-        Ok(Self {
+        let log = Self {
             storage,
             options,
             _lock: lock,
@@ -96,7 +93,11 @@ impl Log {
             clients,
             failed: None,
             buffer: Vec::new(),
-        })
+        };
+        if !covered {
+            log.checkpoint()?;
+        }
+        Ok(log)
     }
 
     /// Returns what the recovery found and did.
@@ -181,7 +182,6 @@ impl Log {
 
     /// Writes a batch, and syncs it if it is `durable`.
     fn write(&mut self, sections: &[Section<'_>], durable: bool) -> Result<(), Error> {
-        self.buffer.clear();
         self.buffer.resize(batch::HEADER, 0);
         for section in sections {
             section.encode(&mut self.buffer);
@@ -202,6 +202,7 @@ impl Log {
         let written = self.file.write(&self.buffer, self.last.length);
         written.map_err(io(&*self.storage, "write", &self.last.name))?;
         self.last.length += self.buffer.len() as u64;
+        self.buffer.clear();
         self.buffer.shrink_to(BUFFER);
         self.next += u64::from(of.records);
         for section in sections {
@@ -245,7 +246,7 @@ impl Log {
     }
 
     /// Writes a checkpoint of the synced state.
-    fn checkpoint(&mut self) -> Result<(), Error> {
+    fn checkpoint(&self) -> Result<(), Error> {
         let (base, length) = (self.last.base, self.last.length);
         let bytes = checkpoint::encode(base, length, self.next, &self.clients);
         replace(&*self.storage, names::WRITING, &names::checkpoint(self.next), &bytes)?;
@@ -265,9 +266,9 @@ impl Log {
         let confirmed =
             if retention.confirmed { confirmed::read(&*self.storage)? } else { u64::MAX };
         let now = self.storage.now();
+        let older = self.older.iter().map(|segment| segment.length).sum::<u64>();
+        let mut total = older + self.last.length;
         while let [first, following, ..] = &self.older[..] {
-            let total = self.older.iter().map(|segment| segment.length).sum::<u64>();
-            let total = total + self.last.length;
             let age = u128::from(now.saturating_sub(following.created));
             let large = retention.bytes.is_some_and(|most| total > most);
             let old = retention.age.is_some_and(|most| age >= most.as_millis());
@@ -279,7 +280,7 @@ impl Log {
             self.storage.remove(&first.name).map_err(io(&*self.storage, "remove", &first.name))?;
             // WHY after each: names that vanish in another order would leave a gap after a crash.
             self.storage.sync_names().map_err(io(&*self.storage, "sync", ""))?;
-            self.older.remove(0);
+            total -= self.older.remove(0).length;
         }
         Ok(())
     }

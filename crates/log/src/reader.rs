@@ -10,6 +10,7 @@ use crate::analysis::{io, open};
 use crate::confirmed;
 use crate::error::{Damage, Error};
 use crate::format::names;
+use crate::format::segment::{HEADER, Invalid};
 use crate::record::Record;
 use crate::scan::{self, Batch, Scanner, Step};
 use crate::storage::{Folder, Storage};
@@ -53,7 +54,15 @@ impl Reader {
         let folder = Folder::existing(path);
         let folder =
             folder.map_err(|error| Error::Io { action: "open", path: path.to_owned(), error })?;
-        Self::of(Arc::new(folder), from, None)
+        Self::open_on(Arc::new(folder), from)
+    }
+
+    /// Opens the log in this storage for reading.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_on(storage: Arc<dyn Storage>, from: u64) -> Result<Self, Error> {
+        Self::of(storage, from, None)
     }
 
     pub(crate) fn of(
@@ -65,10 +74,15 @@ impl Reader {
         let first = bases.first().copied().unwrap_or(0);
         let (next, records) = (from.max(first), VecDeque::new());
         let mut reader = Self { storage, durable, segment: None, next, records, rest: None };
-        if let Some(base) = bases.into_iter().rev().find(|base| *base <= reader.next) {
-            reader.segment = Some(reader.segment(base)?);
+        if let Some(base) = bases.iter().copied().rev().find(|base| *base <= reader.next) {
+            reader.segment = reader.segment(base, bases.last() == Some(&base))?;
         }
         Ok(reader)
+    }
+
+    /// Returns whether the log has a segment yet.
+    pub fn has_segments(&self) -> bool {
+        self.segment.is_some()
     }
 
     /// Returns the sequence number of the next record.
@@ -79,7 +93,8 @@ impl Reader {
     /// Returns the next record, or `None` if it is not yet written.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if a segment is not whole, and [`Error::Io`] if it cannot be read.
+    /// Returns [`Error::Damaged`] if a segment is not whole, [`Error::Removed`] if the next record was
+    /// removed by the retention, and [`Error::Io`] if a file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "the end is not final")]
     pub fn next(&mut self) -> Result<Option<Record>, Error> {
         let durable = match &self.durable {
@@ -124,17 +139,26 @@ impl Reader {
         confirmed::read(&*self.storage)
     }
 
-    fn segment(&self, base: u64) -> Result<Open, Error> {
+    /// Opens a segment. Returns `None` if it is the `last` and is being created.
+    fn segment(&self, base: u64, last: bool) -> Result<Option<Open>, Error> {
         let name = names::segment(base);
         let file = open(&*self.storage, &name)?;
-        let header = scan::header(&*file).map_err(io(&*self.storage, "read", &name))?;
-        let Ok(header) = header else {
-            let what = "the header of the segment is damaged";
-            return Err(Error::Damaged(self.damage(base, 0, what)));
+        let read = || Ok((file.length()?, scan::header(&*file)?));
+        let (length, header) = read().map_err(io(&*self.storage, "read", &name))?;
+        let header = match header {
+            Ok(header) => header,
+            Err(Invalid::Version(version)) => {
+                return Err(Error::Version { path: self.storage.path().join(name), version });
+            }
+            Err(Invalid::Damaged) if last && length <= HEADER as u64 => return Ok(None),
+            Err(Invalid::Damaged) => {
+                let what = "the header of the segment is damaged";
+                return Err(Error::Damaged(self.damage(base, 0, what)));
+            }
         };
         let scanner = Scanner::new(file, header.marker);
         let scanner = scanner.map_err(io(&*self.storage, "read", &name))?;
-        Ok(Open { base, gap: header.gap, next: base, scanner })
+        Ok(Some(Open { base, gap: header.gap, next: base, scanner }))
     }
 
     fn damage(&self, base: u64, offset: u64, what: &str) -> Damage {
@@ -153,11 +177,14 @@ impl Reader {
             let bases = names::segments(&names);
             let Some(Open { base, next, .. }) = self.segment else {
                 let Some(first) = bases.first() else { return Ok(false) };
-                self.segment = Some(self.segment(*first)?);
+                self.segment = self.segment(*first, bases.len() == 1)?;
+                if self.segment.is_none() {
+                    return Ok(false);
+                }
                 continue;
             };
             let Some((offset, invalid)) = self.step(true)? else { return Ok(true) };
-            match (bases.into_iter().find(|other| *other > base), invalid) {
+            match (bases.iter().copied().find(|other| *other > base), invalid) {
                 (None, invalid) => {
                     self.rest = invalid.map(|what| self.damage(base, offset, what));
                     return Ok(false);
@@ -166,7 +193,16 @@ impl Reader {
                     return Err(Error::Damaged(self.damage(base, offset, what)));
                 }
                 (Some(following), None) => {
-                    let segment = self.segment(following)?;
+                    self.rest = None;
+                    let Some(segment) =
+                        self.segment(following, bases.last() == Some(&following))?
+                    else {
+                        return Ok(false);
+                    };
+                    if following != next && !bases.contains(&base) {
+                        let (path, first) = (self.storage.path(), next);
+                        return Err(Error::Removed { path, first, oldest: following });
+                    }
                     if following != next && !segment.gap {
                         let what = format!("records before {following} are missing");
                         return Err(Error::Damaged(self.damage(base, offset, &what)));
@@ -186,6 +222,10 @@ impl Reader {
         let read = io(&*self.storage, "read", &names::segment(*base));
         let refreshed = if refresh { scanner.refresh() } else { Ok(()) };
         match refreshed.and_then(|()| scanner.step()).map_err(read)? {
+            Step::Batch(batch) if batch.header.first != *next => {
+                let (base, what) = (*base, format!("record {next} is missing"));
+                Err(Error::Damaged(self.damage(base, batch.offset, &what)))
+            }
             Step::Batch(batch) => {
                 *next = batch.next();
                 self.records.extend(records(&batch));

@@ -1,9 +1,12 @@
 //! Recovery: opens a log for appending after a close, a crash or a power loss.
 
+use std::any::Any;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use crate::analysis::{self, Analysis, Depth, Segment, Torn, io};
 use crate::clients::Clients;
+use crate::confirmed;
 use crate::error::Error;
 use crate::format::{names, segment};
 use crate::storage::{File, Storage};
@@ -16,7 +19,8 @@ const BLOCK: u64 = 1 << 20;
 pub struct Recovery {
     /// Torn end that was cut off. It was never synced.
     pub cut: Option<Torn>,
-    /// Checkpoints that were damaged. An earlier one was used, or the log was read from its beginning.
+    /// Checkpoints that were damaged, and removed. An earlier one was used, or the log was read from its
+    /// beginning.
     pub damaged_checkpoints: Vec<String>,
 }
 
@@ -28,21 +32,40 @@ pub(crate) struct Recovered {
     pub(crate) file: Box<dyn File>,
     pub(crate) clients: Clients,
     pub(crate) next: u64,
+    /// Whether a checkpoint covers all of it.
+    pub(crate) covered: bool,
     pub(crate) recovery: Recovery,
 }
 
-/// Analyses the log, refuses a damaged one, cuts a torn end off and makes the rest durable.
-pub(crate) fn recover(storage: &Arc<dyn Storage>) -> Result<Recovered, Error> {
+/// Locks a log for writing.
+pub(crate) fn lock(storage: &dyn Storage) -> Result<Box<dyn Any + Send>, Error> {
+    storage.lock().map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => Error::Locked { path: storage.path() },
+        _ => Error::Io { action: "lock", path: storage.path(), error },
+    })
+}
+
+/// Analyses the log, refuses a damaged one, cuts a torn end off and makes the rest durable. Remembers
+/// `clients` clients.
+pub(crate) fn recover(storage: &Arc<dyn Storage>, clients: usize) -> Result<Recovered, Error> {
     let storage = &**storage;
-    let analysis = analysis::analyse(storage, Depth::Recovery)?;
+    let analysis = analysis::analyse(storage, Depth::Recovery(clients))?;
     if let Some(damage) = analysis.damage.first() {
         return Err(Error::Damaged(damage.clone()));
     }
     let Analysis {
-        mut segments, torn, unfinished, damaged_checkpoints, clients, next, synced, ..
+        mut segments,
+        torn,
+        unfinished,
+        damaged_checkpoints,
+        covered,
+        clients,
+        next,
+        synced,
+        ..
     } = analysis;
-    if let Some(name) = unfinished {
-        storage.remove(&name).map_err(io(storage, "remove", &name))?;
+    for name in unfinished.iter().chain(&damaged_checkpoints) {
+        storage.remove(name).map_err(io(storage, "remove", name))?;
     }
     let (last, file) = match segments.pop() {
         Some(mut last) => {
@@ -58,8 +81,13 @@ pub(crate) fn recover(storage: &Arc<dyn Storage>) -> Result<Recovered, Error> {
         None => create(storage, next, next)?,
     };
     storage.sync_names().map_err(io(storage, "sync", ""))?;
+    if confirmed::read(storage)? > next {
+        // WHY: a reader confirmed records that a power loss has removed. Later ones get their numbers.
+        confirmed::write(storage, next)?;
+    }
+    let covered = covered == Some((last.base, last.length));
     let recovery = Recovery { cut: torn, damaged_checkpoints };
-    Ok(Recovered { older: segments, last, file, clients, next, recovery })
+    Ok(Recovered { older: segments, last, file, clients, next, covered, recovery })
 }
 
 /// Makes a file durable that was synced up to `synced`.

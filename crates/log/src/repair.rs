@@ -1,7 +1,7 @@
 //! Repair: copies the whole batches of a damaged log to a new one.
 //!
-//! Records keep their sequence numbers. A new segment begins after each range that is left out, and
-//! its header says that records before it are missing.
+//! Records keep their sequence numbers, and those of records that are left out are not used again. A new
+//! segment begins after records that are left out, and its header says that they are missing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::analysis::{self, Depth, Segment, io, open};
 use crate::confirmed;
 use crate::error::Error;
 use crate::format::{batch, checkpoint, names, segment};
-use crate::recovery::{create_after, replace};
+use crate::recovery::{create_after, lock, replace};
 use crate::scan::{Scanner, Step};
 use crate::storage::{File, Folder, Storage};
 
@@ -62,16 +62,17 @@ pub fn repair_to(source: &Arc<dyn Storage>, target: &Arc<dyn Storage>) -> Result
         let error = std::io::Error::other("the folder is not empty");
         return Err(Error::Io { action: "repair to", path: target.path(), error });
     }
+    let _lock = lock(target)?;
     let analysis = analysis::analyse(source, Depth::Whole)?;
-    let mut copy = Copy { target, out: None, next: 0, records: 0 };
+    let mut copy = Copy { target, out: None, rotate: true, next: 0, records: 0 };
     let mut omitted = Vec::new();
     for segment in &analysis.segments {
         copy_segment(source, segment, &mut copy, &mut omitted)?;
     }
-    let records = copy.records;
-    let (base, length) = copy.finish()?;
-    let bytes = checkpoint::encode(base, length, analysis.next.max(base), &analysis.clients);
-    replace(target, names::WRITING, &names::checkpoint(analysis.next.max(base)), &bytes)?;
+    let (records, next) = (copy.records, copy.next.max(analysis.next));
+    let (base, length) = copy.finish(next)?;
+    let bytes = checkpoint::encode(base, length, next, &analysis.clients);
+    replace(target, names::WRITING, &names::checkpoint(next), &bytes)?;
     let confirmed = confirmed::read(source)?;
     if confirmed > 0 {
         confirmed::write(target, confirmed)?;
@@ -83,18 +84,26 @@ pub fn repair_to(source: &Arc<dyn Storage>, target: &Arc<dyn Storage>) -> Result
 struct Copy<'a> {
     target: &'a dyn Storage,
     out: Option<(Segment, Box<dyn File>)>,
+    /// Whether the next batch is the first one of a segment of the source.
+    rotate: bool,
     /// Sequence number after the last record.
     next: u64,
     records: u64,
 }
 
 impl Copy<'_> {
-    /// Begins a segment.
-    fn begin(&mut self, base: u64, gap: bool) -> Result<(), Error> {
-        let previous = self.out.as_ref().map_or(base, |(segment, _)| segment.base);
+    /// Begins a segment if a batch with this sequence number cannot follow in the last one.
+    fn begin_if_due(&mut self, first: u64) -> Result<(), Error> {
+        let (previous, gap) = match &self.out {
+            None => (first, false),
+            Some((segment, _)) if first != self.next || self.rotate && first > segment.base => {
+                (segment.base, first != self.next)
+            }
+            Some(_) => return Ok(()),
+        };
         self.sync()?;
-        self.out = Some(create_after(self.target, base, previous, gap)?);
-        self.next = base;
+        self.out = Some(create_after(self.target, first, previous, gap)?);
+        self.next = first;
         Ok(())
     }
 
@@ -103,19 +112,17 @@ impl Copy<'_> {
         file.sync().map_err(io(self.target, "sync", &segment.name))
     }
 
-    /// Syncs the last segment. Returns its base and its length.
-    fn finish(mut self) -> Result<(u64, u64), Error> {
-        if self.out.is_none() {
-            self.begin(0, false)?;
-        }
+    /// Syncs the last segment, in which the record `next` will follow. Returns its base and its length.
+    fn finish(mut self, next: u64) -> Result<(u64, u64), Error> {
+        self.rotate = false;
+        self.begin_if_due(next)?;
         self.sync()?;
         Ok(self.out.map_or((0, 0), |(segment, _)| (segment.base, segment.length)))
     }
 
     fn append(&mut self, batch: &crate::scan::Batch) -> Result<(), Error> {
-        if batch.header.first != self.next {
-            self.begin(batch.header.first, true)?;
-        }
+        self.begin_if_due(batch.header.first)?;
+        self.rotate = false;
         let Some((segment, file)) = &mut self.out else { return Ok(()) };
         let header = batch::Header {
             marker: segment.marker,
@@ -152,7 +159,7 @@ fn copy_segment(
         omit(0, scanner.length(), "its records are in an earlier segment");
         return Ok(());
     }
-    copy.begin(segment.base, segment.base != copy.next && copy.out.is_some())?;
+    copy.rotate = true;
     loop {
         let offset = scanner.offset();
         match scanner.step().map_err(io(source, "read", name))? {

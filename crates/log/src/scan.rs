@@ -52,7 +52,7 @@ impl Batch {
 
     /// Returns the sequence number after the batch.
     pub(crate) fn next(&self) -> u64 {
-        self.header.first.saturating_add(u64::from(self.header.records))
+        self.header.first + u64::from(self.header.records)
     }
 
     /// Returns the sections, each with the sequence number of its first record.
@@ -60,7 +60,7 @@ impl Batch {
         let sections = section::decode(&self.body, self.header.records).unwrap_or_default();
         sections.into_iter().scan(self.header.first, |next, section| {
             let first = *next;
-            *next = next.saturating_add(u64::from(section.records));
+            *next += u64::from(section.records);
             Some((first, section))
         })
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use purlin::{Node, Pid, Process, spawn};
+use purlin::{Down, ExitReason, Node, Pid, Process, spawn};
 use purlin_ack::handler::{Count, File, HandedBatch, OpenError, ToProcess};
 use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
 use purlin_ack::session::Level;
@@ -48,7 +48,8 @@ messages that they have read, and print their counters.
 
 Exit status:
   0  stopped by a signal after all messages that were read have been acknowledged
-  1  another node ended the main process of this one
+  1  the log of --handler file could not be written, or another node ended the main process of
+     this one
   2  invalid arguments, the command cannot listen or join the cluster, or the log is damaged";
 
 #[derive(Debug, Args)]
@@ -225,7 +226,7 @@ impl Serve {
     }
 }
 
-/// Runs the servers until SIGTERM or Ctrl-C. Returns the exit status.
+/// Runs the servers until SIGTERM, Ctrl-C or a failure of the log. Returns the exit status.
 pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     let (addresses, handler) = (options.addresses()?, options.handler()?);
     let tls = options.tls().map_err(problem)?;
@@ -236,24 +237,36 @@ pub(crate) fn serve(options: Serve) -> Result<u8, Problem> {
     }
     let node = builder.build().map_err(problem)?;
     let on = node.clone();
-    let served = node.try_block_on(async move |_: Process<()>| {
+    let served = node.try_block_on(async move |mut me: Process<Down>| {
         let handler = handler.start(&on, &options).await?;
-        run(&on, &options, addresses, &handler, tls).await
+        if let RunningHandler::File(file) = &handler {
+            me.monitor(file.process());
+        }
+        run(&mut me, &on, &options, addresses, &handler, tls).await
     });
     node.stop_blocking();
     match served {
-        Ok(result) => result.map(|()| 0),
+        Ok(Ok(None)) => Ok(0),
+        Ok(Ok(Some(reason))) => {
+            eprintln!(
+                "purlin ack serve: the log cannot be written, and must be opened again: {reason}"
+            );
+            Ok(1)
+        }
+        Ok(Err(problem)) => Err(problem),
         Err(reason) => Ok(main_process_ended("ack serve", &reason)),
     }
 }
 
+/// Runs the servers. Returns why the log has failed, if it has.
 async fn run(
+    me: &mut Process<Down>,
     node: &Node,
     options: &Serve,
     addresses: Vec<(Strategy, SocketAddr)>,
     handler: &RunningHandler,
     tls: Option<Tls>,
-) -> Result<(), Problem> {
+) -> Result<Option<ExitReason>, Problem> {
     let end = shutdown_signal()?;
     let mut servers = Vec::new();
     for (strategy, address) in addresses {
@@ -270,7 +283,10 @@ async fn run(
         print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
         servers.push((strategy, server));
     }
-    end.await;
+    let failed = tokio::select! {
+        () = end => None,
+        down = me.receive() => Some(down),
+    };
     // WHY concurrently: each server may take as long as its slowest connection.
     let drained =
         servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
@@ -281,7 +297,8 @@ async fn run(
     if let RunningHandler::Forward(gateway) = handler {
         print(&gateway.finish(options.limits().drain).await?)?;
     }
-    Ok(())
+    // WHY again: the log may have failed meanwhile.
+    Ok(failed.or_else(|| me.try_receive()).map(|down| down.reason))
 }
 
 impl HandlerOption {

@@ -156,6 +156,7 @@ fn invalid_log_arguments_are_refused_in_one_line() {
     for (words, due) in [
         (&["info", "none"][..], "cannot open none"),
         (&["verify", "empty"], "empty has no segments"),
+        (&["dump", "empty"], "empty has no segments"),
         (&["dump", "messages.bin"], "cannot open messages.bin"),
         (&["dump", "messages", "--from", "x"], "--from"),
         (&["dump", "messages", "--raw", "--text"], "--text"),

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use crate::support::purlin;
 use crate::support::running::Running;
@@ -61,6 +61,30 @@ fn a_session_of_any_level_stores_its_messages_in_a_log() {
     let mut kept = Reader::open(folder.path().join("kept"), 0).unwrap();
     let records = std::iter::from_fn(|| kept.next().unwrap());
     assert_eq!(records.filter(|record| record.payload == b"hello").count(), 3000);
+}
+
+#[test]
+fn server_ends_with_status_1_when_its_log_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_purlin");
+    // WHY the signal is ignored: otherwise a write beyond the limit kills the program.
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.current_dir(folder.path()).args(["-c", script, program, "ack", "serve"]);
+    command.args(["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "file", "kept"]);
+    let errors = folder.path().join("errors");
+    let mut serving = Running::start(command.stderr(File::create(&errors).unwrap()));
+    let line = serving.line();
+    let address = line.strip_prefix("best listens on ").expect(&line);
+    let output = load(folder.path(), "best", address, &["--session", "durable"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let (status, told) = serving.wait();
+    let errors = std::fs::read_to_string(errors).unwrap();
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(told.starts_with("best: "), "{told}");
+    let last = errors.lines().last().unwrap();
+    assert!(last.starts_with("purlin ack serve: the log cannot be written"), "{errors}");
+    assert!(last.contains("cannot write kept/00000000000000000000.log: "), "{errors}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crc32c::crc32c;
 
+use super::LARGEST_SEQUENCE;
 use super::fields::Fields;
 
 /// Length of the header in bytes.
@@ -49,8 +50,8 @@ impl Header {
 
     /// Parses a header of the segment with this marker.
     ///
-    /// INVARIANT: the length of a parsed header is covered by a checksum and at most
-    /// [`LARGEST_BATCH`].
+    /// INVARIANT: the length and the sequence number of a parsed header are covered by a checksum, and
+    /// at most [`LARGEST_BATCH`] and [`LARGEST_SEQUENCE`].
     pub(crate) fn from_bytes(bytes: &[u8; HEADER], marker: u64) -> Option<Self> {
         let mut fields = Fields(bytes);
         let header = Self {
@@ -64,7 +65,8 @@ impl Header {
         };
         let whole = header.marker == marker
             && fields.u32()? == crc32c(&bytes[..HEADER - 4])
-            && header.length <= LARGEST_BATCH;
+            && header.length <= LARGEST_BATCH
+            && header.first <= LARGEST_SEQUENCE;
         whole.then_some(header)
     }
 

@@ -2,9 +2,9 @@
 
 use crc32c::crc32c;
 
-use super::VERSION;
 use super::fields::Fields;
 use super::section::{refusals, take_refusals};
+use super::{LARGEST_SEQUENCE, VERSION};
 use crate::clients::{Clients, State};
 use crate::record::Position;
 
@@ -44,7 +44,7 @@ pub(crate) fn encode(base: u64, length: u64, next: u64, clients: &Clients) -> Ve
     bytes
 }
 
-/// Decodes a checkpoint. Returns `None` if it is damaged or of another version.
+/// Decodes a checkpoint. Returns `None` if it is invalid or of another version.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Checkpoint> {
     let (content, crc) = bytes.split_last_chunk()?;
     if u32::from_le_bytes(*crc) != crc32c(content) {
@@ -56,6 +56,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Checkpoint> {
     }
     let count = fields.u32()?;
     let (base, length, next) = (fields.u64()?, fields.u64()?, fields.u64()?);
+    if next > LARGEST_SEQUENCE {
+        return None;
+    }
     let mut clients = Clients::default();
     for _ in 0..count {
         let id = fields.id()?;

@@ -20,3 +20,5 @@ pub(crate) mod segment;
 
 /// Version of the format.
 pub(crate) const VERSION: u32 = 1;
+/// Largest sequence number that is valid. WHY: no sum with a number of records overflows.
+pub(crate) const LARGEST_SEQUENCE: u64 = 1 << 62;

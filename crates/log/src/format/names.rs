@@ -2,6 +2,8 @@
 //!
 //! The number in a name is the sequence number at the file's beginning, in 20 digits.
 
+use super::LARGEST_SEQUENCE;
+
 /// Ending of segments.
 const SEGMENT: &str = ".log";
 /// Ending of checkpoints.
@@ -35,7 +37,8 @@ fn numbers(names: &[String], ending: &str) -> Vec<u64> {
     let digits = names.iter().filter_map(|name| name.strip_suffix(ending));
     let whole =
         digits.filter(|digits| digits.len() == 20 && digits.bytes().all(|b| b.is_ascii_digit()));
-    let mut numbers: Vec<u64> = whole.filter_map(|digits| digits.parse().ok()).collect();
+    let numbers = whole.filter_map(|digits| digits.parse().ok());
+    let mut numbers: Vec<u64> = numbers.filter(|number| *number <= LARGEST_SEQUENCE).collect();
     numbers.sort_unstable();
     numbers
 }

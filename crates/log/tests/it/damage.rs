@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use purlin_log::simulated::Disk;
 use purlin_log::storage::Storage as _;
-use purlin_log::{Client, Error, Omitted, Options, Record, Summary, repair_to};
+use purlin_log::{Client, Error, Omitted, Options, Reader, Record, Summary, repair_to};
 
 use crate::common::{Part, cases, commit, open, read, storage};
 
@@ -116,12 +116,13 @@ fn subset(found: &[Record], of: &[Record]) -> usize {
 
 fn check(seed: u64) {
     let mut random = Rng::with_seed(seed);
-    let Made { disk, options, records, closed } = make(&mut random);
-    let place = damage(&mut random, &disk);
-    let before = files(&disk);
-    let summary = Summary::of_storage(&storage(&disk)).expect("it can be read");
+    let made = make(&mut random);
+    let (disk, closed) = (&made.disk, made.closed);
+    let place = damage(&mut random, disk);
+    let before = files(disk);
+    let summary = Summary::of_storage(&storage(disk)).expect("it can be read");
     // The last synced batch of a log that was not closed is the one exception.
-    let last = *segments(&disk).last().expect("there are some") == place.name;
+    let last = *segments(disk).last().expect("there are some") == place.name;
     if place.harm > 0 {
         let found = !summary.is_whole() || (last && !closed);
         assert!(found, "damage at {} of {} is not found", place.offset, place.name);
@@ -134,7 +135,8 @@ fn check(seed: u64) {
         let zeros = summary.torn.as_ref().map(|torn| (torn.offset, torn.zeros));
         assert!(zeros.is_none() || zeros == Some((place.offset, true)), "{zeros:?}");
     }
-    let whole = repaired(&disk, &options, &records, &summary);
+    let whole = repaired(&made, &summary);
+    let Made { disk, options, records, closed } = made;
 
     match open(&disk, &options) {
         Err(Error::Damaged(damage)) => {
@@ -159,7 +161,8 @@ fn check(seed: u64) {
 }
 
 /// Repairs the log. Returns the number of records of the new one, which is whole.
-fn repaired(disk: &Disk, options: &Options, records: &[Record], summary: &Summary) -> usize {
+fn repaired(made: &Made, summary: &Summary) -> usize {
+    let Made { disk, options, records, closed } = made;
     let before = files(disk);
     let target = Disk::new(1);
     let repaired = repair_to(&storage(disk), &storage(&target)).expect("it can be written");
@@ -169,6 +172,7 @@ fn repaired(disk: &Disk, options: &Options, records: &[Record], summary: &Summar
     let log = open(&target, options).expect("it is whole");
     let found = read(&log).expect("it is whole");
     assert_eq!(repaired.records, found.len() as u64);
+    assert!(!closed || log.next_sequence() >= records.len() as u64, "a number is used again");
     if summary.is_whole() && summary.torn.is_none() {
         assert_eq!(repaired.omitted, []);
     }
@@ -253,8 +257,10 @@ fn log_that_lost_its_last_segment_or_checkpoints_is_refused_or_rebuilt() {
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         disk.store(name, bytes);
-        let disk = disk.kill();
-        assert_eq!(positions(&disk), (due.clone(), number + 1));
+        let copy = disk.kill();
+        assert_eq!(positions(&copy), (due.clone(), number + 1));
+        // A new checkpoint has taken the place of the damaged ones.
+        assert_eq!(positions(&copy.kill()), (due.clone(), 0));
     }
     let disk = disk.kill();
     for name in &checkpoints {
@@ -274,4 +280,76 @@ fn segment_of_a_newer_version_is_not_read() {
     disk.store(FIRST, bytes);
     let opened = open(&disk.kill(), &Options::default());
     assert!(matches!(opened, Err(Error::Version { version: 2, .. })), "{opened:?}");
+    let opened = Reader::open_on(storage(&disk), 0);
+    assert!(matches!(opened, Err(Error::Version { version: 2, .. })), "{opened:?}");
+}
+
+#[test]
+fn reader_waits_for_a_segment_that_is_being_created_and_finds_a_missing_batch() {
+    let disk = Disk::new(1);
+    disk.store(FIRST, vec![0; 20]);
+    let mut early = Reader::open_on(storage(&disk), 0).expect("it can be read");
+    assert_eq!(early.next().expect("it is not damaged"), None);
+    let mut log = open(&disk, &Options::default()).expect("it is new");
+    let part = |id| Part { client: None, messages: vec![(id, Vec::new())], refused: Vec::new() };
+    for id in 0..3 {
+        commit(&mut log, &[part(id)], true).expect("nothing fails");
+    }
+    let mut reader = Reader::open_on(storage(&disk), 0).expect("it can be read");
+    let next = format!("{:020}.log", 3);
+    disk.store(&next, Vec::new());
+    for reader in [&mut early, &mut reader] {
+        for id in 0..3 {
+            assert_eq!(reader.next().expect("it is whole").map(|record| record.id), Some(id));
+        }
+        assert_eq!(reader.next().expect("it is not damaged"), None);
+    }
+    // Without the middle batch.
+    let mut bytes = disk.contents(FIRST).expect("it is there");
+    let batch = (bytes.len() - 52) / 3;
+    bytes.drain(52 + batch..52 + 2 * batch);
+    disk.store(FIRST, bytes);
+    let mut reader = Reader::open_on(storage(&disk), 0).expect("it can be read");
+    assert!(reader.next().expect("it is whole").is_some());
+    let read = reader.next();
+    assert!(matches!(read, Err(Error::Damaged(_))), "{read:?}");
+}
+
+#[test]
+fn sequence_number_over_the_limit_is_damage() {
+    let disk = Disk::new(1);
+    let mut log = open(&disk, &Options::default()).expect("it is new");
+    let messages = vec![(0, Vec::new()), (1, Vec::new())];
+    let part = Part { client: None, messages, refused: Vec::new() };
+    commit(&mut log, &[part], true).expect("nothing fails");
+    log.close().expect("nothing fails");
+    let bytes = disk.contents(FIRST).expect("it is there");
+    for number in [u64::MAX, u64::MAX - 1, (1 << 62) + 1] {
+        let disk = disk.kill();
+        let mut bytes = bytes.clone();
+        bytes[68..76].copy_from_slice(&number.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes[52..96]).to_le_bytes();
+        bytes[96..100].copy_from_slice(&crc);
+        disk.store(FIRST, bytes);
+        let opened = open(&disk, &Options::default());
+        assert!(matches!(opened, Err(Error::Damaged(_))), "{opened:?}");
+        let target = Disk::new(1);
+        repair_to(&storage(&disk), &storage(&target)).expect("it can be written");
+        let log = open(&target, &Options::default()).expect("it is whole");
+        assert_eq!(log.next_sequence(), 2);
+    }
+}
+
+#[test]
+fn last_batch_before_a_segment_that_was_being_created_is_not_cut() {
+    let disk = Disk::new(1);
+    let mut log = open(&disk, &Options::default()).expect("it is new");
+    let part = Part { client: None, messages: vec![(0, vec![7])], refused: Vec::new() };
+    commit(&mut log, &[part], true).expect("nothing fails");
+    let mut bytes = disk.contents(FIRST).expect("it is there");
+    *bytes.last_mut().expect("it has a batch") ^= 1;
+    disk.store(FIRST, bytes);
+    disk.store(&format!("{:020}.log", 1), Vec::new());
+    let opened = open(&disk.kill(), &Options::default());
+    assert!(matches!(opened, Err(Error::Damaged(_))), "{opened:?}");
 }

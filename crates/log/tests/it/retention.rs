@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
-use purlin_log::simulated::Disk;
+use purlin_log::simulated::{Disk, Fault};
 use purlin_log::storage::Storage as _;
-use purlin_log::{Client, Log, Options, Retention};
+use purlin_log::{Client, Error, Log, Options, Reader, Retention};
 
-use crate::common::{Part, commit, open, read};
+use crate::common::{Part, commit, open, read, storage};
 
 fn send(log: &mut Log, id: u64) {
+    send_as(log, id, true);
+}
+
+fn send_as(log: &mut Log, id: u64, durable: bool) {
     let client = Some(Client { id: [1; 16], epoch: 1 });
     let part = Part { client, messages: vec![(id, vec![0; 100])], refused: Vec::new() };
-    commit(log, &[part], true).expect("it works");
+    commit(log, &[part], durable).expect("it works");
 }
 
 fn options(retention: Retention) -> Options {
@@ -86,4 +90,89 @@ fn segment_is_kept_until_its_records_are_confirmed() {
     let before = oldest(&log);
     (0..50).for_each(|id| send(&mut log, 140 + id));
     assert_eq!(oldest(&log), before);
+}
+
+#[test]
+fn confirmation_of_records_that_a_power_loss_has_removed_does_not_cover_later_ones() {
+    let mut removed = 0;
+    for seed in 0..20 {
+        let disk = Disk::new(seed);
+        let options = options(Retention { confirmed: true, ..Retention::default() });
+        let mut log = open(&disk, &options).expect("it is new");
+        (0..3).for_each(|id| send(&mut log, id));
+        (3..6).for_each(|id| send_as(&mut log, id, false));
+        let mut reader = Reader::open_on(storage(&disk), 0).expect("it works");
+        while reader.next().expect("it is whole").is_some() {}
+        reader.confirm(6).expect("it works");
+        drop(log);
+        let disk = disk.power_loss();
+        let log = open(&disk, &options).expect("a crash damages nothing");
+        let next = log.next_sequence();
+        removed += 6 - next;
+        let confirmed = log.reader(0).and_then(|reader| reader.confirmed()).expect("it works");
+        assert_eq!(confirmed, next);
+    }
+    assert!(removed > 0);
+}
+
+#[test]
+fn older_checkpoint_is_used_after_crashes_during_rotations_and_a_removal() {
+    for operations in 1..12 {
+        let disk = Disk::new(1);
+        let retention = Retention { bytes: Some(1), ..Retention::default() };
+        let options = options(retention);
+        let mut log = open(&disk, &options).expect("it is new");
+        (0..30).for_each(|id| send(&mut log, id));
+        let rotating = |log: &mut Log, disk: &Disk, fault: bool| {
+            let segments = |disk: &Disk| {
+                let names = disk.names().expect("it works").into_iter();
+                names.filter(|name| name.ends_with(".log")).max()
+            };
+            let before = segments(disk);
+            let client = Some(Client { id: [1; 16], epoch: 1 });
+            if fault {
+                disk.fail(operations, Fault::PowerLoss);
+            }
+            for id in 100.. {
+                let part = Part { client, messages: vec![(id, vec![0; 100])], refused: Vec::new() };
+                if commit(log, &[part], true).is_err() || segments(disk) != before {
+                    break;
+                }
+            }
+        };
+        let mut disk = disk;
+        for _ in 0..3 {
+            rotating(&mut log, &disk, true);
+            drop(log);
+            disk = disk.kill();
+            log = open(&disk, &options).expect("a crash damages nothing");
+        }
+        rotating(&mut log, &disk, false);
+        drop(log);
+        let names = disk.names().expect("it works").into_iter();
+        let newest = names.filter(|name| name.ends_with(".clients")).max().expect("it is there");
+        disk.store(&newest, vec![0; 10]);
+        let log = open(&disk.kill(), &options).expect("the older checkpoint is whole");
+        assert_eq!(log.recovery().damaged_checkpoints, [newest], "{operations}");
+    }
+}
+
+#[test]
+fn reader_of_removed_records_says_which() {
+    let disk = Disk::new(1);
+    let options = options(Retention { bytes: Some(1), ..Retention::default() });
+    let mut log = open(&disk, &options).expect("it is new");
+    send(&mut log, 0);
+    let mut reader = Reader::open_on(storage(&disk), 0).expect("it works");
+    (1..100).for_each(|id| send(&mut log, id));
+    let mut sequence = 0;
+    let error = loop {
+        match reader.next() {
+            Ok(record) => assert_eq!(record.map(|record| record.sequence), Some(sequence)),
+            Err(error) => break error,
+        }
+        sequence += 1;
+    };
+    let Error::Removed { first, oldest: left, .. } = error else { panic!("{error}") };
+    assert_eq!((first, left), (sequence, oldest(&log)));
 }

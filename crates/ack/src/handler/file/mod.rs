@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{ExitReason, Node, Pid, SpawnOptions};
+use purlin::{ExitReason, Node, Pid, ProcessId, SpawnOptions};
 use purlin_log::{Client, LARGEST_BATCH, Log, Options, Recovery};
 
 pub use self::convert::{Converted, convert};
@@ -40,8 +40,8 @@ const LARGEST_PAYLOAD: usize = LARGEST_BATCH as usize / 2;
 /// The position of each client is stored with its messages, so that a session continues after a
 /// restart. Messages that were acknowledged as durable are there after a power loss; a torn end, left
 /// by a crash, is cut off when the log is opened. A log whose synced bytes are damaged is not opened,
-/// and nothing in it is changed. After a failed write or sync all further messages fail until the log
-/// is opened again. [`Reader`](purlin_log::Reader) reads the messages.
+/// and nothing in it is changed. After a failed write or sync the writer process ends, and all further
+/// messages fail until the log is opened again. [`Reader`](purlin_log::Reader) reads the messages.
 ///
 /// Clones write to the same log. It is locked exclusively: a program that takes over from another can
 /// open it once that program has ended.
@@ -97,7 +97,7 @@ impl std::error::Error for OpenError {
 
 impl File {
     /// Opens a log with the default options, creating it if necessary. The writer process lives as
-    /// long as the node: drain the server before stopping the node.
+    /// long as the node, unless a write or sync fails: drain the server before stopping the node.
     ///
     /// Blocks the thread while it reads.
     ///
@@ -143,12 +143,20 @@ impl File {
             );
         }
         for name in &recovery.damaged_checkpoints {
-            tracing::warn!("the checkpoint {name} is damaged; an earlier one is used, or the log");
+            tracing::warn!(
+                "the checkpoint {name} was damaged and is removed; its contents come from an earlier one or the log"
+            );
         }
         let writer = Writer::new(log);
         let spawned = node.spawn_opt(SpawnOptions::new().blocking(), move |me| writer.run(me));
         let writer = spawned.map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self { writer, recovery })
+    }
+
+    /// Returns the writer process. It ends when a write or sync has failed, with the error as its exit
+    /// reason.
+    pub fn process(&self) -> ProcessId {
+        self.writer.id()
     }
 
     /// Returns what opening the log has found and done.

@@ -77,7 +77,7 @@ fn nothing_is_stored_after_a_failed_sync_until_the_log_is_opened_again() {
         let node = Node::builder().workers(1).build().expect("a node starts");
         let mut file = File::start(&node, open(&disk).expect("it is new")).expect("there is room");
         let failing = disk.clone();
-        node.block_on(async move |_: purlin::Process<()>| {
+        node.block_on(async move |mut me: purlin::Process<purlin::Down>| {
             let bytes = messages(SizeOrder::Little, &[b"hello"]);
             let session = Session { client: [7; 16], epoch: 1 };
             let batch = batch(&bytes, SizeOrder::Little).of(session, Level::Durable);
@@ -89,7 +89,11 @@ fn nothing_is_stored_after_a_failed_sync_until_the_log_is_opened_again() {
             }
             let stored = file.stored(session.client).await;
             assert!(stored.is_err(), "{fault:?}: {stored:?}");
+            me.monitor(file.process());
+            me.receive().await;
         });
+        // The writer has ended and released the lock.
+        assert!(!matches!(open(&disk), Err(purlin_log::Error::Locked { .. })), "{fault:?}");
         node.stop_blocking();
         let mut log = open(&disk.power_loss()).expect("a crash damages nothing");
         assert!(log.position([7; 16]).expect("it works").is_some(), "{fault:?}");

@@ -1,11 +1,11 @@
 //! Process that owns the log.
 //!
 //! It may block its thread and serves nothing else. It drains its mailbox up to [`TOGETHER`] bytes,
-//! commits the blocks as one batch, and then replies to all senders. After a failed write or sync the
-//! log refuses further batches, and the process replies with the error.
+//! commits the blocks as one batch, and then replies to all senders. After a failed write or sync it
+//! replies with the error, closes the log and ends with the error as its exit reason.
 
 use purlin::{Exit, ExitReason, Process, Reply};
-use purlin_log::{Client, Log, Position};
+use purlin_log::{Client, Error, Log, Position};
 
 use crate::handler::Stored;
 use crate::wire::{Reason, Refusal};
@@ -66,21 +66,18 @@ pub(super) struct Writer {
     /// WHY after: the old connection of the client may have been killed while its messages were in
     /// this mailbox. Answered earlier, the client would send them again.
     asked: Vec<([u8; 16], Answer<Option<Stored>>)>,
-    /// Whether the failure of the log has been logged.
-    failed: bool,
+    /// Failed write or sync.
+    failed: Option<Error>,
 }
 
 impl Writer {
     pub(super) fn new(log: Log) -> Self {
         let (blocks, wait, asked) = (Vec::new(), Vec::new(), Vec::new());
-        Self { log, blocks, wait, asked, failed: false }
+        Self { log, blocks, wait, asked, failed: None }
     }
 
     /// Runs the writer process.
-    pub(super) async fn run(
-        mut self,
-        mut me: Process<Mail>,
-    ) -> Result<ExitReason, purlin_log::Error> {
+    pub(super) async fn run(mut self, mut me: Process<Mail>) -> Result<ExitReason, Error> {
         me.trap_exit(true);
         loop {
             let mut mail = Some(me.receive().await);
@@ -99,6 +96,10 @@ impl Writer {
             }
             self.commit();
             self.answer();
+            if let Some(error) = self.failed {
+                tracing::error!(%error, "messages cannot be stored until the log is opened again");
+                return Err(error);
+            }
             if let Some(reason) = told {
                 self.log.close()?;
                 return Ok(reason);
@@ -114,7 +115,7 @@ impl Writer {
         let durable = self.blocks.iter().any(|block| block.durable);
         let blocks: Vec<_> = self.blocks.iter().map(Block::borrow).collect();
         let committed = self.log.commit(&blocks, durable);
-        let committed = self.logged(committed);
+        let committed = self.noted(committed);
         for wait in self.wait.drain(..) {
             wait.send(committed.clone());
         }
@@ -125,18 +126,18 @@ impl Writer {
     fn answer(&mut self) {
         for (client, reply) in std::mem::take(&mut self.asked) {
             let position = self.log.position(client);
-            reply.send(self.logged(position).map(|position| position.map(stored)));
+            reply.send(self.noted(position).map(|position| position.map(stored)));
         }
     }
 
-    /// Logs the first failure.
-    fn logged<T>(&mut self, result: Result<T, purlin_log::Error>) -> Result<T, NotStored> {
+    /// Remembers the first failure of the log.
+    fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, NotStored> {
         result.map_err(|error| {
-            if !self.failed {
-                tracing::error!(%error, "messages cannot be stored until the log is opened again");
+            let not_stored = NotStored(error.to_string());
+            if !matches!(error, Error::Malformed | Error::TooLarge { .. }) {
+                self.failed.get_or_insert(error);
             }
-            self.failed = true;
-            NotStored(error.to_string())
+            not_stored
         })
     }
 }

@@ -10,6 +10,7 @@ use purlin_lab::error::Problem;
 use purlin_log::{Error, Reader, Record, Summary};
 use serde_json::json;
 
+use super::no_segments;
 use crate::output::problem;
 use crate::values::large_count;
 
@@ -58,13 +59,16 @@ pub(crate) struct Dump {
 /// Runs the command. Returns the exit status.
 pub(super) fn dump(options: &Dump) -> Result<u8, Problem> {
     let mut reader = Reader::open(&options.path, options.from).map_err(problem)?;
+    if !reader.has_segments() {
+        return Err(no_segments(&options.path));
+    }
     if options.confirm {
         let confirmed = reader.confirmed().map_err(problem)?;
         reader = Reader::open(&options.path, confirmed).map_err(problem)?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let mut left = options.count.unwrap_or(u64::MAX);
-    let mut printed = reader.next_sequence();
+    let mut printed = None;
     let mut status = 0;
     while left > 0 {
         let record = match reader.next() {
@@ -87,12 +91,15 @@ pub(super) fn dump(options: &Dump) -> Result<u8, Problem> {
             Err(error) => return Err(problem(error)),
         };
         left -= 1;
-        printed = record.sequence + 1;
+        printed = Some(record.sequence + 1);
         if !written(write(&mut out, &record, options))? {
             return Ok(status);
         }
     }
-    if written(out.flush())? && options.confirm {
+    if written(out.flush())?
+        && options.confirm
+        && let Some(printed) = printed
+    {
         reader.confirm(printed).map_err(problem)?;
     }
     Ok(status)

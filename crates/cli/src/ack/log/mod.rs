@@ -102,10 +102,13 @@ pub(crate) fn log(command: &Log) -> Result<u8, Problem> {
 fn summary(path: &Path) -> Result<Summary, Problem> {
     let summary = Summary::of(path).map_err(problem)?;
     if summary.segments.is_empty() {
-        let path = path.display();
-        return Err(Problem::new(format!("{path} has no segments: give the folder of a log")));
+        return Err(no_segments(path));
     }
     Ok(summary)
+}
+
+fn no_segments(path: &Path) -> Problem {
+    Problem::new(format!("{} has no segments: give the folder of a log", path.display()))
 }
 
 fn info(path: &Path) -> Result<u8, Problem> {
