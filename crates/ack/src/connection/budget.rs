@@ -1,16 +1,18 @@
 //! Budget of bytes for the read buffers of all connections of a server.
 //!
 //! The first [`FREE`] bytes of each buffer are not charged. Before it grows beyond them, the
-//! connection charges the difference to the budget. Without bytes left, the connection with a charge
-//! that has been idle longest, at least for [`STALLED`], is [asked to end](Budget::make_room). A
-//! connection that is the only one with a charge may exceed the budget, so that the largest message
-//! can always be received.
+//! connection charges the difference to the budget. Buffers that are larger than the next message
+//! needs get at most [half of it](Charge::try_raise_ahead). A connection that is the only one with a
+//! charge may exceed the budget, so that the largest message can always be received.
+//!
+//! While a message finds no bytes, connections that wait for their clients free buffers that they do
+//! not need, and the connection with a charge that has been idle longest, at least for [`STALLED`],
+//! is [asked to end](Budget::make_room).
 //!
 //! INVARIANT: `used` is the sum of all charges, and exceeds the limit only by a single charge. A
 //! connection is in `charged` while it has a charge.
 //!
-//! COST: one or two atomic operations and sometimes a lock when a buffer grows or shrinks, none per
-//! read.
+//! COST: a few atomic operations and sometimes a lock when a buffer grows or shrinks, none per read.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +24,7 @@ use tokio::sync::futures::Notified;
 use super::close_reason::CloseReason;
 use super::idle::{Idle, nanoseconds};
 use super::idle_order::IdleOrder;
+use super::resources::PAUSE;
 use super::timeout::now;
 use crate::wire::read_buffer::INITIAL;
 
@@ -33,6 +36,11 @@ pub(crate) const FREE: usize = INITIAL;
 /// WHY: messages that arrive at the same time must not end each other while they make progress.
 const STALLED: Duration = Duration::from_millis(100);
 
+/// Time after a failed attempt to charge bytes for which the budget counts as short.
+///
+/// WHY: longer than the time between two attempts of a connection that waits for bytes.
+const SHORT: Duration = PAUSE.saturating_mul(3);
+
 /// Budget of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
@@ -43,6 +51,8 @@ pub(crate) struct Budget {
     next: AtomicU64,
     /// When a connection was asked to end, in nanoseconds; 0 once bytes were returned since.
     asked_at: AtomicU64,
+    /// Until when the budget counts as short, in nanoseconds.
+    short_until: AtomicU64,
     returned: Notify,
 }
 
@@ -73,17 +83,27 @@ impl Budget {
         Charge { budget: Arc::clone(self), bytes: 0, number, idle }
     }
 
-    /// Waits until bytes are returned after this call.
+    /// Waits until bytes are returned after this call. Wakes one connection at a time, which
+    /// [passes the turn on](Self::pass_on) when it has got its bytes.
+    ///
+    /// WHY: to wake all of them for each return would cost the square of their number.
     pub(crate) fn returned(&self) -> Notified<'_> {
         self.returned.notified()
     }
 
-    /// Asks the stalled connection with a charge that has been idle longest to end, if there is one.
+    /// Wakes another connection that waits for bytes: some may be left.
+    pub(crate) fn pass_on(&self) {
+        self.returned.notify_one();
+    }
+
+    /// Asks the stalled connection with a charge that has been idle longest to free its buffer or to
+    /// end, if there is one. The caller has found no bytes.
     ///
     /// WHY one at a time: its bytes may suffice for all that wait. One that does not react counts as
     /// gone after [`STALLED`].
     pub(crate) fn make_room(&self) {
         let now = now();
+        self.short_until.store(nanoseconds(now.saturating_add(SHORT)), Ordering::Relaxed);
         let before = nanoseconds(now.saturating_sub(STALLED));
         let mut charged = self.charged();
         if self.asked_at.load(Ordering::Relaxed) > before {
@@ -117,12 +137,30 @@ impl Charge {
         self.bytes + FREE
     }
 
-    /// Raises the charge to that of a buffer of this capacity. Returns `false` and changes nothing
-    /// if the budget has too few bytes left.
+    /// Whether a buffer that its message does not need must be freed: the connection has a charge,
+    /// and the budget is short.
+    pub(crate) fn is_wanted(&self, now: Duration) -> bool {
+        self.bytes > 0 && nanoseconds(now) < self.budget.short_until.load(Ordering::Relaxed)
+    }
+
+    /// Raises the charge to that of a buffer of this capacity, which the next message needs. Returns
+    /// `false` and changes nothing if the budget has too few bytes left.
     pub(crate) fn try_raise(&mut self, capacity: usize) -> bool {
+        self.try_raise_within(capacity, self.budget.limit)
+    }
+
+    /// Like [`try_raise`](Self::try_raise), for a buffer that only makes reads larger.
+    ///
+    /// WHY at most half of the budget: a few hundred busy connections would otherwise leave nothing
+    /// for messages that need more than the free bytes.
+    pub(crate) fn try_raise_ahead(&mut self, capacity: usize) -> bool {
+        self.try_raise_within(capacity, self.budget.limit / 2)
+    }
+
+    fn try_raise_within(&mut self, capacity: usize, limit: usize) -> bool {
         let due = capacity.saturating_sub(FREE);
         let Some(more) = due.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
-        let (limit, own) = (self.budget.limit, self.bytes);
+        let own = self.bytes;
         let raised = self.budget.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             let raised = used.checked_add(more)?;
             (raised <= limit || used == own).then_some(raised)
@@ -150,7 +188,7 @@ impl Charge {
         self.budget.used.fetch_sub(self.bytes - due, Ordering::Relaxed);
         self.bytes = due;
         self.budget.asked_at.store(0, Ordering::Relaxed);
-        self.budget.returned.notify_waiters();
+        self.budget.pass_on();
     }
 }
 
@@ -188,6 +226,24 @@ mod tests {
         drop(other);
         assert!(one.try_raise(FREE + 901));
         drop(one);
+        assert_eq!(budget.used(), 0);
+        node.stop_blocking();
+    }
+
+    #[test]
+    fn buffers_that_no_message_needs_get_half_of_the_budget() {
+        let (node, idle) = connection();
+        let budget = Budget::new(1000);
+        let mut charges: Vec<_> = (0..4).map(|_| budget.charge(Arc::clone(&idle))).collect();
+        let ahead = |charge: &mut Charge| charge.try_raise_ahead(FREE + 200);
+        let raised: Vec<_> = charges.iter_mut().map(ahead).collect();
+        assert_eq!(raised, [true, true, false, false]);
+        assert!(charges[2].try_raise(FREE + 600), "the rest is there for messages");
+        assert!(!charges[3].try_raise(FREE + 1));
+        assert!(!charges[0].is_wanted(now()));
+        budget.make_room();
+        assert!(charges[0].is_wanted(now()) && !charges[3].is_wanted(now()));
+        drop(charges);
         assert_eq!(budget.used(), 0);
         node.stop_blocking();
     }

@@ -1,7 +1,7 @@
 //! Idle state of a connection, published by its process. The connection that has been idle longest
 //! is closed when no slot is free, or no bytes for read buffers.
 //!
-//! COST: two relaxed stores per wait of the connection, none per read or message.
+//! COST: two or three relaxed stores per wait of the connection, none per read or message.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,19 +13,36 @@ use super::close_reason::CloseReason;
 /// Value of `since` while the connection does not wait for its client.
 const BUSY: u64 = u64::MAX;
 
+/// Rank of a connection, which decides before its idle time which one gives way to a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// It has no session, or none with an answered message.
+    NoSession,
+    /// A message of its session was answered.
+    Session,
+    /// It was accepted a moment ago, and no message has started.
+    New,
+}
+
 /// Idle state of a connection.
 #[derive(Debug)]
 pub(crate) struct Idle {
     process: Pid<Exit>,
     /// Time of the last message in nanoseconds, on the node's clock, or [`BUSY`].
     since: AtomicU64,
+    is_new: AtomicBool,
     has_session: AtomicBool,
 }
 
 impl Idle {
     /// Returns the state of a new connection, which is busy.
     pub(crate) fn new(process: Pid<Exit>) -> Self {
-        Self { process, since: AtomicU64::new(BUSY), has_session: AtomicBool::new(false) }
+        Self {
+            process,
+            since: AtomicU64::new(BUSY),
+            is_new: AtomicBool::new(true),
+            has_session: AtomicBool::new(false),
+        }
     }
 
     // ORDER: relaxed, here and below: the values publish no other data, and an outdated one only
@@ -41,15 +58,30 @@ impl Idle {
         self.since.store(BUSY, Ordering::Relaxed);
     }
 
+    /// Records that the connection is no longer new.
+    pub(crate) fn is_not_new(&self) {
+        self.is_new.store(false, Ordering::Relaxed);
+    }
+
     /// Publishes that a message of a session was answered.
     pub(crate) fn has_session(&self) {
         self.has_session.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the connection has a session, and the time of the last message if it waits.
-    pub(crate) fn read(&self) -> (bool, Option<u64>) {
-        let since = Some(self.since.load(Ordering::Relaxed)).filter(|since| *since != BUSY);
-        (self.has_session.load(Ordering::Relaxed), since)
+    /// Returns the rank of the connection.
+    pub(crate) fn rank(&self) -> Rank {
+        if self.has_session.load(Ordering::Relaxed) {
+            Rank::Session
+        } else if self.is_new.load(Ordering::Relaxed) {
+            Rank::New
+        } else {
+            Rank::NoSession
+        }
+    }
+
+    /// Returns the time of the last message. Returns `None` while the connection does not wait.
+    pub(crate) fn since(&self) -> Option<u64> {
+        Some(self.since.load(Ordering::Relaxed)).filter(|since| *since != BUSY)
     }
 
     /// Asks the connection to end for this reason.

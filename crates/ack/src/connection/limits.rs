@@ -16,8 +16,9 @@ use crate::wire::session::WIDEST;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of connections, at least 1. At the limit, the connection that has been idle
-    /// longest is closed for a new one: first those without a session, then those with one. While
-    /// none is idle, new clients wait in the kernel's accept queue.
+    /// longest is closed for a new one: first those without a session, then those with one, and
+    /// last, for a second, those on which no message has started, unless many are new. While none
+    /// is idle, new clients wait in the kernel's accept queue.
     pub connections: usize,
     /// Maximum number of connections per address, or per /64 network for IPv6. Further connections
     /// are closed immediately.
@@ -25,10 +26,11 @@ pub struct Limits {
     /// Largest payload in bytes.
     pub largest: u32,
     /// Maximum number of bytes in the read buffers of all connections, beyond the first 4 KiB of
-    /// each. Without bytes left, a connection reads at most 4 KiB at a time. If its message needs
-    /// more, it waits, and the connection with a larger buffer that has been idle longest is closed.
-    /// A connection may exceed the limit while no other uses any of it, so the largest message can
-    /// always be received.
+    /// each. Half of them is for buffers that only make reads larger. Without bytes left, a
+    /// connection reads at most 4 KiB at a time. If its message needs more, it waits, idle
+    /// connections free buffers that they do not need, and the connection with an unfinished large
+    /// message that has been idle longest is closed. A connection may exceed the limit while no
+    /// other uses any of it, so the largest message can always be received.
     pub buffer_bytes: usize,
     /// Idle timeout: how long a client may take for a message, or keep an ack from being written.
     /// `None`: the default of the [strategy](crate::strategy::Strategy::silence).

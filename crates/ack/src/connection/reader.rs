@@ -8,7 +8,8 @@
 //! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
 //! but never during a write or in the handler: what was read is answered before the connection
 //! ends. A request to [give way](CloseReason::GaveWay) to a new connection is ignored if there is
-//! data to read, and followed while a write waits for a client that does not read.
+//! data to read. While a write waits for a client that does not read, requests of other connections
+//! end it.
 //!
 //! *Idle timeout.* A message must start within the configured time and be complete within the same
 //! time again; otherwise the connection is [closed](CloseReason::IdleTimeout). A client that sends a
@@ -24,8 +25,9 @@
 //! bytes](ReadCoalescer).
 //!
 //! *Budget.* A buffer grows beyond its first bytes only as far as the [budget](Charge) of the server
-//! permits. If a message needs more, the connection waits for bytes, for at most the idle timeout, and
-//! the stalled connection with a large buffer that has been idle longest is
+//! permits. If a message needs more, the connection waits for bytes, for at most the idle timeout.
+//! Connections that wait for their clients meanwhile free larger buffers that they do not need, and
+//! the stalled one with an unfinished large message that has been idle longest is
 //! [closed](CloseReason::OverBudget).
 //!
 //! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
@@ -37,7 +39,7 @@ use std::time::Duration;
 use purlin::{AdaptiveSpin, Exit, ExitReason, Process, receive, yield_now};
 use tokio::io::Interest;
 
-use super::budget::Charge;
+use super::budget::{Charge, FREE};
 use super::close_reason::CloseReason;
 use super::idle::Idle;
 use super::read_coalescer::{LINGERS, ReadCoalescer};
@@ -134,7 +136,7 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<(), CloseReason> {
-        self.check_exit_signal()?;
+        self.check_exit_signal(buffer)?;
         if amount == Amount::Available && self.coalescer.lingers() {
             let until = now().saturating_add(LINGERS);
             while now() < until {
@@ -154,7 +156,7 @@ impl Reader {
         let asks = self.spin.should_poll();
         while asks && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
             yield_now().await;
-            self.check_exit_signal()?;
+            self.check_exit_signal(buffer)?;
             if self.take(buffer, needed, amount)? {
                 self.spin.poll_succeeded();
                 return Ok(());
@@ -162,10 +164,16 @@ impl Reader {
         }
         let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
+        if self.charge.is_wanted(began) {
+            self.free(buffer);
+        }
         loop {
             self.idle.waits(self.heard_at);
             self.coalescer.woken(now);
-            let waited = self.wait(until).await;
+            let waited = match self.wait(until).await {
+                Err(CloseReason::OverBudget) if self.free(buffer) => continue,
+                waited => waited,
+            };
             if let Ok(true) | Err(CloseReason::GaveWay) = waited {
                 // WHY again: the buffer may have been freed.
                 if self.must_pay(buffer, needed) {
@@ -189,6 +197,17 @@ impl Reader {
         }
     }
 
+    /// Frees the buffer and lowers the charge, unless the free bytes are too few for the beginning of
+    /// a message in it. Returns whether anything was freed.
+    fn free(&mut self, buffer: &mut ReadBuffer) -> bool {
+        let frees = self.charge.capacity() > FREE && buffer.waiting().len() < FREE;
+        if frees {
+            buffer.release();
+            self.charge.lower(buffer.capacity());
+        }
+        frees
+    }
+
     /// Whether the next read needs more capacity than is paid for.
     fn must_pay(&self, buffer: &ReadBuffer, needed: usize) -> bool {
         buffer.demand(needed) > self.charge.capacity()
@@ -197,16 +216,19 @@ impl Reader {
     /// Charges the budget for the capacity of the next read, or only for that of the next message.
     /// Waits for bytes if necessary, and counts as idle meanwhile.
     async fn pay(&mut self, buffer: &mut ReadBuffer, needed: usize) -> Result<(), CloseReason> {
-        let budget = Arc::clone(self.charge.budget());
-        let began = now();
+        if self.charge.try_raise_ahead(buffer.demand(needed)) {
+            return Ok(());
+        }
+        buffer.economize(self.charge.capacity());
+        if self.charge.try_raise(buffer.demand(needed)) {
+            return Ok(());
+        }
+        let (budget, began) = (Arc::clone(self.charge.budget()), now());
         loop {
             // WHY before the attempt: bytes that are returned from here on end the wait.
             let returned = budget.returned();
             if self.charge.try_raise(buffer.demand(needed)) {
-                return Ok(());
-            }
-            buffer.economize(self.charge.capacity());
-            if self.charge.try_raise(buffer.demand(needed)) {
+                budget.pass_on();
                 return Ok(());
             }
             budget.make_room();
@@ -241,6 +263,7 @@ impl Reader {
     fn update_heard_at(&mut self, now: Duration) {
         if std::mem::take(&mut self.heard) {
             self.heard_at = now;
+            self.idle.is_not_new();
         }
     }
 
@@ -256,7 +279,7 @@ impl Reader {
                 biased;
                 ready = self.socket.ready(Interest::WRITABLE) => ready.map_err(CloseReason::lost)?,
                 end = async { receive!(me, {
-                    exit if gives_way(&exit) => CloseReason::GaveWay,
+                    exit if is_request(&exit) => CloseReason::from(exit),
                     after silence => CloseReason::SlowReader,
                 }) } => return Err(end),
             }
@@ -300,7 +323,7 @@ impl Reader {
         tokio::select! {
             biased;
             ready = self.socket.ready(interest) => ready.is_ok(),
-            () = async { receive!(me, { exit if gives_way(&exit) => {}, after left => {} }) } => false,
+            () = async { receive!(me, { exit if is_request(&exit) => {}, after left => {} }) } => false,
         }
     }
 
@@ -346,17 +369,17 @@ impl Reader {
     }
 
     /// Checks the mailbox for an exit signal.
-    fn check_exit_signal(&mut self) -> Result<(), CloseReason> {
-        match self.me.try_receive() {
-            None => Ok(()),
-            Some(exit) if gives_way(&exit) => Ok(()),
-            Some(exit) => Err(exit.into()),
+    fn check_exit_signal(&mut self, buffer: &mut ReadBuffer) -> Result<(), CloseReason> {
+        let Some(exit) = self.me.try_receive() else { return Ok(()) };
+        match exit.into() {
+            CloseReason::GaveWay => Ok(()),
+            CloseReason::OverBudget if self.free(buffer) => Ok(()),
+            end => Err(end),
         }
     }
 }
 
-/// Whether an exit signal asks the connection to give way to a new one.
-fn gives_way(exit: &Exit) -> bool {
-    matches!(&exit.reason, ExitReason::ShutdownWith(why)
-        if matches!(why.downcast_ref(), Some(CloseReason::GaveWay)))
+/// Whether an exit signal is a request of another connection or an acceptor of the server.
+fn is_request(exit: &Exit) -> bool {
+    matches!(&exit.reason, ExitReason::ShutdownWith(why) if why.downcast_ref::<CloseReason>().is_some())
 }

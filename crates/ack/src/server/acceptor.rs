@@ -34,7 +34,9 @@ use crate::connection::resources::{PAUSE, is_resource_exhausted};
 use crate::connection::timeout::receive_within;
 
 /// Time between two checks for waiting clients at the connection limit.
-const CHECK: Duration = Duration::from_millis(20);
+///
+/// WHY short: a client waits this long for each client before it in the accept queue.
+const CHECK: Duration = Duration::from_millis(5);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

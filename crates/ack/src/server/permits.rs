@@ -64,7 +64,7 @@ impl Permits {
             slots: Arc::new(Semaphore::new(connections)),
             connections,
             per_address: limits.per_address,
-            open: Mutex::default(),
+            open: Mutex::new(Open { idle: IdleOrder::ranked(), ..Open::default() }),
             counters,
         }
     }

@@ -5,6 +5,8 @@
 //! INVARIANT: a pending ack covers handled messages only. It is added here after the handler has
 //! returned, and elsewhere only by `Handshake::answers` of `best`, for sessions.
 
+use std::collections::HashSet;
+
 use crate::connection::close_reason::CloseReason;
 use crate::connection::counters::Counters;
 use crate::connection::pending_acks::PendingAcks;
@@ -24,7 +26,8 @@ pub(super) async fn handle_batch<H: Handler>(
     let (taken, end) = match handler.handle(batch).await {
         Ok(()) => (batch.summary(), None),
         Err(Unhandled::Refused(refused)) => {
-            let taken = batch.first_while(|id| refused.iter().all(|one| id != Id::from(one.id)));
+            let refused: HashSet<_> = refused.iter().map(|one| Id::from(one.id)).collect();
+            let taken = batch.first_while(|id| !refused.contains(&id));
             (taken, (taken != batch.summary()).then_some(CloseReason::Refused))
         }
         Err(Unhandled::Failed(reason)) => {

@@ -1,5 +1,6 @@
 //! Integration tests, linked into one binary.
 
+mod budget;
 mod client;
 mod common;
 mod conformance;
