@@ -40,7 +40,7 @@ tests() {
 
 rm -rf "$copy"
 mkdir -p "$copy"
-cp -r Cargo.toml Cargo.lock crates contenders "$copy"
+cp -r Cargo.toml Cargo.lock crates contenders examples "$copy"
 if ! tests; then
   echo "the tests of crates/log fail as it is: see $output" >&2
   exit 1

@@ -66,7 +66,7 @@ verdict() {
 
 rm -rf "$copy"
 mkdir -p "$copy"
-cp -r Cargo.toml Cargo.lock crates contenders "$copy"
+cp -r Cargo.toml Cargo.lock crates contenders examples "$copy"
 for crate in $(printf '%s\n' "${files[@]}" | cut -d / -f 2 | sort -u); do
   [ "$(verdict "$crate")" = "NOT CAUGHT" ] || {
     echo "the models of crates/$crate fail as it is: run scripts/test-loom.sh" >&2
