@@ -422,3 +422,37 @@ fn process_ends_on_a_thread_without_a_handle() {
         assert_eq!((drops(&shared), drops(&node_state)), (1, 1));
     });
 }
+
+/// Host that passes each process to the model's threads. Not loom's `Arc`: loom would report that a
+/// leaked node core leaks it.
+struct Leaked(std::sync::Arc<Mutex<Vec<Runnable>>>);
+
+impl Host for Leaked {
+    fn schedule(&self, runnable: Runnable) {
+        self.0.lock().unwrap().push(runnable);
+    }
+}
+
+// A process ends on a thread without a handle while another thread drops the last handle. The node
+// core is freed after the end, or leaked, and the process is freed either way.
+#[test]
+fn process_is_freed_whether_or_not_its_node_core_is_leaked() {
+    model(|| {
+        let (shared, node_state) = (Drops::default(), Drops::default());
+        let queue = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let host = Box::new(Leaked(std::sync::Arc::clone(&queue)));
+        let node_core = NodeCore::<Ground>::new(host, Checked::new(&node_state), 2, 1);
+        let (address, _) = spawn(&node_core, &shared, 1);
+        let runner = thread::spawn(move || {
+            let runnable = queue.lock().unwrap().pop();
+            assert!(matches!(runnable.map(Runnable::run), Some(TurnOutcome::Ended)));
+        });
+        drop(node_core);
+        assert_eq!(address.shared().read(), 7);
+        runner.join().unwrap();
+        assert_eq!(address.exit_status(), Some(&9));
+        drop(address);
+        assert_eq!(drops(&shared), 1);
+        assert!(drops(&node_state) <= 1);
+    });
+}

@@ -1,4 +1,5 @@
-//! A process whose mailbox grows periodically, because it stops receiving.
+//! Processes of `purlin demo` that show a growing mailbox: `archive` receives with long pauses, and
+//! `press` keeps sending to it.
 
 use std::time::{Duration, Instant};
 
@@ -7,35 +8,36 @@ use tokio::time::{interval, sleep};
 
 use super::Fallible;
 
-/// Time in which it receives, followed by the time in which it does not.
-const DILIGENT: Duration = Duration::from_secs(20);
-const ABSENT: Duration = Duration::from_secs(12);
-/// Send interval, and pages per interval: a hundred pages per second.
+/// Time in which `archive` receives, followed by the time in which it does not.
+const RECEIVES: Duration = Duration::from_secs(20);
+const PAUSES: Duration = Duration::from_secs(12);
+/// Interval of `press`, and messages per interval: a hundred messages per second.
 const TICK: Duration = Duration::from_millis(100);
 const PAGES: u32 = 10;
 
-/// A page to archive.
-pub(super) struct Page(u32);
+/// Message from `press` to `archive`.
+pub(super) struct Page;
 
+/// Receives pages, with pauses in which they wait in its mailbox.
 pub(super) async fn archive(mut me: Process<Page>) -> Fallible {
     me.register("archive")?;
-    let mut kept = 0_u64;
     loop {
         let began = Instant::now();
-        while began.elapsed() < DILIGENT {
-            let Page(number) = me.receive().await;
-            kept = kept.wrapping_add(number.into());
+        while began.elapsed() < RECEIVES {
+            me.receive().await;
         }
-        sleep(ABSENT).await;
+        sleep(PAUSES).await;
     }
 }
 
+/// Sends pages at a constant rate. Fails if `archive` is not registered; their supervisor restarts
+/// it.
 pub(super) async fn press(me: Process<()>) -> Fallible {
     me.register("press")?;
     let mut ticks = interval(TICK);
     loop {
         ticks.tick().await;
         let archive = whereis("archive")?;
-        (0..PAGES).for_each(|number| archive.send(Page(number)));
+        (0..PAGES).for_each(|_| archive.send(Page));
     }
 }

@@ -1,4 +1,7 @@
-//! Address of a node's page, and its token.
+//! Where `purlin observe` connects: the address of a node's observer page, and its token.
+//!
+//! A node with an observer serves its dashboard, the *page*, over HTTP, and prints the URL at start:
+//! `http://127.0.0.1:4480/#token=…`. Its API answers only requests with the token.
 
 use std::env;
 
@@ -7,11 +10,12 @@ use purlin_lab::error::Problem;
 /// Environment variable with the token, which keeps it out of the process list.
 const VARIABLE: &str = "PURLIN_OBSERVER_TOKEN";
 
-/// Address of a node's page, and its token.
+/// Address of a node's observer page, and its token.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Page {
     /// Host name or address, and port.
     pub(super) host: String,
+    /// Secret that each request carries: letters, digits, `-` and `_`.
     pub(super) token: String,
 }
 
@@ -34,9 +38,9 @@ impl Page {
     }
 }
 
-/// Splits into host with port, and token.
+/// Splits a URL or an address into host with port, and the token if it has one.
 fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
-    let none = || {
+    let not_an_address = || {
         Problem::new(format!(
             "\"{text}\" is not the address of a page: give the URL that the node printed, or an address such as 127.0.0.1:4480"
         ))
@@ -48,7 +52,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
                 "purlin observe does not support TLS: connect on the node's machine or through a tunnel",
             ));
         }
-        Some(_) => return Err(none()),
+        Some(_) => return Err(not_an_address()),
         None => text,
     };
     let (rest, token) = match rest.split_once("#token=") {
@@ -56,7 +60,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
         None => (rest.strip_suffix('#').unwrap_or(rest), None),
     };
     let host = rest.strip_suffix('/').unwrap_or(rest);
-    let (name, port) = host.rsplit_once(':').ok_or_else(none)?;
+    let (name, port) = host.rsplit_once(':').ok_or_else(not_an_address)?;
     let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     let is_host = match address {
@@ -64,7 +68,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
         None => !name.is_empty() && name.chars().all(is_name),
     };
     if !is_host || !port.parse::<u16>().is_ok_and(|port| port > 0) {
-        return Err(none());
+        return Err(not_an_address());
     }
     Ok((host, token))
 }
@@ -111,7 +115,7 @@ mod tests {
     #[test]
     fn the_token_in_the_address_takes_precedence_and_an_invalid_one_is_rejected() {
         let given = Some("given".to_owned());
-        let read = |text: &str| Page::read(text, given.clone()).map(|place| place.token);
+        let read = |text: &str| Page::read(text, given.clone()).map(|page| page.token);
         assert_eq!(read("a:1/#token=own").unwrap(), "own");
         assert_eq!(read("a:1").unwrap(), "given");
         for text in ["a:1/#token=", "a:1/#token=x y", "a:1/#token=x\r\nHost: b"] {

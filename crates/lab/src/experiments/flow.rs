@@ -1,4 +1,8 @@
 //! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
+//!
+//! An experiment is data: its texts in the report, the parameters sent to each contender (a runtime
+//! under comparison), and the check that makes a sample valid. The quick profile calibrates the
+//! number of messages, n, to the time of a sample; the full profile uses published numbers.
 
 use super::checks::{in_order_if_told, one_each, round_trips};
 use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled};
@@ -64,8 +68,8 @@ pub(super) static FAN_OUT: Experiment = Experiment {
     title: "One sender, many receivers",
     what: "One process sends n messages in all to 10 000 others in turn.",
     notes: &[
-        "The receivers stand before the clock starts; it ends when each has told that its share has come.",
-        "300 000 messages in the quick profile, four million in the full one, the same for every contender: what each receiver tells at its end counts too.",
+        "The receivers are started before the clock; it stops when each has reported that it has received its share.",
+        "300 000 messages in the quick profile, four million in the full one, the same for every contender, because the time includes one report per receiver.",
     ],
     metric: "time per message",
     points: |profile| {
@@ -78,7 +82,7 @@ pub(super) static FAN_OUT: Experiment = Experiment {
 pub(super) static THREAD_RING: Experiment = Experiment {
     id: "thread-ring",
     title: "A ring of processes",
-    what: "A token makes n hops round a ring of 503 processes that stands already.",
+    what: "A token makes n hops round a ring of 503 processes, which were started before.",
     notes: &[
         "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
     ],
@@ -96,7 +100,8 @@ fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     in_order_if_told(reply)
 }
 
-/// Returns parameters with n: calibrated in the quick profile, fixed in the full one.
+/// Returns parameters with n: `full` in the full profile, calibrated in the quick one, in which the
+/// point takes `share` of a sample's duration.
 fn messages(
     profile: Profile,
     mut params: Params,

@@ -1,4 +1,8 @@
-//! Listing and logging of processes that do not yield (F2).
+//! Listing and logging of processes that do not yield (clause F2 of SEMANTICS).
+//!
+//! The scheduler's sysmon thread detects such a process: a worker has been in the same turn, one poll
+//! of the process, for a millisecond while others wait. It hands the worker's queues to another
+//! thread. The scheduler's hooks call [`report`] and [`report_end`].
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +12,7 @@ use purlin_raw::{NodeCore, Slot};
 use crate::node::erlang_types::ErlangTypes;
 use crate::{Node, ProcessId};
 
-/// Target of the log events.
+/// Target of the log events of `tracing`.
 const TARGET: &str = "purlin::stalled";
 
 /// A process that computes or blocks without awaiting while others wait (F2).
@@ -37,7 +41,7 @@ impl Node {
     ///
     /// # fn main() -> Result<(), purlin::BuildError> {
     /// let node = Node::builder().build()?;
-    /// node.block_on(async |_: Process<()>| "nobody computes for long here");
+    /// node.block_on(async |_: Process<()>| "no process computes for long");
     /// assert!(node.hogs().is_empty());
     /// # node.stop_blocking();
     /// # Ok(())
@@ -57,7 +61,7 @@ fn seen(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) -> Option
     Some(Hog { id: ProcessId::new(node_core.state().creation, slot), function, since })
 }
 
-/// Logs that a process does not await.
+/// Logs that a process does not await. Called by sysmon, once per turn, after 10 milliseconds.
 pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Instant) {
     let Some(hog) = seen(node_core, slot, since) else { return };
     let elapsed = since.elapsed();
@@ -67,7 +71,7 @@ pub(crate) fn report(node_core: &NodeCore<ErlangTypes>, slot: Slot, since: Insta
     });
 }
 
-/// Logs the end of a turn that [`report`] logged.
+/// Logs the end of a turn that [`report`] logged. Called by the thread of the turn.
 pub(crate) fn report_end(node_core: &NodeCore<ErlangTypes>, slot: Slot, elapsed: Duration) {
     let pid = ProcessId::new(node_core.state().creation, slot);
     contain(

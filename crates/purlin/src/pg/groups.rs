@@ -1,4 +1,8 @@
-//! Client of a process group scope.
+//! Client of a process group scope: joins, leaves and lists groups, as OTP's `pg`.
+//!
+//! A *scope* is a server with a registered name that owns a set of groups. It alone changes the table
+//! of their members, which its clients share: a listing reads the table, any other operation is a
+//! call to the server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, R
 #[derive(Clone)]
 pub struct Groups {
     pub(super) server: ServerRef<Scope>,
+    /// Members of all groups; changed by the server only.
     shared: Arc<Shared>,
 }
 
@@ -71,6 +76,7 @@ impl Groups {
         Self::of(server::start_link(me, Name::from(scope)).await?).await
     }
 
+    /// Creates the client of a server that has just started.
     async fn of(server: ServerRef<Scope>) -> Result<Self, StartError> {
         let attached = Self::attach(server).await;
         attached.map_err(|error| StartError::Failed(ExitReason::error(error)))
@@ -87,6 +93,7 @@ impl Groups {
         attached.map_err(|_| LookupError::NoName(Name::from(scope)))
     }
 
+    /// Asks a server for its table. WHY without a timeout: the call also ends when the server does.
     async fn attach(server: ServerRef<Scope>) -> Result<Self, CallError> {
         let shared = server.call_timeout(|reply| Request(Ask::Share(reply)), Duration::MAX).await?;
         Ok(Self { server, shared })
@@ -94,8 +101,8 @@ impl Groups {
 
     /// Adds a process to a group. A process may join several times, and leaves once for each join.
     ///
-    /// The process is a member when this returns. A process that has already ended joins and
-    /// leaves.
+    /// The process is a member when this returns. A process that has already ended joins, and leaves
+    /// when the scope's monitor reports its end.
     ///
     /// *Cancellation*: dropping the future does not cancel the request.
     ///
@@ -145,6 +152,7 @@ impl Groups {
         &self.server
     }
 
+    /// Calls the server.
     pub(super) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, CallError> {
         self.server.call(|reply| Request(ask(reply))).await
     }

@@ -1,5 +1,7 @@
-//! Signals: what processes exchange in order with messages (M2), and the answers of ended
-//! processes.
+//! Signals that are not messages: exits, links, monitors, and requests of this node to a process.
+//!
+//! A process receives the signals of one sender in order with its messages (M2). The numbers in
+//! brackets are clauses of SEMANTICS.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,16 +55,18 @@ pub(crate) enum Signal {
     Describe(ReplySender<ProcessDetails>),
 }
 
-/// Sends a signal that needs no answer. A signal to a process that has ended is dropped.
+/// Sends a signal. A signal to a process that has ended is dropped; what it asks for is not answered.
 #[inline]
 pub(crate) fn send_signal(to: &Peer, signal: Signal) {
     if let Err(unread) = to.signal(signal) {
-        release_waiter(unread);
+        discard(unread);
     }
 }
 
+/// Drops a signal that was not delivered, and contains a panic of user code in it, such as an exit
+/// reason. Dropping a [`ReplySender`] wakes the process that waits for its answer.
 #[cold]
-fn release_waiter(unread: Signal) {
+fn discard(unread: Signal) {
     contain(|| drop(unread));
 }
 
@@ -71,7 +75,8 @@ pub(crate) fn wake(waker: Waker) {
     contain(|| waker.wake());
 }
 
-/// Registration of a future that waits for the end of a process.
+/// Registration of a future that waits for the end of a process. The future and the process share it:
+/// the future sets its waker, and the end of the process takes and wakes it.
 #[derive(Debug, Default)]
 pub(crate) struct EndWatch(Mutex<Option<Waker>>);
 

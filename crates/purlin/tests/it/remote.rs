@@ -612,3 +612,14 @@ fn acknowledgements_and_exits_are_sent_while_the_transport_is_not_ready() {
     assert_eq!(next(), RemoteSignal::UnlinkAck(7));
     assert_eq!(next(), RemoteSignal::Down(monitor, ExitReason::Normal));
 }
+
+// WHY as many: the process table holds 65,536 references to a process that lives, counted as one.
+#[test]
+fn every_reference_to_an_ended_process_is_counted() {
+    let node = Node::builder().workers(1).build().unwrap();
+    let pid = node.spawn(async |_: Process<()>| {});
+    let process = LocalProcess::from(&pid);
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    let held = vec![process; 100_000];
+    assert!(held[0].references() >= 100_000);
+}

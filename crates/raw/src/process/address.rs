@@ -197,12 +197,15 @@ impl<W: RuntimeTypes> Ref<W> {
     }
 
     /// Returns the number of references to the process, including its own and, as one, the table's.
-    /// This is an upper bound, as deferred releases are included. A thread that finds only the
-    /// references it knows of also sees what other holders sent before they released theirs.
+    /// This is an upper bound: it includes deferred releases and, while the process ends, all of the
+    /// table's. A thread that finds only the references it knows of also sees what other holders
+    /// sent before they released theirs.
     pub fn references(&self) -> u32 {
         // ORDER: acquire from `deferred_rc::count_down`: what holders of released references sent.
         let references = self.base().refs.load(Ordering::Acquire);
-        references.checked_sub(TABLE_REFERENCES).map_or(references, |others| others + 1)
+        // WHY after the load: the table's references are released after the inbox closes, so they
+        // are in the count of a process whose inbox is still open.
+        if self.has_ended() { references } else { references - (TABLE_REFERENCES - 1) }
     }
 
     /// Takes a snapshot of the process without stopping it.

@@ -110,6 +110,9 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     ///
     /// With `beginning`, at the beginning of a turn, this turn satisfies a pending wake. Later in a
     /// turn a pending wake requests another turn.
+    ///
+    /// `handle_signal` may receive what is in the save queue. If it panics, what arrived behind the
+    /// signal is leaked.
     #[inline(never)]
     pub fn fetch(
         self,

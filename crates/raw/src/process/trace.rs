@@ -1,4 +1,8 @@
-//! Trace points of a receive: pass a received message to [`RuntimeTypes::received`].
+//! Trace points of a receive: pass a received message to [`RuntimeTypes::received`], the callback of
+//! the layer above.
+//!
+//! Called in the turn of a traced process, by the receive. Sends by the callback, such as of a trace
+//! event, are not traced themselves.
 
 use std::ptr::NonNull;
 

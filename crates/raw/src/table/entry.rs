@@ -7,6 +7,9 @@
 //! the [`TABLE_REFERENCES`] that the item counted for the table, and releases it when it finds the
 //! entry changed at its end. So no thread waits for another, which may be preempted and have a lower
 //! priority.
+//!
+//! INVARIANT: fewer than [`TABLE_REFERENCES`] look-ups of one item are in progress, so the thread that
+//! empties the entry holds at least one of the references.
 
 use std::ptr::{self, NonNull};
 
@@ -46,6 +49,22 @@ pub(crate) struct Entry<T> {
     pub(super) index: u32,
 }
 
+/// Look-up in progress: keeps the item alive until it is dropped, also by unwinding.
+pub(super) struct LookUp<'a, T: Item> {
+    entry: &'a Entry<T>,
+    item: NonNull<T>,
+}
+
+impl<T: Item> Drop for LookUp<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.entry.end(self.item) {
+            // SAFETY: the thread that emptied the entry has left this look-up a reference.
+            unsafe { T::release(self.item) };
+        }
+    }
+}
+
 fn pointer<T>(word: *mut T) -> *mut T {
     word.map_addr(|address| address & (LOOK_UP - 1))
 }
@@ -62,28 +81,28 @@ impl<T: Item> Entry<T> {
 
     /// Calls `visit` with the item, if there is one. The item is not freed meanwhile.
     pub(super) fn visit<R>(&self, visit: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
-        let item = self.begin()?;
-        let seen = visit(item);
-        if !self.end(item) {
-            // SAFETY: the thread that emptied the entry has left this look-up a reference.
-            unsafe { T::release(item) };
-        }
-        Some(seen)
+        let look_up = self.begin()?;
+        Some(visit(look_up.item))
     }
 
     /// Begins a look-up. Returns `None` if the entry is vacant.
-    fn begin(&self) -> Option<NonNull<T>> {
+    ///
+    /// # Panics
+    /// Panics if as many look-ups of the item are in progress as can be counted, 65,535.
+    pub(super) fn begin(&self) -> Option<LookUp<'_, T>> {
         let mut word = self.item.load(Ordering::Relaxed);
         loop {
             let item = NonNull::new(pointer(word))?;
-            // WHY no overflow: a thread has one look-up in progress, and no program has 2¹⁶ threads
-            // in the few instructions of a look-up of one process.
-            let next = word.map_addr(|address| address.wrapping_add(LOOK_UP));
+            let (next, overflow) = word.addr().overflowing_add(LOOK_UP);
+            // WHY a check: nested look-ups in an endless recursion, or that many preempted threads,
+            // would otherwise free an item that is in use.
+            assert!(!overflow, "too many look-ups of one process at the same time");
+            let next = word.with_addr(next);
             // ORDER: acquire from `fill`, whose release sequence the look-ups continue: the item.
             let begun =
                 self.item.compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Relaxed);
             match begun {
-                Ok(_) => return Some(item),
+                Ok(_) => return Some(LookUp { entry: self, item }),
                 Err(now) => word = now,
             }
         }

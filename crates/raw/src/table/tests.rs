@@ -1,6 +1,7 @@
 //! Tests of the process table: stale numbers, look-ups in progress, exhausted generations and limits.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::*;
 use crate::table::entry::TABLE_REFERENCES;
@@ -65,6 +66,32 @@ fn look_up_in_progress_takes_over_a_reference_of_the_table() {
     assert_eq!((left.unwrap(), one.released.get()), (TABLE_REFERENCES - 2, 2));
     assert_eq!(vacate(&table, &slot_cache, next.slot()), TABLE_REFERENCES);
     assert_eq!(next.released.get(), 0);
+}
+
+// P4: a process is freed by its last look-up, however many are in progress.
+#[test]
+fn look_ups_in_progress_never_own_more_references_than_the_table_held() {
+    let (table, slot_cache) = (Table::<One>::new(10, 1), SlotCache::new());
+    let one = One::new();
+    let slot = put(&table, &slot_cache, &one);
+    let entry = table.known(slot.index());
+    let most: Vec<_> = (1..TABLE_REFERENCES).map(|_| entry.begin()).collect();
+    assert!(most.iter().all(Option::is_some));
+    let more = AssertUnwindSafe(|| entry.begin().is_some());
+    assert!(catch_unwind(more).is_err(), "one more cannot be counted");
+    assert_eq!(vacate(&table, &slot_cache, slot), 1);
+    drop(most);
+    assert_eq!(one.released.get(), TABLE_REFERENCES - 1);
+}
+
+#[test]
+fn look_up_that_panics_ends() {
+    let (table, slot_cache) = (Table::<One>::new(10, 1), SlotCache::new());
+    let one = One::new();
+    let slot = put(&table, &slot_cache, &one);
+    let panics = |_| -> u8 { resume_unwind(Box::new("a visit that panics")) };
+    assert!(catch_unwind(AssertUnwindSafe(|| table.look_up(slot, panics))).is_err());
+    assert_eq!(vacate(&table, &slot_cache, slot), TABLE_REFERENCES);
 }
 
 #[test]

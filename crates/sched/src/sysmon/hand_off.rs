@@ -1,6 +1,10 @@
 //! Hand-off record that a detached thread shares with sysmon.
 //!
-//! It ensures that the thread does not end while sysmon makes a system call on it, because the
+//! Sysmon is the thread that detects stalled workers. It takes the core of such a worker, its run
+//! queue and timers, and gives it to another thread. The thread that lost its core is *detached*: it
+//! finishes its turn, the poll of one process, and exits.
+//!
+//! The record ensures that the thread does not end while sysmon makes a system call on it, because the
 //! kernel may reuse the id of an ended thread. Sysmon creates the record when it takes the core,
 //! and stores it in the thread's worker status.
 //!
@@ -12,26 +16,32 @@
 //! | 2. makes the system call | 2. if the state was `LOCKED`, waits for `RELEASED` |
 //! | 3. `LOCKED` to `IN_TURN`; on `OVER`, stores `RELEASED` | 3. exits |
 //!
-//! WHY no lock: the thread has a lower priority, and may wait long for a processor while it holds
-//! one. Sysmon never waits for it here. The thread waits for sysmon for the duration of a few system
+//! WHY no lock: the thread may have a lower priority, and wait long for a processor while it holds
+//! the lock. Sysmon never waits for it here. The thread waits for sysmon for the duration of a few system
 //! calls at most.
 
 use purlin_raw::Slot;
 
 use crate::sync::{AtomicBool, AtomicU32, Instant, Ordering, yield_now};
 
+/// The turn has not ended.
 const IN_TURN: u32 = 0;
+/// Sysmon is making a system call on the thread.
 const LOCKED: u32 = 1;
+/// The turn has ended. If it ended while the state was `LOCKED`, the thread waits.
 const OVER: u32 = 2;
+/// Sysmon has finished its last system call; the thread may exit.
 const RELEASED: u32 = 3;
 
 /// Record of the hand-off of one thread's core, and the turn that stalled it.
 #[derive(Debug)]
 pub struct HandOff {
+    /// Slot number of the process in the turn.
     pub(crate) slot: Slot,
     /// When the turn was first observed.
     pub(crate) since: Instant,
     state: AtomicU32,
+    /// Whether the program's hooks have been informed.
     reported: AtomicBool,
 }
 
