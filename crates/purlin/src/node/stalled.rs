@@ -37,7 +37,7 @@ impl Node {
     ///
     /// # fn main() -> Result<(), purlin::BuildError> {
     /// let node = Node::builder().build()?;
-    /// node.block_on(async |_: Process<()>| "nobody computes for long here");
+    /// node.block_on(async |_: Process<()>| "no process computes for long here");
     /// assert!(node.hogs().is_empty());
     /// # node.stop_blocking();
     /// # Ok(())
