@@ -64,8 +64,8 @@ pub(super) static FAN_OUT: Experiment = Experiment {
     title: "One sender, many receivers",
     what: "One process sends n messages in all to 10 000 others in turn.",
     notes: &[
-        "The receivers stand before the clock starts; it ends when each has told that its share has come.",
-        "300 000 messages in the quick profile, four million in the full one, the same for every contender: what each receiver tells at its end counts too.",
+        "The receivers stand before the clock starts; it ends when each has reported that its share has arrived.",
+        "300 000 messages in the quick profile, four million in the full one, the same for every contender: the report of each receiver at its end counts too.",
     ],
     metric: "time per message",
     points: |profile| {
