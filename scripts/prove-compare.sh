@@ -53,10 +53,10 @@ tally() {
     "$slower" "$faster" "$indistinguishable" "$2"
 }
 
-manner='both in one run'
-if [ -n "$apart" ]; then manner='two runs for each comparison'; fi
+mode='both in one run'
+if [ -n "$apart" ]; then mode='two runs for each comparison'; fi
 began=$SECONDS
-printf '\n== %s rounds, %s\n' "$samples" "$manner"
+printf '\n== %s rounds, %s\n' "$samples" "$mode"
 tally 0 "$same"
 false_alarms=$((slower + faster))
 tally 5 "$slowed"

@@ -14,7 +14,7 @@ fn local(name: &str) -> LocalNode {
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
-    let (mut out, cookie) = (Vec::new(), Cookie::new("nobody knows it"));
+    let (mut out, cookie) = (Vec::new(), Cookie::new("not known"));
     let mut from = Initiator::new(&local("a@h"), local("b@h").name, cookie.clone(), 1, &mut out);
     let mut to = Acceptor::new(local("b@h"), 2);
     loop {
@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
         let step =
             if choice & 2 == 0 { from.take(frame, &mut out) } else { to.take(frame, &mut out) };
         let went_on = match step {
-            Ok(Step::Done(_)) => panic!("nobody knows the cookie"),
+            Ok(Step::Done(_)) => panic!("the cookie is not known"),
             Ok(Step::More) => Ok(()),
             Ok(Step::Alive) => from.go_on(choice & 4 == 0, &mut out),
             Ok(Step::Called(_)) => {

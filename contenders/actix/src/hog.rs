@@ -89,15 +89,15 @@ impl Actor for Busy {
 
 pub(crate) fn hog(arbiter: &Arbiter, asked: Hog) -> Outcome {
     let probe = Probe::new(asked);
-    let (tell, told) = channel();
+    let (tx, rx) = channel();
     let participant = probe.participant();
     arbiter.spawn_fn(move || {
         let partner = Partner { _seat: participant.clone() }.start();
-        let _ = tell.send(First { partner, participant: participant.clone() }.start());
+        let _ = tx.send(First { partner, participant: participant.clone() }.start());
         for _ in 0..asked.hogs {
             Busy { participant: participant.clone() }.start();
         }
     });
-    let first = told.recv()?;
+    let first = rx.recv()?;
     Ok(probe.run(move |what| first.do_send(Told(what))))
 }

@@ -59,13 +59,13 @@ fn main() -> ExitCode {
             // WHY: not from a task, which the computing actors would delay.
             Run::Hog(asked) => hog::hog(&arbiter, asked),
             _ => {
-                let (tell, told) = channel();
+                let (tx, rx) = channel();
                 arbiter.spawn_fn(move || {
                     actix::spawn(async move {
-                        let _ = tell.send(run(asked).await);
+                        let _ = tx.send(run(asked).await);
                     });
                 });
-                told.recv().unwrap_or_else(|_| Err("the task has failed".into()))
+                rx.recv().unwrap_or_else(|_| Err("the task has failed".into()))
             }
         };
         ran.map_err(|error| format!("{}: {error}", asked.experiment()))

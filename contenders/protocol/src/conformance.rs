@@ -68,7 +68,7 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
     if again != hello {
         return Err(format!("after nonsense, hello gives {again}, not {hello}"));
     }
-    contender.tell(b"{\"op\":\"quit\"}\n")?;
+    contender.send(b"{\"op\":\"quit\"}\n")?;
     ended("quit", contender)?;
     ended("the end of input", Contender::start(command())?)?;
     Ok(missing)
@@ -89,7 +89,7 @@ pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), 
     if hello["version"] == built.as_str() {
         Ok(())
     } else {
-        Err(format!("it tells {}, and the lock file has {built}", hello["version"]))
+        Err(format!("it reports {}, and the lock file has {built}", hello["version"]))
     }
 }
 
@@ -110,7 +110,7 @@ pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
     if !said.status.success() && words.lines().count() == 1 && named {
         Ok(())
     } else {
-        Err(format!("told {unknown:?} it ends with {} and says {words:?}", said.status))
+        Err(format!("after {unknown:?} it ends with {} and says {words:?}", said.status))
     }
 }
 
@@ -126,7 +126,7 @@ pub fn obeys_workers(command: impl Fn() -> Command) -> Result<(), String> {
     let hello = Contender::start(one)?.ask(r#"{"op":"hello"}"#)?;
     if !hello["notes"][0].as_str().is_some_and(|note| note.contains("of 1 workers")) {
         return Err(format!(
-            "told to have one worker it does not say so in its first note: {hello}"
+            "started with one worker it does not say so in its first note: {hello}"
         ));
     }
     ["0", "many"].iter().try_for_each(|number| refuses(command(), &["--workers", number]))
@@ -190,7 +190,7 @@ fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Resul
 
 fn refused(contender: &mut Contender, line: &[u8]) -> Result<(), String> {
     let asked = String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
-    contender.tell(&[line, b"\n"].concat())?;
+    contender.send(&[line, b"\n"].concat())?;
     let answer = contender.answer()?;
     match answer["error"].as_str() {
         Some(complaint) if !complaint.is_empty() && !complaint.contains('\n') => Ok(()),

@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_nearest_rank() {
-        let told = of((1..=200).rev());
-        assert_eq!(told, [("p50_ns", 100), ("p99_ns", 198), ("max_ns", 200)]);
+        let quantiles = of((1..=200).rev());
+        assert_eq!(quantiles, [("p50_ns", 100), ("p99_ns", 198), ("max_ns", 200)]);
         assert_eq!(of([7].into_iter()), [("p50_ns", 7), ("p99_ns", 7), ("max_ns", 7)]);
     }
 

@@ -100,12 +100,12 @@ impl Probe {
         self.participant.clone()
     }
 
-    /// Runs: issues the start and end commands through `tell`, waits until all participants are dropped, and returns the
+    /// Runs: issues the start and end commands through `command`, waits until all participants are dropped, and returns the
     /// sample.
     ///
     /// Blocks the calling thread, which must not be a thread of the runtime under test.
     #[must_use]
-    pub fn run(self, mut tell: impl FnMut(Tell)) -> Sample {
+    pub fn run(self, mut command: impl FnMut(Tell)) -> Sample {
         wake_in_time();
         let trips = Arc::clone(&self.participant.trips);
         let begin = Instant::now();
@@ -114,7 +114,7 @@ impl Probe {
         for _ in 0..starts {
             sleep_until(due);
             trips.started.fetch_add(1, Ordering::Relaxed);
-            tell(Tell::Start(due));
+            command(Tell::Start(due));
             due += TICK;
         }
         sleep_until(begin + Duration::from_millis(self.hog.ms));
@@ -132,8 +132,8 @@ impl Probe {
         };
         trips.stopped.store(true, Ordering::Relaxed);
         let elapsed = begin.elapsed();
-        tell(Tell::End);
-        drop(tell);
+        command(Tell::End);
+        drop(command);
         drop(self.participant);
         // Returns an error when the last participant is dropped; a value cannot arrive.
         let _ = self.empty.recv();
@@ -221,12 +221,12 @@ mod tests {
 
     /// Starts two threads: one starts the trips, the other answers.
     fn two_threads(probe: &Probe, answers: bool) -> Sender<Tell> {
-        let (tell, told): (Sender<Tell>, Receiver<Tell>) = channel();
+        let (tx, rx): (Sender<Tell>, Receiver<Tell>) = channel();
         let (ping, pinged) = channel::<Instant>();
         let (pong, ponged) = channel::<Instant>();
         let participant = probe.participant();
         thread::spawn(move || {
-            while let Ok(Tell::Start(due)) = told.recv() {
+            while let Ok(Tell::Start(due)) = rx.recv() {
                 let mut next = Some(due);
                 while let Some(start) = next {
                     // Fails if the other thread does not answer; then no trip completes either.
@@ -242,7 +242,7 @@ mod tests {
             }
             drop(participant);
         });
-        tell
+        tx
     }
 
     fn figure(sample: &Sample, name: &str) -> u64 {

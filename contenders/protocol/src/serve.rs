@@ -171,7 +171,7 @@ fn ended(hello: &Hello, how: io::Result<()>) -> ExitCode {
     match how {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("contender-{}: the lab cannot be heard or told: {error}", hello.name);
+            eprintln!("contender-{}: the connection to the lab has failed: {error}", hello.name);
             ExitCode::FAILURE
         }
     }

@@ -243,19 +243,24 @@ pub struct Received {
     pub ended: Instant,
 }
 
-/// Returns the sample of a run; `told` is the time at which the last sender had reported its
+/// Returns the sample of a run; `reported_at` is the time at which the last sender had reported its
 /// counts.
 #[must_use]
-pub fn report(asked: &Signals, senders: &[Sent], told: Instant, receiver: &Received) -> Sample {
-    let begun = senders.iter().map(|sender| sender.begun).min().unwrap_or(told);
+pub fn report(
+    asked: &Signals,
+    senders: &[Sent],
+    reported_at: Instant,
+    receiver: &Received,
+) -> Sample {
+    let begun = senders.iter().map(|sender| sender.begun).min().unwrap_or(reported_at);
     let last = match asked.end {
-        End::Send => senders.iter().map(|sender| sender.last).max().unwrap_or(told),
+        End::Send => senders.iter().map(|sender| sender.last).max().unwrap_or(reported_at),
         End::Receive => receiver.last,
     };
     let sum = |of: fn(&Sent) -> u64| senders.iter().map(of).sum::<u64>();
     let sent = sum(|sender| sender.sent);
     let received = receiver.messages + receiver.exits + receiver.switches;
-    let drain = receiver.ended.saturating_duration_since(told);
+    let drain = receiver.ended.saturating_duration_since(reported_at);
     Sample::new(last.saturating_duration_since(begun), sent, sent, received)
         .with("messages", receiver.messages)
         .with("exits", receiver.exits)

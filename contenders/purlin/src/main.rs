@@ -121,9 +121,9 @@ where
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
     Fut: Future<Output = Sample> + Send + 'static,
 {
-    let (tell, told) = channel();
+    let (tx, rx) = channel();
     let pid = node.spawn(move |me| async move {
-        let _ = tell.send(function(me).await);
+        let _ = tx.send(function(me).await);
     });
-    told.recv().map_err(|_| format!("the root process {pid} has failed"))
+    rx.recv().map_err(|_| format!("the root process {pid} has failed"))
 }

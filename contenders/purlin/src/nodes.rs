@@ -82,8 +82,8 @@ impl Nodes for Clustered {
     fn take(&mut self, asked: Far) -> Result<Running, String> {
         let cluster = self.cluster(&asked.cookie)?;
         let (taken, own) = (Arc::new(AtomicU64::new(0)), cluster.clone());
-        let told = Arc::clone(&taken);
-        let taker = self.node.spawn(async move |me| take(me, own, asked.answers, &told).await);
+        let counted = Arc::clone(&taken);
+        let taker = self.node.spawn(async move |me| take(me, own, asked.answers, &counted).await);
         self.node.register(LAB, &taker).map_err(|error| error.to_string())?;
         let node = self.node.clone();
         Ok(Running::new(cluster.name(), move || {

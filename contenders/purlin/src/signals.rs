@@ -72,9 +72,9 @@ pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
     for _ in &senders {
         accounts.push(receive!(me, { ToRoot::Sent(account) => account }));
     }
-    let told = Instant::now();
+    let reported_at = Instant::now();
     let received = receive!(me, { ToRoot::Received(received) => received });
-    report(&asked, &accounts, told, &received)
+    report(&asked, &accounts, reported_at, &received)
 }
 
 /// Sends signals; checks for the stop message before each of them.

@@ -60,8 +60,8 @@ fn talk(near: Kind, far: Kind) {
         let run = json!({"n": n, "node": there["address"], "cookie": "secret"});
         let run = json!({"op": "run", "experiment": experiment, "params": run});
         let sample = ask(&mut near, &run);
-        let told = ["ops", "sent", "received"].map(|name| sample[name].as_u64().unwrap());
-        assert_eq!(told, [n, each * n, each * n], "{experiment}: {sample}");
+        let counts = ["ops", "sent", "received"].map(|name| sample[name].as_u64().unwrap());
+        assert_eq!(counts, [n, each * n, each * n], "{experiment}: {sample}");
         assert_eq!(experiment == "dist-round-trip", sample["p99_ns"].is_u64());
         assert_eq!(ask(&mut far, &json!({"op": "stop"})), json!({"received": n}));
     }

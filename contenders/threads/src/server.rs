@@ -24,8 +24,8 @@ pub(crate) fn start(serve: Serve) -> Result<Running, String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(said)?;
     let address = listener.local_addr().map_err(said)?;
     let stopped = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stopped);
-    let acceptor = thread::spawn(move || accept(&listener, &told, serve));
+    let stop_flag = Arc::clone(&stopped);
+    let acceptor = thread::spawn(move || accept(&listener, &stop_flag, serve));
     Ok(Running::new(address, move || stop(address, &stopped, acceptor)))
 }
 

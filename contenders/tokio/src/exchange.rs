@@ -74,12 +74,12 @@ impl<G: Payloads> Side<G> {
         self,
         asked: Exchange,
         ready: UnboundedSender<()>,
-        told: oneshot::Receiver<()>,
+        start: oneshot::Receiver<()>,
     ) -> Done<G> {
         let Side { payloads, mut mailbox, partner } = self;
         let mut done = Done { payloads, sent: 0, received: 0, x: WORK_START };
         let _ = ready.send(());
-        let _ = told.await;
+        let _ = start.await;
         for due in Schedule::new(asked.n, asked.pieces) {
             done.x = work(done.x, asked.work);
             for _ in 0..due {

@@ -145,7 +145,8 @@ fn message(id: u64) -> Vec<u8> {
 fn resident(server: &Child) -> Result<u64, Failure> {
     let status = fs::read_to_string(format!("/proc/{}/status", server.id()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let size = line.and_then(|line| line.trim().strip_suffix("kB")).ok_or("no memory is told")?;
+    let size =
+        line.and_then(|line| line.trim().strip_suffix("kB")).ok_or("no memory is reported")?;
     Ok(size.trim().parse::<u64>()? * 1024)
 }
 

@@ -85,8 +85,8 @@ fn start(folder: &Path, socket: &str, chromium: &OsString) {
     command.process_group(0);
     let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
     let mut said = String::new();
-    let told = script.stdout.take().expect("its output is a pipe");
-    let _ = BufReader::new(told).read_line(&mut said);
+    let stdout = script.stdout.take().expect("its output is a pipe");
+    let _ = BufReader::new(stdout).read_line(&mut said);
     assert_eq!(said, "listening\n", "the script with the browser did not start: {}", read(folder));
 }
 

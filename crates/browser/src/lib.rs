@@ -105,5 +105,5 @@ impl Browser {
 /// # Panics
 /// Panics if it is called.
 pub fn nothing(wish: &str) {
-    panic!("nobody does {wish} here");
+    panic!("no handler for {wish} here");
 }

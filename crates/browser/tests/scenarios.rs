@@ -52,7 +52,7 @@ fn a_failing_scenario_reports_the_reason_and_the_page() {
 fn a_test_that_fails_a_request_does_not_affect_the_next() {
     let asks = json!(["first"]);
     if let Some(judged) = judged("asks", &asks, nothing) {
-        assert_eq!(judged, Err("nobody does first here".to_owned()));
+        assert_eq!(judged, Err("no handler for first here".to_owned()));
     }
     let next = judged("expects", &Value::Null, nothing);
     assert!(next.is_none_or(|next| next == Ok(())));

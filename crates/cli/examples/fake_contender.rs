@@ -41,7 +41,7 @@ struct Orders {
 /// A server, and the thread that returns the number of messages it was sent.
 struct Server {
     address: SocketAddr,
-    told: JoinHandle<io::Result<u64>>,
+    thread: JoinHandle<io::Result<u64>>,
 }
 
 /// What the client sends before the number of messages.
@@ -55,7 +55,7 @@ impl Server {
     fn start(cost: u64) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let told = thread::spawn(move || {
+        let thread = thread::spawn(move || {
             loop {
                 let (client, _) = listener.accept()?;
                 if let Ok(messages) = Self::serve(client, cost) {
@@ -63,7 +63,7 @@ impl Server {
                 }
             }
         });
-        Ok(Self { address, told })
+        Ok(Self { address, thread })
     }
 
     /// Returns the number of messages that the client sends.
@@ -82,15 +82,15 @@ impl Server {
 
     fn stop(self) -> u64 {
         // WHY not if it has ended: the kernel may have assigned the port to a server of another test.
-        if !self.told.is_finished() {
+        if !self.thread.is_finished() {
             // The connection ends the accept loop. It fails if the listener has been closed meanwhile.
-            let _ = Self::tell(&self.address.to_string(), 0);
+            let _ = Self::send(&self.address.to_string(), 0);
         }
-        self.told.join().ok().and_then(Result::ok).unwrap_or(0)
+        self.thread.join().ok().and_then(Result::ok).unwrap_or(0)
     }
 
     /// Sends the number of messages to a server; returns the cost of one.
-    fn tell(address: &str, messages: u64) -> io::Result<u64> {
+    fn send(address: &str, messages: u64) -> io::Result<u64> {
         let mut server = TcpStream::connect(address)?;
         // WHY before the read: Linux does not reset a connection whose handshake was not complete when the
         // listener was closed. The client finds out when it sends.
@@ -163,9 +163,9 @@ fn main() -> io::Result<()> {
         match request["op"].as_str() {
             Some("hello") => {
                 if orders.faults.iter().any(|fault| fault == "rude") {
-                    say("what do you want?")?;
+                    print_line("what do you want?")?;
                 }
-                say(&json!({
+                print_line(&json!({
                     "name": "fake", "version": "fake 1", "os_pid": process::id(),
                     "experiments": honest::EXPERIMENTS.iter().chain(&honest::SERVED).chain(&honest::PAIRED).filter(|id| orders.offers(id)).collect::<Vec<_>>(),
                     "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
@@ -175,7 +175,7 @@ fn main() -> io::Result<()> {
             Some("run") => answer(&request, &mut orders)?,
             Some("serve") => {
                 let server = Server::start(orders.cost)?;
-                say(&json!({"address": server.address.to_string()}))?;
+                print_line(&json!({"address": server.address.to_string()}))?;
                 let experiment = request["experiment"].as_str().unwrap_or_default();
                 orders.server = Some((experiment.to_owned(), server));
             }
@@ -183,9 +183,9 @@ fn main() -> io::Result<()> {
                 let (experiment, server) = orders.server.take().expect("it serves");
                 spoilt(&experiment, json!({"received": server.stop()}), &orders)?;
             }
-            Some("epmd") => say(&json!({"address": "127.0.0.1:1"}))?,
+            Some("epmd") => print_line(&json!({"address": "127.0.0.1:1"}))?,
             Some("quit") => return Ok(()),
-            _ => say(&json!({"error": "what is that?"}))?,
+            _ => print_line(&json!({"error": "what is that?"}))?,
         }
     }
     Ok(())
@@ -203,10 +203,10 @@ fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
     let mut cost = orders.cost;
     let all = |name: &str| request["params"][name].as_u64().unwrap_or(0);
     if let Some(address) = request["params"]["address"].as_str() {
-        cost = Server::tell(address, all("connections") * all("messages"))?;
+        cost = Server::send(address, all("connections") * all("messages"))?;
     }
     if let Some(node) = request["params"]["node"].as_str() {
-        cost = Server::tell(node, all("n"))?;
+        cost = Server::send(node, all("n"))?;
     }
     let answer = honest::honest(experiment, params, cost);
     if experiment == "idle-memory" {
@@ -229,7 +229,7 @@ fn spoilt(experiment: &str, mut answer: Value, orders: &Orders) -> io::Result<()
             strike(fault, &mut answer)?;
         }
     }
-    say(&answer)
+    print_line(&answer)
 }
 
 /// Applies a fault to an answer.
@@ -254,13 +254,13 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
         "is-text" => answer["elapsed_ns"] = json!("soon"),
         "is-list" => *answer = json!([1, 2]),
         "refuses" => *answer = json!({"error": "I would rather not\nreally"}),
-        "rambles" => say("Hello, here is your \u{7} answer")?,
+        "rambles" => print_line("Hello, here is your \u{7} answer")?,
         // In one write, so that both arrive together.
         "echoes" => io::stdout().write_all(format!("{answer}\n{answer}\n").as_bytes())?,
         "shouts" => {
             // More than the pipe holds.
             for line in 0..5_000 {
-                eprintln!("this is line {line} of a great many that nobody asked for");
+                eprintln!("this is line {line} of a great many that were not asked for");
             }
         }
         "dies" => {
@@ -284,7 +284,7 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
     Ok(())
 }
 
-fn say(line: &(impl ToString + ?Sized)) -> io::Result<()> {
+fn print_line(line: &(impl ToString + ?Sized)) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", line.to_string())?;
     out.flush()

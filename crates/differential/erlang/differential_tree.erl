@@ -24,7 +24,7 @@ run(#{top := Top, orders := Orders}) ->
     case alive(Table, ?TOP) of
         %% This process is the supervisor's parent.
         {ok, Pid} -> exit(Pid, shutdown);
-        nobody -> ok
+        no_process -> ok
     end,
     receive {'EXIT', _, Reason} -> see(Table, {over, seen_end(Reason)}) end,
     erlang:yield(),
@@ -43,7 +43,7 @@ give([Order | Orders], Table) ->
         {ok, Pid} ->
             children(Pid, Table),
             give(Orders, Table);
-        nobody ->
+        no_process ->
             ok
     end.
 
@@ -72,14 +72,14 @@ stranger(Pid) ->
 
 to(Table, Id, Does) ->
     case alive(Table, Id) of
-        {ok, Pid} -> try Does(Pid) catch exit:_ -> nobody end;
-        nobody -> nobody
+        {ok, Pid} -> try Does(Pid) catch exit:_ -> no_process end;
+        no_process -> no_process
     end.
 
 alive(Table, Id) ->
     case ets:lookup(Table, {pid, Id}) of
-        [{_, Pid}] -> case is_process_alive(Pid) of true -> {ok, Pid}; false -> nobody end;
-        [] -> nobody
+        [{_, Pid}] -> case is_process_alive(Pid) of true -> {ok, Pid}; false -> no_process end;
+        [] -> no_process
     end.
 
 %% Reports the children as listed by the supervisors.
@@ -146,4 +146,4 @@ answer({ok, _}) -> done;
 answer({error, {already_started, _}}) -> already_started;
 answer({error, Known}) when Known =:= not_found; Known =:= running; Known =:= already_present; Known =:= restarting -> Known;
 answer({error, _}) -> failed;
-answer(nobody) -> nobody.
+answer(no_process) -> no_process.

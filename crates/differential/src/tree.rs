@@ -135,7 +135,7 @@ pub enum Answer {
     /// The child is being restarted.
     Restarting,
     /// The addressed process is not alive.
-    Nobody,
+    NoProcess,
 }
 
 /// An observation of a tree.

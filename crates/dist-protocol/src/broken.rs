@@ -18,7 +18,7 @@ pub enum Broken {
     #[error("an atom in a header that cannot be")]
     Atom,
     /// A header refers to an empty entry of the atom cache.
-    #[error("place {0} of the atom cache is empty")]
+    #[error("slot {0} of the atom cache is empty")]
     NotCached(u16),
     /// A fragment out of order, or of an unknown message.
     #[error("a fragment of message {0} out of its order")]

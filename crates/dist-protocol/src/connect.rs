@@ -62,7 +62,7 @@ pub enum NoConnection {
     #[error("no handshake within {} s", HANDSHAKE_TIMEOUT.as_secs())]
     Slow,
     /// The peer closed the connection after our proof of the cookie and before its own. WHY a guess: a node does not
-    /// tell an unauthenticated peer that its cookie is wrong.
+    /// inform an unauthenticated peer that its cookie is wrong.
     #[error("it hung up when we had shown that we know the cookie: most likely it has another one")]
     HungUp,
     /// This node has left the cluster.
@@ -137,9 +137,9 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
                 Step::Done(established) => return Ok(established),
                 Step::Alive => {
                     let dead = is_dead.take().is_some_and(|is_dead| is_dead());
-                    let said = initiator.go_on(dead, &mut out);
+                    let result = initiator.go_on(dead, &mut out);
                     write(stream, lengths, &mut out).await?;
-                    said?;
+                    result?;
                 }
                 Step::More | Step::Called(_) => {}
             }

@@ -74,8 +74,8 @@ impl ConnectionTable {
     /// After `true`, the caller must report the outcome with [`ConnectionTable::up`] or
     /// [`ConnectionTable::call_failed`].
     pub fn call(&mut self, node: &NodeName) -> bool {
-        let busy = self.up.contains_key(node) || self.answering.contains_key(node);
-        *node != self.us && !busy && self.calling.insert(node.clone())
+        let is_known = self.up.contains_key(node) || self.answering.contains_key(node);
+        *node != self.us && !is_known && self.calling.insert(node.clone())
     }
 
     /// Records that our call failed.
@@ -139,8 +139,8 @@ impl ConnectionTable {
     /// has replaced this one.
     pub fn down(&mut self, node: &NodeName, connection: u64) -> bool {
         match self.up.entry(node.clone()) {
-            Entry::Occupied(place) if *place.get() == connection => {
-                place.remove();
+            Entry::Occupied(entry) if *entry.get() == connection => {
+                entry.remove();
                 true
             }
             _ => false,

@@ -55,9 +55,9 @@ impl<T: Send + 'static> Handshakes<T> {
         F: Future<Output = T> + Send + 'static,
     {
         let from = network(from);
-        let place = self.all.iter().filter(|other| !other.dropped);
-        let of_address = place.clone().filter(|other| other.from == from).count();
-        let is_full = place.count() >= MAX_HANDSHAKES;
+        let open = self.all.iter().filter(|other| !other.dropped);
+        let of_address = open.clone().filter(|other| other.from == from).count();
+        let is_full = open.count() >= MAX_HANDSHAKES;
         let dropped = if of_address >= MAX_PER_ADDRESS {
             self.drop_oldest(|other| other.from == from)
         } else {
@@ -91,8 +91,8 @@ impl<T: Send + 'static> Handshakes<T> {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
         };
-        let place = self.all.iter().position(|one| one.task.id() == id);
-        let handshake = place.map(|place| self.all.remove(place));
+        let index = self.all.iter().position(|one| one.task.id() == id);
+        let handshake = index.map(|index| self.all.remove(index));
         ended.map(|(_, result)| result).map_err(|error| {
             if error.is_panic() {
                 warn!("a handshake has panicked");

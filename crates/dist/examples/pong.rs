@@ -1,4 +1,4 @@
-//! A node that answers pings, and prints whatever else it is told.
+//! A node that answers pings, and prints any other message.
 //!
 //! ```sh
 //! cargo run -p purlin-dist --example pong -- rust@127.0.0.1 secret

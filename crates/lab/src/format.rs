@@ -104,13 +104,13 @@ pub(crate) fn wrap(text: &mut String, head: &str, words: &str) {
     let indent = head.chars().count();
     text.push_str(head);
     let mut column = indent;
-    for (place, word) in words.split(' ').enumerate() {
+    for (index, word) in words.split(' ').enumerate() {
         let long = word.chars().count();
-        if place > 0 && column + 1 + long > WIDTH {
+        if index > 0 && column + 1 + long > WIDTH {
             text.push('\n');
             text.push_str(&" ".repeat(indent));
             column = indent;
-        } else if place > 0 {
+        } else if index > 0 {
             text.push(' ');
             column += 1;
         }

@@ -27,7 +27,7 @@ impl Interrupt {
         // ORDER: SeqCst with `is_raised`; raised once per run, and publishes no other data.
         self.0.raised.store(true, Ordering::SeqCst);
         let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|tell| tell());
+        listeners.retain(|callback| callback());
     }
 
     /// Returns whether the interrupt was raised.
@@ -35,11 +35,11 @@ impl Interrupt {
         self.0.raised.load(Ordering::SeqCst)
     }
 
-    /// Registers `tell` to be called when the interrupt is raised; it returns `false` once its
+    /// Registers `callback` to be called when the interrupt is raised; it returns `false` once its
     /// receiver is gone.
-    pub fn listen(&self, tell: impl Fn() -> bool + Send + 'static) {
+    pub fn listen(&self, callback: impl Fn() -> bool + Send + 'static) {
         let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.push(Box::new(tell));
+        listeners.push(Box::new(callback));
     }
 
     /// Raises this interrupt on Ctrl-C and on requests to terminate.
@@ -64,13 +64,13 @@ mod tests {
     #[test]
     fn interrupt_calls_listeners_and_removes_those_that_are_gone() {
         let interrupt = Interrupt::default();
-        let (tell, told) = mpsc::channel();
-        interrupt.listen(move || tell.send(()).is_ok());
+        let (tx, rx) = mpsc::channel();
+        interrupt.listen(move || tx.send(()).is_ok());
         assert!(!interrupt.is_raised());
         interrupt.raise();
         assert!(interrupt.is_raised());
-        assert_eq!(told.try_recv(), Ok(()));
-        drop(told);
+        assert_eq!(rx.try_recv(), Ok(()));
+        drop(rx);
         interrupt.raise();
         assert!(interrupt.0.listeners.lock().unwrap().is_empty());
     }

@@ -51,7 +51,7 @@ impl Progress {
     }
 
     /// Prints a line above the bar.
-    pub(crate) fn say(&mut self, line: &str) {
+    pub(crate) fn print(&mut self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 

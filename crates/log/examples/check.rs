@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let newest = log.position([1; 16])?.map(|position| position.newest);
     if newest != next.checked_sub(1) {
-        return Err(format!("the client is told {newest:?}, and {next} messages are there").into());
+        return Err(format!("the client gets {newest:?}, and {next} messages are there").into());
     }
     println!("{count} messages acknowledged, {next} there, {cut} bytes cut");
     Ok(())

@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn only_an_enum_can_be_derived() {
-        let said = refused(parse_quote! { struct Mail(Down); });
+        let error = refused(parse_quote! { struct Mail(Down); });
         assert_eq!(
-            said,
+            error,
             "`Message` is derived for an enum: a mailbox receives one of its variants"
         );
     }
@@ -105,17 +105,17 @@ mod tests {
 
     #[test]
     fn two_variants_cannot_be_made_from_one_type() {
-        let said = refused(parse_quote! { enum Mail { #[from] A(Down), #[from] B(Down) } });
-        assert_eq!(said, "`Down` is the `#[from]` of another variant already");
+        let error = refused(parse_quote! { enum Mail { #[from] A(Down), #[from] B(Down) } });
+        assert_eq!(error, "`Down` is the `#[from]` of another variant already");
     }
 
     #[test]
     fn a_mark_is_bare_and_single_and_before_the_variant() {
-        let said = refused(parse_quote! { enum Mail { #[from(Down)] Gone(Down) } });
-        assert_eq!(said, "`#[from]` takes no arguments");
-        let said = refused(parse_quote! { enum Mail { #[from] #[from] Gone(Down) } });
-        assert_eq!(said, "`#[from]` is there already");
-        let said = refused(parse_quote! { enum Mail { Gone(#[from] Down) } });
-        assert_eq!(said, "`#[from]` stands before the variant, not before its field");
+        let error = refused(parse_quote! { enum Mail { #[from(Down)] Gone(Down) } });
+        assert_eq!(error, "`#[from]` takes no arguments");
+        let error = refused(parse_quote! { enum Mail { #[from] #[from] Gone(Down) } });
+        assert_eq!(error, "`#[from]` is there already");
+        let error = refused(parse_quote! { enum Mail { Gone(#[from] Down) } });
+        assert_eq!(error, "`#[from]` stands before the variant, not before its field");
     }
 }

@@ -97,19 +97,19 @@ impl Simulated {
         F: FnOnce(Process<M>) -> Fut + Send + 'static,
         Fut: Future<Output = R> + Send + 'static,
     {
-        let (tell, mut told) = oneshot::channel();
+        let (tx, mut rx) = oneshot::channel();
         let pid = self.node.spawn(move |me| async move {
             let result = function(me).await;
             // The receiver is on this function's stack, so the send cannot fail.
-            let _ = tell.send(result);
+            let _ = tx.send(result);
         });
         // The turn in which the event happens takes the result and sees that the channel is closed.
         let (mut result, node_core) = (None, self.workers.node_core.clone());
         let mut over = || {
-            if let Ok(value) = told.try_recv() {
+            if let Ok(value) = rx.try_recv() {
                 result = Some(value);
             }
-            told.is_terminated() && (!stopping(&node_core) || stopped(&node_core))
+            rx.is_terminated() && (!stopping(&node_core) || stopped(&node_core))
         };
         let halted = self.drive(None, &mut over);
         match (result, halted) {
@@ -214,10 +214,10 @@ impl Drive<'_> {
         &mut self,
         cx: &mut Context<'_>,
         mut alarm: Pin<&mut Sleep>,
-        quiet_since: &mut Option<Instant>,
+        idle_since: &mut Option<Instant>,
     ) -> Poll<Reached> {
-        let quiet = quiet_since.take().map(|since| since.elapsed()).filter(|&time| time >= LONG);
-        *self.start += quiet.unwrap_or_default();
+        let idle = idle_since.take().map(|since| since.elapsed()).filter(|&time| time >= LONG);
+        *self.start += idle.unwrap_or_default();
         loop {
             let now = self.start.elapsed();
             let until = self.until.map_or(now, |until| until.min(now));
@@ -234,10 +234,10 @@ impl Drive<'_> {
                 }
                 DriveOutcome::Idle(next) => {
                     let next = next.into_iter().chain(self.until).min();
-                    if quiet.is_some() && next.is_none() {
+                    if idle.is_some() && next.is_none() {
                         return Poll::Ready(Reached::Rest);
                     }
-                    *quiet_since = next.is_none().then(Instant::now);
+                    *idle_since = next.is_none().then(Instant::now);
                     let longest = now + LONG;
                     alarm.as_mut().reset(*self.start + next.unwrap_or(longest).min(longest));
                     if alarm.as_mut().poll(cx).is_pending() {

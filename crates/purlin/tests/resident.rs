@@ -29,7 +29,7 @@ static ENDED: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the resident size of this program in bytes.
 fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("the kernel tells");
+    let status = std::fs::read_to_string("/proc/self/status").expect("the kernel reports it");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
     let kilobytes = line.split_whitespace().next().expect("a number and its unit");
     1024 * kilobytes.parse::<usize>().expect("a number")
@@ -39,7 +39,7 @@ fn resident() -> usize {
 /// while all were alive.
 fn round(node: &Node) -> usize {
     ENDED.store(0, Ordering::Relaxed);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let parent = node.spawn(async move |_: Process<()>| {
         let mut pids: Vec<Pid<()>> = Vec::with_capacity(PROCESSES);
         for _ in 0..PROCESSES {
@@ -49,7 +49,7 @@ fn round(node: &Node) -> usize {
             }));
             consume_budget().await;
         }
-        tell.send(resident()).expect("the test waits");
+        tx.send(resident()).expect("the test waits");
         for pid in pids {
             pid.send(());
             consume_budget().await;
@@ -57,12 +57,12 @@ fn round(node: &Node) -> usize {
     });
     assert_eq!(ends(&parent), ExitReason::Normal);
     until("all have ended", || ENDED.load(Ordering::Relaxed) == PROCESSES);
-    told.recv().expect("it was told")
+    rx.recv().expect("it was sent")
 }
 
 /// Returns whether the trim thread is running.
 fn gives_back() -> bool {
-    let threads = std::fs::read_dir("/proc/self/task").expect("the kernel tells");
+    let threads = std::fs::read_dir("/proc/self/task").expect("the kernel reports it");
     // A thread that has just exited no longer has a name.
     let names = threads.flatten().flat_map(|thread| std::fs::read(thread.path().join("comm")));
     names.into_iter().any(|name| name.ends_with(b"-trim\n"))

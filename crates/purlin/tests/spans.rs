@@ -17,7 +17,7 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics in it").extend_from_slice(bytes);
+        self.0.lock().expect("the lock is not poisoned").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -55,7 +55,7 @@ fn log_lines_carry_the_process_span_and_the_span_of_the_message() {
     let log = Log::default();
     let subscriber =
         tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();
-    tracing::subscriber::set_global_default(subscriber).expect("nobody else has");
+    tracing::subscriber::set_global_default(subscriber).expect("none is set");
     let node = node(1);
     let named = SpawnOptions::new().name("sam");
     let pid = node.spawn_opt(named, spanned(clerk)).expect("the name is free");
@@ -63,7 +63,8 @@ fn log_lines_carry_the_process_span_and_the_span_of_the_message() {
     request.in_scope(|| pid.send(Traced::new(7)));
     assert_eq!(ends(&pid), ExitReason::Normal);
     stop(&node);
-    let log = String::from_utf8(log.0.lock().expect("nobody panics in it").clone()).expect("text");
+    let log =
+        String::from_utf8(log.0.lock().expect("the lock is not poisoned").clone()).expect("text");
     let line = |what: &str| log.lines().find(|line| line.ends_with(what)).expect("it is logged");
     let me = format!("process{{pid={} ", pid.id());
     for what in ["in the shop", "closing"] {

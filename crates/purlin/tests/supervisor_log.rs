@@ -8,16 +8,16 @@ use purlin::supervisor::{ChildSpec, Restart, Shutdown, SupervisorSpec};
 use purlin::{Exit, ExitReason, Process};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-struct Told;
+struct ExitMessage;
 
-impl From<Exit> for Told {
+impl From<Exit> for ExitMessage {
     fn from(_: Exit) -> Self {
-        Told
+        ExitMessage
     }
 }
 
 /// Traps exits and ends with a reason other than the one in the exit signal.
-async fn unruly(mut me: Process<Told>, up: UnboundedSender<()>) -> ExitReason {
+async fn unruly(mut me: Process<ExitMessage>, up: UnboundedSender<()>) -> ExitReason {
     me.trap_exit(true);
     let _ = up.send(());
     me.receive().await;
@@ -31,11 +31,11 @@ fn every_report_names_the_supervisor_the_reason_and_the_child() {
     let log = common::log();
     let node = node(2);
 
-    node.block_on(async |me: Process<Told>| {
+    node.block_on(async |me: Process<ExitMessage>| {
         me.trap_exit(true);
-        let (tell, mut up) = unbounded_channel();
+        let (started, mut up) = unbounded_channel();
         let child =
-            ChildSpec::worker("unruly", move |me| unruly(me, tell)).restart(Restart::Transient);
+            ChildSpec::worker("unruly", move |me| unruly(me, started)).restart(Restart::Transient);
         let spec = SupervisorSpec::one_for_one().name("alpha").child(child);
         let supervisor = spec.start_link(&me).await.expect("it starts");
         up.recv().await.expect("it says that it traps");

@@ -57,7 +57,7 @@ struct Shared<T> {
     answer: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// End that sends the reply, once. Dropping it tells the waiter that no reply will come.
+/// End that sends the reply, once. Dropping it notifies the waiter that no reply will come.
 pub struct ReplySender<T>(NonNull<Shared<T>>);
 
 /// End that waits for the reply. Dropping it gives up.
@@ -342,7 +342,7 @@ mod tests {
         let (reply, mut answer) = oneshot(Waker::from(Arc::clone(&first)));
         assert!(poll(&mut answer, &first).is_pending());
         assert!(poll(&mut answer, &last).is_pending());
-        assert_eq!(Arc::strong_count(&first), 1, "whoever is not waiting is not kept");
+        assert_eq!(Arc::strong_count(&first), 1, "a waker that no longer waits is not kept");
         assert!(reply.is_awaited());
         assert_eq!(reply.send("yes".to_string()), Ok(()));
         assert_eq!((woken(&first), woken(&last)), (0, 1));

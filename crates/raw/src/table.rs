@@ -255,7 +255,7 @@ impl<T: Item> Table<T> {
     unsafe fn hand_back(&self, slot_cache: &SlotCache<T>, keep: usize) {
         let mut vacant = self.lock_vacant();
         // SAFETY: as in `reserve_cached`.
-        slot_cache.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
+        slot_cache.retain_newest(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
     /// Moves all slots of a cache into the free list.

@@ -69,7 +69,7 @@ fn here() -> Arc<Unpark> {
     unpark(Some(thread::current()))
 }
 
-fn nobody() -> Arc<Unpark> {
+fn no_thread() -> Arc<Unpark> {
     unpark(None)
 }
 
@@ -123,11 +123,11 @@ fn dropped_replier_is_seen_by_poll_or_wakes_the_waiter() {
 #[test]
 fn reply_wakes_only_the_last_waker_or_is_seen_by_poll() {
     model(|| {
-        let (first, alive) = (nobody(), Arc::new(()));
+        let (first, alive) = (no_thread(), Arc::new(()));
         let (reply, mut answer) = oneshot(waker(&first));
         let value = Checked::new(&alive);
         let replier = thread::spawn(move || assert!(reply.send(value).is_ok()));
-        let last = nobody();
+        let last = no_thread();
         let seen = poll(&mut answer, &last);
         replier.join().unwrap();
         let woken = (first.wakes.load(Ordering::Relaxed), last.wakes.load(Ordering::Relaxed));
@@ -151,7 +151,7 @@ fn reply_wakes_only_the_last_waker_or_is_seen_by_poll() {
 fn reply_to_a_dropped_waiter_is_returned_or_dropped_with_the_wait() {
     for looks in [false, true] {
         model(move || {
-            let (unpark, alive) = (nobody(), Arc::new(()));
+            let (unpark, alive) = (no_thread(), Arc::new(()));
             let (reply, mut answer) = oneshot(waker(&unpark));
             let value = Checked::new(&alive);
             let replier = thread::spawn(move || match reply.send(value) {
@@ -159,7 +159,7 @@ fn reply_to_a_dropped_waiter_is_returned_or_dropped_with_the_wait() {
                 Err(back) => back.read(),
             });
             // One poll with another waker, and none after it.
-            let seen = if looks { poll(&mut answer, &nobody()) } else { Poll::Pending };
+            let seen = if looks { poll(&mut answer, &no_thread()) } else { Poll::Pending };
             drop(answer);
             let back = replier.join().unwrap();
             assert!(back == 0 || seen.is_pending(), "it is not both here and there");
@@ -171,7 +171,7 @@ fn reply_to_a_dropped_waiter_is_returned_or_dropped_with_the_wait() {
 #[test]
 fn both_ends_may_be_dropped_concurrently() {
     model(|| {
-        let unpark = nobody();
+        let unpark = no_thread();
         let (reply, answer) = oneshot::<Checked>(waker(&unpark));
         let replier = thread::spawn(move || drop(reply));
         drop(answer);

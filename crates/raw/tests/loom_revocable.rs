@@ -61,7 +61,7 @@ fn taker_sees_every_use_and_no_use_follows_the_take() {
                 assert!(owner.with((), |_, ()| ()).is_err());
             }
             None => {
-                assert_eq!(uses, 2, "nobody took it");
+                assert_eq!(uses, 2, "it was not revoked");
                 assert_eq!(revoker.revoke(|_| true).map(|value| value.0.get()), Some(2));
             }
         }
@@ -145,7 +145,7 @@ fn value_handed_to_a_fresh_thread_continues_there_and_late_items_are_returned() 
             }
             None => (revoker, 0),
         };
-        let total = revoker.revoke(|_| true).expect("nobody uses it").0.get() + back;
+        let total = revoker.revoke(|_| true).expect("it is not in use").0.get() + back;
         assert_eq!(total, 2 + more);
     });
 }

@@ -174,9 +174,9 @@ fn sleeper_is_woken_for_a_message_pushed_into_a_non_empty_shard() {
         let slept = fall_asleep(&inbox, false) == SleepOutcome::Asleep;
         let scheduled = others.map(|other| other.join().unwrap()[0] == PushOutcome::Schedule);
         let scheduled = scheduled.iter().filter(|&&scheduled| scheduled).count();
-        assert!(scheduled <= usize::from(slept), "nobody schedules a process that is awake");
+        assert!(scheduled <= usize::from(slept), "an awake process is not scheduled");
         if seen.len() < 2 {
-            assert!(!slept || scheduled == 1, "nobody woke the sleeper");
+            assert!(!slept || scheduled == 1, "the sleeper was not woken");
         }
         drain(&inbox, &mut seen);
         seen.sort_unstable();
@@ -299,7 +299,7 @@ fn message_in_a_shard_is_drained_by_close_or_returned_to_its_sender() {
             let accepted = pushed.iter().filter(|&&pushed| pushed != PushOutcome::Closed).count();
             assert_eq!(seen, [1, 2][..accepted], "taken or refused, and the later one last");
             assert_ne!(pushed, [PushOutcome::Closed, PushOutcome::Queued]);
-            assert!(!inbox.wake(), "nobody schedules a process that has ended");
+            assert!(!inbox.wake(), "an ended process is not scheduled");
             assert_eq!(inbox.count(), 0);
         });
     }
@@ -324,7 +324,7 @@ fn wake_publishes_earlier_writes_during_mode_changes() {
             }
             // SAFETY: as above.
             assert_eq!(news.with(|news| unsafe { *news }), 5);
-            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+            assert!(!waker.join().unwrap(), "an awake process is not scheduled");
         });
     }
 }
@@ -360,7 +360,7 @@ fn push_into_a_shard_opened_by_a_take_observes_its_epoch() {
                 match unsafe { shards.push(1, header, 1) } {
                     ShardState::Frozen => assert_eq!(open(header), 1),
                     // Relaxed: only the shard may publish the store.
-                    _ => assert_eq!(epoch.load(Ordering::Relaxed), 2, "it would not tell"),
+                    _ => assert_eq!(epoch.load(Ordering::Relaxed), 2, "the epoch has changed"),
                 }
             })
         };

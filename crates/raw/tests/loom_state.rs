@@ -70,12 +70,12 @@ fn wake_is_seen_before_sleep_or_schedules_the_process_and_publishes_earlier_writ
         };
         let read = |news: &UnsafeCell<i32>| news.with(|news| unsafe { *news });
         if fall_asleep(&inbox, false) == SleepOutcome::Asleep {
-            assert!(waker.join().unwrap(), "whoever finds a sleeper schedules it");
+            assert!(waker.join().unwrap(), "a sleeper is scheduled by the sender that finds it");
             assert_eq!(read(&news), 5);
         } else {
             assert!(take_with(&inbox, Contention::new()).woken);
             assert_eq!(read(&news), 5);
-            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+            assert!(!waker.join().unwrap(), "an awake process is not scheduled");
         }
     });
 }
@@ -98,7 +98,7 @@ fn writes_missed_by_a_take_are_followed_by_another_wake() {
         let _ = take_with(&inbox, Contention::new());
         let seen = news.iter().filter(|news| news.load(Ordering::Relaxed) == 1).count();
         for waker in wakers {
-            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+            assert!(!waker.join().unwrap(), "an awake process is not scheduled");
         }
         assert!(seen == 2 || take_with(&inbox, Contention::new()).woken);
     });
@@ -217,6 +217,6 @@ fn message_is_drained_by_close_or_returned_to_its_sender() {
         let taken = open_all(close(&inbox)).len();
         let refused = usize::from(sender.join().unwrap() == PushOutcome::Closed);
         assert_eq!(taken + refused, 1);
-        assert!(!inbox.wake(), "nobody schedules a process that has ended");
+        assert!(!inbox.wake(), "an ended process is not scheduled");
     });
 }

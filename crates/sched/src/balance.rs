@@ -1,7 +1,7 @@
 //! Load balancing by trial: short turns are kept on few workers or spread over all.
 //!
 //! Processes that talk to each other get more done on one processor, where their messages are
-//! cached, than on two. Processes that do not talk get more done on two. The scheduler cannot tell
+//! cached, than on two. Processes that do not communicate get more done on two. The scheduler cannot tell
 //! which kind it has. So sysmon measures: while there is more work than one worker does, it tries
 //! the other placement for a few ticks now and then, and keeps the one that gets more done.
 //!

@@ -127,7 +127,7 @@ impl Scheduler {
         let now = shared.timers.clock().now();
         let workers = shared.counters.iter().zip(&shared.queues);
         let workers = workers.map(|(counters, queue)| counters.load(now, queue.waiting()));
-        Load { workers: workers.collect(), outside: shared.injector.len() }
+        Load { workers: workers.collect(), global_queue: shared.injector.len() }
     }
 
     /// Turns on the measurement of sleep time until the returned guard is dropped. Wakes sleeping

@@ -118,7 +118,7 @@ impl Body<Wills, ()> for Holder {
     }
 
     fn name() -> &'static str {
-        "keeper"
+        "owner"
     }
 }
 
@@ -134,15 +134,15 @@ fn a_worker_frees_deferred_cells_before_it_sleeps() {
     let (dropped, is_dropped) = channel();
     let (go, may_go) = channel();
     let stuff = (testator.clone(), dropped, may_go);
-    let keeper = node_core.spawn((), (), (), stuff, |(address, dropped, may_go), _| {
+    let owner = node_core.spawn((), (), (), stuff, |(address, dropped, may_go), _| {
         Holder(Some(address), dropped, may_go)
     });
-    is_dropped.recv().expect("the keeper runs");
-    // The reference dropped by the keeper is now deferred at its worker; this is the only other
+    is_dropped.recv().expect("the owner runs");
+    // The reference dropped by the owner is now deferred at its worker; this is the only other
     // one.
     drop(testator);
-    go.send(()).expect("the keeper waits");
+    go.send(()).expect("the owner waits");
     is_done.recv_timeout(HANG).expect("the will is done");
-    drop(keeper);
+    drop(owner);
     assert_eq!(scheduler.stop(HANG), Stopped::All);
 }

@@ -27,7 +27,7 @@ struct World {
 #[test]
 fn a_held_thread_does_not_end_and_an_ended_thread_is_not_held() {
     model(|| {
-        let slot = Slot::from_bits(NonZero::new(1).expect("not nobody's"));
+        let slot = Slot::from_bits(NonZero::new(1).expect("not 0"));
         let world = Arc::new(World {
             // WHY: a field that the model does not read.
             hand_off: HandOff::new(slot, Instant::now()),

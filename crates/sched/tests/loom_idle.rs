@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    fn told(&self, worker: usize) -> bool {
+    fn is_notified(&self, worker: usize) -> bool {
         self.parked[worker].load(Ordering::Acquire) == 0
     }
 
@@ -75,13 +75,13 @@ impl World {
         if !stay {
             self.wake(worker);
         }
-        !self.told(worker)
+        !self.is_notified(worker)
     }
 
     /// Asserts that worker 0 is awake, has been woken, or no work is left.
     fn nobody_sleeps_beside_work(&self, awake: bool) {
-        let told = self.told(0);
-        assert!(awake || told || self.left() == 0);
+        let notified = self.is_notified(0);
+        assert!(awake || notified || self.left() == 0);
     }
 
     /// Wakes a worker that does not park or whose timeout has expired; another thread may be waking
@@ -122,7 +122,7 @@ fn two_work_items_are_not_both_left_to_a_searcher_that_falls_asleep() {
         let other = {
             let world = Arc::clone(&world);
             thread::spawn(move || {
-                if !world.told(0) {
+                if !world.is_notified(0) {
                     return true;
                 }
                 // It wakes as a searcher: it finds work, or falls asleep again.
@@ -178,7 +178,7 @@ fn sysmon_does_not_rest_while_a_woken_worker_is_awake() {
         };
         // An external thread wakes a worker, which then checks on sysmon.
         world.put();
-        let woken = (0..2).filter(|&worker| world.told(worker)).count();
+        let woken = (0..2).filter(|&worker| world.is_notified(worker)).count();
         assert_eq!(woken, 1);
         let roused = world.idle.wake_sysmon();
         let rested = sysmon.join().unwrap();
@@ -243,7 +243,7 @@ fn a_searcher_that_finds_work_wakes_another_worker_for_the_rest() {
         world.put();
         // The item it has found may keep it busy for long.
         let busy = searcher.join().unwrap();
-        assert!(world.left() == 0 || world.told(1) || (!busy && world.told(0)));
+        assert!(world.left() == 0 || world.is_notified(1) || (!busy && world.is_notified(0)));
     });
 }
 
@@ -260,7 +260,7 @@ fn a_woken_worker_wakes_the_resting_sysmon() {
         let worker = {
             let world = Arc::clone(&world);
             // The worker was woken: it has observed only what the waking thread had.
-            thread::spawn(move || world.told(1).then(|| world.idle.wake_sysmon()))
+            thread::spawn(move || world.is_notified(1).then(|| world.idle.wake_sysmon()))
         };
         world.put();
         let rested = sysmon.join().unwrap();
@@ -288,6 +288,6 @@ fn a_worker_that_falls_asleep_during_shutdown_is_woken_or_does_not_park() {
             world.parked[worker].store(0, Ordering::Release);
         }
         let parks = sleeper.join().unwrap();
-        assert!(!parks || world.told(0));
+        assert!(!parks || world.is_notified(0));
     });
 }

@@ -87,8 +87,9 @@ impl Body<Plain, ()> for Once {
     }
 }
 
-fn spawn(node_core: &NodeCore<Plain>, tell: Sender<()>, gate: Option<Arc<Gate>>) {
-    let process = node_core.spawn((), (), (), (tell, gate), |(tell, gate), _| Once(tell, gate));
+fn spawn(node_core: &NodeCore<Plain>, started: Sender<()>, gate: Option<Arc<Gate>>) {
+    let process =
+        node_core.spawn((), (), (), (started, gate), |(started, gate), _| Once(started, gate));
     drop(process.expect("there is room"));
 }
 

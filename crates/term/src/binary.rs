@@ -35,9 +35,9 @@ impl Binary {
     }
 
     fn short(bytes: &[u8]) -> Option<Self> {
-        let mut place = [0; SHORT];
-        place.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        Some(Self(Held::Short { length: bytes.len() as u8, bytes: place }))
+        let mut buffer = [0; SHORT];
+        buffer.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(Self(Held::Short { length: bytes.len() as u8, bytes: buffer }))
     }
 
     /// Returns the bytes.

@@ -55,10 +55,10 @@ impl Reference {
     /// Creates a reference of these words, or returns `None` if there are not one to five. Nodes
     /// since OTP 4 create three words, and since OTP 24 five for a process alias.
     pub fn new(node: Atom, creation: u32, words: &[u32]) -> Option<Self> {
-        let mut place = [0; Self::MAX_WORDS];
-        place.get_mut(..words.len())?.copy_from_slice(words);
+        let mut buffer = [0; Self::MAX_WORDS];
+        buffer.get_mut(..words.len())?.copy_from_slice(words);
         let count = words.len() as u8;
-        (count > 0).then_some(Self { node, creation, words: Words { count, words: place } })
+        (count > 0).then_some(Self { node, creation, words: Words { count, words: buffer } })
     }
 
     /// Returns the words, the least significant first.

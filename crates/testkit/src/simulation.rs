@@ -72,7 +72,7 @@ impl fmt::Display for Failure {
                 seed
             }
             Self::Deadlock { waiting, seed } => {
-                f.write_str("deadlock: nobody is ready and no timer is set; these wait:")?;
+                f.write_str("deadlock: no process is ready and no timer is set; these wait:")?;
                 for one in waiting {
                     write!(f, "\n  {} {:?}, {}", one.id, one.state, one.function)?;
                 }

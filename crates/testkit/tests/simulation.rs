@@ -57,7 +57,7 @@ fn ends(seed: u64) -> Vec<usize> {
         let ends = spawn(async |mut me: Process<()>| me.receive().await);
         for n in 0..200 {
             let (to, ends) = (me.pid(), ends.clone());
-            spawn(async move |mut me: Process<Told>| {
+            spawn(async move |mut me: Process<Ended>| {
                 if n % 2 == 0 {
                     me.monitor(&ends);
                 } else {
@@ -78,15 +78,15 @@ fn ends(seed: u64) -> Vec<usize> {
     })
 }
 
-struct Told;
+struct Ended;
 
-impl From<Down> for Told {
+impl From<Down> for Ended {
     fn from(_: Down) -> Self {
         Self
     }
 }
 
-impl From<Exit> for Told {
+impl From<Exit> for Ended {
     fn from(_: Exit) -> Self {
         Self
     }
@@ -212,12 +212,12 @@ fn a_process_that_waits_forever_is_reported_as_a_deadlock() {
         receive!(me, { after HOUR => {} });
         other.ended().await;
     });
-    let failure = failed.expect_err("nobody ends it");
+    let failure = failed.expect_err("no process ends it");
     let Failure::Deadlock { waiting, seed: 5 } = &failure else { panic!("{failure:?}") };
     assert!(waiting.iter().any(|one| one.function.contains("forgotten")), "{failure}");
     let text = failure.to_string();
     assert!(
-        text.starts_with("deadlock: nobody is ready and no timer is set; these wait:"),
+        text.starts_with("deadlock: no process is ready and no timer is set; these wait:"),
         "{text}"
     );
     assert!(text.ends_with("with seed 5; PURLIN_SEED=5 repeats it"), "{text}");
@@ -323,10 +323,10 @@ fn a_stop_gives_its_grace_period_in_virtual_time() {
         let speaks = Arc::clone(&spoken);
         node.spawn(async move |mut me: Process<Exit>| {
             me.trap_exit(true);
-            let told = me.receive().await;
-            assert_eq!(told.reason, ExitReason::Shutdown);
+            let exit = me.receive().await;
+            assert_eq!(exit.reason, ExitReason::Shutdown);
             let more = tokio::time::timeout(grace, me.receive()).await;
-            assert!(more.is_err(), "it is told once");
+            assert!(more.is_err(), "it gets one exit signal");
             speaks.lock().unwrap().push(grace);
         });
     };
@@ -358,17 +358,17 @@ fn a_process_may_stop_its_own_node() {
 // E1
 #[test]
 fn dropping_a_simulation_stops_its_node() {
-    let (told, _hold) = {
+    let (rx, _hold) = {
         let mut simulation = Simulation::new(0);
-        let (tell, told) = mpsc::channel::<()>();
+        let (tx, rx) = mpsc::channel::<()>();
         simulation.node().spawn(async move |mut me: Process<()>| {
             me.receive().await;
-            drop(tell);
+            drop(tx);
         });
         // A guard that outlives the simulation does not keep it alive.
-        (told, simulation.hold())
+        (rx, simulation.hold())
     };
-    assert!(told.recv().is_err());
+    assert!(rx.recv().is_err());
 }
 
 #[test]

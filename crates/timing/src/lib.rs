@@ -2,7 +2,7 @@
 //! both.
 //!
 //! After `time_it:t` of Mark Greenstreet's lecture on processes and messages (CpSc 418, 2017). The
-//! requested type selects what is kept, as with [`Iterator::collect`]:
+//! requested type selects what is collected, as with [`Iterator::collect`]:
 //!
 //! | type | contents | memory |
 //! |---|---|---|
@@ -42,7 +42,7 @@
 //! caller's thread, and nothing is allocated, locked or printed while it runs.
 
 mod clock;
-mod keep;
+mod collector;
 mod limit;
 mod moments;
 
@@ -52,7 +52,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 pub use clock::Clock;
-pub use keep::{Calls, Keep, Summary, Times};
+pub use collector::{Calls, Collector, Summary, Times};
 pub use limit::Limit;
 pub use moments::Moments;
 
@@ -64,10 +64,13 @@ pub use moments::Moments;
 /// return an error and use [`try_time_it`].
 ///
 /// COST: two readings of the clock per call; memory by the collector, see [the crate](crate).
-pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl FnMut() -> T) -> K {
-    let mut kept = K::default();
-    match try_time_into(limit, &mut kept, || Ok::<T, Infallible>(call())) {
-        Ok(()) => kept,
+pub fn time_it<C: Collector<T> + Default, T>(
+    limit: impl Into<Limit>,
+    mut call: impl FnMut() -> T,
+) -> C {
+    let mut collected = C::default();
+    match try_time_into(limit, &mut collected, || Ok::<T, Infallible>(call())) {
+        Ok(()) => collected,
         Err(never) => match never {},
     }
 }
@@ -82,22 +85,22 @@ pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl 
 ///     left = left.checked_sub(1).ok_or("none left")?;
 ///     Ok(left)
 /// });
-/// let Failed { error, kept } = timed.unwrap_err();
+/// let Failed { error, collected } = timed.unwrap_err();
 /// assert_eq!(error, "none left");
-/// assert_eq!(kept.as_slice().len(), 3);
+/// assert_eq!(collected.as_slice().len(), 3);
 /// ```
 ///
 /// # Errors
 ///
 /// Returns the function's error, with the calls measured before it.
-pub fn try_time_it<K: Keep<T> + Default, T, E>(
+pub fn try_time_it<C: Collector<T> + Default, T, E>(
     limit: impl Into<Limit>,
     call: impl FnMut() -> Result<T, E>,
-) -> Result<K, Failed<K, E>> {
-    let mut kept = K::default();
-    match try_time_into(limit, &mut kept, call) {
-        Ok(()) => Ok(kept),
-        Err(error) => Err(Failed { error, kept }),
+) -> Result<C, Failed<C, E>> {
+    let mut collected = C::default();
+    match try_time_into(limit, &mut collected, call) {
+        Ok(()) => Ok(collected),
+        Err(error) => Err(Failed { error, collected }),
     }
 }
 
@@ -108,20 +111,20 @@ pub fn try_time_it<K: Keep<T> + Default, T, E>(
 /// # Errors
 ///
 /// Returns the function's error; the collector has the calls before it.
-pub fn try_time_into<K: Keep<T>, T, E>(
+pub fn try_time_into<C: Collector<T>, T, E>(
     limit: impl Into<Limit>,
-    keeper: &mut K,
+    collector: &mut C,
     call: impl FnMut() -> Result<T, E>,
 ) -> Result<(), E> {
     let origin = Instant::now();
-    measure(limit.into(), || origin.elapsed(), keeper, call)
+    measure(limit.into(), || origin.elapsed(), collector, call)
 }
 
 /// The measurement loop; `now` returns the time since an arbitrary origin.
-fn measure<K: Keep<T>, T, E>(
+fn measure<C: Collector<T>, T, E>(
     limit: Limit,
     mut now: impl FnMut() -> Duration,
-    keeper: &mut K,
+    collector: &mut C,
     mut call: impl FnMut() -> Result<T, E>,
 ) -> Result<(), E> {
     let began = now();
@@ -130,7 +133,7 @@ fn measure<K: Keep<T>, T, E>(
         let before = now();
         let value = black_box(call());
         let after = now();
-        keeper.keep(after.saturating_sub(before), value?);
+        collector.record(after.saturating_sub(before), value?);
         calls += 1;
         if limit.is_over(after.saturating_sub(began)) {
             break;
@@ -145,7 +148,7 @@ pub struct Failed<K, E> {
     /// Error that the function returned.
     pub error: E,
     /// The calls before the failure; the failed call is not included.
-    pub kept: K,
+    pub collected: K,
 }
 
 impl<K, E: fmt::Display> fmt::Display for Failed<K, E> {
@@ -178,13 +181,13 @@ mod tests {
     fn made_up(limit: Limit, milliseconds: &[u64]) -> Vec<u128> {
         let clock = Cell::new(Duration::ZERO);
         let mut takes = milliseconds.iter().cycle();
-        let mut kept = Times::default();
+        let mut collected = Times::default();
         let call = || {
             clock.set(clock.get() + Duration::from_millis(*takes.next().unwrap()));
             Ok::<_, Infallible>(())
         };
-        measure(limit, || clock.get(), &mut kept, call).unwrap();
-        kept.as_slice().iter().map(Duration::as_millis).collect()
+        measure(limit, || clock.get(), &mut collected, call).unwrap();
+        collected.as_slice().iter().map(Duration::as_millis).collect()
     }
 
     #[test]
@@ -216,9 +219,9 @@ mod tests {
     #[test]
     fn a_clock_that_goes_backwards_yields_zero_and_no_panic() {
         let mut readings = [5u64, 9, 3, 2, 8].map(Duration::from_millis).into_iter();
-        let mut kept = Times::default();
+        let mut collected = Times::default();
         let call = || Ok::<_, Infallible>(());
-        measure(Limit::from(2), || readings.next().unwrap(), &mut kept, call).unwrap();
-        assert_eq!(kept.as_slice(), [Duration::ZERO, Duration::from_millis(6)]);
+        measure(Limit::from(2), || readings.next().unwrap(), &mut collected, call).unwrap();
+        assert_eq!(collected.as_slice(), [Duration::ZERO, Duration::from_millis(6)]);
     }
 }

@@ -55,12 +55,12 @@ fn the_first_limit_reached_ends_the_measurement() {
 #[test]
 fn a_failure_ends_the_measurement_and_keeps_the_earlier_calls() {
     let mut calls = 0;
-    let Failed { error, kept } = try_time_it::<Calls<i32>, _, _>(Limit::default(), || {
+    let Failed { error, collected } = try_time_it::<Calls<i32>, _, _>(Limit::default(), || {
         calls += 1;
         if calls == 4 { Err("the fourth") } else { Ok(calls) }
     })
     .unwrap_err();
     assert_eq!((error, calls), ("the fourth", 4));
-    assert_eq!(kept.values, [1, 2, 3]);
-    assert_eq!(kept.times.as_slice().len(), 3);
+    assert_eq!(collected.values, [1, 2, 3]);
+    assert_eq!(collected.times.as_slice().len(), 3);
 }

@@ -57,7 +57,7 @@ impl Contender {
     ///
     /// Returns one line if there is no answer, or if it is not JSON.
     pub fn ask(&mut self, request: &str) -> Result<Value, String> {
-        self.tell(format!("{request}\n").as_bytes())?;
+        self.send(format!("{request}\n").as_bytes())?;
         self.answer().map_err(|fault| format!("{request}: {fault}"))
     }
 
@@ -66,9 +66,9 @@ impl Contender {
     /// # Errors
     ///
     /// Returns one line if the program does not accept them.
-    pub fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         let Some(input) = &mut self.input else {
-            return Err(format!("{} was already told to end", self.program));
+            return Err(format!("{} was already asked to end", self.program));
         };
         input
             .write_all(bytes)

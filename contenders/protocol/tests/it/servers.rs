@@ -50,9 +50,9 @@ fn request_to_the_load_client_is_parsed() {
     let to_either = load("ack-sync-or-async", asked.clone());
     assert_eq!(to_either, Ok(Load { strategy: "sync-ack", ..due }));
     // The server's variant is not a parameter of the client.
-    let mut told = asked;
-    told["variant"] = "async-ack".into();
-    assert!(load("ack-sync-or-async", told).unwrap_err().contains("\"variant\""));
+    let mut changed = asked;
+    changed["variant"] = "async-ack".into();
+    assert!(load("ack-sync-or-async", changed).unwrap_err().contains("\"variant\""));
     assert_eq!(due.all(), 4000);
 }
 

@@ -42,8 +42,8 @@ impl Client {
                 tls: None,
                 linger: Duration::ZERO,
                 connect: Duration::from_secs(5),
-                silence: Duration::from_secs(30),
-                patience: Duration::from_secs(60),
+                answer_timeout: Duration::from_secs(30),
+                give_up_after: Duration::from_secs(60),
                 backoff: Backoff::default(),
                 on_refused: Box::new(|refused| {
                     tracing::warn!(id = refused.id, reason = %refused.reason, "a message was refused");
@@ -158,16 +158,16 @@ impl Builder {
     /// Sets the answer timeout: the client reconnects if messages are unanswered and no answer
     /// arrives for one to two times this duration. Defaults to 30 s.
     #[must_use]
-    pub fn silence(mut self, time: Duration) -> Self {
-        self.settings.silence = time;
+    pub fn answer_timeout(mut self, time: Duration) -> Self {
+        self.settings.answer_timeout = time;
         self
     }
 
     /// Sets the give-up timeout: the client ends if connections have failed for this duration
     /// without an answer. Defaults to 60 s.
     #[must_use]
-    pub fn patience(mut self, time: Duration) -> Self {
-        self.settings.patience = time;
+    pub fn give_up_after(mut self, time: Duration) -> Self {
+        self.settings.give_up_after = time;
         self
     }
 
@@ -182,8 +182,8 @@ impl Builder {
     ///
     /// The connection task calls it and does nothing else until it returns.
     #[must_use]
-    pub fn on_refused(mut self, tell: impl FnMut(Refused) + Send + 'static) -> Self {
-        self.settings.on_refused = Box::new(tell);
+    pub fn on_refused(mut self, callback: impl FnMut(Refused) + Send + 'static) -> Self {
+        self.settings.on_refused = Box::new(callback);
         self
     }
 

@@ -141,8 +141,8 @@ impl ConnectionTask {
                 return Ended::Closed;
             }
             failures.add(self.shared.first());
-            if failures.since.elapsed() >= self.settings.patience {
-                return Ended::GaveUp(self.settings.patience, Arc::new(lost));
+            if failures.since.elapsed() >= self.settings.give_up_after {
+                return Ended::GaveUp(self.settings.give_up_after, Arc::new(lost));
             }
             sleep(self.settings.backoff.wait(failures.count - 1, fastrand::f64())).await;
             connected = self.connect().await;
@@ -153,7 +153,7 @@ impl ConnectionTask {
     /// is lost.
     async fn drive(&mut self, connection: Connection) -> Result<(), Lost> {
         let Connection { stream, verifier } = connection;
-        let silence = self.settings.silence;
+        let answer_timeout = self.settings.answer_timeout;
         let (reader, writer) = split(stream);
         let mut writing = pin!(write(&self.shared, writer, Linger::new(self.settings.linger)));
         let mut reading = pin!(read(&self.shared, reader, verifier, &mut self.settings));
@@ -163,7 +163,7 @@ impl ConnectionTask {
                 Ok(()) => Ok(()),
                 // WHY a read timeout: answers that the server sent before it closed can still be
                 // read.
-                Err(error) => Err(timeout(silence, reading).await.unwrap_or(Lost::Io(error))),
+                Err(error) => Err(timeout(answer_timeout, reading).await.unwrap_or(Lost::Io(error))),
             },
         }
     }
@@ -221,14 +221,14 @@ async fn read(
     // Oldest unanswered message at the last read timeout.
     let mut awaited = None;
     loop {
-        let count = match timeout(settings.silence, reader.read(&mut buffer)).await {
+        let count = match timeout(settings.answer_timeout, reader.read(&mut buffer)).await {
             Ok(Ok(0)) => return Lost::Ended,
             Ok(Ok(count)) => count,
             Ok(Err(error)) => return Lost::Io(error),
             Err(_) => {
                 let now = shared.awaited();
                 if now.is_some() && now == awaited {
-                    return Lost::Silent(settings.silence);
+                    return Lost::Silent(settings.answer_timeout);
                 }
                 awaited = now;
                 continue;

@@ -81,7 +81,7 @@ impl From<NotSent> for Lost {
 pub enum Ended {
     /// The client was closed.
     Closed,
-    /// No connection brought an answer for [`Builder::patience`](super::Builder::patience). Holds
+    /// No connection brought an answer for [`Builder::give_up_after`](super::Builder::give_up_after). Holds
     /// the reason for which the last connection was lost.
     GaveUp(Duration, Arc<Lost>),
     /// The server refused the session permanently.
@@ -189,8 +189,8 @@ impl Refused {
 
 impl fmt::Debug for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Refused");
-        shown.field("id", &self.id).field("reason", &self.reason).finish_non_exhaustive()
+        let mut debug = f.debug_struct("Refused");
+        debug.field("id", &self.id).field("reason", &self.reason).finish_non_exhaustive()
     }
 }
 
@@ -210,8 +210,8 @@ impl fmt::Display for Unanswered {
 
 impl fmt::Debug for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Unanswered");
-        shown.field("why", &self.why).field("messages", &self.messages.len()).finish()
+        let mut debug = f.debug_struct("Unanswered");
+        debug.field("why", &self.why).field("messages", &self.messages.len()).finish()
     }
 }
 

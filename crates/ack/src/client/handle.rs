@@ -9,7 +9,7 @@ use super::shared::Shared;
 /// Sends messages to one server.
 ///
 /// Dropping the client closes it in the background: accepted messages are still sent, for at most
-/// [`Builder::patience`](super::Builder::patience) without an answer. Only [`close`](Self::close) reports their fate.
+/// [`Builder::give_up_after`](super::Builder::give_up_after) without an answer. Only [`close`](Self::close) reports their fate.
 pub struct Client {
     pub(super) shared: Arc<Shared>,
 }
@@ -37,7 +37,7 @@ impl Client {
 
     /// Waits until all messages sent so far are answered. They do not linger.
     ///
-    /// Waits no longer than the client lives, which [`Builder::patience`](super::Builder::patience) bounds. Cancel safe.
+    /// Waits no longer than the client lives, which [`Builder::give_up_after`](super::Builder::give_up_after) bounds. Cancel safe.
     ///
     /// # Errors
     /// Returns [`Ended`] if the client ends first.
@@ -55,7 +55,7 @@ impl Client {
     /// Stops accepting messages, waits until all accepted messages are answered, and closes the
     /// connection.
     ///
-    /// Waits for at most [`Builder::patience`](super::Builder::patience) after the last answer. If the future is dropped, the
+    /// Waits for at most [`Builder::give_up_after`](super::Builder::give_up_after) after the last answer. If the future is dropped, the
     /// client continues closing in the background.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ pub(super) struct Settings {
     pub(super) tls: Option<Tls>,
     pub(super) linger: Duration,
     pub(super) connect: Duration,
-    pub(super) silence: Duration,
-    pub(super) patience: Duration,
+    pub(super) answer_timeout: Duration,
+    pub(super) give_up_after: Duration,
     pub(super) backoff: Backoff,
     pub(super) on_refused: Box<dyn FnMut(Refused) + Send>,
 }

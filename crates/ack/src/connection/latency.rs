@@ -128,10 +128,10 @@ impl Latency {
 
 impl fmt::Debug for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [half, most] = [0.5, 0.99].map(|part| self.quantile(part));
-        let mut shown = f.debug_struct("Latency");
-        shown.field("count", &self.count()).field("p50", &half).field("p99", &most);
-        shown.field("max", &self.max()).finish()
+        let [p50, p99] = [0.5, 0.99].map(|part| self.quantile(part));
+        let mut debug = f.debug_struct("Latency");
+        debug.field("count", &self.count()).field("p50", &p50).field("p99", &p99);
+        debug.field("max", &self.max()).finish()
     }
 }
 
@@ -194,9 +194,9 @@ mod tests {
             prop_assert_eq!(read.count(), times.len() as u64);
             for part in [part, 0.0, 0.5, 1.0] {
                 let rank = ((part * times.len() as f64).ceil() as usize).max(1);
-                let (true_one, told) = (times[rank - 1], read.quantile(part).expect("there are some"));
-                let off = nanoseconds(told).abs_diff(true_one);
-                prop_assert!(off <= true_one / 16, "{told:?} of {true_one} ns");
+                let (true_one, estimate) = (times[rank - 1], read.quantile(part).expect("there are some"));
+                let off = nanoseconds(estimate).abs_diff(true_one);
+                prop_assert!(off <= true_one / 16, "{estimate:?} of {true_one} ns");
             }
             prop_assert_eq!(read.max(), read.quantile(1.0));
         }

@@ -33,8 +33,8 @@ pub struct Limits {
     /// other uses any of it, so the largest message can always be received.
     pub buffer_bytes: usize,
     /// Idle timeout: how long a client may take for a message, or keep an ack from being written.
-    /// `None`: the default of the [strategy](crate::strategy::Strategy::silence).
-    pub silence: Option<Duration>,
+    /// `None`: the default of the [strategy](crate::strategy::Strategy::idle_timeout).
+    pub idle_timeout: Option<Duration>,
     /// Graceful shutdown timeout: how long a connection may take to answer what it has read when
     /// the server stops. After it the connection is killed. The client may read the last acks
     /// during the rest of that time, for at most 1 s.
@@ -53,7 +53,7 @@ impl Default for Limits {
             per_address: 1024,
             largest: LARGEST,
             buffer_bytes: 64 << 20,
-            silence: None,
+            idle_timeout: None,
             drain: Duration::from_secs(5),
             window: 65_536,
             session_bytes: 32 << 20,

@@ -105,22 +105,25 @@ mod tests {
 
     #[test]
     fn take_returns_none_if_no_message_is_pending() {
-        let mut owed = PendingAcks::default();
-        assert_eq!((owed.take(), owed.count()), (None, 0));
-        owed.add(FrameSummary::default());
-        assert_eq!(owed.take(), None);
+        let mut pending = PendingAcks::default();
+        assert_eq!((pending.take(), pending.count()), (None, 0));
+        pending.add(FrameSummary::default());
+        assert_eq!(pending.take(), None);
     }
 
     #[test]
     fn full_ack_is_split_before_overflow() {
-        let mut owed = PendingAcks::default();
-        owed.add(block(MAX_PER_ACK - 1, MAX_PER_ACK - 2));
-        owed.add_one(Id::from(MAX_PER_ACK - 1));
-        owed.add_one(Id::from(MAX_PER_ACK));
-        assert_eq!(owed.count(), MAX_PER_ACK + 1);
-        assert_eq!(owed.take(), Some(Ack { id: Id::from(MAX_PER_ACK - 1), skipped: u32::MAX - 1 }));
-        assert_eq!(owed.take(), Some(Ack { id: Id::from(MAX_PER_ACK), skipped: 0 }));
-        assert_eq!(owed.take(), None);
+        let mut pending = PendingAcks::default();
+        pending.add(block(MAX_PER_ACK - 1, MAX_PER_ACK - 2));
+        pending.add_one(Id::from(MAX_PER_ACK - 1));
+        pending.add_one(Id::from(MAX_PER_ACK));
+        assert_eq!(pending.count(), MAX_PER_ACK + 1);
+        assert_eq!(
+            pending.take(),
+            Some(Ack { id: Id::from(MAX_PER_ACK - 1), skipped: u32::MAX - 1 })
+        );
+        assert_eq!(pending.take(), Some(Ack { id: Id::from(MAX_PER_ACK), skipped: 0 }));
+        assert_eq!(pending.take(), None);
     }
 
     proptest! {
@@ -128,15 +131,15 @@ mod tests {
         fn acks_cover_all_pending_messages_without_gap(
             blocks in prop::collection::vec((prop_oneof![0..100u64, MAX_PER_ACK - 5..=MAX_PER_ACK], any::<bool>()), 0..30),
         ) {
-            let mut owed = PendingAcks::default();
+            let mut pending = PendingAcks::default();
             // Ids are consecutive from 0, so the newest id is one less than the number of messages
             // sent.
             let (mut sent, mut acknowledged) = (0, 0);
             for (count, take) in blocks {
                 sent += count;
-                owed.add(if count == 0 { FrameSummary::default() } else { block(count, sent - 1) });
-                prop_assert_eq!(owed.count(), sent - acknowledged);
-                while let Some(ack) = take.then(|| owed.take()).flatten() {
+                pending.add(if count == 0 { FrameSummary::default() } else { block(count, sent - 1) });
+                prop_assert_eq!(pending.count(), sent - acknowledged);
+                while let Some(ack) = take.then(|| pending.take()).flatten() {
                     prop_assert!(ack.skipped != REFUSED);
                     acknowledged += u64::from(ack.skipped) + 1;
                     prop_assert_eq!(ack.id.number() + 1, acknowledged);

@@ -3,7 +3,7 @@
 //! Owned by the connection process and used only in its turns. A strategy calls
 //! [`fill`](Reader::fill) to read into a buffer and [`write`](Reader::write); both return the
 //! [close reason](CloseReason) when the connection has ended, whether by the client, the network,
-//! the idle timeout or an exit signal. The reader does not look at the data.
+//! the idle timeout or an exit signal. The reader does not interpret the data.
 //!
 //! *Exit signals.* They are trapped, and read before each read and while there is nothing to read,
 //! but never during a write or in the handler: what was read is answered before the connection
@@ -31,7 +31,7 @@
 //! [closed](CloseReason::OverBudget).
 //!
 //! COST: a read that finds data is one system call and a check of the mailbox, plus a clock read
-//! for [`Amount::Available`]. A connection idle for [`REST`] frees its buffer.
+//! for [`Amount::Available`]. A connection idle for [`RELEASE_AFTER`] frees its buffer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ use super::timeout::{now, receive_within, within};
 use crate::wire::read_buffer::ReadBuffer;
 
 /// Idle time after which the buffer is freed.
-const REST: Duration = Duration::from_secs(1);
+const RELEASE_AFTER: Duration = Duration::from_secs(1);
 /// How long a closing connection waits for the client to read everything.
 const LINGER: Duration = Duration::from_secs(1);
 /// Bytes that a closing connection discards per read.
@@ -69,14 +69,15 @@ pub(crate) enum Amount {
 pub(crate) struct Reader {
     me: Process<Exit>,
     socket: Socket,
-    silence: Duration,
+    /// How long a message may take to start, and to complete.
+    idle_timeout: Duration,
     idle: Arc<Idle>,
     /// Paid capacity of the buffer.
     charge: Charge,
     /// When a message last started or was completed, on the node's clock. Updated lazily.
-    heard_at: Duration,
-    /// Whether a message has started or was completed since `heard_at`.
-    heard: bool,
+    progress_at: Duration,
+    /// Whether a message has started or was completed since `progress_at`.
+    has_progress: bool,
     /// When the last read with [`Amount::Available`] returned, on the node's clock.
     read_at: Duration,
     spin: AdaptiveSpin,
@@ -87,17 +88,17 @@ impl Reader {
     pub(crate) fn new(
         me: Process<Exit>,
         socket: Socket,
-        silence: Duration,
+        idle_timeout: Duration,
         charge: Charge,
     ) -> Self {
         Self {
             me,
             socket,
-            silence,
+            idle_timeout,
             idle: Arc::clone(charge.idle()),
             charge,
-            heard_at: now(),
-            heard: false,
+            progress_at: now(),
+            has_progress: false,
             read_at: Duration::ZERO,
             spin: AdaptiveSpin::default(),
             coalescer: ReadCoalescer::new(now()),
@@ -152,9 +153,9 @@ impl Reader {
             return Ok(());
         }
         let began = now();
-        self.update_heard_at(began);
-        let asks = self.spin.should_poll();
-        while asks && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
+        self.update_progress_at(began);
+        let polls = self.spin.should_poll();
+        while polls && now().saturating_sub(began) < AdaptiveSpin::LONGEST {
             yield_now().await;
             self.check_exit_signal(buffer)?;
             if self.take(buffer, needed, amount)? {
@@ -162,13 +163,13 @@ impl Reader {
                 return Ok(());
             }
         }
-        let silent = self.heard_at.saturating_add(self.silence);
-        let mut until = silent.min(began.saturating_add(REST));
+        let silent = self.progress_at.saturating_add(self.idle_timeout);
+        let mut until = silent.min(began.saturating_add(RELEASE_AFTER));
         if self.charge.is_wanted(began) {
             self.free(buffer);
         }
         loop {
-            self.idle.waits(self.heard_at);
+            self.idle.waits(self.progress_at);
             self.coalescer.woken(now);
             let waited = match self.wait(until).await {
                 Err(CloseReason::OverBudget) if self.free(buffer) => continue,
@@ -232,8 +233,8 @@ impl Reader {
                 return Ok(());
             }
             budget.make_room();
-            self.update_heard_at(began);
-            self.idle.waits(self.heard_at);
+            self.update_progress_at(began);
+            self.idle.waits(self.progress_at);
             tokio::select! {
                 biased;
                 exit = receive_within(&mut self.me, PAUSE) => {
@@ -243,7 +244,7 @@ impl Reader {
                 }
                 () = returned => {}
             }
-            if now().saturating_sub(began) >= self.silence {
+            if now().saturating_sub(began) >= self.idle_timeout {
                 return Err(CloseReason::OverBudget);
             }
         }
@@ -255,14 +256,14 @@ impl Reader {
     }
 
     /// Records that a message was completed.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn message_completed(&mut self) {
         // WHY no clock read: the time matters only for the next wait, which reads the clock.
-        self.heard = true;
+        self.has_progress = true;
     }
 
-    fn update_heard_at(&mut self, now: Duration) {
-        if std::mem::take(&mut self.heard) {
-            self.heard_at = now;
+    fn update_progress_at(&mut self, now: Duration) {
+        if std::mem::take(&mut self.has_progress) {
+            self.progress_at = now;
             self.idle.is_not_new();
         }
     }
@@ -272,15 +273,15 @@ impl Reader {
     /// After a failure nothing more may be written: half an ack may have been sent.
     pub(crate) async fn write(&mut self, mut bytes: &[u8]) -> Result<(), CloseReason> {
         while !self.socket.write(&mut bytes).map_err(CloseReason::lost)? {
-            self.update_heard_at(now());
-            self.idle.waits(self.heard_at);
-            let (me, silence) = (&mut self.me, self.silence);
+            self.update_progress_at(now());
+            self.idle.waits(self.progress_at);
+            let (me, idle_timeout) = (&mut self.me, self.idle_timeout);
             tokio::select! {
                 biased;
                 ready = self.socket.ready(Interest::WRITABLE) => ready.map_err(CloseReason::lost)?,
                 end = async { receive!(me, {
                     exit if is_request(&exit) => CloseReason::from(exit),
-                    after silence => CloseReason::SlowReader,
+                    after idle_timeout => CloseReason::SlowReader,
                 }) } => return Err(end),
             }
             self.idle.works();
@@ -293,8 +294,8 @@ impl Reader {
     /// WHY it continues to read: closing a socket with unread data resets the connection, and the
     /// client may lose acks it has not read.
     pub(crate) async fn close(mut self) {
-        self.socket.give_up_after(self.silence);
-        self.idle.waits(self.heard_at);
+        self.socket.give_up_after(self.idle_timeout);
+        self.idle.waits(self.progress_at);
         // WHY: the strategy has returned, and its buffer is freed.
         self.charge.lower(0);
         let until = now().saturating_add(LINGER);
@@ -334,16 +335,16 @@ impl Reader {
         needed: usize,
         amount: Amount,
     ) -> Result<bool, CloseReason> {
-        let room = buffer.spare_within(needed, self.charge.capacity());
+        let spare = buffer.spare_within(needed, self.charge.capacity());
         let most = match amount {
-            Amount::Exact => needed.clamp(1, room.len()),
-            Amount::Available => room.len(),
+            Amount::Exact => needed.clamp(1, spare.len()),
+            Amount::Available => spare.len(),
         };
-        match self.socket.read(&mut room[..most])? {
+        match self.socket.read(&mut spare[..most])? {
             None => Ok(false),
             Some(0) => Err(CloseReason::Closed),
             Some(count) => {
-                self.heard |= buffer.waiting().is_empty();
+                self.has_progress |= buffer.waiting().is_empty();
                 buffer.filled(count);
                 self.charge.lower(buffer.capacity());
                 if amount == Amount::Available {
@@ -358,14 +359,14 @@ impl Reader {
     /// Waits for data to read. Returns `false` if the deadline passes first.
     async fn wait(&mut self, until: Duration) -> Result<bool, CloseReason> {
         let left = until.saturating_sub(now());
-        let told = tokio::select! {
+        let exit = tokio::select! {
             biased;
-            told = receive_within(&mut self.me, left) => told,
+            exit = receive_within(&mut self.me, left) => exit,
             ready = self.socket.ready(Interest::READABLE) => {
                 return ready.map(|()| true).map_err(CloseReason::lost);
             }
         };
-        told.map_or(Ok(false), |exit| Err(exit.into()))
+        exit.map_or(Ok(false), |exit| Err(exit.into()))
     }
 
     /// Checks the mailbox for an exit signal.

@@ -409,13 +409,13 @@ mod tests {
         ) {
             let mut table = SessionTable::new(MANY, 8);
             // For each client its epoch and the answers to its messages, in order.
-            let mut told: HashMap<u8, (u64, Vec<(u64, bool)>)> = HashMap::new();
+            let mut model: HashMap<u8, (u64, Vec<(u64, bool)>)> = HashMap::new();
             let mut connected = [false; 4];
             for (client, epoch, id, refuse, step) in steps {
                 let name = [client; 16];
                 if step == 0 {
                     let known = table.open(name, epoch);
-                    let before = told.get(&client).map(|(epoch, _)| *epoch);
+                    let before = model.get(&client).map(|(epoch, _)| *epoch);
                     prop_assert_eq!(known.is_err(), before.is_some_and(|before| before > epoch));
                     let Ok(known) = known else { continue };
                     connected[usize::from(client)] = true;
@@ -423,7 +423,7 @@ mod tests {
                         prop_assert_eq!(known, Known::default());
                         continue;
                     }
-                    let (_, answers) = &told[&client];
+                    let (_, answers) = &model[&client];
                     let newest = answers.last().map(|(id, _)| *id);
                     let missed = answers.iter().filter(|(id, refused)| *refused && *id + 8 > newest.unwrap());
                     let missed: Vec<_> = missed.map(|(id, _)| refusal(*id)).collect();
@@ -437,12 +437,12 @@ mod tests {
                 }
                 let kept =
                     if refuse { table.refused(name, epoch, refusal(id)) } else { table.acked(name, epoch, id) };
-                let stale = told.get(&client).is_some_and(|(known, _)| *known > epoch);
+                let stale = model.get(&client).is_some_and(|(known, _)| *known > epoch);
                 prop_assert_eq!(kept, connected[usize::from(client)] && !stale);
                 if !kept {
                     continue;
                 }
-                let (known, answers) = told.entry(client).or_insert((epoch, Vec::new()));
+                let (known, answers) = model.entry(client).or_insert((epoch, Vec::new()));
                 if *known < epoch {
                     (*known, *answers) = (epoch, Vec::new());
                 }

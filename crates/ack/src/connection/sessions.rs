@@ -37,7 +37,7 @@ pub(crate) struct Sessions {
 #[derive(Debug)]
 struct State {
     table: SessionTable,
-    connected: HashMap<Client, Connections>,
+    clients: HashMap<Client, Connections>,
     /// Number of the next connection.
     next: u64,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Wait {
 impl Sessions {
     pub(crate) fn new(limits: &Limits, counters: Arc<Counters>) -> Self {
         let table = SessionTable::new(limits.session_bytes, limits.window());
-        Self { state: Mutex::new(State { table, connected: HashMap::new(), next: 0 }), counters }
+        Self { state: Mutex::new(State { table, clients: HashMap::new(), next: 0 }), counters }
     }
 
     /// Uses the session table, under its lock.
@@ -112,7 +112,7 @@ impl Sessions {
         state.next += 1;
         let number = state.next;
         let presence = Presence { sessions: Arc::clone(self), client, number };
-        let connections = match state.connected.entry(client) {
+        let connections = match state.clients.entry(client) {
             Entry::Vacant(vacant) => {
                 let holder = Holder { number, process, asked_at: None, killed: false };
                 vacant.insert(Connections { holder, waiter: None });
@@ -147,7 +147,7 @@ pub(crate) struct Presence {
 impl Presence {
     /// Kills the holder for which this connection waits. Returns `false` if it was killed before.
     pub(crate) fn kill_holder(&self) -> bool {
-        if let Some(connections) = self.sessions.lock().connected.get_mut(&self.client)
+        if let Some(connections) = self.sessions.lock().clients.get_mut(&self.client)
             && connections.holder.number != self.number
             && !std::mem::replace(&mut connections.holder.killed, true)
         {
@@ -161,8 +161,8 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let mut state = self.sessions.lock();
-        let State { table, connected, .. } = &mut *state;
-        let Entry::Occupied(mut occupied) = connected.entry(self.client) else { return };
+        let State { table, clients, .. } = &mut *state;
+        let Entry::Occupied(mut occupied) = clients.entry(self.client) else { return };
         let connections = occupied.get_mut();
         connections.waiter.take_if(|waiter| waiter.number == self.number);
         if connections.holder.number != self.number {

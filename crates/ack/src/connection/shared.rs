@@ -14,7 +14,7 @@ use crate::wire::session::Level;
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     /// Idle timeout: that of the limits, or the default of the strategy.
-    pub(crate) silence: Duration,
+    pub(crate) idle_timeout: Duration,
     /// Acknowledgement level outside of sessions.
     pub(crate) level: Level,
     pub(crate) tls: Option<Tls>,

@@ -70,7 +70,7 @@ impl HandedBatch {
 /// Sends messages to a process, which replies with [`HandedBatch::done`].
 ///
 /// In a session each message is handled *once, unless* the process has begun its block and then
-/// takes longer than the [timeout](Self::patience), or the connection is killed meanwhile: because
+/// takes longer than the [timeout](Self::timeout), or the connection is killed meanwhile: because
 /// the client has reconnected and [`Limits::drain`](crate::server::Limits::drain) has passed since,
 /// or because the server stops. The block is then finished, and the messages are handled again when
 /// the client resends them. Without [`HandedBatch::begin`] the process also handles the blocks of
@@ -107,7 +107,7 @@ impl HandedBatch {
 /// ```
 pub struct ToProcess<M> {
     process: Pid<M>,
-    patience: Duration,
+    timeout: Duration,
     offers: Level,
 }
 
@@ -115,14 +115,14 @@ impl<M: From<HandedBatch> + Send + 'static> ToProcess<M> {
     /// Creates a handler that sends to `process`. By default the process has 60 s per block, and
     /// the handler offers [`Level::Handled`].
     pub fn new(process: Pid<M>) -> Self {
-        Self { process, patience: Duration::from_secs(60), offers: Level::Handled }
+        Self { process, timeout: Duration::from_secs(60), offers: Level::Handled }
     }
 
     /// Sets the timeout after which the connection ends: for a block to be begun, and then for it
     /// to be finished.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -141,14 +141,14 @@ impl<M: From<HandedBatch> + Send + 'static> Handler for ToProcess<M> {
         let abandon = Abandon(Arc::clone(&state));
         let done = |reply| M::from(HandedBatch { block, state, reply });
         let mut call = pin!(self.process.call_timeout(done, Duration::MAX));
-        let mut answer = timeout(self.patience, &mut call).await;
+        let mut answer = timeout(self.timeout, &mut call).await;
         if answer.is_err() && advance(&abandon.0, ABANDONED) == BEGUN {
-            answer = timeout(self.patience, &mut call).await;
+            answer = timeout(self.timeout, &mut call).await;
         }
         match answer {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(Unhandled::Failed(ExitReason::error(error))),
-            Err(_) => Err(Unhandled::Failed(ExitReason::error(TimedOut(self.patience)))),
+            Err(_) => Err(Unhandled::Failed(ExitReason::error(TimedOut(self.timeout)))),
         }
     }
 

@@ -7,15 +7,15 @@
 //!
 //! | state | action |
 //! |---|---|
-//! | data to write, room in the socket | writes; reads the available answers every `look` |
-//! | data to write, no room in the socket | waits for room, at most one `look`; reads available answers |
+//! | data to write, room in the socket | writes; reads the available answers every `poll_interval` |
+//! | data to write, no room in the socket | waits for room, at most one `poll_interval`; reads available answers |
 //! | nothing to write: the window is full, or all is written | waits for answers |
 //!
 //! WHY it does not wait for answers while the socket is full: a server that answers each read would
 //! wake the client for each answer, only for it to find the socket still full. The server would pay
 //! for these wakeups.
 //!
-//! Every wait is bounded by `patience`. Shutting the socket down ends all waits.
+//! Every wait is bounded by `timeout`. Shutting the socket down ends all waits.
 //!
 //! COST: eight bytes per message for its id; one system call and one clock read per write; two
 //! system calls per round of a client in lock-step.
@@ -54,12 +54,12 @@ pub(super) struct Connection {
     block: Block,
     answers: Vec<u8>,
     window: u64,
-    look: Duration,
-    patience: Duration,
+    poll_interval: Duration,
+    timeout: Duration,
     /// Last clock reading.
     now: Instant,
     /// Time of the last write or answer.
-    moved: Instant,
+    last_progress: Instant,
 }
 
 /// Result of an attempt to write.
@@ -83,7 +83,7 @@ pub(super) struct RoundTimes {
 pub(super) struct Broken {
     pub(super) number: u32,
     pub(super) answered: u64,
-    pub(super) begun: u64,
+    pub(super) sent: u64,
     pub(super) why: ConnectError,
 }
 
@@ -93,9 +93,9 @@ impl Connection {
         number: u32,
         counters: Arc<Counters>,
     ) -> Result<Self, Broken> {
-        let opened = timeout(plan.patience, Self::establish(plan, number, counters)).await;
-        let opened = opened.unwrap_or_else(|_| Err(Lost::Slow(plan.patience).into()));
-        opened.map_err(|why| Broken { number, answered: 0, begun: 0, why })
+        let opened = timeout(plan.timeout, Self::establish(plan, number, counters)).await;
+        let opened = opened.unwrap_or_else(|_| Err(Lost::Slow(plan.timeout).into()));
+        opened.map_err(|why| Broken { number, answered: 0, sent: 0, why })
     }
 
     async fn establish(
@@ -117,7 +117,7 @@ impl Connection {
             }
         };
         let socket = socket.map_err(Lost::Io)?;
-        socket.set_patience(plan.patience).map_err(Lost::Io)?;
+        socket.set_read_timeout(plan.timeout).map_err(Lost::Io)?;
         let window = plan.window.unwrap_or(u64::MAX);
         let (verifier, window) = match opened {
             Some(opened) => (AckVerifier::session(opened.newest), window.min(opened.window.into())),
@@ -133,10 +133,10 @@ impl Connection {
             block: Block::new(in_a_write, plan.size, plan.strategy.order()),
             answers: vec![0; ANSWERS],
             window,
-            look: plan.poll_interval,
-            patience: plan.patience,
+            poll_interval: plan.poll_interval,
+            timeout: plan.timeout,
             now,
-            moved: now,
+            last_progress: now,
         })
     }
 
@@ -155,27 +155,27 @@ impl Connection {
 
     fn send_all(&mut self, end: u64) -> Result<RoundTimes, Lost> {
         let began = Instant::now();
-        (self.now, self.moved) = (began, began);
-        let mut looked = began;
+        (self.now, self.last_progress) = (began, began);
+        let mut read_at = began;
         while self.in_flight.first() < end {
             match self.write(end)? {
                 WriteOutcome::Something => {
                     self.now = Instant::now();
-                    self.moved = self.now;
-                    if self.now - looked < self.look {
+                    self.last_progress = self.now;
+                    if self.now - read_at < self.poll_interval {
                         continue;
                     }
                     self.read(false)?;
                 }
                 WriteOutcome::Full => {
-                    self.socket.wait_writable(self.look.min(self.patience))?;
+                    self.socket.wait_writable(self.poll_interval.min(self.timeout))?;
                     self.read(false)?;
                 }
                 WriteOutcome::Nothing => self.read(true)?,
             }
-            looked = self.now;
-            if self.now - self.moved >= self.patience {
-                return Err(Lost::Silent(self.patience));
+            read_at = self.now;
+            if self.now - self.last_progress >= self.timeout {
+                return Err(Lost::Silent(self.timeout));
             }
         }
         Ok(RoundTimes { began, ended: self.now })
@@ -230,7 +230,7 @@ impl Connection {
                 ReadOutcome::Bytes(0) => return Err(Lost::Ended),
                 ReadOutcome::Bytes(count) => {
                     if self.in_flight.answered(&self.answers[..count], self.now)? {
-                        self.moved = self.now;
+                        self.last_progress = self.now;
                     }
                     if count < self.answers.len() {
                         return Ok(());
@@ -238,7 +238,7 @@ impl Connection {
                     waits = false;
                 }
                 ReadOutcome::Nothing => return Ok(()),
-                ReadOutcome::Late => return Err(Lost::Silent(self.patience)),
+                ReadOutcome::Late => return Err(Lost::Silent(self.timeout)),
             }
         }
     }
@@ -260,7 +260,7 @@ impl Connection {
         loop {
             let now = Instant::now();
             let left = until.saturating_duration_since(now);
-            if left.is_zero() || self.socket.set_patience(left).is_err() {
+            if left.is_zero() || self.socket.set_read_timeout(left).is_err() {
                 return Ok(());
             }
             match self.socket.read(&mut self.answers, true) {
@@ -275,7 +275,7 @@ impl Connection {
 
     fn broken(self, lost: Lost) -> Broken {
         let Self { number, in_flight, .. } = self;
-        Broken { number, answered: in_flight.first(), begun: in_flight.next(), why: lost.into() }
+        Broken { number, answered: in_flight.first(), sent: in_flight.next(), why: lost.into() }
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Failed {
     pub address: String,
     /// Number of the connection, from 1, and number of connections.
     pub connection: (u32, u32),
-    /// Number of messages answered, and number of messages begun.
+    /// Number of messages answered, and number of messages sent.
     pub answered: (u64, u64),
     /// Why the connection failed.
     pub why: ConnectError,
@@ -55,9 +55,9 @@ pub struct Failed {
 
 impl Failed {
     pub(super) fn of(plan: &Plan, broken: Broken) -> Self {
-        let Broken { number, answered, begun, why } = broken;
+        let Broken { number, answered, sent, why } = broken;
         let address = plan.address.clone();
-        Self { address, connection: (number, plan.connections), answered: (answered, begun), why }
+        Self { address, connection: (number, plan.connections), answered: (answered, sent), why }
     }
 
     /// Whether TLS failed before any message was answered. A server that requires a client
@@ -73,15 +73,15 @@ impl Failed {
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, connection: (number, of), answered: (answered, begun), why } = self;
+        let Self { address, connection: (number, of), answered: (answered, sent), why } = self;
         write!(f, "{address}: {why}")?;
-        match (of, begun) {
+        match (of, sent) {
             (1, 0) => Ok(()),
             (_, 0) => write!(f, " (connection {number} of {of})"),
-            (1, _) => write!(f, " ({answered} of {begun} messages were answered)"),
+            (1, _) => write!(f, " ({answered} of {sent} messages were answered)"),
             _ => write!(
                 f,
-                " (connection {number} of {of}, {answered} of {begun} messages were answered)"
+                " (connection {number} of {of}, {answered} of {sent} messages were answered)"
             ),
         }
     }

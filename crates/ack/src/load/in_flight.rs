@@ -1,7 +1,7 @@
 //! In-flight messages of a load connection. Pure: time is an argument.
 //!
 //! Each connection has one. It verifies every answer: the answer must follow on the previous one
-//! and refer to a message that was begun.
+//! and refer to a message that was sent.
 //!
 //! INVARIANT: each answered message is in the histogram once, with the time from the start of its
 //! write to the read of its answer.
@@ -22,12 +22,12 @@ use crate::wire::verifier::{AckVerifier, Answer};
 #[derive(Debug)]
 pub(super) struct InFlight {
     verifier: AckVerifier,
-    /// First message not begun.
+    /// First message not yet sent.
     next: u64,
     /// First unanswered message.
     first: u64,
     /// Writes with unanswered messages.
-    begun: VecDeque<Write>,
+    writes: VecDeque<Write>,
     counters: Arc<Counters>,
 }
 
@@ -42,10 +42,10 @@ impl InFlight {
     /// Continues from the position of `verifier`.
     pub(super) fn new(verifier: AckVerifier, counters: Arc<Counters>) -> Self {
         let next = verifier.newest().map_or(0, |newest| newest + 1);
-        Self { verifier, next, first: next, begun: VecDeque::new(), counters }
+        Self { verifier, next, first: next, writes: VecDeque::new(), counters }
     }
 
-    /// Returns the first message not begun.
+    /// Returns the first message not yet sent.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
@@ -58,7 +58,7 @@ impl InFlight {
     /// Records the start of a write of `messages` messages.
     pub(super) fn begin(&mut self, messages: u64, now: Instant) {
         self.next += messages;
-        self.begun.push_back(Write { end: self.next, at: now });
+        self.writes.push_back(Write { end: self.next, at: now });
     }
 
     /// Verifies and counts answers. Returns whether a complete answer was among them.
@@ -80,7 +80,7 @@ impl InFlight {
             self.first = id + 1;
         }
         answered.messages = self.first - before;
-        self.counters.add(answered, waits(&mut self.begun, before..self.first, now));
+        self.counters.add(answered, waits(&mut self.writes, before..self.first, now));
         Ok(answered.answers > 0)
     }
 }
@@ -88,7 +88,7 @@ impl InFlight {
 /// Iterates over the answered messages as pairs of count and waiting time. Removes fully answered
 /// writes.
 fn waits(
-    begun: &mut VecDeque<Write>,
+    writes: &mut VecDeque<Write>,
     mut answered: Range<u64>,
     now: Instant,
 ) -> impl Iterator<Item = (u64, Duration)> {
@@ -96,11 +96,11 @@ fn waits(
         if answered.is_empty() {
             return None;
         }
-        let &Write { end, at } = begun.front()?;
+        let &Write { end, at } = writes.front()?;
         let count = answered.end.min(end) - answered.start;
         answered.start += count;
         if answered.start == end {
-            begun.pop_front();
+            writes.pop_front();
         }
         Some((count, now.saturating_duration_since(at)))
     })
@@ -116,17 +116,17 @@ mod tests {
         // WHY the clock: an `Instant` cannot be constructed otherwise; only differences matter.
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
-        let begun = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Write { end, at: at(millis) });
-        let mut begun = VecDeque::from(begun);
+        let writes = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Write { end, at: at(millis) });
+        let mut writes = VecDeque::from(writes);
         let mut waits = |answered, millis| {
-            let waits = waits(&mut begun, answered, at(millis));
+            let waits = waits(&mut writes, answered, at(millis));
             waits.map(|(count, wait)| (count, wait.as_millis())).collect::<Vec<_>>()
         };
         assert_eq!(waits(0..2, 5), [(2, 5)]);
         assert_eq!(waits(2..7, 30), [(1, 30), (3, 20), (1, 10)]);
         assert_eq!(waits(7..7, 40), []);
         assert_eq!(waits(7..9, 50), [(2, 30)]);
-        assert!(begun.is_empty());
+        assert!(writes.is_empty());
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct Plan {
     /// Opens a session with this acknowledgement level.
     pub level: Option<Level>,
     /// Timeout of every wait for the server.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Connects over TLS and verifies the server's certificate. Without the feature `tls` the only
     /// value is `None`.
     pub tls: Option<Tls>,
@@ -83,7 +83,7 @@ impl Plan {
             poll_interval: Duration::from_millis(1),
             nodelay,
             level: None,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             tls: None,
         }
     }
@@ -104,7 +104,7 @@ impl Plan {
                 return Err(BadPlan::Nothing(what));
             }
         }
-        if self.patience.is_zero() {
+        if self.timeout.is_zero() {
             return Err(BadPlan::ZeroTimeout);
         }
         if self.level.is_some() && self.strategy != Strategy::Best {
@@ -157,7 +157,9 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing(what) => write!(f, "{what}; give 1 at least"),
-            Self::ZeroTimeout => f.write_str("no time to wait for the server; give some patience"),
+            Self::ZeroTimeout => {
+                f.write_str("no time to wait for the server; give a timeout above 0")
+            }
             Self::NoSession(strategy) => {
                 write!(f, "{strategy} has no sessions; only best has")
             }
@@ -200,19 +202,19 @@ mod tests {
     fn invalid_plan_is_rejected_with_a_one_line_error() {
         let best = Plan::classic(Strategy::Best);
         let step = Plan::classic(Strategy::RequestReply);
-        for (plan, said) in [
+        for (plan, expected) in [
             (Plan { connections: 0, ..best.clone() }, "no connections;"),
             (Plan { rounds: 0, ..best.clone() }, "no rounds;"),
             (Plan { messages: 0, ..best.clone() }, "no messages in a round;"),
             (Plan { window: Some(0), ..best.clone() }, "no message may be unanswered;"),
-            (Plan { patience: Duration::ZERO, ..best.clone() }, "no time to wait"),
+            (Plan { timeout: Duration::ZERO, ..best.clone() }, "no time to wait"),
             (Plan { window: None, ..step.clone() }, "give a window of 1"),
             (Plan { level: Some(Level::Handled), ..step }, "request-reply has no sessions"),
             (Plan { messages: u64::MAX, ..best.clone() }, "than can be counted"),
             (Plan { size: 1 << 20, ..best }, "would take 17180065792 bytes"),
         ] {
             let bad = plan.check().unwrap_err().to_string();
-            assert!(bad.contains(said) && bad.lines().count() == 1, "{bad}");
+            assert!(bad.contains(expected) && bad.lines().count() == 1, "{bad}");
         }
     }
 }

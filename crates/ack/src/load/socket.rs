@@ -52,7 +52,7 @@ impl Socket {
     }
 
     /// Sets the read timeout.
-    pub(super) fn set_patience(&self, time: Duration) -> io::Result<()> {
+    pub(super) fn set_read_timeout(&self, time: Duration) -> io::Result<()> {
         self.stream.set_read_timeout(Some(time))
     }
 

@@ -71,14 +71,14 @@ pub(super) async fn acceptor(
             Err(error) => return Err(error.into()),
         }
     };
-    let mut room: Option<Slot> = None;
+    let mut unused: Option<Slot> = None;
     loop {
         let next = async {
-            let room = match room.take() {
-                Some(room) => room,
-                None => slot(&all).await,
+            let slot = match unused.take() {
+                Some(slot) => slot,
+                None => acquire_slot(&all).await,
             };
-            (room, listener.accept().await)
+            (slot, listener.accept().await)
         };
         let (free, accepted) = tokio::select! {
             biased;
@@ -90,7 +90,7 @@ pub(super) async fn acceptor(
                 Err(free) => {
                     let reached = "connection limit of the address reached";
                     all.counters.events.log(Event::OverAddress, &peer, &reached);
-                    room = Some(free);
+                    unused = Some(free);
                 }
                 Ok(permit) => {
                     let stream = stream.into_std()?;
@@ -98,7 +98,7 @@ pub(super) async fn acceptor(
                 }
             },
             Err(error) => {
-                room = Some(free);
+                unused = Some(free);
                 if is_resource_exhausted(&error) {
                     if let Some(exit) = resources_exhausted(&mut me, &all, &error).await {
                         return Ok(exit.reason);
@@ -112,7 +112,7 @@ pub(super) async fn acceptor(
 }
 
 /// Waits for a connection slot, and meanwhile makes room for waiting clients.
-async fn slot(all: &Acceptors) -> Slot {
+async fn acquire_slot(all: &Acceptors) -> Slot {
     tokio::select! {
         biased;
         slot = all.permits.acquire_slot() => slot,

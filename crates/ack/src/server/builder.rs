@@ -212,7 +212,7 @@ where
             connections: format!("ack {strategy} connections {number}"),
         });
         let shared = Arc::new(Shared {
-            silence: limits.silence.unwrap_or(strategy.silence()),
+            idle_timeout: limits.idle_timeout.unwrap_or(strategy.idle_timeout()),
             level: if strategy == Strategy::Best { level } else { Level::Received },
             tls,
             sessions: Arc::new(Sessions::new(&limits, Arc::clone(&counters))),

@@ -51,14 +51,14 @@ where
     };
     let _watched = Watched(&shared.counters, peer);
     let charge = shared.counters.budget.charge(permit.register(me.pid()));
-    let mut reader = Reader::new(me, socket, shared.silence, charge);
+    let mut reader = Reader::new(me, socket, shared.idle_timeout, charge);
     let end = strategy::run(strategy, &mut reader, make(peer), &shared).await;
     shared.counters.ended(&end);
     shared.counters.events.closed(&peer, &end);
     match &end {
         CloseReason::Lost(_) | CloseReason::Replaced => {}
         // WHY it does not wait for the client: a new connection waits for the slot.
-        CloseReason::GaveWay => reader.socket().give_up_after(shared.silence),
+        CloseReason::GaveWay => reader.socket().give_up_after(shared.idle_timeout),
         // WHY: with an orderly close the kernel would keep the unread answers for minutes, and the
         // client would not learn of the end meanwhile.
         CloseReason::SlowReader => reader.socket().reset(),

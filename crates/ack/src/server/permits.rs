@@ -171,10 +171,10 @@ mod tests {
         (Arc::new(Permits::new(&limits, Arc::clone(&counters))), counters)
     }
 
-    fn room(permits: &Permits) -> Option<Slot> {
-        let room = pin!(permits.acquire_slot());
-        match room.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(room) => Some(room),
+    fn try_slot(permits: &Permits) -> Option<Slot> {
+        let slot = pin!(permits.acquire_slot());
+        match slot.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(slot) => Some(slot),
             Poll::Pending => None,
         }
     }
@@ -183,11 +183,13 @@ mod tests {
     fn no_slot_is_free_at_the_limit_until_a_connection_closes() {
         let (permits, counters) = permits(2, 9);
         let mut inside: Vec<_> = (0..2)
-            .map(|_| permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted"))
+            .map(|_| {
+                permits.admit(try_slot(&permits).expect("a slot is free"), HERE).expect("admitted")
+            })
             .collect();
-        assert!(room(&permits).is_none());
+        assert!(try_slot(&permits).is_none());
         inside.pop();
-        assert!(room(&permits).is_some());
+        assert!(try_slot(&permits).is_some());
         let counts = counters.read();
         assert_eq!((counts.connections, counts.connections_ever), (1, 2));
     }
@@ -204,10 +206,11 @@ mod tests {
     #[test]
     fn address_over_its_limit_returns_the_slot_for_other_addresses() {
         let (permits, counters) = permits(3, 1);
-        let one = permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted");
-        let refused = permits.admit(room(&permits).expect("there is room"), HERE);
-        let room_again = refused.expect_err("its address has one");
-        let other = permits.admit(room_again, THERE).expect("admitted");
+        let one =
+            permits.admit(try_slot(&permits).expect("a slot is free"), HERE).expect("admitted");
+        let refused = permits.admit(try_slot(&permits).expect("a slot is free"), HERE);
+        let slot = refused.expect_err("its address has one");
+        let other = permits.admit(slot, THERE).expect("admitted");
         assert_eq!((counters.read().over_address, counters.read().connections), (1, 2));
         drop((one, other));
         assert!(permits.open().addresses.is_empty(), "an address that left is forgotten");

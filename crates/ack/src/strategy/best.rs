@@ -29,23 +29,24 @@ use crate::wire::{Reason, Refusal};
 /// Size of the read buffer in bytes, unless a message is larger.
 const USUAL: usize = 256 << 10;
 
+/// Serves a connection until it closes.
 pub(super) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, CloseReason> {
     let mut buffer = ReadBuffer::growing(INITIAL, USUAL);
-    let mut owed = PendingAcks::default();
+    let mut pending = PendingAcks::default();
     let mut open = first(reader, &mut buffer, &mut handler, shared).await?;
     loop {
         let batch = whole_messages(buffer.waiting(), shared);
         let found = batch.summary();
         if found.frames > 0 {
-            reader.heard();
+            reader.message_completed();
             match &mut open {
                 None => {
-                    let taken = handle_batch(&mut handler, batch, &mut owed).await;
-                    acknowledge(reader, &mut owed, &shared.counters).await?;
+                    let taken = handle_batch(&mut handler, batch, &mut pending).await;
+                    acknowledge(reader, &mut pending, &shared.counters).await?;
                     taken?;
                 }
                 Some(open) => {
@@ -115,9 +116,9 @@ impl Handshake {
     }
 
     fn answers(&mut self, batch: Batch<'_>, mut refused: Vec<Refusal>, shared: &Shared) -> Vec<u8> {
-        let (mut owed, mut answers) = (PendingAcks::default(), Vec::new());
-        let acknowledge = |owed: &mut PendingAcks, answers: &mut Vec<u8>| {
-            while let Some(ack) = next_ack(owed, &shared.counters) {
+        let (mut pending, mut answers) = (PendingAcks::default(), Vec::new());
+        let acknowledge = |pending: &mut PendingAcks, answers: &mut Vec<u8>| {
+            while let Some(ack) = next_ack(pending, &shared.counters) {
                 answers.extend(ack);
             }
         };
@@ -133,15 +134,15 @@ impl Handshake {
                 rest = Some(now);
                 continue;
             };
-            owed.add(before);
-            acknowledge(&mut owed, &mut answers);
+            pending.add(before);
+            acknowledge(&mut pending, &mut answers);
             self.refuse(refusal, shared);
             answers.extend(refusal.to_bytes());
             rest = rest.and_then(|rest| rest.without(this));
         }
         if let Some(rest) = rest {
-            owed.add(rest.summary());
-            acknowledge(&mut owed, &mut answers);
+            pending.add(rest.summary());
+            acknowledge(&mut pending, &mut answers);
         }
         self.newest = batch.summary().newest.map(|newest| newest.number()).max(self.newest);
         if let Some(newest) = self.newest {

@@ -21,7 +21,7 @@ use crate::wire::{ACK, Id, SizeOrder};
 pub(super) async fn handle_batch<H: Handler>(
     handler: &mut H,
     batch: Batch<'_>,
-    owed: &mut PendingAcks,
+    pending: &mut PendingAcks,
 ) -> Result<(), CloseReason> {
     let (taken, end) = match handler.handle(batch).await {
         Ok(()) => (batch.summary(), None),
@@ -34,7 +34,7 @@ pub(super) async fn handle_batch<H: Handler>(
             (FrameSummary::default(), Some(CloseReason::Failed(reason)))
         }
     };
-    owed.add(taken);
+    pending.add(taken);
     end.map_or(Ok(()), Err)
 }
 
@@ -50,8 +50,8 @@ pub(super) fn missing_bytes(waiting: &[u8], shared: &Shared) -> Result<usize, Cl
 }
 
 /// Takes and counts the next pending ack.
-pub(super) fn next_ack(owed: &mut PendingAcks, counters: &Counters) -> Option<[u8; ACK]> {
-    let ack = owed.take()?;
+pub(super) fn next_ack(pending: &mut PendingAcks, counters: &Counters) -> Option<[u8; ACK]> {
+    let ack = pending.take()?;
     counters.messages.add(u64::from(ack.skipped) + 1);
     counters.acks.add(1);
     Some(ack.to_bytes())
@@ -60,10 +60,10 @@ pub(super) fn next_ack(owed: &mut PendingAcks, counters: &Counters) -> Option<[u
 /// Writes all pending acks.
 pub(super) async fn acknowledge(
     reader: &mut Reader,
-    owed: &mut PendingAcks,
+    pending: &mut PendingAcks,
     counters: &Counters,
 ) -> Result<(), CloseReason> {
-    while let Some(ack) = next_ack(owed, counters) {
+    while let Some(ack) = next_ack(pending, counters) {
         reader.write(&ack).await?;
         counters.latencies.acked(reader.read_at());
     }

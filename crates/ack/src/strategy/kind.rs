@@ -66,7 +66,7 @@ impl Strategy {
 
     /// Returns the default idle timeout; [`Limits`](crate::server::Limits) can override it.
     #[must_use]
-    pub fn silence(self) -> Duration {
+    pub fn idle_timeout(self) -> Duration {
         Duration::from_secs(if self == Self::Best { 60 } else { 5 })
     }
 }

@@ -52,7 +52,7 @@ pub(super) async fn first<H: Handler>(
         }
         reader.fill(buffer, missing, Amount::Available).await?;
     }
-    reader.heard();
+    reader.message_completed();
     let mut frames = Frames::new(buffer.waiting(), SizeOrder::Little, shared.limits.largest);
     let asked = frames.next().map(|first| Opening::of(&first));
     let used = frames.used();
@@ -149,8 +149,8 @@ async fn becomes_holder(
     peer: SocketAddr,
     shared: &Shared,
 ) -> bool {
-    let (Wait { mut turn, asked_at }, patience) = (wait, shared.limits.drain);
-    let kill_at = asked_at.saturating_add(patience);
+    let (Wait { mut turn, asked_at }, drain) = (wait, shared.limits.drain);
+    let kill_at = asked_at.saturating_add(drain);
     if let Some(turn) = reader.within(kill_at.saturating_sub(now()), &mut turn).await {
         return turn.is_ok();
     }
@@ -159,7 +159,7 @@ async fn becomes_holder(
         shared.counters.events.log(Event::HandlerKilled, &peer, &what);
     }
     // WHY a second timeout: a handler that never awaits would block this connection forever.
-    let give_up_at = kill_at.saturating_add(patience);
+    let give_up_at = kill_at.saturating_add(drain);
     let turn = reader.within(give_up_at.saturating_sub(now()), turn).await;
     turn.is_some_and(|turn| turn.is_ok())
 }

@@ -141,7 +141,7 @@ impl Channel {
             match now_or_would_block(|| socket.read(self.came.spare(1)))? {
                 None => return Ok(false),
                 Some(0) => {
-                    let cut = "the stream was cut: it ended, and nobody had said so";
+                    let cut = "the stream was cut: it ended without a close notification";
                     return Err(io::Error::new(ErrorKind::UnexpectedEof, cut));
                 }
                 Some(count) => self.came.filled(count),

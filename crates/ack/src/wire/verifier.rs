@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn ack_out_of_sequence_returns_gap_and_keeps_state() {
         let mut verifier = AckVerifier::acks();
-        for (bytes, said) in [
+        for (bytes, text) in [
             (
                 ack(50, 49),
                 "the server answered 50 with 49 skipped at the beginning, where 49 was due",
@@ -245,7 +245,7 @@ mod tests {
             ),
         ] {
             let gap = verifier.take(&mut &bytes[..]).unwrap_err();
-            assert_eq!((gap.to_string().as_str(), verifier.newest()), (said, None));
+            assert_eq!((gap.to_string().as_str(), verifier.newest()), (text, None));
         }
         assert_eq!(
             verifier.take(&mut &ack(9, 9)[..]),

@@ -93,27 +93,28 @@ async fn refused_messages_are_reported_with_payload_despite_lost_connections() {
     let server =
         Server::start(|_| Rules { refuses: Some(7), dies_after: Some(1000), ..Rules::default() })
             .await;
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
+    let refusals = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&refusals);
     let client = builder(server.address)
         .session(Level::Handled)
-        .on_refused(move |refused| tell.lock().unwrap().push(refused))
+        .on_refused(move |refused| sink.lock().unwrap().push(refused))
         .connect()
         .await
         .unwrap();
     send(&client, 0..5000).await;
     client.close().await.unwrap();
-    let told = told.lock().unwrap();
-    assert!(told.iter().all(|one| one.reason == Reason::NOT_TAKEN));
+    let refusals = refusals.lock().unwrap();
+    assert!(refusals.iter().all(|one| one.reason == Reason::NOT_TAKEN));
     assert!(
-        told.iter()
+        refusals
+            .iter()
             .map(|one| one.payload.clone())
             .eq((0..5000).filter(|number| number % 256 == 7).map(|one| number(one).to_vec()))
     );
-    assert!(told.iter().all(|one| number(one.id as u32)[..] == one.payload));
+    assert!(refusals.iter().all(|one| number(one.id as u32)[..] == one.payload));
     let handled = server.ledger().numbers();
     assert!(handled.into_iter().eq((0..5000).filter(|number| number % 256 != 7)));
-    let line = format!("{:?}", told[0]);
+    let line = format!("{:?}", refusals[0]);
     assert!(line.contains("id: 7") && !line.contains("payload"), "{line}");
 }
 
@@ -134,8 +135,8 @@ async fn window_bounds_unanswered_messages_and_close_returns_them_after_give_up_
     // WHY real time: the client's give-up timeout is tested, and the server never answers.
     let client = builder(server.address)
         .window(Window { messages: 50, bytes: 1 << 20 })
-        .silence(Duration::from_millis(20))
-        .patience(Duration::from_millis(100))
+        .answer_timeout(Duration::from_millis(20))
+        .give_up_after(Duration::from_millis(100))
         .connect()
         .await
         .unwrap();

@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use crate::common::over::{Wire, cases};
 use crate::common::{
-    Client, Keep, counting, for_each_at_once, message, payload, rest, start, start_with, untimed,
+    Client, Recorder, counting, for_each_at_once, message, payload, rest, start, start_with,
+    untimed,
 };
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::Count;
@@ -75,9 +76,9 @@ fn message_sent_byte_by_byte_is_acknowledged() {
 #[test]
 fn payloads_of_any_length_arrive_unchanged() {
     for_each_at_once(cases(), |case| {
-        let keep = Keep::default();
+        let recorder = Recorder::default();
         let limits = Limits { largest: LIMIT as u32, ..untimed() };
-        let server = start_with(case.builder().limits(limits), &keep);
+        let server = start_with(case.builder().limits(limits), &recorder);
         let mut client = Client::connect(server.address(), case);
         // Twice, so that each length appears before and after others.
         let sent: Vec<_> =
@@ -86,7 +87,7 @@ fn payloads_of_any_length_arrive_unchanged() {
             sent.iter().flat_map(|(id, bytes)| message(*id, bytes, client.order)).collect();
         client.send(&stream);
         client.until(sent.len() as u64 - 1);
-        assert!(keep.0.take() == sent, "{case}: what came is not what was sent");
+        assert!(recorder.0.take() == sent, "{case}: what came is not what was sent");
         drop(client);
         server.drain();
     });
@@ -96,8 +97,8 @@ fn payloads_of_any_length_arrive_unchanged() {
 fn many_messages_in_one_segment_are_all_acknowledged() {
     const MANY: u64 = 3000;
     for_each_at_once(cases(), |case| {
-        let keep = Keep::default();
-        let server = start_with(case.builder(), &keep);
+        let recorder = Recorder::default();
+        let server = start_with(case.builder(), &recorder);
         let mut client = Client::connect(server.address(), case);
         for first in (0..MANY).step_by(1000) {
             let order = client.order;
@@ -106,7 +107,7 @@ fn many_messages_in_one_segment_are_all_acknowledged() {
             client.send(&segment);
         }
         client.until(MANY - 1);
-        assert_eq!(keep.0.ids(), (0..MANY).collect::<Vec<_>>(), "{case}");
+        assert_eq!(recorder.0.ids(), (0..MANY).collect::<Vec<_>>(), "{case}");
         drop(client);
         let counts = server.drain();
         assert_eq!(counts.messages, MANY);
@@ -192,12 +193,12 @@ fn only_whole_messages_of_any_bytes_are_acknowledged() {
             // The server may close before everything is written.
             let _ = stream.write_all(&bytes);
             let _ = stream.finish();
-            let told = rest(&mut stream);
-            let told: Vec<(Id, u64)> = match case.strategy {
+            let received = rest(&mut stream);
+            let received: Vec<(Id, u64)> = match case.strategy {
                 Strategy::RequestReply => {
-                    told.as_chunks::<REPLY>().0.iter().map(|reply| (Id(*reply), 1)).collect()
+                    received.as_chunks::<REPLY>().0.iter().map(|reply| (Id(*reply), 1)).collect()
                 }
-                _ => told
+                _ => received
                     .as_chunks::<ACK>()
                     .0
                     .iter()
@@ -206,7 +207,7 @@ fn only_whole_messages_of_any_bytes_are_acknowledged() {
                     .collect(),
             };
             let mut count = 0;
-            for (id, more) in told {
+            for (id, more) in received {
                 count += more;
                 assert_eq!(Some(&id), ids.get(count as usize - 1), "{case}: {bytes:?}");
             }
@@ -219,8 +220,8 @@ fn only_whole_messages_of_any_bytes_are_acknowledged() {
 #[test]
 fn half_close_is_answered_and_incomplete_message_is_dropped() {
     for_each_at_once(cases(), |case| {
-        let keep = Keep::default();
-        let server = start_with(case.builder(), &keep);
+        let recorder = Recorder::default();
+        let server = start_with(case.builder(), &recorder);
         let mut client = Client::connect(server.address(), case);
         let order = client.order;
         let cut = message(2, b"incomplete", order);
@@ -229,7 +230,7 @@ fn half_close_is_answered_and_incomplete_message_is_dropped() {
         client.stream.finish().expect("it is connected");
         assert_eq!(client.until_closed(), Some(1), "{case}");
         drop(client);
-        assert_eq!(keep.0.ids(), [0, 1]);
+        assert_eq!(recorder.0.ids(), [0, 1]);
         server.drain();
     });
 }

@@ -45,12 +45,12 @@ fn the_server_for_many() {
         limits.per_address = per_address as usize;
     }
     if let Some(silence) = set(SILENCE) {
-        limits.silence = Some(Duration::from_millis(silence));
+        limits.idle_timeout = Some(Duration::from_millis(silence));
     }
     let anywhere = (Ipv4Addr::UNSPECIFIED, 0).into();
     let server = start(Server::builder(anywhere).strategy(Strategy::Best).limits(limits));
     println!("\nlistening on {}", server.address().port());
-    while programs::told().is_some() {
+    while programs::next_line().is_some() {
         let Counts { connections, messages, idle_timeout, over_address, .. } = server.counts();
         println!("counts {connections} {messages} {idle_timeout} {over_address}");
     }
@@ -60,7 +60,7 @@ fn the_server_for_many() {
 /// Returns the counts of open connections, messages, idle timeouts and connections over the limit
 /// per address.
 fn counts(server: &mut Program) -> [u64; 4] {
-    server.tell("counts");
+    server.send_line("counts");
     let said = server.said("counts ");
     let counts: Vec<_> = said.split(' ').map(|count| count.parse().expect("a number")).collect();
     counts.try_into().expect("four of them")
@@ -92,7 +92,7 @@ fn from(number: usize, port: u16) -> TcpStream {
     let last = u8::try_from(number % ADDRESSES).expect("they are few") + 2;
     let here: IpAddr = Ipv4Addr::new(127, 0, 0, last).into();
     socket.bind(&SocketAddr::from((here, 0)).into()).expect("it is an address of this machine");
-    socket.connect(&SocketAddr::from((here, port)).into()).expect("somebody listens");
+    socket.connect(&SocketAddr::from((here, port)).into()).expect("the port is open");
     let stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(HANG)).expect("it is a socket");
     stream
@@ -202,7 +202,7 @@ fn is_closed(client: &mut TcpStream) -> bool {
 
 /// Connects from an address that no other client uses.
 fn elsewhere(port: u16) -> TcpStream {
-    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the port is open");
     stream.set_read_timeout(Some(HANG)).expect("it is a socket");
     stream
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::common::over::{Case, cases};
 use crate::common::{
-    Client, Gated, Keep, Running, for_each_at_once, message, start_with, untimed, untimed_server,
+    Client, Gated, Recorder, Running, for_each_at_once, message, start_with, untimed,
+    untimed_server,
 };
 use purlin_ack::server::Limits;
 use purlin_ack::strategy::Strategy;
@@ -46,8 +47,8 @@ fn messages_read_before_a_drain_are_handled_and_acknowledged() {
 #[test]
 fn drain_under_load_loses_no_acknowledged_message() {
     for_each_at_once(Strategy::ALL, |strategy| {
-        let keep = Keep::default();
-        let server = start_with(untimed_server().strategy(strategy), &keep);
+        let recorder = Recorder::default();
+        let server = start_with(untimed_server().strategy(strategy), &recorder);
         let address = server.address();
         let clients: Vec<_> = (0..4).map(|_| Client::connect(address, strategy)).collect();
         // A client that is not accepted yet would be refused by the drain.
@@ -61,7 +62,7 @@ fn drain_under_load_loses_no_acknowledged_message() {
         server.until("some is acknowledged", |counts| counts.messages > 300);
         let counts = server.drain();
         let kept: HashSet<u64> =
-            keep.0.take().into_iter().map(|(_, payload)| number(&payload)).collect();
+            recorder.0.take().into_iter().map(|(_, payload)| number(&payload)).collect();
         let mut acknowledged = 0;
         for client in clients {
             let (base, newest) = client.join().expect("it ends");

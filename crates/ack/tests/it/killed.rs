@@ -38,14 +38,14 @@ fn the_server_that_is_killed() {
     if !programs::is("killed::the_server_that_is_killed") {
         return;
     }
-    let at = env::var(AT).expect("it is told").parse().expect("an address");
+    let at = env::var(AT).expect("it is set").parse().expect("an address");
     let node = Node::builder().workers(1).build().expect("a node starts");
-    let path = env::var_os(STORE).expect("it is told");
+    let path = env::var_os(STORE).expect("it is set");
     let file = File::open(&node, path).expect("it can be written");
     let server = start(Server::builder(at).limits(untimed()).handler(move |_| file.clone()));
     println!("\nlistening on {}", server.address());
     // Runs until it is killed or its parent has ended.
-    programs::told();
+    programs::next_line();
 }
 
 fn server(at: SocketAddr, store: &Path) -> (Program, SocketAddr) {
@@ -130,7 +130,7 @@ fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> 
     let runtime = runtime();
     let window = Window { messages: 200, bytes: 1 << 20 };
     let builder = untimed_client(address).batch(1000).window(window);
-    let client = runtime.block_on(set(builder).connect()).expect("somebody listens");
+    let client = runtime.block_on(set(builder).connect()).expect("the port is open");
     let client = std::sync::Arc::new(client);
     let sender = std::sync::Arc::clone(&client);
     let sending = runtime.spawn(async move {

@@ -27,8 +27,8 @@ impl Handler for Behind {
 }
 
 /// Whether a reported time is between two bounds, within the resolution of the histogram.
-fn is_about(told: Duration, least: Duration, most: Duration) -> bool {
-    told >= least - least / 16 && told <= most + most / 16
+fn is_about(measured: Duration, least: Duration, most: Duration) -> bool {
+    measured >= least - least / 16 && measured <= most + most / 16
 }
 
 #[test]

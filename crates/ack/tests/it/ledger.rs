@@ -61,7 +61,7 @@ fn handler_panics_lose_no_message() {
         let server = start_with(untimed_server().strategy(strategy), &nervous);
         let address = server.address();
         runtime().block_on(async {
-            let client = builder(address).connect().await.expect("somebody listens");
+            let client = builder(address).connect().await.expect("the port is open");
             send(&client, 0..MESSAGES).await.expect("all are answered");
         });
         let panics = nervous.seen.load(Ordering::Relaxed) / 1000;
@@ -144,12 +144,12 @@ fn failing_message_is_resent_until_the_client_gives_up() {
         let server = start_with(untimed_server(), &poisoned);
         let address = server.address();
         let left = runtime().block_on(async {
-            let builder = builder(address).patience(Duration::from_millis(200));
+            let builder = builder(address).give_up_after(Duration::from_millis(200));
             let builder = match level {
                 Some(level) => builder.session(level),
                 None => builder,
             };
-            let client = builder.connect().await.expect("somebody listens");
+            let client = builder.connect().await.expect("the port is open");
             send(&client, 0..MESSAGES).await.expect_err("one is never answered")
         });
         assert!(matches!(left.why, Ended::GaveUp(..)), "{left}");
@@ -177,20 +177,20 @@ fn refused_message_does_not_block_others() {
     let server = start_with(untimed_server(), &poisoned);
     let address = server.address();
     let refused = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let tell = Arc::clone(&refused);
+    let sink = Arc::clone(&refused);
     runtime().block_on(async {
         let builder = builder(address).session(Level::Handled);
         let builder =
-            builder.on_refused(move |refused| tell.lock().expect("it is whole").push(refused));
+            builder.on_refused(move |refused| sink.lock().expect("it is whole").push(refused));
         let client = builder.connect().await.expect("there is a session");
         send(&client, 0..MESSAGES).await.expect("all are answered");
     });
     assert_eq!(poisoned.times.load(Ordering::Relaxed), 1);
     assert!(handled(&poisoned.kept).into_iter().eq(0..MESSAGES));
     let refused = refused.lock().expect("it is whole");
-    let told: Vec<_> =
+    let reported: Vec<_> =
         refused.iter().map(|Refused { id, payload, .. }| (*id, number(payload))).collect();
-    assert_eq!(told, [(POISON, POISON)]);
+    assert_eq!(reported, [(POISON, POISON)]);
     server.drain();
 }
 
@@ -204,21 +204,21 @@ fn the_client_in_a_program() {
     if !programs::is("ledger::the_client_in_a_program") {
         return;
     }
-    let address = std::env::var(ADDRESS).expect("it is told").parse().expect("an address");
+    let address = std::env::var(ADDRESS).expect("it is set").parse().expect("an address");
     let session = std::env::var_os(SESSION).is_some();
-    let told = Arc::new(AtomicBool::new(false));
-    let tell = Arc::clone(&told);
+    let enough = Arc::new(AtomicBool::new(false));
+    let set_enough = Arc::clone(&enough);
     thread::spawn(move || {
-        programs::told();
-        tell.store(true, Ordering::Relaxed);
+        programs::next_line();
+        set_enough.store(true, Ordering::Relaxed);
     });
     runtime().block_on(async {
         let builder = builder(address);
         let builder = if session { builder.session(Level::Handled) } else { builder };
-        let client = builder.connect().await.expect("somebody listens");
+        let client = builder.connect().await.expect("the port is open");
         println!("\nconnected");
         let mut count = 0_u64;
-        while !told.load(Ordering::Relaxed) {
+        while !enough.load(Ordering::Relaxed) {
             for _ in 0..100 {
                 client.send(&count.to_le_bytes()).await.expect("it is taken");
                 count += 1;
@@ -241,9 +241,9 @@ fn client(address: SocketAddr, session: bool) -> Program {
 #[test]
 fn killed_client_leaves_handled_messages_and_no_processes() {
     for strategy in BATCHING {
-        let keep = common::Keep::default();
-        let kept = keep.0.clone();
-        let server = start(untimed_server().strategy(strategy).handler(move |_| keep.clone()));
+        let recorder = common::Recorder::default();
+        let kept = recorder.0.clone();
+        let server = start(untimed_server().strategy(strategy).handler(move |_| recorder.clone()));
         let before = server.node.processes().len();
         let mut client = client(server.address(), false);
         client.said("answered 999");
@@ -265,10 +265,10 @@ fn killed_client_leaves_handled_messages_and_no_processes() {
 #[test]
 fn stopped_client_is_closed_by_the_idle_timeout_and_resumes() {
     for_each_at_once([true, false], |session| {
-        let keep = common::Keep::default();
-        let kept = keep.0.clone();
-        let limits = Limits { silence: Some(Duration::from_millis(100)), ..untimed() };
-        let server = start(untimed_server().limits(limits).handler(move |_| keep.clone()));
+        let recorder = common::Recorder::default();
+        let kept = recorder.0.clone();
+        let limits = Limits { idle_timeout: Some(Duration::from_millis(100)), ..untimed() };
+        let server = start(untimed_server().limits(limits).handler(move |_| recorder.clone()));
         let mut client = client(server.address(), session);
         client.said("answered 999");
         client.signal("STOP");
@@ -277,7 +277,7 @@ fn stopped_client_is_closed_by_the_idle_timeout_and_resumes() {
         let before = server.counts().connections_ever;
         client.signal("CONT");
         server.until("it is back", |counts| counts.connections_ever > before);
-        client.tell("enough");
+        client.send_line("enough");
         let count: u64 = client.said("done ").parse().expect("a number");
         client.finish();
         let handled = handled(&kept);

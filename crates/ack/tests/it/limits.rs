@@ -20,8 +20,8 @@ use purlin_ack::wire::{Head, Id};
 /// Idle timeout of tests that wait for it.
 const SOON: Duration = Duration::from_millis(50);
 
-fn silent(strategy: Strategy, silence: Duration) -> common::Running {
-    let limits = Limits { silence: Some(silence), ..untimed() };
+fn silent(strategy: Strategy, idle_timeout: Duration) -> common::Running {
+    let limits = Limits { idle_timeout: Some(idle_timeout), ..untimed() };
     start(untimed_server().strategy(strategy).limits(limits))
 }
 
@@ -183,7 +183,7 @@ fn client_not_reading_acks_is_closed_and_counted() {
     for_each_at_once(often, |strategy| {
         let handled = Arc::new(AtomicU64::new(0));
         let handler = Counting(Arc::clone(&handled));
-        let limits = Limits { silence: Some(Duration::from_millis(200)), ..untimed() };
+        let limits = Limits { idle_timeout: Some(Duration::from_millis(200)), ..untimed() };
         let builder = Server::builder_on(common::listener_with_little_room());
         let builder = builder.strategy(strategy).limits(limits);
         let server = start(builder.handler(move |_| handler.clone()));

@@ -34,7 +34,7 @@ async fn finish(mut load: Load) -> (Summary, Result<(), LoadError>) {
 
 fn three_rounds(server: &Server, strategy: Strategy) -> Plan {
     let address = server.address.to_string();
-    Plan { address, rounds: 3, messages: 1000, patience: NEVER, ..Plan::classic(strategy) }
+    Plan { address, rounds: 3, messages: 1000, timeout: NEVER, ..Plan::classic(strategy) }
 }
 
 /// Serves any number of connections concurrently.
@@ -148,10 +148,10 @@ async fn lost_connection_ends_the_load_and_keeps_earlier_results() {
 async fn missing_answer_fails_the_load_after_the_timeout() {
     let server = Server::start(|_| Rules { mute: true, ..Rules::default() }).await;
     let plan = three_rounds(&server, Strategy::SyncAck);
-    let (load, patience) = impatient(plan).await;
+    let (load, timeout) = impatient(plan).await;
     let (found, done) = finish(load).await;
     let failed = done.unwrap_err().to_string();
-    assert!(failed.contains(&format!("the server has not answered for {patience:?}")), "{failed}");
+    assert!(failed.contains(&format!("the server has not answered for {timeout:?}")), "{failed}");
     assert_eq!((found.rounds.len(), found.per_second()), (0, None));
     assert!(found.to_json()["per_second"].is_null() && found.to_json()["latency_ns"].is_null());
 }
@@ -164,14 +164,14 @@ const DRIP: Duration = Duration::from_millis(20);
 /// WHY real time: the load's timeout is tested, and the server never answers. The timeout also
 /// applies to connecting, so it is increased on a slow machine.
 async fn impatient(plan: Plan) -> (Load, Duration) {
-    let mut patience = Duration::from_millis(50);
+    let mut timeout = Duration::from_millis(50);
     loop {
-        match Load::connect(Plan { patience, ..plan.clone() }).await {
-            Ok(load) => return (load, patience),
+        match Load::connect(Plan { timeout, ..plan.clone() }).await {
+            Ok(load) => return (load, timeout),
             Err(LoadError::Failed(failed)) => {
                 let slow = matches!(failed.why, ConnectError::Lost(Lost::Slow(_)));
                 assert!(slow, "{failed}");
-                patience *= 2;
+                timeout *= 2;
             }
             Err(error) => panic!("{error}"),
         }
@@ -183,14 +183,14 @@ async fn one_message() -> (TcpListener, Plan) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let preset = Plan::classic(Strategy::SyncAck);
-    (listener, Plan { address, patience: NEVER, rounds: 1, messages: 1, ..preset })
+    (listener, Plan { address, timeout: NEVER, rounds: 1, messages: 1, ..preset })
 }
 
 // WHY real time: see `impatient`; a byte that arrives late has the same result.
 #[tokio::test]
 async fn partial_answer_does_not_extend_the_timeout() {
     let (listener, plan) = one_message().await;
-    let (mut load, patience) = impatient(plan).await;
+    let (mut load, given) = impatient(plan).await;
     tokio::spawn(async move {
         // Connections of earlier attempts have ended.
         let mut socket = loop {
@@ -217,7 +217,7 @@ async fn partial_answer_does_not_extend_the_timeout() {
         }
     });
     let failed = load.round().await.unwrap_err().to_string();
-    assert!(failed.contains(&format!("the server has not answered for {patience:?}")), "{failed}");
+    assert!(failed.contains(&format!("the server has not answered for {given:?}")), "{failed}");
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn dropped_round_closes_the_connection_and_is_the_last() {
     let mut socket = listener.accept().await.unwrap().0;
     let mut message = [0; 17];
     tokio::select! {
-        done = load.round() => panic!("nobody has answered: {done:?}"),
+        done = load.round() => panic!("there was no answer: {done:?}"),
         read = socket.read_exact(&mut message) => assert_eq!(read.unwrap(), 17),
     }
     assert_eq!(socket.read(&mut message).await.unwrap(), 0);

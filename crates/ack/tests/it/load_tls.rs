@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::certificates::{Files, known};
 use crate::common::over::{Case, cases};
 use crate::common::{
-    Gated, Keep, NEVER, Running, anywhere, rest, runtime, start, start_with, untimed,
+    Gated, NEVER, Recorder, Running, anywhere, rest, runtime, start, start_with, untimed,
     untimed_server,
 };
 use purlin_ack::client::Tls;
@@ -34,7 +34,7 @@ fn knowing() -> Tls {
 fn three_rounds(address: SocketAddr, strategy: Strategy, tls: Tls) -> Plan {
     let preset = Plan::classic(strategy);
     let address = address.to_string();
-    Plan { address, rounds: 3, messages: 1000, tls: Some(tls), patience: NEVER, ..preset }
+    Plan { address, rounds: 3, messages: 1000, tls: Some(tls), timeout: NEVER, ..preset }
 }
 
 /// Connects and runs all rounds. Returns the results and the error, if any.
@@ -80,8 +80,8 @@ fn gone(server: Running, connections: u64) {
 #[test]
 fn all_messages_are_sent_and_answers_counted_for_each_strategy() {
     for case in secured() {
-        let keep = Keep::default();
-        let server = start_with(case.builder(), &keep);
+        let recorder = Recorder::default();
+        let server = start_with(case.builder(), &recorder);
         let found = done(three_rounds(server.address(), case.strategy, knowing()));
         assert!(found.rounds.iter().all(|round| round.messages == 1000));
         assert_eq!((found.rounds.len(), found.answered.messages), (3, 3000));
@@ -91,7 +91,7 @@ fn all_messages_are_sent_and_answers_counted_for_each_strategy() {
         if case.strategy == Strategy::RequestReply {
             assert_eq!(found.answered.answers, 3000);
         }
-        let kept = keep.0.take();
+        let kept = recorder.0.take();
         assert!(kept.iter().map(|(id, _)| *id).eq(0..3000), "{case}");
         assert!(kept.iter().all(|(_, payload)| payload == b"hello"), "{case}");
         server.until("it has gone", |counts| counts.connections == 0);
@@ -280,15 +280,15 @@ fn partial_record_does_not_extend_the_timeout() {
         }
     });
     let plan = three_rounds(address, Strategy::SyncAck, files.client());
-    let mut patience = Duration::from_millis(50);
+    let mut timeout = Duration::from_millis(50);
     let (line, insecure) = loop {
-        let (line, insecure) = refused(Plan { patience, messages: 1, ..plan.clone() });
+        let (line, insecure) = refused(Plan { timeout, messages: 1, ..plan.clone() });
         if !line.contains("no connection within") {
             break (line, insecure);
         }
-        patience *= 2;
+        timeout *= 2;
     };
-    assert!(line.contains(&format!("the server has not answered for {patience:?}")), "{line}");
+    assert!(line.contains(&format!("the server has not answered for {timeout:?}")), "{line}");
     assert!(!insecure);
 }
 
@@ -321,7 +321,7 @@ fn truncated_stream_corrupt_record_and_surplus_answer_fail_the_load() {
         rest(&mut stream);
     });
     for (address, answered, due) in [
-        (cut, 1000, "the stream was cut: it ended, and nobody had said so"),
+        (cut, 1000, "the stream was cut: it ended without a close notification"),
         (changed, 1000, "cannot decrypt peer's message"),
         (lying, 0, "the server answered message 1000, which has not been sent"),
     ] {

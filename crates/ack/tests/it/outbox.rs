@@ -136,7 +136,7 @@ impl Both {
     fn refuse(&mut self) {
         if let Some((id, payload)) = self.read() {
             assert_eq!(self.outbox.refused(id), Ok(Some(payload.clone())));
-            assert_eq!(self.outbox.refused(id), Ok(None), "it is told once");
+            assert_eq!(self.outbox.refused(id), Ok(None), "it is reported once");
             self.refused.push((id, payload));
         }
     }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::common::{
-    Gated, Keep, Kept, Running, answer, connect, exactly, message, newest, rest, start, start_with,
-    untimed, untimed_server,
+    Gated, Kept, Recorder, Running, answer, connect, exactly, message, newest, rest, start,
+    start_with, untimed, untimed_server,
 };
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
@@ -36,9 +36,9 @@ fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
 /// Opens the session, retrying until the client's old connection has ended.
 fn open_when_free(to: SocketAddr) -> (TcpStream, Answer) {
     loop {
-        let (stream, told) = open(to, &opening(1));
-        if told != Answer::Refused(Status::BUSY) {
-            return (stream, told);
+        let (stream, reply) = open(to, &opening(1));
+        if reply != Answer::Refused(Status::BUSY) {
+            return (stream, reply);
         }
     }
 }
@@ -59,21 +59,21 @@ fn acked(stream: &mut TcpStream, id: u64) {
 }
 
 fn keeping() -> (Running, Kept) {
-    let keep = Keep::default();
-    let kept = keep.0.clone();
-    (start(untimed_server().handler(move |_| keep.clone())), kept)
+    let recorder = Recorder::default();
+    let kept = recorder.0.clone();
+    (start(untimed_server().handler(move |_| recorder.clone())), kept)
 }
 
 #[test]
 fn reconnecting_client_gets_its_position_and_no_message_is_handled_twice() {
     let (server, kept) = keeping();
-    let (mut first, told) = open(server.address(), &opening(1));
-    assert_eq!(newest(told), None);
+    let (mut first, reply) = open(server.address(), &opening(1));
+    assert_eq!(newest(reply), None);
     send(&mut first, 0..42);
     acked(&mut first, 41);
     drop(first);
-    let (mut second, told) = open(server.address(), &opening(1));
-    assert_eq!(newest(told), Some(41));
+    let (mut second, reply) = open(server.address(), &opening(1));
+    assert_eq!(newest(reply), Some(41));
     // The client resends too much nevertheless; the acks start after its position.
     send(&mut second, 30..50);
     let ack = Ack::from_bytes(exactly(&mut second).expect("there is an ack"));
@@ -120,15 +120,15 @@ fn later_epoch_restarts_the_session_and_older_epoch_is_stale() {
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..10);
     acked(&mut first, 9);
-    let (mut second, told) = open(server.address(), &opening(2));
-    assert_eq!(newest(told), None);
+    let (mut second, reply) = open(server.address(), &opening(2));
+    assert_eq!(newest(reply), None);
     // The older connection has been closed.
     assert_eq!(rest(&mut first), b"");
     // The epoch takes effect with its first answered message.
     send(&mut second, 0..1);
     acked(&mut second, 0);
-    let (mut third, told) = open(server.address(), &opening(1));
-    assert_eq!(told, Answer::Refused(Status::STALE));
+    let (mut third, reply) = open(server.address(), &opening(1));
+    assert_eq!(reply, Answer::Refused(Status::STALE));
     assert_eq!(rest(&mut third), b"");
     // The stale opening has not disturbed the newer connection.
     assert_eq!(server.counts().connections_ever, 3);
@@ -219,15 +219,15 @@ fn connections_of_one_client_handle_one_at_a_time_and_one_remains() {
     server.until("the others are refused", |counts| counts.sessions_refused == 7);
     alone.gated.open();
     server.until("one remains", |counts| counts.connections == 1);
-    let told: Vec<_> = others.iter_mut().map(answer).collect();
-    let busy = told.iter().filter(|told| **told == Answer::Refused(Status::BUSY));
+    let reply: Vec<_> = others.iter_mut().map(answer).collect();
+    let busy = reply.iter().filter(|reply| **reply == Answer::Refused(Status::BUSY));
     assert_eq!(busy.count(), 7);
-    let opened = told.into_iter().find(|told| *told != Answer::Refused(Status::BUSY));
+    let opened = reply.into_iter().find(|reply| *reply != Answer::Refused(Status::BUSY));
     assert_eq!(newest(opened.expect("one waited")), Some(0));
     let ack = Ack { id: Id::from(1), skipped: 0 }.to_bytes();
     let acked = others.iter_mut().filter_map(|other| {
         other.write_all(&message(1, b"hello", SizeOrder::Little)).ok()?;
-        exactly::<12>(other).ok().filter(|told| *told == ack)
+        exactly::<12>(other).ok().filter(|reply| *reply == ack)
     });
     assert_eq!(acked.count(), 1, "of those that were closed nothing is read");
     assert_eq!(alone.most.load(Ordering::SeqCst), 1);
@@ -245,8 +245,8 @@ fn connection_with_a_blocked_handler_is_killed_when_its_client_reconnects() {
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     alone.gated.wait();
-    let (mut second, told) = open_when_free(server.address());
-    assert_eq!(newest(told), None, "what it had has not been answered");
+    let (mut second, reply) = open_when_free(server.address());
+    assert_eq!(newest(reply), None, "what it had has not been answered");
     assert_eq!(rest(&mut first), b"", "nor acknowledged");
     alone.gated.open();
     send(&mut second, 0..1);
@@ -292,16 +292,16 @@ fn client_is_told_busy_while_its_old_connection_cannot_be_killed() {
         for stream in &mut two {
             stream.write_all(&opening(1).to_bytes()).expect("the server reads");
         }
-        let told = two.each_mut().map(rest);
-        assert!(told.iter().all(|told| told.is_empty() || *told == busy), "{told:?}");
-        assert!(told.contains(&busy), "{told:?}");
+        let reply = two.each_mut().map(rest);
+        assert!(reply.iter().all(|reply| reply.is_empty() || *reply == busy), "{reply:?}");
+        assert!(reply.contains(&busy), "{reply:?}");
     }
     assert_eq!(stuck.at_work.load(Ordering::SeqCst), 1);
     stuck.free.store(true, Ordering::SeqCst);
     // The pending message is answered before the connection reaches a point where it can be killed.
     acked(&mut first, 0);
-    let (mut second, told) = open_when_free(server.address());
-    assert_eq!(newest(told), Some(0));
+    let (mut second, reply) = open_when_free(server.address());
+    assert_eq!(newest(reply), Some(0));
     send(&mut second, 0..2);
     acked(&mut second, 1);
     assert_eq!(stuck.kept.ids(), [0, 1], "each once");
@@ -329,12 +329,12 @@ fn stored_refusals_are_reported_after_a_restart() {
     let storing = Storing(Stored { epoch: 1, newest: 7, refused: refused.clone() });
     let server = start(untimed_server().handler(move |_| storing.clone()));
     for _ in 0..2 {
-        let (_, told) = open(server.address(), &opening(1));
-        let Answer::Opened(opened) = told else { panic!("{told:?}") };
+        let (_, reply) = open(server.address(), &opening(1));
+        let Answer::Opened(opened) = reply else { panic!("{reply:?}") };
         assert_eq!((opened.newest, opened.refused), (Some(7), refused.clone()));
     }
-    let (_, told) = open(server.address(), &opening(0));
-    assert_eq!(told, Answer::Refused(Status::STALE));
+    let (_, reply) = open(server.address(), &opening(0));
+    assert_eq!(reply, Answer::Refused(Status::STALE));
     server.drain();
 }
 
@@ -351,11 +351,11 @@ fn evicted_client_gets_no_position_and_a_connected_one_is_not_evicted() {
     acked(&mut leaves, 2);
     drop(leaves);
     server.until("it is evicted", |counts| counts.sessions_evicted == 1);
-    let (again, told) = open(server.address(), &other);
-    assert_eq!(newest(told), None);
+    let (again, reply) = open(server.address(), &other);
+    assert_eq!(newest(reply), None);
     drop(stays);
-    let (stays, told) = open(server.address(), &opening(1));
-    assert_eq!(newest(told), Some(2));
+    let (stays, reply) = open(server.address(), &opening(1));
+    assert_eq!(newest(reply), Some(2));
     drop((again, stays));
     server.drain();
 }
@@ -366,11 +366,11 @@ fn opening_without_a_message_leaves_the_older_epoch_in_effect() {
     let (mut owner, _) = open(server.address(), &opening(1));
     send(&mut owner, 0..10);
     acked(&mut owner, 9);
-    let (stranger, told) = open(server.address(), &opening(1_000_000));
-    assert_eq!(newest(told), None);
+    let (stranger, reply) = open(server.address(), &opening(1_000_000));
+    assert_eq!(newest(reply), None);
     drop((owner, stranger));
-    let (mut owner, told) = open(server.address(), &opening(1));
-    assert_eq!(newest(told), Some(9));
+    let (mut owner, reply) = open(server.address(), &opening(1));
+    assert_eq!(newest(reply), Some(9));
     send(&mut owner, 0..12);
     acked(&mut owner, 11);
     assert!(kept.ids().into_iter().eq(0..12), "each once");
@@ -383,8 +383,8 @@ fn epoch_far_ahead_of_the_clock_is_refused_and_ends_no_connection() {
     let (server, _) = keeping();
     let (mut owner, _) = open(server.address(), &opening(1));
     for epoch in [u64::MAX, u64::MAX - 1, u64::MAX / 2] {
-        let (mut stranger, told) = open(server.address(), &opening(epoch));
-        assert_eq!(told, Answer::Refused(Status::EPOCH));
+        let (mut stranger, reply) = open(server.address(), &opening(epoch));
+        assert_eq!(reply, Answer::Refused(Status::EPOCH));
         assert_eq!(rest(&mut stranger), b"");
     }
     send(&mut owner, 0..1);
@@ -420,11 +420,11 @@ fn handler_refusals_are_sent_individually_and_repeated_on_reconnect() {
     };
     let ack = |id: u64| Ack { id: Id::from(id), skipped: 0 }.to_bytes();
     let due = [&ack(0)[..], &refused(1), &ack(2), &refused(3), &ack(4)].concat();
-    let told: [u8; 68] = exactly(&mut stream).expect("all are answered");
-    assert_eq!(told[..], due);
+    let reply: [u8; 68] = exactly(&mut stream).expect("all are answered");
+    assert_eq!(reply[..], due);
     drop(stream);
-    let (stream, told) = open(server.address(), &opening(1));
-    let Answer::Opened(opened) = told else { panic!("{told:?}") };
+    let (stream, reply) = open(server.address(), &opening(1));
+    let Answer::Opened(opened) = reply else { panic!("{reply:?}") };
     assert_eq!(opened.newest, Some(4));
     assert_eq!(opened.refused.iter().map(|refusal| refusal.id).collect::<Vec<_>>(), [1, 3]);
     drop(stream);
@@ -477,8 +477,8 @@ fn refusal_without_a_session_closes_the_connection_after_earlier_acks() {
 fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
     let limits = Limits { largest: 100, ..untimed() };
     let server = start(untimed_server().limits(limits));
-    let (mut stream, told) = open(server.address(), &opening(1));
-    let Answer::Opened(opened) = told else { panic!("{told:?}") };
+    let (mut stream, reply) = open(server.address(), &opening(1));
+    let Answer::Opened(opened) = reply else { panic!("{reply:?}") };
     assert_eq!(opened.largest, 100);
     let bytes = [message(0, b"hello", SizeOrder::Little), message(1, &[0; 101], SizeOrder::Little)];
     stream.write_all(&bytes.concat()).expect("the server reads");
@@ -487,8 +487,8 @@ fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
     assert_eq!(rest(&mut stream), [&ack[..], &refusal].concat());
     drop(stream);
     // The message was answered, so the client need not resend it.
-    let (stream, told) = open(server.address(), &opening(1));
-    assert_eq!(newest(told), Some(1));
+    let (stream, reply) = open(server.address(), &opening(1));
+    assert_eq!(newest(reply), Some(1));
     drop(stream);
     assert_eq!(server.drain().too_large, 1);
 }

@@ -30,7 +30,7 @@ fn the_server_with_a_slow_handler() {
     if !programs::is("slow::the_server_with_a_slow_handler") {
         return;
     }
-    let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
+    let strategy: Strategy = env::var(STRATEGY).expect("it is set").parse().expect("a strategy");
     let gated = Gated::default();
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there is a descriptor");
     listener.set_recv_buffer_size(ROOM).expect("it is a socket");
@@ -41,9 +41,9 @@ fn the_server_with_a_slow_handler() {
         &gated,
     );
     println!("\nlistening on {}", server.address());
-    assert_eq!(programs::told().as_deref(), Some("go"));
+    assert_eq!(programs::next_line().as_deref(), Some("go"));
     gated.open();
-    programs::told();
+    programs::next_line();
     println!("acknowledged {}", server.drain().messages);
 }
 
@@ -85,7 +85,7 @@ fn slow_handler_blocks_the_sender_with_bounded_memory() {
         let grown = server.resident().saturating_sub(before);
         println!("{strategy}: {grown} bytes for {CLIENTS} clients that were held up");
         assert!(grown < CLIENTS as u64 * MOST, "{strategy}: {grown} bytes more");
-        server.tell("go");
+        server.send_line("go");
         for (client, (_, rest)) in clients.iter_mut().zip(&sent) {
             client.stream.set_write_timeout(Some(HANG)).expect("it is a socket");
             client.send(rest);
@@ -97,7 +97,7 @@ fn slow_handler_blocks_the_sender_with_bounded_memory() {
             due += count;
         }
         drop(clients);
-        server.tell("end");
+        server.send_line("end");
         assert_eq!(server.said("acknowledged "), due.to_string(), "{strategy}");
         server.finish();
     });

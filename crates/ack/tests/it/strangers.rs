@@ -75,8 +75,8 @@ fn the_server_for_strangers() {
     let builder = Server::builder(anywhere()).limits(limits);
     let server = start(builder.handler(move |_| recording.clone()));
     println!("\nlistening on {}", server.address());
-    while let Some(told) = programs::told() {
-        if told == "go" {
+    while let Some(line) = programs::next_line() {
+        if line == "go" {
             gate.add_permits(1);
         }
         let counts = server.counts();
@@ -129,8 +129,8 @@ impl Attacked {
         Self { program, address, before }
     }
 
-    fn tell(&mut self, line: &str) -> Seen {
-        self.program.tell(line);
+    fn ask(&mut self, line: &str) -> Seen {
+        self.program.send_line(line);
         let said = self.program.said("counts ");
         let counts = said.split(' ').map(|count| count.parse().expect("a number"));
         let counts: [u64; 5] = counts.collect::<Vec<_>>().try_into().expect("five of them");
@@ -139,7 +139,7 @@ impl Attacked {
     }
 
     fn counts(&mut self) -> Seen {
-        self.tell("counts")
+        self.ask("counts")
     }
 
     /// Connects as a new client without a session, and is answered.
@@ -155,7 +155,7 @@ impl Attacked {
         let grown = self.program.peak().saturating_sub(self.before);
         println!("{grown} bytes more at the peak");
         assert!(grown < MOST, "{grown} bytes more at the peak");
-        self.program.tell("end");
+        self.program.send_line("end");
         self.program.close_stdin();
         let handled = self.program.said("handled ");
         self.program.finish();
@@ -172,8 +172,8 @@ fn opening(client: [u8; 16]) -> Opening {
 fn open(to: SocketAddr, client: [u8; 16]) -> (TcpStream, Answer) {
     let mut stream = connect(to);
     stream.write_all(&opening(client).to_bytes()).expect("the server reads");
-    let told = answer(&mut stream);
-    (stream, told)
+    let reply = answer(&mut stream);
+    (stream, reply)
 }
 
 /// Sends messages and reads acks until the last one.
@@ -196,8 +196,8 @@ fn eight_thousand_openings_of_one_session_cost_two_connections() {
     const OPENINGS: u64 = 8000;
     const TOGETHER: u64 = 500;
     let mut server = Attacked::start(&[]);
-    let (mut holder, told) = open(server.address, stranger(0));
-    assert_eq!(newest(told), None);
+    let (mut holder, reply) = open(server.address, stranger(0));
+    assert_eq!(newest(reply), None);
     holder.write_all(&message(0, b"wait", SizeOrder::Little)).expect("the server reads");
     let mut refused = 0;
     let mut last = None;
@@ -228,7 +228,7 @@ fn eight_thousand_openings_of_one_session_cost_two_connections() {
         last = strangers.pop();
         assert!(last.is_some(), "one waits");
     }
-    server.tell("go");
+    server.ask("go");
     let mut last = last.expect("one waits");
     assert_eq!(newest(answer(&mut last)), Some(0), "the message of the holder was handled");
     assert_eq!(refused, OPENINGS - 1);
@@ -247,13 +247,13 @@ fn openings_with_random_identifiers_evict_no_client() {
     acked(&mut away, 0..300, b"hello");
     drop(away);
     for number in 1..=OPENINGS {
-        let (stream, told) = open(server.address, stranger(number));
-        assert_eq!(newest(told), None);
+        let (stream, reply) = open(server.address, stranger(number));
+        assert_eq!(newest(reply), None);
         drop(stream);
     }
     assert_eq!(server.counts().evicted, 0);
-    let (mut away, told) = open(server.address, *b"sixteen letters?");
-    assert_eq!(newest(told), Some(299));
+    let (mut away, reply) = open(server.address, *b"sixteen letters?");
+    assert_eq!(newest(reply), Some(299));
     acked(&mut away, 0..301, b"hello");
     drop(away);
     // Strangers whose messages are answered evict clients that are not connected.
@@ -264,8 +264,8 @@ fn openings_with_random_identifiers_evict_no_client() {
     until("strangers are evicted", || server.counts().evicted > OPENINGS - 100);
     server.serves_another();
     drop(connected);
-    let (mut connected, told) = open(server.address, *b"sixteen letters!");
-    assert_eq!(newest(told), Some(299), "a connected client is remembered");
+    let (mut connected, reply) = open(server.address, *b"sixteen letters!");
+    assert_eq!(newest(reply), Some(299), "a connected client is remembered");
     acked(&mut connected, 0..400, b"hello");
     drop(connected);
     assert_eq!(server.finish(), 400 + 301 + OPENINGS);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common::certificates::{Files, known};
 use crate::common::over::{Case, Wire, cases};
 use crate::common::{
-    Client, Keep, Running, answer, connect, exactly, for_each_at_once, message, newest, rest,
+    Client, Recorder, Running, answer, connect, exactly, for_each_at_once, message, newest, rest,
     start, start_with, until, untimed, untimed_client, untimed_server,
 };
 use purlin_ack::client::{self, Builder, ConnectError};
@@ -75,15 +75,15 @@ fn session_belongs_to_the_certificate_that_opened_it() {
         let mut wire = Wire::secure(server.address(), files.config(Some(who)));
         let opening = Opening { client: *b"sixteen letters!", epoch, level: Level::Handled };
         wire.write_all(&opening.to_bytes()).expect("the server reads");
-        let told = answer(&mut wire);
-        (wire, told)
+        let reply = answer(&mut wire);
+        (wire, reply)
     };
-    let (mut owner, told) = open("ours-client", 1);
-    assert_eq!(newest(told), None);
+    let (mut owner, reply) = open("ours-client", 1);
+    assert_eq!(newest(reply), None);
     let refused = || {
         for epoch in [0, 1, 2] {
-            let (_, told) = open("ours-other", epoch);
-            assert_eq!(told, Answer::Refused(Status::NOT_ALLOWED));
+            let (_, reply) = open("ours-other", epoch);
+            assert_eq!(reply, Answer::Refused(Status::NOT_ALLOWED));
         }
     };
     refused();
@@ -94,8 +94,8 @@ fn session_belongs_to_the_certificate_that_opened_it() {
     drop(owner);
     server.until("the owner has left", |counts| counts.connections == 0);
     refused();
-    let (owner, told) = open("ours-client", 1);
-    assert_eq!(newest(told), Some(0));
+    let (owner, reply) = open("ours-client", 1);
+    assert_eq!(newest(reply), Some(0));
     drop(owner);
     assert_eq!(server.drain().sessions_refused, 9);
 }
@@ -148,8 +148,8 @@ fn until_failure(client: &mut Client) -> io::Error {
 #[test]
 fn truncated_stream_is_lost_after_acks_of_whole_messages() {
     for case in secured() {
-        let keep = Keep::default();
-        let server = start_with(case.builder(), &keep);
+        let recorder = Recorder::default();
+        let server = start_with(case.builder(), &recorder);
         let mut client = Client::connect(server.address(), case);
         let order = client.order;
         let cut = message(2, b"incomplete", order);
@@ -158,7 +158,7 @@ fn truncated_stream_is_lost_after_acks_of_whole_messages() {
         client.stream.shutdown(Shutdown::Write).expect("it is connected");
         assert_eq!(until_failure(&mut client).kind(), ErrorKind::UnexpectedEof, "{case}");
         assert_eq!(client.verifier.newest(), Some(1), "{case}");
-        assert_eq!(keep.0.ids(), [0, 1]);
+        assert_eq!(recorder.0.ids(), [0, 1]);
         let counts = server.drain();
         assert_eq!((counts.messages, counts.insecure), (2, 0), "{case}");
     }
@@ -185,7 +185,7 @@ fn corrupt_record_closes_the_connection_and_is_counted() {
 // WHY real time: the idle timeout is tested. A longer delay on a slow machine has the same result.
 #[test]
 fn incomplete_handshake_hits_the_idle_timeout() {
-    let limits = Limits { silence: Some(SOON), ..untimed() };
+    let limits = Limits { idle_timeout: Some(SOON), ..untimed() };
     for_each_at_once(secured(), |case| {
         let server = start(case.builder().limits(limits.clone()));
         let mut client =
@@ -214,7 +214,7 @@ fn incomplete_handshake_hits_the_idle_timeout() {
 #[test]
 fn client_not_reading_acks_is_closed_and_counted() {
     let case = Case { strategy: Strategy::RequestReply, tls: true };
-    let limits = Limits { silence: Some(Duration::from_millis(200)), ..untimed() };
+    let limits = Limits { idle_timeout: Some(Duration::from_millis(200)), ..untimed() };
     let builder = Server::builder_on(common::listener_with_little_room()).limits(limits);
     let server = start(builder.strategy(case.strategy).tls(known().server.clone()));
     let segment = message(0, b"", case.strategy.order()).repeat(1000);
@@ -244,9 +244,9 @@ async fn send(client: &client::Client, numbers: std::ops::Range<u32>) {
     }
 }
 
-fn numbers(keep: &Keep) -> BTreeSet<u32> {
+fn numbers(recorder: &Recorder) -> BTreeSet<u32> {
     let number = |payload: Vec<u8>| u32::from_le_bytes(payload.try_into().expect("a number"));
-    keep.0.take().into_iter().map(|(_, payload)| number(payload)).collect()
+    recorder.0.take().into_iter().map(|(_, payload)| number(payload)).collect()
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn client_resumes_over_tls_after_a_hand_over() {
     let tls = files.client().identity(files.path("ours-client.pem"), files.path("ours-client.key"));
     let tls = tls.expect("the files are in order");
     for session in [None, Some(Level::Handled)] {
-        let keep = Keep::default();
-        let make = keep.clone();
+        let recorder = Recorder::default();
+        let make = recorder.clone();
         let handler = move |_| make.clone();
         let first = untimed_server().tls(files.server_for_ours());
         let first = start(first.handler(handler.clone()));
@@ -276,7 +276,7 @@ fn client_resumes_over_tls_after_a_hand_over() {
         runtime.block_on(send(&client, 1000..2000));
         runtime.block_on(client.close()).expect("all are answered");
         drained.join().expect("it drains");
-        assert!(numbers(&keep).into_iter().eq(0..2000), "{session:?}");
+        assert!(numbers(&recorder).into_iter().eq(0..2000), "{session:?}");
         second.drain();
     }
 }

@@ -64,12 +64,12 @@ impl Late {
 }
 
 /// Starts a server that sends to the process, and that process on a separate node.
-fn late(limits: Limits, patience: Duration) -> (Running, Node, Late) {
+fn late(limits: Limits, timeout: Duration) -> (Running, Node, Late) {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let late = Late::start(&node);
     let to = late.process.clone();
     let builder = untimed_server().limits(limits);
-    let server = start(builder.handler(move |_| ToProcess::new(to.clone()).patience(patience)));
+    let server = start(builder.handler(move |_| ToProcess::new(to.clone()).timeout(timeout)));
     (server, node, late)
 }
 
@@ -100,8 +100,8 @@ fn open(to: SocketAddr) -> (TcpStream, Answer) {
     let mut stream = connect(to);
     let opening = Opening { client: [7; 16], epoch: 1, level: Level::Handled };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
-    let told = answer(&mut stream);
-    (stream, told)
+    let reply = answer(&mut stream);
+    (stream, reply)
 }
 
 // WHY real time: the server's timeout for the older connection is tested, and the process does not
@@ -114,13 +114,13 @@ fn block_of_a_killed_connection_is_abandoned_and_its_messages_are_handled_once()
     let one = message(0, b"hello", SizeOrder::Little);
     first.write_all(&one).expect("the server reads");
     until("the process has the block", || late.received() == 1);
-    let (mut second, told) = loop {
-        let (stream, told) = open(server.address());
-        if told != Answer::Refused(Status::BUSY) {
-            break (stream, told);
+    let (mut second, reply) = loop {
+        let (stream, reply) = open(server.address());
+        if reply != Answer::Refused(Status::BUSY) {
+            break (stream, reply);
         }
     };
-    assert_eq!(newest(told), None, "it is not answered");
+    assert_eq!(newest(reply), None, "it is not answered");
     late.open();
     second.write_all(&one).expect("the server reads");
     let ack = Ack::from_bytes(exactly(&mut second).expect("there is an ack"));

@@ -34,14 +34,14 @@ fn second(store: &Path) -> PathBuf {
 
 /// Starts a server. Also returns the node of its writer process.
 fn serving<F>(builder: Builder<F>, store: &Path) -> (common::Running, Node) {
-    let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
+    let strategy: Strategy = env::var(STRATEGY).expect("it is set").parse().expect("a strategy");
     let node = Node::builder().workers(1).build().expect("a node starts");
     let file = File::open(&node, store).expect("it can be written");
     (start(builder.strategy(strategy).handler(move |_| file.clone())), node)
 }
 
 fn store() -> PathBuf {
-    env::var_os(STORE).expect("it is told").into()
+    env::var_os(STORE).expect("it is set").into()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn the_first_program() {
     }
     let (server, _node) = serving(untimed_server(), &store());
     println!("\nlistening on {}", server.address());
-    assert_eq!(programs::told().as_deref(), Some("upgrade"));
+    assert_eq!(programs::next_line().as_deref(), Some("upgrade"));
     let listener = server.hand_over();
     // WHY as standard error: a child's standard stream can be set and read without unsafe code.
     let mut command = programs::command("upgrade::the_second_program");
@@ -73,7 +73,7 @@ fn the_second_program() {
     // name.
     println!("\ntook over {}", server.address());
     // Runs until the parent of the first process has ended.
-    programs::told();
+    programs::next_line();
     println!("second {}", server.drain().messages);
 }
 
@@ -123,7 +123,7 @@ fn hand_over_under_load_refuses_no_client_and_loses_no_message() {
         let address: SocketAddr = server.said("listening on ").parse().expect("an address");
 
         let (stop, visits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let guests: Vec<_> = (1..3_u64)
+        let clients: Vec<_> = (1..3_u64)
             .map(|number| {
                 let (stop, visits) = (Arc::clone(&stop), Arc::clone(&visits));
                 thread::spawn(move || come_and_go(address, strategy, number << 40, &stop, &visits))
@@ -136,7 +136,7 @@ fn hand_over_under_load_refuses_no_client_and_loses_no_message() {
             Strategy::Best => builder.session(Level::Durable),
             _ => builder,
         };
-        let client = Arc::new(runtime.block_on(builder.connect()).expect("somebody listens"));
+        let client = Arc::new(runtime.block_on(builder.connect()).expect("the port is open"));
         let (sender, ends) = (Arc::clone(&client), Arc::clone(&stop));
         let sending = runtime.spawn(async move {
             let mut number = 0_u64;
@@ -152,18 +152,20 @@ fn hand_over_under_load_refuses_no_client_and_loses_no_message() {
 
         let some_more = || {
             let (visit, answered) = (visits.load(Ordering::Relaxed), client.answered());
-            until("guests come and go", || visits.load(Ordering::Relaxed) > visit + 20);
+            until("clients come and go", || visits.load(Ordering::Relaxed) > visit + 20);
             until("the other is answered", || client.answered() > answered.map(|id| id + 500));
         };
         some_more();
-        server.tell("upgrade");
+        server.send_line("upgrade");
         server.said("took over ");
         some_more();
         stop.store(true, Ordering::Relaxed);
         let count = runtime.block_on(sending).expect("it ends");
         runtime.block_on(client.close()).expect("all are answered");
-        let acknowledged: Vec<u64> =
-            guests.into_iter().flat_map(|guest| guest.join().expect("nobody is refused")).collect();
+        let acknowledged: Vec<u64> = clients
+            .into_iter()
+            .flat_map(|client| client.join().expect("no message is refused"))
+            .collect();
         server.finish();
 
         let (before, after) = (stored(&path), stored(&second(&path)));

@@ -108,7 +108,7 @@ pub(crate) struct Load {
 
     /// Give up if the server does not respond for this many seconds [default: 10]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
-    patience: Option<f64>,
+    timeout: Option<f64>,
 
     /// Use TLS 1.3 and trust the CA certificates in this PEM file
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
@@ -152,7 +152,7 @@ impl Load {
                 .map_or(preset.poll_interval, |millis| Duration::from_secs_f64(millis / 1e3)),
             nodelay: self.nodelay.unwrap_or(preset.nodelay),
             level: self.session,
-            patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
+            timeout: self.timeout.map_or(preset.timeout, Duration::from_secs_f64),
             tls: self.tls()?,
         })
     }

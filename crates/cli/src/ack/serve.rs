@@ -96,7 +96,7 @@ pub(crate) struct Serve {
     /// Close a connection that takes longer than this many seconds for a message or to read its
     /// acks [default: 5, with best 60]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
-    silence: Option<f64>,
+    idle_timeout: Option<f64>,
 
     /// Limit unanswered messages per session [default: 65536]
     #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
@@ -217,7 +217,7 @@ impl Serve {
             connections: self.connections.map_or(usual.connections, |count| count as usize),
             per_address: self.per_address.map_or(usual.per_address, |count| count as usize),
             largest: self.largest.unwrap_or(usual.largest),
-            silence: self.silence.map(Duration::from_secs_f64),
+            idle_timeout: self.idle_timeout.map(Duration::from_secs_f64),
             drain: self.drain.map_or(usual.drain, Duration::from_secs_f64),
             window: self.window.unwrap_or(usual.window),
             buffer_bytes: self.buffer_bytes.unwrap_or(usual.buffer_bytes),

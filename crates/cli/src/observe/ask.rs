@@ -192,17 +192,17 @@ impl Observer {
         let request =
             self.agent.get(format!("http://{host}{path}")).query_pairs(query.iter().copied());
         let request = request.header("Authorization", format!("Bearer {token}"));
-        let nobody = |error: ureq::Error| {
+        let unreachable_node = |error: ureq::Error| {
             let why = match error {
                 ureq::Error::Io(error) => error.to_string(),
                 error => error.to_string(),
             };
             Problem::new(format!("no node can be observed at {host}: {why}"))
         };
-        let mut answer = request.call().map_err(nobody)?;
+        let mut answer = request.call().map_err(unreachable_node)?;
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(LONGEST).read_to_string();
-        let body = body.map_err(nobody)?;
+        let body = body.map_err(unreachable_node)?;
         let other = || Problem::new(format!("the server at {host} is not the page of a node"));
         match status {
             200 => serde_json::from_str(&body).map_err(|_| other()),

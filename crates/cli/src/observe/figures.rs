@@ -26,8 +26,8 @@ mod tests {
     #[test]
     fn durations_are_formatted_in_their_two_largest_units() {
         let seconds = [5, 65, 3725, 90_000];
-        let told = seconds.map(|seconds| time(seconds * 1_000_000_000));
-        assert_eq!(told, ["5 s", "1 min 5 s", "1 h 2 min", "1 d 1 h"]);
+        let texts = seconds.map(|seconds| time(seconds * 1_000_000_000));
+        assert_eq!(texts, ["5 s", "1 min 5 s", "1 h 2 min", "1 d 1 h"]);
         assert_eq!(percent(0.123), "12 %");
     }
 }

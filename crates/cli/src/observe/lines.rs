@@ -45,7 +45,7 @@ pub(super) fn head(seen: &Seen) -> [String; 3] {
             "workers {workers}  ready {}  timers {}  hogs {}",
             snapshot.ready,
             snapshot.timers,
-            told(hogs)
+            hogs_line(hogs)
         ),
         format!(
             "memory {resident}, of processes {}  dropped {}  the observer takes {:.1} % of a core, left out {}",
@@ -58,7 +58,7 @@ pub(super) fn head(seen: &Seen) -> [String; 3] {
 }
 
 /// Returns the number of hogs and the first one.
-fn told(hogs: &[super::ask::Hog]) -> String {
+fn hogs_line(hogs: &[super::ask::Hog]) -> String {
     match hogs {
         [] => "0".into(),
         [first, ..] => format!("{} ({})", hogs.len(), harmless(&first.pid, 24)),

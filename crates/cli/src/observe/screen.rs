@@ -142,12 +142,12 @@ fn draw(frame: &mut Frame<'_>, shown: &mut Shown) {
     let lines = |count: usize| Constraint::Length(u16::try_from(count).unwrap_or(u16::MAX));
     let areas = Layout::vertical([lines(3), lines(warnings.len()), Constraint::Min(1), lines(1)]);
     let [top, middle, table, bottom] = areas.areas(frame.area());
-    let mut told: Vec<_> = head(seen).into_iter().map(Line::from).collect();
-    told[0] = match &shown.trouble {
+    let mut heading: Vec<_> = head(seen).into_iter().map(Line::from).collect();
+    heading[0] = match &shown.trouble {
         Some(problem) => Line::from(format!("{problem}; trying again")).red().bold(),
-        None => told[0].clone().bold(),
+        None => heading[0].clone().bold(),
     };
-    frame.render_widget(Paragraph::new(told), top);
+    frame.render_widget(Paragraph::new(heading), top);
     let warnings: Vec<_> =
         warnings.into_iter().map(|found| Line::from(warning(found)).red()).collect();
     frame.render_widget(Paragraph::new(warnings), middle);
@@ -277,9 +277,9 @@ mod tests {
     #[test]
     fn an_error_is_shown_above_the_last_data_and_a_pause_is_indicated() {
         let mut shown = shown(seen("till", 1));
-        shown.take(Err(Problem::new("nobody is there")));
+        shown.take(Err(Problem::new("no node is there")));
         let lines = drawn(&mut shown, 100, 10);
-        assert!(lines[0].starts_with("nobody is there; trying again"), "{lines:#?}");
+        assert!(lines[0].starts_with("no node is there; trying again"), "{lines:#?}");
         assert!(lines[5].contains("till"), "{lines:#?}");
         shown.state.paused = true;
         shown.take(Ok(seen("late", 1)));

@@ -99,7 +99,7 @@ fn send(address: &str, numbers: std::ops::Range<u64>) {
     let node = purlin::Node::builder().workers(1).build().unwrap();
     node.block_on(async move |_: Process<()>| {
         let client = Client::builder(address).session(Level::Handled);
-        let client = client.patience(HANG).connect().await.expect("it listens");
+        let client = client.give_up_after(HANG).connect().await.expect("it listens");
         for number in numbers {
             client.send(number.to_string().as_bytes()).await.expect("there is room");
         }
@@ -123,10 +123,10 @@ fn every_message_arrives_once_and_in_order_per_connection() {
     assert_eq!(written, ranges.map(|range| range.collect::<Vec<u64>>()));
     let peak: u64 = sink.ask("peak").parse().unwrap();
     assert!((1..=500).contains(&peak), "the credit is 500, and {peak} were there");
-    let (status, told) = gateway.end("-TERM");
+    let (status, printed) = gateway.end("-TERM");
     assert_eq!(status, Some(0));
-    assert!(told.contains("best: 12000 messages"), "{told}");
-    assert!(told.contains("forwarded: 12000 messages confirmed\n"), "{told}");
+    assert!(printed.contains("best: 12000 messages"), "{printed}");
+    assert!(printed.contains("forwarded: 12000 messages confirmed\n"), "{printed}");
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn a_cut_connection_between_the_nodes_loses_nothing_and_duplicates_are_detected(
     let written = &place.written()[&1];
     let first_wrong = (0..).zip(written).find(|(due, found)| due != *found);
     assert_eq!((first_wrong, written.len()), (None, 2000));
-    let (_, told) = gateway.end("-TERM");
-    assert!(told.contains("forwarded: 2000 messages confirmed"), "{told}");
-    assert!(told.contains("sent again"), "{told}");
+    let (_, printed) = gateway.end("-TERM");
+    assert!(printed.contains("forwarded: 2000 messages confirmed"), "{printed}");
+    assert!(printed.contains("sent again"), "{printed}");
 }
 
 /// Returns a message of the classic protocol.
@@ -243,7 +243,7 @@ impl Flood {
         loop {
             if self.rest.is_empty() {
                 self.newest += 1;
-                assert!(self.newest < 100_000, "100 MB were taken, and nobody takes them");
+                assert!(self.newest < 100_000, "100 MB were taken, and none is received");
                 self.rest = message(self.newest, format!("{:01000}", self.newest).as_bytes());
             }
             match self.stream.write(&self.rest) {
@@ -264,7 +264,8 @@ impl Flood {
 /// Returns the peak resident memory of a program in KiB.
 fn resident_peak(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("Linux tells");
+    let line =
+        status.lines().find(|line| line.starts_with("VmHWM")).expect("the kernel reports it");
     line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
 }
 
@@ -332,9 +333,9 @@ fn every_message_acknowledged_as_confirmed_was_written_although_the_beam_was_kil
         }
     }
     assert_eq!(known.len(), 2000);
-    let (status, told) = gateway.end("-TERM");
+    let (status, printed) = gateway.end("-TERM");
     assert_eq!(status, Some(0));
-    assert!(told.contains("forwarded: 2000 messages confirmed"), "{told}");
+    assert!(printed.contains("forwarded: 2000 messages confirmed"), "{printed}");
 }
 
 #[test]
@@ -383,15 +384,15 @@ fn the_guides_process_confirms_what_it_has_printed() {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&[message(7, b"tea"), message(8, b"milk")].concat()).unwrap();
     assert_eq!((sink.line(), sink.line()), ("1 7 tea".to_owned(), "1 8 milk".to_owned()));
-    let (status, told) = gateway.end("-TERM");
-    assert_eq!((status, told.contains("2 messages confirmed")), (Some(0), true), "{told}");
+    let (status, printed) = gateway.end("-TERM");
+    assert_eq!((status, printed.contains("2 messages confirmed")), (Some(0), true), "{printed}");
 }
 
 #[test]
 fn invalid_forwarding_arguments_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let port = free_port();
-    let nobody = format!("127.0.0.1:{port}");
+    let no_epmd = format!("127.0.0.1:{port}");
     let to = ["--forward", "sink@shop@127.0.0.1"];
     for (words, due) in [
         (&["--forward", "sink"][..], "sink@shop@127.0.0.1"),
@@ -400,26 +401,26 @@ fn invalid_forwarding_arguments_are_refused_in_one_line() {
         (&[&to[..], &["--handler", "process"]].concat(), "--handler"),
         (&[&to[..], &["--ack-after", "sent"]].concat(), "confirmed"),
         (&[&to[..], &["--credit", "0"]].concat(), "from 1"),
-        (&[&to[..], &["--cookie", "secret", "--epmd", &nobody]].concat(), &nobody),
+        (&[&to[..], &["--cookie", "secret", "--epmd", &no_epmd]].concat(), &no_epmd),
     ] {
         let mut command = purlin(folder.path());
         let output = command.args(["ack", "serve"]).args(words).output().expect("purlin runs");
-        let told = line(&output, 2);
-        assert!(told.contains(due), "{words:?}: {told}");
+        let printed = line(&output, 2);
+        assert!(printed.contains(due), "{words:?}: {printed}");
     }
 }
 
 #[test]
-fn connections_are_closed_after_the_patience_if_the_process_stays_unavailable() {
+fn connections_are_closed_after_the_give_up_time_if_the_process_stays_unavailable() {
     let place = Place::new();
-    let (gateway, address) = place.gateway(&["--patience", "0.1"]);
+    let (gateway, address) = place.gateway(&["--give-up-after", "0.1"]);
     let mut stream = TcpStream::connect(&address).unwrap();
     stream.write_all(&message(0, b"0")).unwrap();
     let mut nothing = Vec::new();
     // End of file or a reset, but no ack.
     let _ = stream.read_to_end(&mut nothing);
     assert!(nothing.is_empty(), "{nothing:?}");
-    let (status, told) = gateway.end("-TERM");
+    let (status, printed) = gateway.end("-TERM");
     assert_eq!(status, Some(0));
-    assert!(told.contains("1 by the handler"), "{told}");
+    assert!(printed.contains("1 by the handler"), "{printed}");
 }

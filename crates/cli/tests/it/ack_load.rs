@@ -13,19 +13,19 @@ use purlin_ack::wire::SizeOrder;
 
 /// Starts a server that acknowledges everything it reads and closes a connection after `most`
 /// messages. Sends the message count after each read.
-fn server(most: u64, told: Sender<u64>) -> SocketAddr {
+fn server(most: u64, counts: Sender<u64>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for socket in listener.incoming() {
-            let told = told.clone();
-            thread::spawn(move || serve(socket.unwrap(), most, &told));
+            let counts = counts.clone();
+            thread::spawn(move || serve(socket.unwrap(), most, &counts));
         }
     });
     address
 }
 
-fn serve(mut socket: TcpStream, most: u64, told: &Sender<u64>) -> std::io::Result<()> {
+fn serve(mut socket: TcpStream, most: u64, counts: &Sender<u64>) -> std::io::Result<()> {
     let (mut waiting, mut all, mut owed) = (Vec::new(), 0, PendingAcks::default());
     let mut buffer = [0; 4096];
     while all < most {
@@ -38,7 +38,7 @@ fn serve(mut socket: TcpStream, most: u64, told: &Sender<u64>) -> std::io::Resul
         all += block.frames;
         owed.add(block);
         // The test may not receive the counts.
-        let _ = told.send(all);
+        let _ = counts.send(all);
         while let Some(ack) = owed.take() {
             socket.write_all(&ack.to_bytes())?;
         }
@@ -88,11 +88,11 @@ fn a_server_that_closes_ends_the_load_with_partial_results_and_one_line() {
         ["--strategy", "sync-ack", "--rounds", "9", "--messages", "1000", "--json", "x.json"];
     let output = load(folder.path(), &[&words[..], &[&address]].concat());
     assert_eq!(output.status.code(), Some(1));
-    let told = stderr(&output);
-    assert!(told.lines().count() == 1 && told.starts_with("purlin: 127.0.0.1:"), "{told}");
+    let printed = stderr(&output);
+    assert!(printed.lines().count() == 1 && printed.starts_with("purlin: 127.0.0.1:"), "{printed}");
     let found = json(&folder.path().join("x.json"));
     assert_eq!(found["rounds"].as_array().unwrap().len(), 2);
-    assert!(found["failure"].as_str().is_some_and(|line| told.contains(line)));
+    assert!(found["failure"].as_str().is_some_and(|line| printed.contains(line)));
     assert!(String::from_utf8_lossy(&output.stdout).contains("median of 2 rounds"));
 }
 
@@ -118,10 +118,10 @@ fn invalid_load_arguments_are_refused_in_one_line() {
         (&["--fast"], "--fast"),
     ] {
         let output = load(folder.path(), words);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
-        assert!(told.contains(due), "{words:?}: {told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {printed}");
+        assert!(printed.lines().count() == 1 && printed.starts_with("purlin: "), "{printed}");
+        assert!(printed.contains(due), "{words:?}: {printed}");
     }
 }
 
@@ -130,13 +130,13 @@ fn invalid_load_arguments_are_refused_in_one_line() {
 fn an_interrupted_load_prints_its_results() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["-INT", "-TERM"] {
-        let (tell, told) = channel();
-        let address = server(u64::MAX, tell).to_string();
+        let (tx, rx) = channel();
+        let address = server(u64::MAX, tx).to_string();
         let mut command = purlin(folder.path());
         command.args(["ack", "load", "--strategy", "sync-ack", "--messages", "1000", &address]);
         command.args(["--rounds", "1000000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().expect("purlin runs");
-        while told.recv().expect("the load goes on") < 5000 {}
+        while rx.recv().expect("the load goes on") < 5000 {}
         let id = child.id().to_string();
         let killed = std::process::Command::new("kill").args([signal, &id]).status();
         assert!(killed.expect("kill runs").success());

@@ -40,11 +40,11 @@ fn all_six_servers_serve_and_print_their_counters_at_the_end() {
         let output = load(folder.path(), strategy, &format!("127.0.66.6:{port}"), &[]);
         assert_eq!(output.status.code(), Some(0), "{strategy}: {}", stderr(&output));
     }
-    let (status, told) = serving.end("-TERM");
+    let (status, printed) = serving.end("-TERM");
     assert_eq!(status, Some(0));
-    assert_eq!(told.lines().count(), 6, "{told}");
-    assert!(told.lines().all(|line| line.contains(": 1000 messages in ")), "{told}");
-    assert!(told.lines().all(|line| line.ends_with(" on 1 connections")), "{told}");
+    assert_eq!(printed.lines().count(), 6, "{printed}");
+    assert!(printed.lines().all(|line| line.contains(": 1000 messages in ")), "{printed}");
+    assert!(printed.lines().all(|line| line.ends_with(" on 1 connections")), "{printed}");
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn messages_are_passed_to_a_process() {
     let (_, address) = serving.listens();
     let output = load(folder.path(), "best", &address, &["--connections", "3"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let (status, told) = serving.end("-TERM");
+    let (status, printed) = serving.end("-TERM");
     assert_eq!(status, Some(0));
-    assert!(told.starts_with("best: 3000 messages in "), "{told}");
+    assert!(printed.starts_with("best: 3000 messages in "), "{printed}");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn an_oversized_message_closes_its_connection_and_is_counted() {
     assert_eq!(load(folder.path(), "sync-ack", &address, &["--size", "99"]).status.code(), Some(0));
     let output = load(folder.path(), "sync-ack", &address, &["--size", "100"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let told = serving.end("-TERM").1;
-    assert!(told.contains("1 connections closed for a message over the limit"), "{told}");
+    let printed = serving.end("-TERM").1;
+    assert!(printed.contains("1 connections closed for a message over the limit"), "{printed}");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn closed_connections_are_logged_on_standard_error_unless_the_log_is_off() {
             let output = load(folder.path(), "best", address, &["--size", "100"]);
             assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         }
-        let (_, told) = serving.end("-TERM");
+        let (_, printed) = serving.end("-TERM");
         let logged = std::fs::read_to_string(errors).unwrap();
         assert_eq!(!logged.is_empty(), is_logged, "{logged}");
         if is_logged {
@@ -137,7 +137,7 @@ fn closed_connections_are_logged_on_standard_error_unless_the_log_is_off() {
             assert!(first.contains("WARN") && first.contains("peer=127.0.0.1:"), "{logged}");
             assert!(first.contains("suppressed=0") && first.contains("100 bytes"), "{logged}");
         }
-        assert!(told.contains("connections closed for a message over the limit"), "{told}");
+        assert!(printed.contains("connections closed for a message over the limit"), "{printed}");
     }
 }
 
@@ -156,7 +156,7 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
         (&["--handler", "file", "no/such/place"], "no/such/place"),
         (&["--connections", "0"], "from 1"),
         (&["--largest", "-1"], "--largest"),
-        (&["--silence", "0"], "above 0"),
+        (&["--idle-timeout", "0"], "above 0"),
         (&["--buffer-bytes", "-1"], "--buffer-bytes"),
         (&["--session-bytes", "many"], "--session-bytes"),
         (&["--log", "loud"], "--log"),
@@ -165,9 +165,9 @@ fn invalid_serve_arguments_are_refused_in_one_line() {
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
         let output = output.expect("purlin runs");
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
-        assert!(told.contains(due), "{words:?}: {told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {printed}");
+        assert!(printed.lines().count() == 1 && printed.starts_with("purlin: "), "{printed}");
+        assert!(printed.contains(due), "{words:?}: {printed}");
     }
 }

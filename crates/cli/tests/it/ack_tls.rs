@@ -57,10 +57,10 @@ fn messages_are_accepted_from_clients_with_a_certificate() {
         let refused = stranger.connect().await.unwrap_err();
         assert_eq!(refused.to_string(), "received fatal alert: CertificateRequired");
     });
-    let (status, told) = serving.end("-TERM");
+    let (status, printed) = serving.end("-TERM");
     assert_eq!(status, Some(0));
-    assert!(told.starts_with("best: 100 messages in "), "{told}");
-    assert!(told.ends_with(" on 2 connections, 1 for bad TLS\n"), "{told}");
+    assert!(printed.starts_with("best: 100 messages in "), "{printed}");
+    assert!(printed.ends_with(" on 2 connections, 1 for bad TLS\n"), "{printed}");
 }
 
 #[test]
@@ -75,17 +75,17 @@ fn all_six_strategies_work_over_tls_with_a_certificate_and_a_given_server_name()
         let words = [&address, "--strategy", strategy.name(), "--json", "x.json"];
         let name = ["--tls-name", "127.0.0.1"];
         let output = load(folder.path(), &[&words[..], &KNOWN, &name].concat());
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{strategy}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{strategy}: {printed}");
         assert!(String::from_utf8_lossy(&output.stdout).contains(", over TLS"));
         let found = json(&folder.path().join("x.json"));
         assert_eq!((&found["plan"]["tls"], &found["messages"]), (&true.into(), &1000.into()));
-        let told = line(&load(folder.path(), &[&words[..], &KNOWN].concat()), 2);
-        assert!(told.contains("invalid peer certificate: "), "{told}");
+        let printed = line(&load(folder.path(), &[&words[..], &KNOWN].concat()), 2);
+        assert!(printed.contains("invalid peer certificate: "), "{printed}");
     }
-    let (status, told) = serving.end("-TERM");
+    let (status, printed) = serving.end("-TERM");
     assert_eq!(status, Some(0));
-    assert_eq!(told.lines().filter(|line| line.contains(": 1000 messages in ")).count(), 6);
+    assert_eq!(printed.lines().filter(|line| line.contains(": 1000 messages in ")).count(), 6);
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn a_tls_mismatch_ends_the_load_with_one_line() {
         (&["--tls-ca", "ca.pem"], "received fatal alert: CertificateRequired"),
     ] {
         let words = [&[&*address, "--strategy", "sync-ack"], words].concat();
-        let told = line(&load(folder.path(), &words), 2);
-        assert!(told.contains(due), "{words:?}: {told}");
+        let printed = line(&load(folder.path(), &words), 2);
+        assert!(printed.contains(due), "{words:?}: {printed}");
     }
-    let told = serving.end("-TERM").1;
-    assert!(told.starts_with("sync-ack: 0 messages in 0 acks"), "{told}");
+    let printed = serving.end("-TERM").1;
+    assert!(printed.starts_with("sync-ack: 0 messages in 0 acks"), "{printed}");
 
     let plain = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = plain.local_addr().unwrap().to_string();
@@ -128,8 +128,8 @@ fn a_tls_mismatch_ends_the_load_with_one_line() {
         // Until the client has read it and closed the connection.
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let told = line(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]), 2);
-    assert!(told.contains("the server does not speak TLS"), "{told}");
+    let printed = line(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]), 2);
+    assert!(printed.contains("the server does not speak TLS"), "{printed}");
     answering.join().unwrap();
 }
 
@@ -150,7 +150,7 @@ fn unusable_tls_files_are_refused_in_one_line() {
         ),
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
-        let told = line(&output.expect("purlin runs"), 2);
-        assert!(told.contains(due), "{words:?}: {told}");
+        let printed = line(&output.expect("purlin runs"), 2);
+        assert!(printed.contains(due), "{words:?}: {printed}");
     }
 }

@@ -109,7 +109,7 @@ fn the_default_is_the_newest_run_and_without_a_run_there_is_one_line() {
 fn unanswerable_queries_are_refused_in_one_line() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     for (words, reason) in [
-        (&["--rate", "1", "run"][..], "does not tell what a message costs"),
+        (&["--rate", "1", "run"][..], "does not show what a message costs"),
         (&["run"][..], "--rate"),
         (&["--rate", "-1", "run"][..], "number from 0"),
         (&["--rate", "1", "--hops", "0", "run"][..], "--hops"),
@@ -118,8 +118,8 @@ fn unanswerable_queries_are_refused_in_one_line() {
         (&["--rate", "1", "nowhere"][..], "cannot read nowhere"),
     ] {
         let output = advise(&bench.path(""), words);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(reason) && told.lines().count() == 1, "{told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(reason) && printed.lines().count() == 1, "{printed}");
     }
 }

@@ -204,8 +204,8 @@ fn a_node_on_another_host_is_found_by_that_hosts_epmd() {
     assert!(said[0].starts_with(&format!("no epmd at {place}: ")), "{said:?}");
     let call = ["call", "ours@127.0.0.2", "purlin", "echo", "[hello]"];
     assert_eq!(stdout(&run(folder.path(), &port, &call)), "hello\n");
-    let told = run(folder.path(), &free_port(), &[&call[..], &["--epmd", &place]].concat());
-    assert_eq!(stdout(&told), "hello\n");
+    let output = run(folder.path(), &free_port(), &[&call[..], &["--epmd", &place]].concat());
+    assert_eq!(stdout(&output), "hello\n");
     let elsewhere = ["call", "ours@127.0.0.1", "purlin", "echo", "[hello]"];
     let elsewhere = run(folder.path(), &port, &elsewhere);
     assert!(line(&elsewhere, 2).contains("no epmd at 127.0.0.1:"), "{elsewhere:?}");

@@ -36,11 +36,11 @@ fn a_node_with_a_certificate_accepts_only_callers_with_one() {
         (&[&theirs[..], &["--tls-ca", "other.pem"]].concat(), "UnknownIssuer", "UnknownCA"),
         (&[], "it speaks TLS, which this node does not", "the caller does not speak TLS"),
     ] {
-        let told = line(&call(words), 2);
-        assert!(told.starts_with("purlin: no connection to ours@127.0.0.1: "), "{told}");
-        assert!(told.contains(why), "{told}");
+        let printed = line(&call(words), 2);
+        assert!(printed.starts_with("purlin: no connection to ours@127.0.0.1: "), "{printed}");
+        assert!(printed.contains(why), "{printed}");
         // The node logs after it has closed the connection, which may be after the caller has exited.
-        until(&format!("the node tells {due}"), || {
+        until(&format!("the node reports {due}"), || {
             logged(folder.path()).last().is_some_and(|last| last.contains(due))
         });
     }
@@ -67,9 +67,9 @@ fn invalid_tls_arguments_are_refused_in_one_line() {
                 "theirs.key is not that of",
             ),
         ] {
-            let told =
+            let printed =
                 line(&run(folder.path(), &port, &[command, &["--cookie", "x"], words].concat()), 2);
-            assert!(told.contains(due), "{words:?}: {told}");
+            assert!(printed.contains(due), "{words:?}: {printed}");
         }
     }
 }

@@ -199,8 +199,8 @@ fn two_contenders_of_one_run_are_compared_by_label() {
         (&["run"][..], "NEW"),
     ] {
         let output = compare(&folder, words);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(reason) && told.lines().count() == 1, "{told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(reason) && printed.lines().count() == 1, "{printed}");
     }
 }

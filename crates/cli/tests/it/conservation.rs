@@ -18,10 +18,15 @@ fn beside_an_honest_one(fault: &str) {
             assert_eq!(sample["contender"], "thief");
             assert!(sample["reason"].as_str().unwrap().contains(" is "), "{sample}");
         }
-        let told = |line: &&String| {
+        let is_warning = |line: &&String| {
             line.starts_with(&format!("warning: {experiment} ")) && line.contains("invalid")
         };
-        assert_eq!(bench.lines_about("thief").iter().filter(told).count(), 1, "{}", bench.stderr());
+        assert_eq!(
+            bench.lines_about("thief").iter().filter(is_warning).count(),
+            1,
+            "{}",
+            bench.stderr()
+        );
     }
     let stored = bench.samples();
     assert!(

@@ -34,7 +34,7 @@ fn stderr(output: &Output) -> String {
 }
 
 /// Returns the output of a successful command.
-fn told(folder: &Path, words: &[&str]) -> String {
+fn output_of(folder: &Path, words: &[&str]) -> String {
     let output = lab(folder, words);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{words:?}");
     stdout(&output)
@@ -57,18 +57,18 @@ fn every_command_in_the_document_on_otps_text_works_as_described() {
     let mut count = 0;
     for command in commands.map(|line| line.split(" #").next().unwrap_or_default().trim()) {
         let (words, to) = command.split_once('>').unwrap_or((command, ""));
-        let printed = told(folder.path(), &words.split_whitespace().collect::<Vec<_>>());
+        let printed = output_of(folder.path(), &words.split_whitespace().collect::<Vec<_>>());
         if !to.is_empty() {
             std::fs::write(folder.path().join(to.trim()), printed).unwrap();
         }
         count += 1;
     }
     assert!(count >= 6, "{count} commands");
-    let otp = told(folder.path(), &["export", "results.json", "--format", "otp"]);
+    let otp = output_of(folder.path(), &["export", "results.json", "--format", "otp"]);
     assert!(page.contains(otp.lines().take(6).collect::<Vec<_>>().join("\n").as_str()), "{otp}");
-    let csv = told(folder.path(), &["export", "results.json", "--format", "csv"]);
+    let csv = output_of(folder.path(), &["export", "results.json", "--format", "csv"]);
     assert!(page.contains(csv.lines().take(3).collect::<Vec<_>>().join("\n").as_str()), "{csv}");
-    let markdown = told(folder.path(), &["export", "results.json", "--format", "markdown"]);
+    let markdown = output_of(folder.path(), &["export", "results.json", "--format", "markdown"]);
     for row in markdown.lines().filter(|line| line.starts_with('|')) {
         assert!(page.contains(row), "{markdown}");
     }
@@ -78,34 +78,37 @@ fn every_command_in_the_document_on_otps_text_works_as_described() {
 fn a_page_of_a_run_and_otps_text_shows_both_in_the_same_experiment() {
     let folder = example();
     let words = ["report", "results.json", "parallel_messages.txt", "--html", "both.html"];
-    assert_eq!(told(folder.path(), &words), "both.html\n");
+    assert_eq!(output_of(folder.path(), &words), "both.html\n");
     let data = drawn(&folder.path().join("both.html"));
     assert_eq!(data[0]["profile"], "quick");
     assert_eq!(data[1]["tool"]["name"], "parallel_messages_SUITE");
     assert_eq!(data[1]["results"][0]["experiment"], "signals");
     assert_eq!(data[1]["results"].as_array().unwrap().len(), 18);
     // For a single file the page is written next to it.
-    assert_eq!(told(folder.path(), &["report", "parallel_messages.txt"]), "report.html\n");
+    assert_eq!(output_of(folder.path(), &["report", "parallel_messages.txt"]), "report.html\n");
 }
 
 #[test]
 fn otps_text_survives_a_round_trip_through_json_byte_for_byte() {
     let folder = example();
-    told(folder.path(), &["export", "parallel_messages.txt", "-o", "otp.json"]);
+    output_of(folder.path(), &["export", "parallel_messages.txt", "-o", "otp.json"]);
     assert_eq!(read(&folder.path().join("otp.json"))["contenders"][0]["label"], "25");
-    let text = told(folder.path(), &["export", "otp.json", "--format", "otp"]);
+    let text = output_of(folder.path(), &["export", "otp.json", "--format", "otp"]);
     let original = std::fs::read_to_string(folder.path().join("parallel_messages.txt")).unwrap();
     let (_, records) = original.split_once("#BENCHMARK STARTED$\n").unwrap();
     assert_eq!(text.trim_end(), format!("#BENCHMARK STARTED$\n{records}").trim_end());
-    assert_eq!(told(folder.path(), &["export", "parallel_messages.txt", "--format", "otp"]), text);
+    assert_eq!(
+        output_of(folder.path(), &["export", "parallel_messages.txt", "--format", "otp"]),
+        text
+    );
 }
 
 #[test]
 fn exported_json_is_the_stored_file_byte_for_byte() {
     let bench = Bench::of("ping-pong", &[contender("one", "")]);
     let stored = std::fs::read_to_string(bench.path("run/results.json")).unwrap();
-    assert_eq!(told(&bench.path(""), &["export", "run"]), stored);
-    assert_eq!(told(&bench.path(""), &["export", "run/results.json", "-o", "out.json"]), "");
+    assert_eq!(output_of(&bench.path(""), &["export", "run"]), stored);
+    assert_eq!(output_of(&bench.path(""), &["export", "run/results.json", "-o", "out.json"]), "");
     assert_eq!(std::fs::read_to_string(bench.path("out.json")).unwrap(), stored);
 }
 
@@ -117,7 +120,7 @@ fn csv_has_a_row_for_every_sample_of_a_run() {
         result["contender"] = "one, \"two\"".into();
     }
     std::fs::write(bench.path("awkward.json"), results.to_string()).unwrap();
-    let csv = told(&bench.path(""), &["export", "awkward.json", "--format", "csv"]);
+    let csv = output_of(&bench.path(""), &["export", "awkward.json", "--format", "csv"]);
     let samples = |result: &Value| result["samples"].as_array().unwrap().len();
     let due: usize = support::list(&results, "results").iter().map(samples).sum();
     assert_eq!(csv.lines().count(), 1 + due);
@@ -134,7 +137,7 @@ fn csv_has_a_row_for_every_sample_of_a_run() {
 fn markdown_has_primary_metrics_with_intervals_and_ratios() {
     let bench =
         Bench::of("ping-pong,fan-in", &[contender("one", ""), contender("two", "--cost 2")]);
-    let text = told(&bench.path(""), &["export", "run", "--format", "markdown"]);
+    let text = output_of(&bench.path(""), &["export", "run", "--format", "markdown"]);
     assert!(text.contains("| times worse than one |"), "{text}");
     let row = |start: &str| {
         text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"))
@@ -152,7 +155,7 @@ fn markdown_marks_a_ratio_that_may_be_one_as_indistinguishable() {
         _ => contender(name, ""),
     });
     let bench = Bench::of("ping-pong", &contenders);
-    let markdown = |name| told(&bench.path(""), &["export", name, "--format", "markdown"]);
+    let markdown = |name| output_of(&bench.path(""), &["export", name, "--format", "markdown"]);
     let text = markdown("run");
     assert!(text.contains("| 1.00 (1.00–1.00), indistinguishable |"), "{text}");
     assert!(text.contains("| 2.00 (2.00–2.00) |"), "{text}");
@@ -167,7 +170,8 @@ fn markdown_marks_a_ratio_that_may_be_one_as_indistinguishable() {
 #[test]
 fn markdown_of_otps_text_has_a_table_per_graph() {
     let folder = example();
-    let text = told(folder.path(), &["export", "parallel_messages.txt", "--format", "markdown"]);
+    let text =
+        output_of(folder.path(), &["export", "parallel_messages.txt", "--format", "markdown"]);
     assert_eq!(text.matches("### ").count(), 6, "{text}");
     let row = "| signals | 25 | send throughput, as OTP computes it: off\\_heap at 2 | signals/s | 3.48M | 3.48M–3.48M |";
     assert!(text.contains(row), "{text}");
@@ -177,7 +181,7 @@ fn markdown_of_otps_text_has_a_table_per_graph() {
 fn two_otp_texts_are_compared_metric_by_metric() {
     let folder = example();
     let words = ["compare", "parallel_messages.txt", "parallel_messages.txt"];
-    let text = told(folder.path(), &words);
+    let text = output_of(folder.path(), &words);
     assert!(text.starts_with("old: parallel_messages.txt\n"), "{text}");
     assert!(text.contains("18 indistinguishable") && text.contains("have fewer than"), "{text}");
     assert!(text.contains("not known on which machine"), "{text}");
@@ -238,7 +242,7 @@ fn invalid_exports_are_refused_in_one_line() {
 #[test]
 fn the_help_lists_every_format() {
     let folder = example();
-    let text = told(folder.path(), &["export", "--help"]);
+    let text = output_of(folder.path(), &["export", "--help"]);
     // The help wraps at the width of a terminal.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for word in ["Examples:", "- json: ", "- csv: ", "- markdown: ", "- otp: ", "--output <FILE>"] {

@@ -25,8 +25,8 @@ fn stopped_by(signal: &str, folder: &Path) -> Child {
     let first_done =
         lines.any(|line| line.is_ok_and(|line| line.starts_with("ping-pong: 3 rounds")));
     assert!(first_done, "the first experiment came to its end");
-    let told = go_on(folder).stderr;
-    assert!(String::from_utf8_lossy(&told).contains("still under way"), "{told:?}");
+    let printed = go_on(folder).stderr;
+    assert!(String::from_utf8_lossy(&printed).contains("still under way"), "{printed:?}");
     let sent = Command::new("kill").args([signal, "--", &format!("-{}", run.id())]).status();
     assert!(sent.expect("there is kill").success());
     // Until the end of the output: a full pipe could block the run.
@@ -168,8 +168,8 @@ fn complete_experiments_are_stored_and_marked_as_interrupted() {
     fs::write(folder.path().join("ends"), "INT 50\n").unwrap();
     let output = begin(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.trim_end().ends_with("go on with: purlin lab run --resume run/"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.trim_end().ends_with("go on with: purlin lab run --resume run/"), "{printed}");
     let results = json(&folder.path().join("run/results.json"));
     assert_eq!(results["interrupted"], true);
     let of_kind = |results: &Value, kind: &str| {
@@ -212,16 +212,16 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
     let refused = |words: &[&str]| {
         let output = purlin(folder.path()).args(["lab", "run", "--resume"]).args(words).output();
         let output = output.unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let lines = told.lines().filter(|line| !line.starts_with("warning: "));
-        assert_eq!((output.status.code(), lines.count()), (Some(2), 1), "{told}");
-        told
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = printed.lines().filter(|line| !line.starts_with("warning: "));
+        assert_eq!((output.status.code(), lines.count()), (Some(2), 1), "{printed}");
+        printed
     };
     for other in
         [["-e", "call"], ["-c", "one"], ["--seed", "3"], ["--dir", "x"], ["--profile", "full"]]
     {
-        let told = refused(&["run", other[0], other[1]]);
-        assert!(told.contains("cannot be used with"), "{told}");
+        let printed = refused(&["run", other[0], other[1]]);
+        assert!(printed.contains("cannot be used with"), "{printed}");
     }
     assert!(refused(&["nowhere"]).contains("cannot read nowhere/run.json"));
 
@@ -231,8 +231,8 @@ fn an_incompatible_resumption_is_refused_in_one_line() {
         let kept = fs::read_to_string(file).unwrap();
         assert!(kept.contains(from), "{kept}");
         fs::write(file, kept.replacen(from, to, 1)).unwrap();
-        let told = refused(&["run"]);
-        assert!(told.contains(due), "{told}");
+        let printed = refused(&["run"]);
+        assert!(printed.contains(due), "{printed}");
         fs::write(file, kept).unwrap();
     };
     changed(&plan, "\"cores\": ", "\"cores\": 9", "another machine (cores 9");

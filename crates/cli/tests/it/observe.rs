@@ -130,8 +130,8 @@ fn process_names_cannot_control_the_terminal() {
 #[test]
 fn an_unreachable_node_and_another_server_are_reported_in_one_line() {
     let (_held, gone) = refusing();
-    let told = line(&observe(&[&gone, "--token", "x"]), 2);
-    assert!(told.contains(&format!("no node can be observed at {gone}")), "{told}");
+    let error = line(&observe(&[&gone, "--token", "x"]), 2);
+    assert!(error.contains(&format!("no node can be observed at {gone}")), "{error}");
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = other.local_addr().unwrap().to_string();
     let answering = std::thread::spawn(move || {
@@ -140,14 +140,14 @@ fn an_unreachable_node_and_another_server_are_reported_in_one_line() {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
         stream.write_all(answer.as_bytes()).expect("it reads");
     });
-    let told = line(&observe(&[&host, "--token", "x"]), 2);
-    assert!(told.contains("is not the page of a node"), "{told}");
+    let error = line(&observe(&[&host, "--token", "x"]), 2);
+    assert!(error.contains("is not the page of a node"), "{error}");
     answering.join().expect("it has answered");
     for (place, due) in
         [("nonsense", "is not the address of a page"), ("https://a:1", "does not support TLS")]
     {
-        let told = line(&observe(&[place, "--token", "x"]), 2);
-        assert!(told.contains(due), "{told}");
+        let error = line(&observe(&[place, "--token", "x"]), 2);
+        assert!(error.contains(due), "{error}");
     }
 }
 
@@ -202,6 +202,6 @@ fn the_end_of_the_node_is_shown_on_the_screen() {
     let seen = Seen::start();
     seen.lazy("counter", 9);
     let (node, url) = (seen.node.clone(), seen.url());
-    let told = in_a_terminal(&url, "counter", "trying again", || drop(node.stop_blocking()));
-    assert!(told.contains("no node can be observed"), "{told:?}");
+    let error = in_a_terminal(&url, "counter", "trying again", || drop(node.stop_blocking()));
+    assert!(error.contains("no node can be observed"), "{error:?}");
 }

@@ -68,8 +68,8 @@ fn by_default_contenders_that_cannot_run_are_left_out_with_a_line_each() {
     let lines = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{lines}");
     for id in ["purlin", "beam", "go", "elixir"] {
-        let told = lines.lines().filter(|line| line.starts_with(&format!("{id} is left out:")));
-        assert_eq!(told.count(), 1, "{lines}");
+        let reports = lines.lines().filter(|line| line.starts_with(&format!("{id} is left out:")));
+        assert_eq!(reports.count(), 1, "{lines}");
     }
 }
 

@@ -40,7 +40,8 @@ fn the_memory_of_a_program_is_measured_from_outside_and_not_taken_from_its_answe
     let bench = Bench::of("throughput", &[contender("one", "")]);
     let results = bench.results();
     let memory = list(&results, "results").iter().find(|one| one["metric"] == "resident memory");
-    let megabytes = memory.expect("Linux tells").get("median").and_then(Value::as_f64).unwrap();
+    let megabytes =
+        memory.expect("the kernel reports it").get("median").and_then(Value::as_f64).unwrap();
     // The fake contender reports 5.
     assert!(megabytes > 0.1 && (megabytes - 5.0).abs() > 1e-6, "{megabytes}");
     assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));

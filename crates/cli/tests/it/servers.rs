@@ -23,8 +23,8 @@ fn each_server_experiment_gives_each_contender_one_primary_rate() {
     }
     assert!(list(&results, "void").is_empty() && list(&results, "problems").is_empty());
     let samples = bench.samples();
-    let told = |name: &str| samples.iter().all(|sample| sample["reply"][name].is_u64());
-    assert!(["acknowledged", "sent", "received", "p99_ns"].into_iter().all(told));
+    let has_number = |name: &str| samples.iter().all(|sample| sample["reply"][name].is_u64());
+    assert!(["acknowledged", "sent", "received", "p99_ns"].into_iter().all(has_number));
     let about = |name: &str| list(&results, "contenders").iter().any(|one| one["id"] == name);
     assert!(about("one") && !about("load"), "the client is no contender");
 }

@@ -54,12 +54,12 @@ fn lines(folder: &Path) -> Vec<String> {
 /// Sends payloads in a session and waits until all are answered. Returns those that were refused.
 fn trade(address: &str, payloads: &[&str]) -> Vec<u64> {
     let node = Node::builder().workers(1).build().expect("a node starts");
-    let (tell, refused) = std::sync::mpsc::channel();
+    let (tx, refused) = std::sync::mpsc::channel();
     let address = address.to_owned();
     let payloads: Vec<_> = payloads.iter().map(|payload| payload.as_bytes().to_owned()).collect();
     node.block_on(async move |_: Process<()>| {
         let client = Client::builder(address).session(Level::Handled);
-        let client = client.on_refused(move |refused| tell.send(refused.id).expect("it is read"));
+        let client = client.on_refused(move |refused| tx.send(refused.id).expect("it is read"));
         let client = client.connect().await.expect("it listens");
         for payload in payloads {
             client.send(&payload).await.expect("it goes on");
@@ -72,8 +72,8 @@ fn trade(address: &str, payloads: &[&str]) -> Vec<u64> {
 
 /// Sends trades of one symbol until the program has gone. Returns those that were acknowledged.
 async fn trade_until_the_end(address: String, client: usize) -> Vec<String> {
-    // WHY no patience: the program does not come back.
-    let trades = Client::builder(address).patience(Duration::ZERO).connect().await;
+    // WHY no retries: the program does not come back.
+    let trades = Client::builder(address).give_up_after(Duration::ZERO).connect().await;
     let trades = trades.expect("it listens");
     let mut sent = HashMap::new();
     for price in 1_u32.. {
@@ -95,20 +95,20 @@ fn every_acknowledged_trade_is_in_the_journal_after_sigterm_under_load() {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {
-            let (address, (tell, told)) = (address.clone(), std::sync::mpsc::channel());
+            let (address, (tx, rx)) = (address.clone(), std::sync::mpsc::channel());
             node.spawn(async move |_: Process<()>| {
-                tell.send(trade_until_the_end(address, client).await).expect("the test waits");
+                tx.send(trade_until_the_end(address, client).await).expect("the test waits");
             });
-            told
+            rx
         })
         .collect();
     until("the load runs", || lines(folder.path()).len() >= WARM);
-    let (status, told) = ticker.end("-TERM");
+    let (status, printed) = ticker.end("-TERM");
     let acknowledged: Vec<String> =
-        clients.into_iter().flat_map(|told| told.recv().expect("a client ends")).collect();
+        clients.into_iter().flat_map(|client| client.recv().expect("a client ends")).collect();
 
     // The application has 10 s; after that it exits with another status.
-    assert_eq!((status, &*told), (Some(0), "stopping\nstopped\n"));
+    assert_eq!((status, &*printed), (Some(0), "stopping\nstopped\n"));
     let lines = lines(folder.path());
     let written: HashSet<&String> = lines.iter().collect();
     assert_eq!(written.len(), lines.len(), "no trade was written twice");

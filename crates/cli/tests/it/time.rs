@@ -81,9 +81,12 @@ fn a_failing_command_ends_the_runs_with_its_last_output_and_earlier_times_are_ke
         "[ -e a ] && [ -e b ] && { echo no more >&2; exit 3; }; [ -e a ] && touch b; touch a";
     let output = time(folder.path(), &["-n", "9", "--json", "x.json", "--", "sh", "-c", script]);
     assert_eq!(output.status.code(), Some(2));
-    let told = stderr(&output);
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains("exit status: 3") && told.contains("it said last: no more"), "{told}");
+    let printed = stderr(&output);
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    assert!(
+        printed.contains("exit status: 3") && printed.contains("it said last: no more"),
+        "{printed}"
+    );
     assert_eq!(stored(&folder.path().join("x.json")).1.len(), 2);
     assert!(stdout(&output).contains("of 2 runs"), "{}", stdout(&output));
 }
@@ -112,9 +115,9 @@ fn invalid_timings_are_refused_in_one_line() {
         (&["--json", "no/such/place.json", "--", "true"][..], "cannot write no/such/place.json"),
     ] {
         let output = time(folder.path(), words);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(reason) && told.lines().count() == 1, "{told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(reason) && printed.lines().count() == 1, "{printed}");
     }
 }
 

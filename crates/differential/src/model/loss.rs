@@ -38,8 +38,8 @@ pub(super) fn look_up(mut state: State, from: Who, name: Name, signal: Signal) -
         }
         // D2: the name is not registered.
         (None, Signal::Monitor(slot, watched)) => {
-            let nobody = state.crossing.end_of_name(name);
-            state.put(nobody, from, Signal::Down(slot, watched, Reason::NoProcess));
+            let ended = state.crossing.end_of_name(name);
+            state.put(ended, from, Signal::Down(slot, watched, Reason::NoProcess));
         }
         (None, _) => {}
     }

@@ -39,9 +39,9 @@ pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
         let forest = Arc::clone(&forest);
         move |me| parent(me, forest, top)
     });
-    let orders = tree.orders.iter().flat_map(|order| [Errand::Give(*order), Errand::Look]);
-    for errand in orders.chain([Errand::Stop]) {
-        parent.send(errand);
+    let orders = tree.orders.iter().flat_map(|order| [Command::Give(*order), Command::Log]);
+    for command in orders.chain([Command::Stop]) {
+        parent.send(command);
         simulation.advance(Duration::ZERO);
     }
     drop(simulation);
@@ -167,11 +167,11 @@ fn name(id: Id) -> String {
 
 /// Message type of the parent.
 #[derive(purlin::Message)]
-enum Errand {
+enum Command {
     /// Execute an order.
     Give(Order),
     /// Log the answer to the order and the children of the tree.
-    Look,
+    Log,
     /// Stop the tree and log how it ended.
     Stop,
     /// The top supervisor has ended.
@@ -179,32 +179,32 @@ enum Errand {
     Over(Exit),
 }
 
-async fn parent(mut me: Process<Errand>, forest: Arc<Forest>, top: SupervisorSpec) {
+async fn parent(mut me: Process<Command>, forest: Arc<Forest>, top: SupervisorSpec) {
     me.trap_exit(true);
     let top = top.start_link(&me).await.ok();
-    let (mut answer, mut over) = (Answer::Nobody, top.is_none());
+    let (mut answer, mut over) = (Answer::NoProcess, top.is_none());
     loop {
         // After the top supervisor has ended, orders and looks are ignored.
         let alive = || top.as_ref().filter(|top| top.pid().is_alive());
         receive!(me, {
-            Errand::Give(order) => {
+            Command::Give(order) => {
                 if let Some(top) = alive() {
                     answer = carry_out(order, top, &forest).await;
                 }
             }
-            Errand::Look if !over => {
+            Command::Log if !over => {
                 forest.see(Event::Answered(answer));
                 match alive() {
                     Some(top) => show(top.clone(), &forest).await,
                     None => over = true,
                 }
             }
-            Errand::Look => {}
-            Errand::Stop => {
+            Command::Log => {}
+            Command::Stop => {
                 if let Some(top) = alive() {
                     top.pid().exit(ExitReason::Shutdown);
                 }
-                let exit = receive!(me, { Errand::Over(exit) => exit });
+                let exit = receive!(me, { Command::Over(exit) => exit });
                 return forest.see(Event::Over(reason(&exit.reason)));
             }
         });
@@ -223,57 +223,57 @@ async fn carry_out(order: Order, top: &SupervisorRef, forest: &Arc<Forest>) -> A
             Answer::Done
         }
         Order::End(id, why) => {
-            let Some(pid) = worker(id) else { return Answer::Nobody };
+            let Some(pid) = worker(id) else { return Answer::NoProcess };
             pid.send(Mail::Cast(why));
             Answer::Done
         }
         Order::Kill(id) => {
-            let Some(pid) = worker(id) else { return Answer::Nobody };
+            let Some(pid) = worker(id) else { return Answer::NoProcess };
             pid.exit(ExitReason::Kill);
             Answer::Done
         }
         Order::Terminate(of, id) => {
-            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let Some(of) = supervisor(of) else { return Answer::NoProcess };
             match of.terminate_child(&id.to_string()).await {
                 Ok(()) => Answer::Done,
                 Err(TerminateError::NotFound) => Answer::NotFound,
-                Err(_) => Answer::Nobody,
+                Err(_) => Answer::NoProcess,
             }
         }
         Order::Restart(of, id) => {
-            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let Some(of) = supervisor(of) else { return Answer::NoProcess };
             match of.restart_child(&id.to_string()).await {
                 Ok(_) => Answer::Done,
                 Err(RestartError::NotFound) => Answer::NotFound,
                 Err(RestartError::Running) => Answer::Running,
                 Err(RestartError::Restarting) => Answer::Restarting,
                 Err(RestartError::Failed(_)) => Answer::Failed,
-                Err(_) => Answer::Nobody,
+                Err(_) => Answer::NoProcess,
             }
         }
         Order::Delete(of, id) => {
-            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let Some(of) = supervisor(of) else { return Answer::NoProcess };
             match of.delete_child(&id.to_string()).await {
                 Ok(()) => Answer::Done,
                 Err(DeleteError::NotFound) => Answer::NotFound,
                 Err(DeleteError::Running) => Answer::Running,
                 Err(DeleteError::Restarting) => Answer::Restarting,
-                Err(_) => Answer::Nobody,
+                Err(_) => Answer::NoProcess,
             }
         }
         Order::Start(of, id, restart) => {
-            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let Some(of) = supervisor(of) else { return Answer::NoProcess };
             let own = Child { id, restart, brutal: false, significant: false, supervises: None };
             match of.start_child(child(forest, &own)).await {
                 Ok(_) => Answer::Done,
                 Err(StartChildError::AlreadyStarted(_)) => Answer::AlreadyStarted,
                 Err(StartChildError::AlreadyPresent) => Answer::AlreadyPresent,
                 Err(StartChildError::Failed(_)) => Answer::Failed,
-                Err(_) => Answer::Nobody,
+                Err(_) => Answer::NoProcess,
             }
         }
         Order::Stranger(of) => {
-            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let Some(of) = supervisor(of) else { return Answer::NoProcess };
             spawn(async move |_: Process<()>| of.pid().exit(ExitReason::Shutdown));
             Answer::Done
         }

@@ -97,7 +97,7 @@ impl World {
     pub(super) fn pid(&self, who: Who) -> Pid<Msg> {
         match &self.records().pids[usize::from(who)] {
             Some(pid) => pid.clone(),
-            None => unreachable!("a valid program names nobody before the spawn"),
+            None => unreachable!("a valid program names no process before the spawn"),
         }
     }
 
@@ -198,16 +198,16 @@ impl World {
                         Some(name) => Watched::Name(name),
                         None => Watched::Process(self.who(records, *id)),
                     },
-                    Monitored::Name(name) => {
-                        Watched::Name(name.chars().next_back().map_or(NOBODY, |c| c as u8 - b'0'))
-                    }
-                    _ => Watched::Process(NOBODY),
+                    Monitored::Name(name) => Watched::Name(
+                        name.chars().next_back().map_or(NO_PROCESS, |c| c as u8 - b'0'),
+                    ),
+                    _ => Watched::Process(NO_PROCESS),
                 };
-                let slot = records.slots.get(&down.monitor).copied().unwrap_or(NOBODY);
+                let slot = records.slots.get(&down.monitor).copied().unwrap_or(NO_PROCESS);
                 Item::Down(slot, watched, reason(&down.reason))
             }
             Raw::Exit(exit) => {
-                let from = exit.from.map_or(NOBODY, |from| self.who(records, from));
+                let from = exit.from.map_or(NO_PROCESS, |from| self.who(records, from));
                 Item::Exit(from, reason(&exit.reason))
             }
             Raw::Seen(_) | Raw::Whereis(_) => unreachable!("mailboxes hold messages only"),
@@ -218,9 +218,9 @@ impl World {
         let is_it = |pid: &Option<Pid<Msg>>| pid.as_ref().is_some_and(|pid| pid.id() == id);
         let here = records.pids.iter().position(is_it).map(|who| who as Who);
         let there = || self.abroad.as_ref()?.who(id);
-        here.or_else(there).unwrap_or(NOBODY)
+        here.or_else(there).unwrap_or(NO_PROCESS)
     }
 }
 
 /// Number of any process that is not part of the program; no outcome of the model has it.
-const NOBODY: u8 = u8::MAX;
+const NO_PROCESS: u8 = u8::MAX;

@@ -66,8 +66,8 @@ impl Prober {
     }
 
     fn is_answered(&self) -> bool {
-        let (told, answered) = oneshot::channel();
-        self.asker.send(Mail::Ask(told));
+        let (sender, answered) = oneshot::channel();
+        self.asker.send(Mail::Ask(sender));
         answered.blocking_recv().unwrap_or(false)
     }
 }
@@ -76,7 +76,7 @@ async fn ask(mut me: Process<Mail>, cluster: Cluster, other: Pid<Term>) {
     let mut number = 0_i64;
     let own = Term::from(cluster.term_of(me.id()));
     loop {
-        let Mail::Ask(told) = me.receive().await else { continue };
+        let Mail::Ask(sender) = me.receive().await else { continue };
         number += 1;
         let monitor = me.monitor(&other);
         other.send(Term::tuple([Term::atom("rest"), own.clone(), Term::from(number)]));
@@ -93,6 +93,6 @@ async fn ask(mut me: Process<Mail>, cluster: Cluster, other: Pid<Term>) {
         };
         me.demonitor_flush(monitor);
         // The receiver waits for the result without a timeout.
-        let _ = told.send(answered);
+        let _ = sender.send(answered);
     }
 }

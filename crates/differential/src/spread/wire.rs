@@ -44,7 +44,7 @@ impl Wire {
 
     async fn carry(self, near: TcpStream, address: SocketAddr) -> io::Result<()> {
         let far = TcpStream::connect(address).await?;
-        let ((mut near, own), (mut far, other)) = (self.keep(near)?, self.keep(far)?);
+        let ((mut near, own), (mut far, other)) = (self.register(near)?, self.register(far)?);
         let carried = copy_bidirectional(&mut near, &mut far).await;
         // WHY: the kept handle would hold open a connection that one side has closed.
         for end in [own, other] {
@@ -53,8 +53,8 @@ impl Wire {
         carried.map(drop)
     }
 
-    /// Keeps a handle to a socket, so that the wire can break it.
-    fn keep(&self, end: TcpStream) -> io::Result<(TcpStream, Arc<Blocking>)> {
+    /// Stores a handle to a socket, so that the wire can break it.
+    fn register(&self, end: TcpStream) -> io::Result<(TcpStream, Arc<Blocking>)> {
         end.set_nodelay(true)?;
         let end = end.into_std()?;
         let kept = Arc::new(end.try_clone()?);

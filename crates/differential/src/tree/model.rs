@@ -92,7 +92,7 @@ impl World {
             }
             Order::Stranger(of) => top.with(TOP, of, self, &mut |_, _| Answer::Done),
         };
-        done.unwrap_or((Answer::Nobody, None))
+        done.unwrap_or((Answer::NoProcess, None))
     }
 
     fn start(&mut self, child: &Child) -> Result<State, ()> {

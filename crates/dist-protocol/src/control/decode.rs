@@ -3,7 +3,7 @@
 use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
 
 use crate::broken::{InvalidMessage, Malformed};
-use crate::control::{Control, Named, Spawn, To};
+use crate::control::{Control, Named, Spawn, To, operation as op};
 
 /// Flags of `ALTACT_SIG_SEND`.
 pub(super) mod altact {
@@ -72,49 +72,67 @@ struct Fields<'d, 'a> {
 
 fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
     let f = &mut fields;
-    let with_token = matches!(number, 12 | 13 | 16 | 18 | 23 | 25 | 27 | 30 | 32 | 34);
+    let with_token = matches!(
+        number,
+        op::SEND_TT
+            | op::EXIT_TT
+            | op::REG_SEND_TT
+            | op::EXIT2_TT
+            | op::SEND_SENDER_TT
+            | op::PAYLOAD_EXIT_TT
+            | op::PAYLOAD_EXIT2_TT
+            | op::SPAWN_REQUEST_TT
+            | op::SPAWN_REPLY_TT
+            | op::ALIAS_SEND_TT
+    );
     let control = match number {
-        1 => Control::Link { from: f.pid()?, to: f.pid()? },
-        2 | 12 => {
+        op::LINK => Control::Link { from: f.pid()?, to: f.pid()? },
+        op::SEND | op::SEND_TT => {
             f.skip()?;
             Control::Send { to: f.pid()?, token: f.token(with_token)? }
         }
-        3 | 13 | 24 | 25 => {
+        op::EXIT | op::EXIT_TT | op::PAYLOAD_EXIT | op::PAYLOAD_EXIT_TT => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            let reason = if number < 24 { Some(f.any()?) } else { None };
+            let in_tuple = matches!(number, op::EXIT | op::EXIT_TT);
+            let reason = if in_tuple { Some(f.any()?) } else { None };
             Control::Exit { from, to, token, reason }
         }
-        4 => Control::Unlink { from: f.pid()?, to: f.pid()? },
-        6 | 16 => {
+        op::UNLINK => Control::Unlink { from: f.pid()?, to: f.pid()? },
+        op::REG_SEND | op::REG_SEND_TT => {
             let from = f.pid()?;
             f.skip()?;
             Control::RegSend { from, to: f.atom()?, token: f.token(with_token)? }
         }
-        7 => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
-        8 | 18 | 26 | 27 => {
+        op::GROUP_LEADER => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
+        op::EXIT2 | op::EXIT2_TT | op::PAYLOAD_EXIT2 | op::PAYLOAD_EXIT2_TT => {
             let (from, to, token) = (f.pid()?, f.pid()?, f.token(with_token)?);
-            let reason = if number < 24 { Some(f.any()?) } else { None };
+            let in_tuple = matches!(number, op::EXIT2 | op::EXIT2_TT);
+            let reason = if in_tuple { Some(f.any()?) } else { None };
             Control::Exit2 { from, to, token, reason }
         }
-        19 => Control::Monitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
-        20 => Control::Demonitor { from: f.pid()?, to: f.named()?, reference: f.reference()? },
-        21 | 28 => {
+        op::MONITOR_P => {
+            Control::Monitor { from: f.pid()?, to: f.named()?, reference: f.reference()? }
+        }
+        op::DEMONITOR_P => {
+            Control::Demonitor { from: f.pid()?, to: f.named()?, reference: f.reference()? }
+        }
+        op::MONITOR_P_EXIT | op::PAYLOAD_MONITOR_P_EXIT => {
             let (from, to, reference) = (f.named()?, f.pid()?, f.reference()?);
-            let reason = if number == 21 { Some(f.any()?) } else { None };
+            let reason = if number == op::MONITOR_P_EXIT { Some(f.any()?) } else { None };
             Control::Down { from, to, reference, reason }
         }
-        22 | 23 => {
+        op::SEND_SENDER | op::SEND_SENDER_TT => {
             Control::SendSender { from: f.pid()?, to: f.pid()?, token: f.token(with_token)? }
         }
-        29 | 30 => f.spawn(with_token)?,
-        31 | 32 => f.spawned(with_token)?,
-        33 | 34 => {
+        op::SPAWN_REQUEST | op::SPAWN_REQUEST_TT => f.spawn(with_token)?,
+        op::SPAWN_REPLY | op::SPAWN_REPLY_TT => f.spawned(with_token)?,
+        op::ALIAS_SEND | op::ALIAS_SEND_TT => {
             Control::AliasSend { from: f.pid()?, to: f.reference()?, token: f.token(with_token)? }
         }
-        35 => Control::UnlinkId { id: f.id()?, from: f.pid()?, to: f.pid()? },
-        36 => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
+        op::UNLINK_ID => Control::UnlinkId { id: f.id()?, from: f.pid()?, to: f.pid()? },
+        op::UNLINK_ID_ACK => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
         // The only control message that may have additional fields.
-        37 => return f.altact(),
+        op::ALTACT_SIG_SEND => return f.altact(),
         _ => return Err("unknown".into()),
     };
     if fields.left == 0 { Ok(control) } else { Err("too many fields".into()) }
@@ -221,7 +239,7 @@ impl<'a> Fields<'_, 'a> {
             (false, false) => reader.pid()?.map(To::Pid),
             (true, true) => None,
         };
-        let to = to.ok_or("its flags and who gets it do not agree")?;
+        let to = to.ok_or("its flags and its recipient do not agree")?;
         let token = self.token(has(altact::TOKEN))?;
         for _ in 0..self.left {
             self.skip()?;

@@ -3,7 +3,7 @@
 use purlin_term::{Atom, Buffer, EncodeError, Pid, Reference, Term, Writer};
 
 use crate::control::decode::{altact, spawned};
-use crate::control::{Control, Named, Spawn, To};
+use crate::control::{Control, Named, Spawn, To, operation as op};
 
 /// Writes a tuple of a number, fields, and optional fields that are left out if they are `None`.
 macro_rules! tuple {
@@ -31,19 +31,21 @@ impl Control {
             Some(_) => traced,
         };
         match self {
-            Self::Link { from, to } => tuple!(out, 1; from, to;),
-            Self::Unlink { from, to } => tuple!(out, 4; from, to;),
-            Self::UnlinkId { id, from, to } => tuple!(out, 35; id, from, to;),
-            Self::UnlinkIdAck { id, from, to } => tuple!(out, 36; id, from, to;),
-            Self::Send { to, token } => tuple!(out, traced(token, 2, 12); UNUSED, to; token),
+            Self::Link { from, to } => tuple!(out, op::LINK; from, to;),
+            Self::Unlink { from, to } => tuple!(out, op::UNLINK; from, to;),
+            Self::UnlinkId { id, from, to } => tuple!(out, op::UNLINK_ID; id, from, to;),
+            Self::UnlinkIdAck { id, from, to } => tuple!(out, op::UNLINK_ID_ACK; id, from, to;),
+            Self::Send { to, token } => {
+                tuple!(out, traced(token, op::SEND, op::SEND_TT); UNUSED, to; token)
+            }
             Self::SendSender { from, to, token } => {
-                tuple!(out, traced(token, 22, 23); from, to; token)
+                tuple!(out, traced(token, op::SEND_SENDER, op::SEND_SENDER_TT); from, to; token)
             }
             Self::RegSend { from, to, token } => {
-                tuple!(out, traced(token, 6, 16); from, UNUSED, to; token)
+                tuple!(out, traced(token, op::REG_SEND, op::REG_SEND_TT); from, UNUSED, to; token)
             }
             Self::AliasSend { from, to, token } => {
-                tuple!(out, traced(token, 33, 34); from, to; token)
+                tuple!(out, traced(token, op::ALIAS_SEND, op::ALIAS_SEND_TT); from, to; token)
             }
             Self::Altact { priority, exit, from, to, token } => {
                 let kind = match to {
@@ -57,41 +59,50 @@ impl Control {
                     | if token.is_some() { altact::TOKEN } else { 0 };
                 let flags = u64::from(flags);
                 match to {
-                    To::Pid(to) => tuple!(out, 37; flags, from, to; token),
-                    To::Name(to) => tuple!(out, 37; flags, from, to; token),
-                    To::Alias(to) => tuple!(out, 37; flags, from, to; token),
+                    To::Pid(to) => tuple!(out, op::ALTACT_SIG_SEND; flags, from, to; token),
+                    To::Name(to) => tuple!(out, op::ALTACT_SIG_SEND; flags, from, to; token),
+                    To::Alias(to) => tuple!(out, op::ALTACT_SIG_SEND; flags, from, to; token),
                 }
             }
             Self::Exit { from, to, token, reason: None } => {
-                tuple!(out, traced(token, 24, 25); from, to; token)
+                tuple!(out, traced(token, op::PAYLOAD_EXIT, op::PAYLOAD_EXIT_TT); from, to; token)
             }
             // The token precedes the reason, here and below.
             Self::Exit { from, to, token, reason } => {
-                tuple!(out, traced(token, 3, 13); from, to; token, reason)
+                tuple!(out, traced(token, op::EXIT, op::EXIT_TT); from, to; token, reason)
             }
             Self::Exit2 { from, to, token, reason: None } => {
-                tuple!(out, traced(token, 26, 27); from, to; token)
+                tuple!(out, traced(token, op::PAYLOAD_EXIT2, op::PAYLOAD_EXIT2_TT); from, to; token)
             }
             Self::Exit2 { from, to, token, reason } => {
-                tuple!(out, traced(token, 8, 18); from, to; token, reason)
+                tuple!(out, traced(token, op::EXIT2, op::EXIT2_TT); from, to; token, reason)
             }
-            Self::Monitor { from, to, reference } => tuple!(out, 19; from, to, reference;),
-            Self::Demonitor { from, to, reference } => tuple!(out, 20; from, to, reference;),
+            Self::Monitor { from, to, reference } => {
+                tuple!(out, op::MONITOR_P; from, to, reference;)
+            }
+            Self::Demonitor { from, to, reference } => {
+                tuple!(out, op::DEMONITOR_P; from, to, reference;)
+            }
             Self::Down { from, to, reference, reason } => {
-                tuple!(out, if reason.is_some() { 21 } else { 28 }; from, to, reference; reason)
+                let number = match reason {
+                    Some(_) => op::MONITOR_P_EXIT,
+                    None => op::PAYLOAD_MONITOR_P_EXIT,
+                };
+                tuple!(out, number; from, to, reference; reason)
             }
-            Self::GroupLeader { leader, member } => tuple!(out, 7; leader, member;),
+            Self::GroupLeader { leader, member } => tuple!(out, op::GROUP_LEADER; leader, member;),
             Self::Spawn(spawn) => {
                 let Spawn { request, from, group_leader, module, function, arity, options, token } =
                     &**spawn;
                 let called = (module, function, *arity);
-                let number = traced(token, 29, 30);
+                let number = traced(token, op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT);
                 tuple!(out, number; request, from, group_leader, called, options; token)
             }
             Self::Spawned { request, to, linked, monitored, result, token } => {
                 let linked = if *linked { spawned::LINKED } else { 0 };
                 let flags = linked | if *monitored { spawned::MONITORED } else { 0 };
-                let (flags, number) = (flags as u64, traced(token, 31, 32));
+                let (flags, number) =
+                    (flags as u64, traced(token, op::SPAWN_REPLY, op::SPAWN_REPLY_TT));
                 match result {
                     Ok(pid) => tuple!(out, number; request, to, flags, pid; token),
                     Err(reason) => tuple!(out, number; request, to, flags, reason; token),

@@ -28,6 +28,7 @@
 
 mod decode;
 mod encode;
+mod operation;
 
 use purlin_term::{Atom, Pid, Reference, Term};
 

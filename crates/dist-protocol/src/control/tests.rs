@@ -150,7 +150,7 @@ fn term_of(pid: &Pid) -> Term {
 }
 
 /// A tuple of this number and these fields.
-fn said(number: i64, fields: &[Term]) -> Term {
+fn encoded(number: i64, fields: &[Term]) -> Term {
     Term::tuple([Term::Integer(number)].into_iter().chain(fields.iter().cloned()))
 }
 
@@ -179,8 +179,8 @@ fn trace_token_follows_the_recipient_and_precedes_the_exit_reason() {
         ),
         (27, vec![f, t, token], Control::Exit2 { from, to, token: token_of, reason: None }),
     ] {
-        assert_eq!(read(&said(number, &fields)), Ok(control.clone()));
-        assert_eq!(written(&control), Ok(said(number, &fields)));
+        assert_eq!(read(&encoded(number, &fields)), Ok(control.clone()));
+        assert_eq!(written(&control), Ok(encoded(number, &fields)));
     }
 }
 
@@ -190,13 +190,16 @@ fn errors_contain_the_number_of_the_control_message() {
     for (term, line) in [
         (Term::atom("x"), "no control message: not a tuple"),
         (Term::tuple([]), "no control message: no number in front"),
-        (said(1, std::slice::from_ref(&pid)), "control message 1: too few fields"),
-        (said(1, &[pid.clone(), pid.clone(), pid.clone()]), "control message 1: too many fields"),
-        (said(1, &[Term::from(1), pid.clone()]), "control message 1: not a pid"),
-        (said(5, &[]), "control message 5: unknown"),
-        (said(99, &[]), "control message 99: unknown"),
+        (encoded(1, std::slice::from_ref(&pid)), "control message 1: too few fields"),
         (
-            said(35, &[Term::from(0), pid.clone(), pid]),
+            encoded(1, &[pid.clone(), pid.clone(), pid.clone()]),
+            "control message 1: too many fields",
+        ),
+        (encoded(1, &[Term::from(1), pid.clone()]), "control message 1: not a pid"),
+        (encoded(5, &[]), "control message 5: unknown"),
+        (encoded(99, &[]), "control message 99: unknown"),
+        (
+            encoded(35, &[Term::from(0), pid.clone(), pid]),
             "control message 35: not the number of an unlink",
         ),
     ] {
@@ -216,14 +219,14 @@ fn altact_signal_may_have_unknown_flags_and_additional_fields() {
         to: To::Pid(to),
         token: None,
     };
-    assert_eq!(read(&said(37, &more)), Ok(control));
+    assert_eq!(read(&encoded(37, &more)), Ok(control));
     // Both an alias and a name, or neither although the field is a name.
     for flags in [12, 0] {
         let fields = [Term::from(flags), term_of(&from), Term::atom("name")];
-        assert!(read(&said(37, &fields)).is_err());
+        assert!(read(&encoded(37, &fields)).is_err());
     }
     let negative = [Term::from(-1), term_of(&from), term_of(&from)];
-    assert!(read(&said(37, &negative)).is_err());
+    assert!(read(&encoded(37, &negative)).is_err());
 }
 
 #[test]

@@ -23,7 +23,7 @@ const LATEST: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Registration {
     creation: u32,
-    keeper: AbortHandle,
+    task: AbortHandle,
 }
 
 impl Registration {
@@ -34,8 +34,8 @@ impl Registration {
     /// See [`Failed`]: most often epmd is not running, or another node has the name.
     pub async fn new(epmd: Epmd, alive: Alive) -> Result<Self, Failed> {
         let (socket, creation) = register(&epmd, &alive).await?;
-        let keeper = tokio::spawn(keep(epmd, alive, socket)).abort_handle();
-        Ok(Self { creation, keeper })
+        let task = tokio::spawn(hold(epmd, alive, socket)).abort_handle();
+        Ok(Self { creation, task })
     }
 
     /// The creation assigned by epmd, which distinguishes this node from earlier ones of the same
@@ -48,7 +48,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.task.abort();
     }
 }
 
@@ -59,7 +59,7 @@ async fn register(epmd: &Epmd, alive: &Alive) -> Result<(TcpStream, u32), Failed
     Ok((socket, creation))
 }
 
-async fn keep(epmd: Epmd, alive: Alive, mut socket: TcpStream) {
+async fn hold(epmd: Epmd, alive: Alive, mut socket: TcpStream) {
     let name = alive.alive.clone();
     loop {
         // epmd sends nothing more, so this ends with the connection.

@@ -95,7 +95,7 @@ impl Names {
     }
 
     /// Registers a node. Returns its creation, or `None` if the name is taken.
-    fn keep(&mut self, node: Alive) -> Option<u32> {
+    fn register(&mut self, node: Alive) -> Option<u32> {
         if self.known.contains_key(&node.alive) {
             return None;
         }
@@ -166,7 +166,7 @@ async fn request(
 /// Registers a node until it closes the connection, without a timeout.
 async fn register(mut stream: TcpStream, node: Alive, names: Shared) {
     let alive = node.alive.clone();
-    let creation = lock(&names).keep(node);
+    let creation = lock(&names).register(node);
     let mut out = Vec::new();
     write_alive(creation, &mut out);
     if creation.is_none() {
@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn creations_are_distinct_and_never_those_of_old_nodes() {
         let mut names = Names::new(u32::MAX - 1);
-        let first = names.keep(node("a"));
-        assert_eq!((first, names.keep(node("a"))), (Some(u32::MAX), None));
+        let first = names.register(node("a"));
+        assert_eq!((first, names.register(node("a"))), (Some(u32::MAX), None));
         names.known.remove("a");
-        assert_eq!(names.keep(node("a")), Some(FIRST_CREATION));
+        assert_eq!(names.register(node("a")), Some(FIRST_CREATION));
     }
 }

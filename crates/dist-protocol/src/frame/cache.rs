@@ -31,18 +31,18 @@ pub(super) struct ReceiveCache {
 }
 
 impl ReceiveCache {
-    pub(super) fn put(&mut self, place: u16, atom: Atom) {
+    pub(super) fn put(&mut self, slot: u16, atom: Atom) {
         self.atoms.resize(SLOTS, Atom::EMPTY);
         self.there.resize(SLOTS, false);
-        let place = usize::from(place) % SLOTS;
-        self.atoms[place] = atom;
-        self.there[place] = true;
+        let slot = usize::from(slot) % SLOTS;
+        self.atoms[slot] = atom;
+        self.there[slot] = true;
     }
 
     /// Returns an error if the entry is empty.
-    pub(super) fn has(&self, place: u16) -> Result<(), Broken> {
-        let is_there = self.there.get(usize::from(place)).copied().unwrap_or(false);
-        if is_there { Ok(()) } else { Err(Broken::NotCached(place)) }
+    pub(super) fn has(&self, slot: u16) -> Result<(), Broken> {
+        let is_there = self.there.get(usize::from(slot)).copied().unwrap_or(false);
+        if is_there { Ok(()) } else { Err(Broken::NotCached(slot)) }
     }
 
     /// All entries.
@@ -75,7 +75,7 @@ struct Entry {
 /// An entry in a header's list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    pub(super) place: u16,
+    pub(super) slot: u16,
     pub(super) is_new: bool,
 }
 
@@ -94,22 +94,22 @@ impl SendCache {
         // WHY the upper bits: they are better distributed in this hash.
         let at = (hasher.finish() >> 53) as u16;
         self.entries.resize(SLOTS, Entry::default());
-        let place = &mut self.entries[usize::from(at)];
-        let is_there = place.atom.as_ref() == Some(atom);
-        if place.frame == self.frame {
-            return is_there.then_some(place.index);
+        let slot = &mut self.entries[usize::from(at)];
+        let is_there = slot.atom.as_ref() == Some(atom);
+        if slot.frame == self.frame {
+            return is_there.then_some(slot.index);
         }
         if self.listed.len() == MOST_LISTED {
             return None;
         }
         if !is_there {
             self.changes += 1;
-            self.before.push((at, place.atom.replace(atom.clone())));
+            self.before.push((at, slot.atom.replace(atom.clone())));
         }
-        place.frame = self.frame;
-        place.index = self.listed.len() as u8;
-        self.listed.push(Listed { place: at, is_new: !is_there });
-        Some(place.index)
+        slot.frame = self.frame;
+        slot.index = self.listed.len() as u8;
+        self.listed.push(Listed { slot: at, is_new: !is_there });
+        Some(slot.index)
     }
 
     /// Version of the cache: unchanged as long as all entries keep their atoms.
@@ -134,7 +134,7 @@ impl SendCache {
     /// The list in the header of this frame.
     pub(super) fn listed(&self) -> impl ExactSizeIterator<Item = (Listed, &str)> {
         self.listed.iter().map(|listed| {
-            let atom = self.entries[usize::from(listed.place)].atom.as_ref();
+            let atom = self.entries[usize::from(listed.slot)].atom.as_ref();
             (*listed, atom.map_or("", Atom::as_str))
         })
     }
@@ -170,10 +170,10 @@ mod tests {
         cache.begin();
         let given = (0..5000).filter(|n| cache.index(&atom(*n)).is_some()).count();
         assert_eq!(given, MOST_LISTED);
-        let mut places: Vec<_> = cache.listed().map(|(listed, _)| listed.place).collect();
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), MOST_LISTED);
+        let mut slots: Vec<_> = cache.listed().map(|(listed, _)| listed.slot).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        assert_eq!(slots.len(), MOST_LISTED);
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Fragments {
         limits: &Limits,
     ) -> Result<(), Broken> {
         let room = self.open.len() < limits.sequences;
-        let Entry::Vacant(place) = self.open.entry(sequence) else {
+        let Entry::Vacant(entry) = self.open.entry(sequence) else {
             return Err(Broken::Sequence(sequence));
         };
         if !room {
@@ -69,7 +69,7 @@ impl Fragments {
             self.held = held;
             Some(whole)
         };
-        place.insert(Open { next: left - 1, kept });
+        entry.insert(Open { next: left - 1, kept });
         Ok(())
     }
 
@@ -81,10 +81,10 @@ impl Fragments {
         bytes: &[u8],
         limits: &Limits,
     ) -> Result<Option<Whole>, Broken> {
-        let Entry::Occupied(mut place) = self.open.entry(sequence) else {
+        let Entry::Occupied(mut entry) = self.open.entry(sequence) else {
             return Err(Broken::Sequence(sequence));
         };
-        let open = place.get_mut();
+        let open = entry.get_mut();
         if open.next != left {
             return Err(Broken::Sequence(sequence));
         }
@@ -100,7 +100,7 @@ impl Fragments {
                 whole.bytes.extend_from_slice(bytes);
             }
         }
-        let whole = if is_last { place.remove().kept } else { None };
+        let whole = if is_last { entry.remove().kept } else { None };
         self.held -= whole.as_ref().map_or(0, Whole::size);
         Ok(whole)
     }

@@ -77,18 +77,18 @@ fn list(
     let long = bits(count) & LONG != 0;
     for entry in 0..count {
         let segment = u16::from(bits(entry) & !NEW);
-        let place = segment << 8 | u16::from(cursor.u8().ok_or(Broken::Header)?);
+        let slot = segment << 8 | u16::from(cursor.u8().ok_or(Broken::Header)?);
         if bits(entry) & NEW == 0 {
-            cache.has(place)?;
-            listed.push(place);
+            cache.has(slot)?;
+            listed.push(slot);
             continue;
         }
         let length = if long { cursor.u16() } else { cursor.u8().map(u16::from) };
         let text = length.and_then(|length| cursor.bytes(length.into())).ok_or(Broken::Header)?;
         let text = std::str::from_utf8(text).map_err(|_| Broken::Atom)?;
         let atom = Atom::new(text).map_err(|_| Broken::Atom)?;
-        cache.put(place, atom);
-        listed.push(place);
+        cache.put(slot, atom);
+        listed.push(slot);
     }
     Ok(())
 }
@@ -125,11 +125,11 @@ fn write_list(cache: &SendCache, out: &mut Vec<u8>) {
     out.resize(flags + count / 2 + 1, 0);
     let mut put = |entry: usize, bits: u8| out[flags + entry / 2] |= bits << (4 * (entry % 2));
     for (entry, (listed, _)) in cache.listed().enumerate() {
-        put(entry, (listed.place >> 8) as u8 | if listed.is_new { NEW } else { 0 });
+        put(entry, (listed.slot >> 8) as u8 | if listed.is_new { NEW } else { 0 });
     }
     put(count, if long { LONG } else { 0 });
     for (listed, text) in cache.listed() {
-        out.push(listed.place as u8);
+        out.push(listed.slot as u8);
         if listed.is_new {
             // At most 255 characters of four bytes.
             let length = (text.len() as u16).to_be_bytes();

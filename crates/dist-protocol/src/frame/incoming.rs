@@ -55,14 +55,14 @@ impl Incoming {
         if begins > 0 && frame.starts_with(&last.bytes) {
             // The header lists the same atoms as the last one. A new atom in it would be stored in the same entry
             // again.
-            let atoms = AtomTable::of_places(listed, cache.atoms());
+            let atoms = AtomTable::of_slots(listed, cache.atoms());
             let message = Some((Recipient::Same, begins - header));
             let body = &frame[header..];
             return Ok(Some(IncomingFrame::new(body, atoms, false, message, limits.term)));
         }
         last.bytes.clear();
         let (form, body) = header::read(frame, cache, listed)?;
-        let atoms = AtomTable::of_places(listed, cache.atoms());
+        let atoms = AtomTable::of_slots(listed, cache.atoms());
         Ok(Some(match form {
             Form::Tick => return Ok(None),
             Form::PassThrough => {

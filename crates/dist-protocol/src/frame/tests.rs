@@ -23,7 +23,7 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
     let mut rest = &bytes[..];
     let mut signals = Vec::new();
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
-        signals.extend(take(incoming, frame).expect("what was put out"));
+        signals.extend(take(incoming, frame).expect("a signal"));
         rest = &rest[used..];
     }
     assert!(rest.is_empty());
@@ -33,10 +33,10 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
 /// Decodes a frame with its payload.
 fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, String> {
     let text = |invalid: InvalidMessage| invalid.to_string();
-    let Some(said) = incoming.take(frame).map_err(|broken| broken.to_string())? else {
+    let Some(frame) = incoming.take(frame).map_err(|broken| broken.to_string())? else {
         return incoming.take_dropped().map_or(Ok(None), |invalid| Err(text(invalid)));
     };
-    let (control, payload) = said.signal().map_err(text)?;
+    let (control, payload) = frame.signal().map_err(text)?;
     let payload = payload.map(Unread::term).transpose().map_err(text)?;
     Ok(Some(Signal { control, payload }))
 }
@@ -83,11 +83,11 @@ fn atom_is_sent_once_and_then_by_its_cache_entry() {
     let [first, second] = &frames;
     let body = b"\x68\x03\x61\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
     assert_eq!(&first[..7], b"\0\0\0\x2b\x83\x44\x01");
-    let (bits, place) = (first[7], first[8]);
+    let (bits, slot) = (first[7], first[8]);
     assert_eq!(bits & 0xf8, 0x08);
     assert_eq!(first[9..], [b"\x03abc", &body[..]].concat());
     assert_eq!(&second[..7], b"\0\0\0\x27\x83\x44\x01");
-    assert_eq!((second[7], second[8]), (bits & 0x07, place));
+    assert_eq!((second[7], second[8]), (bits & 0x07, slot));
     assert_eq!(&second[9..], body);
 }
 
@@ -226,8 +226,8 @@ fn limits_for_terms_apply_to_values() {
         assert_eq!(outgoing.put(&to(2), Some(&payload)), Ok(Size::Small));
         let mut bytes = Vec::new();
         outgoing.swap(&mut bytes);
-        let said = incoming.take(&bytes[4..]).expect("a frame").expect("a message");
-        let (_, message) = said.message().expect("a message");
+        let received = incoming.take(&bytes[4..]).expect("a frame").expect("a message");
+        let (_, message) = received.message().expect("a message");
         message.value::<Vec<Vec<u8>>>()
     };
     assert_eq!(value(80), Ok(vec![Vec::new(); 80]));
@@ -236,23 +236,23 @@ fn limits_for_terms_apply_to_values() {
 
 #[test]
 fn evicted_atom_is_sent_again_before_a_template_uses_it() {
-    let place = |text: &str| {
+    let slot = |text: &str| {
         let mut cache = cache::SendCache::default();
         cache.begin();
         cache.index(&Atom::new(text).expect("a short text"));
-        cache.listed().next().map(|(listed, _)| listed.place)
+        cache.listed().next().map(|(listed, _)| listed.slot)
     };
-    let other = (0..).map(|n| format!("n{n}")).find(|text| place(text) == place("a@h"));
-    let other = Atom::new(&other.expect("there are 2048 places")).expect("a short text");
+    let other = (0..).map(|n| format!("n{n}")).find(|text| slot(text) == slot("a@h"));
+    let other = Atom::new(&other.expect("there are 2048 slots")).expect("a short text");
     let other = Payload::Term(Term::Atom(other));
     let message = Payload::Bytes(Cow::Borrowed(b"\x61\x01"));
     let (mut once, mut again) = (Outgoing::new(Flags::OFFERED), Outgoing::new(Flags::OFFERED));
-    let mut said = ControlTemplate::new(to(2));
+    let mut template = ControlTemplate::new(to(2));
     let elsewhere = Control::Send { to: Pid { node: Atom::EMPTY, ..pid(3) }, token: None };
     for _ in 0..3 {
         for _ in 0..3 {
             assert_eq!(once.put(&to(2), Some(&message)), Ok(Size::Small));
-            assert_eq!(again.put(&mut said, Some(&message)), Ok(Size::Small));
+            assert_eq!(again.put(&mut template, Some(&message)), Ok(Size::Small));
         }
         for outgoing in [&mut once, &mut again] {
             assert_eq!(outgoing.put(&elsewhere, Some(&other)), Ok(Size::Small));
@@ -268,19 +268,26 @@ fn evicted_atom_is_sent_again_before_a_template_uses_it() {
 fn frame_with_the_same_prefix_has_another_recipient_after_a_cache_change() {
     let pid = b"\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
     // One atom, entry 5: new, or already cached.
-    let told = |text: &[u8]| [&b"\x83\x44\x01\x08\x05"[..], &[text.len() as u8], text].concat();
+    let atom_definition =
+        |text: &[u8]| [&b"\x83\x44\x01\x08\x05"[..], &[text.len() as u8], text].concat();
     let known = b"\x83\x44\x01\x00\x05".to_vec();
-    let link = [&told(b"b@h"), &b"\x68\x03\x61\x01"[..], pid, pid].concat();
+    let link = [&atom_definition(b"b@h"), &b"\x68\x03\x61\x01"[..], pid, pid].concat();
     let message = |header: &[u8]| [header, b"\x68\x03\x61\x16", pid, pid, b"\x61\x07"].concat();
     let mut incoming = Incoming::new(Limits::default());
     let mut recipient = |frame: &[u8]| {
-        let said = incoming.take(frame).expect("a frame").expect("no tick");
-        said.message().map(|(to, _)| match to {
+        let received = incoming.take(frame).expect("a frame").expect("no tick");
+        received.message().map(|(to, _)| match to {
             Recipient::Pid(pid) => pid.node.into_owned(),
             other => format!("{other:?}"),
         })
     };
-    let frames = [message(&told(b"a@h")), message(&known), message(&known), link, message(&known)];
+    let frames = [
+        message(&atom_definition(b"a@h")),
+        message(&known),
+        message(&known),
+        link,
+        message(&known),
+    ];
     let recipients: Vec<_> = frames.iter().map(|frame| recipient(frame)).collect();
     let due = [Some("a@h"), Some("a@h"), Some("Same"), None, Some("b@h")];
     assert_eq!(recipients, due.map(|to| to.map(str::to_owned)));
@@ -368,13 +375,13 @@ proptest! {
     fn templates_encode_the_same_bytes_and_decode_to_the_same_signals(
         flags in flags(),
         controls in prop::collection::vec(control(), 1..4),
-        said in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
+        sent in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
     ) {
         let (mut once, mut again) = (Outgoing::new(flags), Outgoing::new(flags));
         let repeated = |control: Control| (control.clone(), ControlTemplate::new(control));
         let mut repeated: Vec<_> = controls.into_iter().map(repeated).collect();
         let mut due = Vec::new();
-        for (which, payload, as_bytes) in said {
+        for (which, payload, as_bytes) in sent {
             let (control, template) = which.get_mut(&mut repeated[..]);
             let payload = control.has_payload().then_some(payload);
             due.push(Signal { control: control.clone(), payload: payload.clone() });
@@ -392,11 +399,11 @@ proptest! {
         let mut incoming = Incoming::new(Limits::default());
         let (mut rest, mut due, mut last) = (&bytes[..], due.into_iter(), None);
         while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
-            let said = incoming.take(frame).expect("a frame").expect("no tick");
-            let due = due.next().expect("no more than was said");
-            let (control, payload) = said.signal().expect("what was put out");
+            let received = incoming.take(frame).expect("a frame").expect("no tick");
+            let due = due.next().expect("no more than was sent");
+            let (control, payload) = received.signal().expect("a signal");
             let payload = payload.map(|payload| payload.term().expect("a term"));
-            if let Some((to, message)) = said.message() {
+            if let Some((to, message)) = received.message() {
                 if to != Recipient::Same {
                     last = Some(format!("{to:?}"));
                 }

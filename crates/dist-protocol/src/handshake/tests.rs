@@ -263,7 +263,7 @@ proptest! {
         for frame in frames {
             let step = if calls { from.take(&frame, &mut out) } else { to.take(&frame, &mut out) };
             match step {
-                Ok(Step::Done(_)) => prop_assert!(false, "nobody knew the cookie"),
+                Ok(Step::Done(_)) => prop_assert!(false, "the cookie was wrong"),
                 Ok(Step::Alive) => from.go_on(true, &mut out).expect("it was asked"),
                 Ok(Step::Called(_)) => {
                     let _ = to.decide(Verdict::Ok, Cookie::new("x"), &mut out);

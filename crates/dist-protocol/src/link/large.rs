@@ -70,7 +70,7 @@ impl Large {
             self.wait_for_low_watermark().await?;
             let at = if left == count { None } else { Some(sequence) };
             match self.put_out(at, left, &portion) {
-                Ok(told) => sequence = told,
+                Ok(next) => sequence = next,
                 Err(unsendable) => return Ok(Err(unsendable)),
             }
             self.shared.to_write.notify_one();

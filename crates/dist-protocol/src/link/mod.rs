@@ -152,15 +152,15 @@ impl Link {
     /// Whether [`Link::send`] with this ordering key would not wait; also `true` if the link has ended.
     #[inline]
     #[must_use]
-    pub fn has_capacity(&self, line: Option<&Pid>) -> bool {
-        self.0.has_room(line)
+    pub fn has_capacity(&self, ordering_key: Option<&Pid>) -> bool {
+        self.0.has_room(ordering_key)
     }
 
     /// Waits for capacity.
-    pub async fn wait_for_capacity(&self, line: Option<&Pid>) {
+    pub async fn wait_for_capacity(&self, ordering_key: Option<&Pid>) {
         // WHY checked first: registering a waiter takes longer than sending.
-        if !self.has_capacity(line) {
-            let has_capacity = || self.has_capacity(line).then_some(());
+        if !self.has_capacity(ordering_key) {
+            let has_capacity = || self.has_capacity(ordering_key).then_some(());
             notified_until(&self.0.capacity, has_capacity).await;
         }
     }
@@ -174,18 +174,18 @@ impl Link {
         self.signal_behind(control.sender(), &control, payload.map(Payload::Term))
     }
 
-    /// Like [`Link::signal`], in order with all signals sent with the same ordering key `line`, by any sender.
+    /// Like [`Link::signal`], in order with all signals sent with the same ordering key, by any sender.
     ///
     /// # Errors
     /// As [`Link::signal`].
     pub fn signal_behind<'a>(
         &self,
-        line: Option<&Pid>,
+        ordering_key: Option<&Pid>,
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) -> Result<(), Unsent> {
-        if let Some(large) = self.0.put(line, control.into(), payload)? {
-            self.0.runtime.spawn(Large::new(&self.0, line.cloned(), large).run());
+        if let Some(large) = self.0.put(ordering_key, control.into(), payload)? {
+            self.0.runtime.spawn(Large::new(&self.0, ordering_key.cloned(), large).run());
         }
         Ok(())
     }

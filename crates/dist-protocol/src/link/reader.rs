@@ -103,11 +103,11 @@ async fn take_all<R: Receive>(
 ) -> Result<(), Broken> {
     let (mut at, mut turn) = (0, TURN);
     while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
-        if let Some(said) = incoming.take(frame)? {
-            let message = said.message();
+        if let Some(incoming_frame) = incoming.take(frame)? {
+            let message = incoming_frame.message();
             let taken = match message.and_then(|(to, message)| receive.message(to, message)) {
                 Some(taken) => taken,
-                None => signal(&said, shared, receive).await,
+                None => signal(&incoming_frame, shared, receive).await,
             };
             if let Err(invalid) = taken {
                 dropped.add(&invalid, shared);
@@ -128,11 +128,11 @@ async fn take_all<R: Receive>(
 
 /// Decodes the control message of a frame and passes the signal on.
 async fn signal<R: Receive>(
-    said: &IncomingFrame<'_>,
+    incoming_frame: &IncomingFrame<'_>,
     shared: &Shared,
     receive: &mut R,
 ) -> Result<(), InvalidMessage> {
-    let (control, payload) = said.signal()?;
+    let (control, payload) = incoming_frame.signal()?;
     if let Some(pid) = control.speaks_of()
         && *pid.node.as_str() != *shared.peer.peer.as_str()
     {

@@ -67,8 +67,8 @@ impl State {
     }
 
     /// Whether any sender has to wait.
-    fn is_crowded(&self, busy: usize) -> bool {
-        self.waiting() > busy || !self.held_back.is_empty()
+    fn is_crowded(&self, high_watermark: usize) -> bool {
+        self.waiting() > high_watermark || !self.held_back.is_empty()
     }
 }
 
@@ -135,8 +135,8 @@ impl Shared {
         control: OutgoingControl<'_>,
         payload: Option<Payload<'_>>,
     ) -> Result<Option<Signal<Payload<'static>>>, Unsent> {
-        let said = control.control;
-        if said.has_payload() != payload.is_some() {
+        let message = control.control;
+        if message.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
         }
         let mut state = self.lock();
@@ -147,7 +147,7 @@ impl Shared {
             return Err(Unsent::Ended(Ended::ByUs));
         }
         let owned = |payload: Option<Payload<'_>>| Signal {
-            control: said.clone(),
+            control: message.clone(),
             payload: payload.map(Payload::into_owned),
         };
         if !state.held_back.is_empty()

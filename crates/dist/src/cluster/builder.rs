@@ -44,7 +44,7 @@ pub struct Builder {
 impl Builder {
     fn new(name: NodeName) -> Self {
         let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
-        let hosts = Hosts { us: name, own, told: HashMap::new() };
+        let hosts = Hosts { us: name, own, configured: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, transport: Transport::Tcp };
         let (listen, settings, logs) = (None, Settings::default(), None);
@@ -75,7 +75,7 @@ impl Builder {
     /// Sets the epmd address for `host`, as it is written in node names: for a host whose epmd has another port or is
     /// reached at another address.
     pub fn epmd_of(mut self, host: impl Into<String>, address: SocketAddr) -> Self {
-        self.reach.hosts.told.insert(host.into(), address);
+        self.reach.hosts.configured.insert(host.into(), address);
         self
     }
 

@@ -80,22 +80,22 @@ impl Connection {
     /// Drops the message if the connection has ended.
     pub(super) fn send_control(
         &self,
-        line: Option<purlin_term::Pid>,
+        ordering_key: Option<purlin_term::Pid>,
         control: Control,
         payload: Option<Term>,
     ) {
-        self.put(line.as_ref(), &control, payload.map(Payload::Term));
+        self.put(ordering_key.as_ref(), &control, payload.map(Payload::Term));
     }
 
     /// Like [`Connection::send_control`], for control messages with a prepared template.
     pub(super) fn put<'a>(
         &self,
-        line: Option<&purlin_term::Pid>,
+        ordering_key: Option<&purlin_term::Pid>,
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) {
         let Some(link) = self.link.get() else { return };
-        if let Err(unsent) = link.signal_behind(line, control, payload) {
+        if let Err(unsent) = link.signal_behind(ordering_key, control, payload) {
             debug!(peer = %self.node, "{unsent}");
         }
     }
@@ -110,8 +110,8 @@ impl Connection {
     /// Monitors a local process on behalf of a remote one.
     pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: RemoteMonitor) {
         let monitor = ids.monitor();
-        let mut ledger = self.link_table();
-        if ledger.watched(monitor, ours, theirs) {
+        let mut link_table = self.link_table();
+        if link_table.watched(monitor, ours, theirs) {
             self.deliver(&ids.node, ours, RemoteSignal::Monitor(monitor));
         }
     }
@@ -122,8 +122,8 @@ impl Connection {
         // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
         // is a hint, and the table is authoritative.
         let was_lost = self.lost.swap(true, Ordering::Relaxed);
-        let mut ledger = self.link_table();
-        let lost = ledger.lose();
+        let mut link_table = self.link_table();
+        let lost = link_table.lose();
         for (ours, name, signal) in lost.links {
             node.deliver(&name, ours, signal);
         }
@@ -133,7 +133,7 @@ impl Connection {
         for (ours, monitor) in lost.theirs {
             self.deliver(node, ours, RemoteSignal::Demonitor(monitor));
         }
-        drop(ledger);
+        drop(link_table);
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
@@ -144,16 +144,16 @@ impl Connection {
 /// A message that is sent when the last clone of this value is dropped. Each proxy with pending messages to the same
 /// process receives a clone in order, and drops it after those messages or when it ends.
 #[derive(Debug, thiserror::Error)]
-#[error("something for {theirs}")]
+#[error("a message for {theirs}")]
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
-    pub(super) said: Option<(Control, Option<Term>)>,
+    pub(super) message: Option<(Control, Option<Term>)>,
 }
 
 impl Drop for Deferred {
     fn drop(&mut self) {
-        if let Some((control, payload)) = self.said.take() {
+        if let Some((control, payload)) = self.message.take() {
             self.connection.send_control(Some(self.theirs.clone()), control, payload);
         }
     }

@@ -161,13 +161,13 @@ impl Core {
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
         own: Option<ProcessId>,
-        said: (Control, Option<Term>),
+        message: (Control, Option<Term>),
     ) {
         let process = (connection.node.clone(), Named::Pid(theirs.clone()));
         let mut others = self.state().proxies.of(&process);
         others.retain(|other| Some(other.id()) != own);
         let connection = Arc::clone(connection);
-        let behind = Deferred { connection, theirs: theirs.clone(), said: Some(said) };
+        let behind = Deferred { connection, theirs: theirs.clone(), message: Some(message) };
         let all_before = ExitReason::error(behind);
         for other in others {
             let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());

@@ -120,7 +120,7 @@ impl Cluster {
         self.core().connection(node).inspect(|connection| connection.close()).is_some()
     }
 
-    /// Calls `told` once when the connection to the node ends; immediately if it is not connected. Erlang's
+    /// Calls `callback` once when the connection to the node ends; immediately if it is not connected. Erlang's
     /// `monitor_node`, with a message of the caller's choice:
     ///
     /// ```no_run
@@ -131,17 +131,17 @@ impl Cluster {
     /// cluster.when_down(other, move |node| me.send(Lost(node.clone())));
     /// # }
     /// ```
-    pub fn when_down(&self, node: &NodeName, told: impl FnOnce(&NodeName) + Send + 'static) {
+    pub fn when_down(&self, node: &NodeName, callback: impl FnOnce(&NodeName) + Send + 'static) {
         let mut state = self.core().state();
         if state.connections.contains_key(node) {
-            state.watches.entry(node.clone()).or_default().push(Box::new(told));
+            state.watches.entry(node.clone()).or_default().push(Box::new(callback));
         } else {
             drop(state);
-            told(node);
+            callback(node);
         }
     }
 
-    /// Calls `told` whenever a node connects or disconnects, as long as this node is in the cluster. Erlang's
+    /// Calls `callback` whenever a node connects or disconnects, as long as this node is in the cluster. Erlang's
     /// `net_kernel:monitor_nodes`, hidden nodes included. The connection tasks call it, so it must not block.
     ///
     /// ```no_run
@@ -154,9 +154,9 @@ impl Cluster {
     /// });
     /// # }
     /// ```
-    pub fn monitor_nodes(&self, told: impl Fn(&NodeName, NodeChange) + Send + Sync + 'static) {
+    pub fn monitor_nodes(&self, callback: impl Fn(&NodeName, NodeChange) + Send + Sync + 'static) {
         self.core().nodes.add(move |node, change| {
-            told(node, change);
+            callback(node, change);
             true
         });
     }

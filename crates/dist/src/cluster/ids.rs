@@ -35,7 +35,7 @@ impl Ids {
     }
 
     /// [`Ids::pid`] as a term; `undefined` for `None`.
-    pub(super) fn told(&self, ours: Option<ProcessId>) -> Term {
+    pub(super) fn pid_or_undefined(&self, ours: Option<ProcessId>) -> Term {
         ours.map_or(Term::atom("undefined"), |ours| self.pid(ours).into())
     }
 

@@ -91,12 +91,12 @@ impl Logs {
     /// Exports the function to subscribe.
     pub(super) fn export(&self, core: &Arc<Core>) {
         let logs = self.clone();
-        let log_to = move |core: &Arc<Core>, arguments: &[Term]| logs.tell(core, arguments);
+        let log_to = move |core: &Arc<Core>, arguments: &[Term]| logs.subscribe(core, arguments);
         Offer(core).at_once("purlin", "log_to", 2, log_to);
     }
 
     /// `purlin:log_to(GroupLeader, Level)`: sends events of at least this severity to the node of that process.
-    fn tell(&self, core: &Arc<Core>, arguments: &[Term]) -> Outcome {
+    fn subscribe(&self, core: &Arc<Core>, arguments: &[Term]) -> Outcome {
         let badarg = || Term::atom("badarg");
         let [leader, least] = arguments else { return Err(badarg()) };
         let leader = leader.as_pid().ok_or_else(badarg)?;
@@ -106,16 +106,17 @@ impl Logs {
         let to = takes.ok_or_else(|| Term::atom("system_limit"))?;
         let own = core.ids.pid_of_node();
         let (listed, replaced) = channel();
-        let told =
+        let subscriber =
             Arc::new(LogSubscriber { least, leader: leader.clone(), own, to, _listed: listed });
         self.change(|all| {
-            all.retain(|one| one.leader != told.leader);
-            all.push(Arc::clone(&told));
+            all.retain(|one| one.leader != subscriber.leader);
+            all.push(Arc::clone(&subscriber));
         });
-        let (gone, logs, told) = (gone(core, leader), self.clone(), Arc::downgrade(&told));
+        let (gone, logs, subscriber) =
+            (gone(core, leader), self.clone(), Arc::downgrade(&subscriber));
         drop(core.runtime.spawn(async move {
             tokio::select! {
-                _ = gone => logs.change(|all| all.retain(|one| Arc::as_ptr(one) != told.as_ptr())),
+                _ = gone => logs.change(|all| all.retain(|one| Arc::as_ptr(one) != subscriber.as_ptr())),
                 // A newer subscription of the same process has replaced this one, and has its own monitor.
                 _ = replaced => {}
             }
@@ -139,16 +140,16 @@ impl<S: Subscriber> Layer<S> for Logs {
         let level = *event.metadata().level();
         let all = self.shared.subscribers.read().unwrap_or_else(PoisonError::into_inner);
         // WHY cloned: building the report runs user code, and no lock is held meanwhile.
-        let told: Vec<_> = all.iter().filter(|one| level <= one.least).cloned().collect();
+        let receivers: Vec<_> = all.iter().filter(|one| level <= one.least).cloned().collect();
         drop(all);
-        if told.is_empty() {
+        if receivers.is_empty() {
             return;
         }
         let mut report = Report(Map::new());
         report.add("target", Term::from(event.metadata().target()));
         event.record(&mut report);
         let report = Term::Map(report.0);
-        for one in told {
+        for one in receivers {
             let message = one.message(event.metadata(), report.clone());
             if one.to.try_send(message).is_err() {
                 self.shared.dropped.fetch_add(1, Ordering::Relaxed);
@@ -232,7 +233,7 @@ fn level(name: &str) -> Option<Level> {
 
 impl fmt::Debug for Logs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.shared.count.load(Ordering::Relaxed);
-        f.debug_struct("Logs").field("told", &told).finish_non_exhaustive()
+        let subscribers = self.shared.count.load(Ordering::Relaxed);
+        f.debug_struct("Logs").field("subscribers", &subscribers).finish_non_exhaustive()
     }
 }

@@ -43,8 +43,8 @@ const ATOMS: [(&str, ExitReason); 8] = [
 /// Converts an exit reason to a term.
 pub(super) fn to_term(reason: &ExitReason) -> Term {
     match reason {
-        ExitReason::ShutdownWith(why) => tagged!("shutdown", told(why)),
-        ExitReason::Error(why) => told(why),
+        ExitReason::ShutdownWith(why) => tagged!("shutdown", cause_to_term(why)),
+        ExitReason::Error(why) => cause_to_term(why),
         ExitReason::Panic(panic) => tagged!("panic", panic.message.as_str(), panic.place.as_str()),
         other => match ATOMS.iter().find(|(_, reason)| reason == other) {
             Some((name, _)) => Term::atom(name),
@@ -53,9 +53,9 @@ pub(super) fn to_term(reason: &ExitReason) -> Term {
     }
 }
 
-fn told(why: &Cause) -> Term {
+fn cause_to_term(why: &Cause) -> Term {
     match (why.downcast_ref(), why.downcast_ref()) {
-        (Some(Answer(why)), _) => told(why),
+        (Some(Answer(why)), _) => cause_to_term(why),
         (None, Some(TermReason(term))) => term.clone(),
         (None, None) => Term::from(why.to_string().as_str()),
     }

@@ -17,7 +17,7 @@ async fn answer_ping(ours: &Ours, connected: &mut Connected) {
 #[tokio::test]
 async fn a_beam_pings_us_and_gets_pong() {
     let (_epmd, mut ours, mut beam) = ours_and_beam().await;
-    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    beam.send("net_adm:ping('ours@127.0.0.1')").await;
     let mut connected = ours.called().await;
     assert_eq!(connected.link.peer(), &beam.name);
     answer_ping(&ours, &mut connected).await;
@@ -29,7 +29,7 @@ async fn a_beam_pings_us_and_gets_pong() {
 async fn we_connect_to_a_beam_and_it_pings_us_over_that_connection() {
     let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
-    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    beam.send("net_adm:ping('ours@127.0.0.1')").await;
     answer_ping(&ours, &mut connected).await;
     assert_eq!(beam.line().await, "pong");
 }
@@ -66,13 +66,13 @@ async fn a_gen_server_call_is_answered_and_one_to_an_unknown_name_ends_with_nopr
     let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
-    beam.tell("gen_server:call({server, 'ours@127.0.0.1'}, {add, 1, 2}, infinity)").await;
+    beam.send("gen_server:call({server, 'ours@127.0.0.1'}, {add, 1, 2}, infinity)").await;
     let (from, tag, request) = connected.next_call().await;
     assert_eq!(request, Term::tuple([Term::atom("add"), Term::from(1), Term::from(2)]));
     connected.reply(&ours, from, tag, Term::from(3)).await;
     assert_eq!(beam.line().await, "3");
 
-    beam.tell("catch gen_server:call({nobody, 'ours@127.0.0.1'}, hello)").await;
+    beam.send("catch gen_server:call({nobody, 'ours@127.0.0.1'}, hello)").await;
     let (watcher, name, monitor) = loop {
         if let Control::Monitor { from, to, reference } = connected.next().await.control {
             break (from, to, reference);
@@ -91,7 +91,7 @@ async fn an_rpc_is_a_spawn_request_whose_value_is_the_exit_reason() {
     let (_epmd, ours, mut beam) = ours_and_beam().await;
     let mut connected = ours.call(&beam.name).await;
 
-    beam.tell("rpc:call('ours@127.0.0.1', rust, double, [21])").await;
+    beam.send("rpc:call('ours@127.0.0.1', rust, double, [21])").await;
     let (spawn, arguments) = loop {
         let Signal { control, payload } = connected.next().await;
         if let Control::Spawn(spawn) = control {

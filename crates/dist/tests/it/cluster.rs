@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::processes::{Told, beam_and_ours, down, exit, found, join, pid, start, term};
+use crate::processes::{Received, beam_and_ours, down, exit, found, join, pid, start, term};
 use crate::support::{Beam, Epmd, HANG, until};
 use purlin::{ExitReason, Monitored, Process, receive};
 use purlin_dist::cluster::{CallError, GenCall, TermReason};
@@ -36,7 +36,7 @@ async fn a_beam_pings_us_and_exchanges_messages_by_name_and_by_pid() {
             from.send(Term::tuple([own, what.clone()]));
         }
     });
-    cluster.node().register("echo", &echo).expect("nobody has it");
+    cluster.node().register("echo", &echo).expect("the name is free");
     beam.eval("{echo, 'ours@127.0.0.1'} ! {self(), [1, 2 | three]}").await;
     let answer = beam.eval("receive {Echo, What} -> What end").await;
     assert_eq!(answer, "[1,2|three]");
@@ -59,7 +59,7 @@ async fn a_beam_calls_our_server_and_gets_noproc_if_there_is_none() {
             answers.reply(call, Term::from(count));
         }
     });
-    cluster.node().register("counter", &counter).expect("nobody has it");
+    cluster.node().register("counter", &counter).expect("the name is free");
     let call = "gen_server:call({counter, 'ours@127.0.0.1'}, next, infinity)";
     assert_eq!(beam.eval(call).await, "1");
     assert_eq!(beam.eval(call).await, "2");
@@ -123,7 +123,7 @@ async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {
         theirs.send(Term::atom("now"));
         let down = down(&mut me).await;
         assert_eq!(down.monitor, monitor);
-        let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });
+        let none = receive!(me, { Received::Exit(_) => false, after Duration::ZERO => true });
         assert!(none, "an exit");
         // The same from the remote side.
         let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
@@ -131,7 +131,7 @@ async fn after_an_unlink_by_either_side_no_exit_signal_arrives() {
         assert_eq!(term(&mut me).await, Term::atom("unlinked"));
         theirs.send(Term::atom("now"));
         let monitor = me.monitor(&theirs);
-        let last = receive!(me, { Told::Down(down) => Some(down), Told::Exit(_) => None });
+        let last = receive!(me, { Received::Down(down) => Some(down), Received::Exit(_) => None });
         assert_eq!(last.expect("no exit").monitor, monitor);
         why(&down.reason)
     });
@@ -297,7 +297,7 @@ async fn a_killed_node_is_detected_and_a_restarted_one_is_a_new_node() {
         let theirs = cluster.pid::<Term>(&theirs).expect("there is room");
         let own = me.pid();
         cluster.when_down(&name, move |node| {
-            own.send(Told::Term(Term::from(node.as_str())));
+            own.send(Received::Term(Term::from(node.as_str())));
         });
         me.link(&theirs);
         me.monitor(&theirs);
@@ -333,7 +333,7 @@ async fn a_beam_detects_that_our_node_has_left() {
     let waits = cluster.node().spawn(async |mut me: Process<Term>| {
         me.receive().await;
     });
-    cluster.node().register("waits", &waits).expect("nobody has it");
+    cluster.node().register("waits", &waits).expect("the name is free");
     beam.eval(
         "monitor_node('ours@127.0.0.1', true), R = monitor(process, {waits, 'ours@127.0.0.1'})",
     )
@@ -368,8 +368,8 @@ async fn our_nodes_exchange_rust_values_in_order() {
             }
         }
     });
-    two.node().register("counter", &counter).expect("nobody has it");
-    let (told, result) = oneshot::channel();
+    two.node().register("counter", &counter).expect("the name is free");
+    let (sender, result) = oneshot::channel();
     let inside = one.clone();
     let there = two.name().clone();
     one.node().spawn(async move |mut me: Process<u32>| {
@@ -384,7 +384,7 @@ async fn our_nodes_exchange_rust_values_in_order() {
         nonsense.send(Term::atom("nonsense"));
         let reply = inside.term_of(me.id());
         counter.send(Order::Count { from: 7, to: 8, reply });
-        let _ = told.send(me.receive().await);
+        let _ = sender.send(me.receive().await);
     });
     assert_eq!(found(result).await, 7);
     // WHY waited for: it was sent by a different proxy than the last message, so the two are unordered.
@@ -426,7 +426,7 @@ async fn a_late_answer_to_multi_call_does_not_reach_the_mailbox() {
         let from = answers.pid::<Term>(from.as_pid().expect("a pid")).expect("there is room");
         from.send(Term::atom("done"));
     });
-    cluster.node().register("late", &late).expect("nobody has it");
+    cluster.node().register("late", &late).expect("the name is free");
     let call = "gen_server:multi_call(['ours@127.0.0.1'], late, next, 1)";
     assert_eq!(beam.eval(call).await, "{[],['ours@127.0.0.1']}");
     beam.eval("{late, 'ours@127.0.0.1'} ! answer").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::processes::{Told, beam_and_ours, exit, found, join, pid, start, term};
+use crate::processes::{Received, beam_and_ours, exit, found, join, pid, start, term};
 use crate::support::{Connected, Epmd, HANG, Ours, until};
 use purlin::{ExitReason, Pid as Address, Process, receive};
 use purlin_dist::NodeName;
@@ -94,8 +94,8 @@ async fn thousands_of_short_lived_callers_leave_no_proxies() {
         let (mut exits, mut answered) = (0, 0);
         while exits < CALLERS {
             match me.receive().await {
-                Told::Exit(_) => exits += 1,
-                Told::Term(Term::Pid(from)) => {
+                Received::Exit(_) => exits += 1,
+                Received::Term(Term::Pid(from)) => {
                     let from = cluster.pid::<Term>(&from).expect("there is room");
                     from.send(Term::atom("go"));
                     answered += 1;
@@ -138,12 +138,12 @@ async fn a_panicking_user_function_does_not_affect_the_connection() {
     let careless = cluster.node().spawn(async |mut me: Process<u8>| {
         me.receive().await;
     });
-    cluster.node().register("careless", &careless).expect("nobody has it");
+    cluster.node().register("careless", &careless).expect("the name is free");
     cluster.export("rust", "slips", 0, async |_| panic!("slipped")).expect("short names");
     cluster.connect(&beam.name).await.expect("it is there");
-    let (told, gone) = oneshot::channel();
+    let (sender, gone) = oneshot::channel();
     cluster.when_down(&beam.name, |_| panic!("slipped"));
-    cluster.when_down(&beam.name, |_| told.send(()).expect("somebody waits"));
+    cluster.when_down(&beam.name, |_| sender.send(()).expect("the test waits"));
     beam.eval("{careless, 'ours@127.0.0.1'} ! 7").await;
     let slipped = beam.eval("erpc:call('ours@127.0.0.1', rust, slips, [])").await;
     assert!(slipped.contains("slipped"), "{slipped}");
@@ -262,7 +262,7 @@ async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
             me.link(&other);
             one.send(Term::atom("a"));
             other.send(1);
-            receive!(me, { Told::Term(term) if term.is_atom("ready") => () });
+            receive!(me, { Received::Term(term) if term.is_atom("ready") => () });
             if round == 0 {
                 one.send(Term::atom("end"));
             } else {
@@ -274,7 +274,7 @@ async fn a_process_linked_through_two_proxies_is_notified_once_for_each() {
             names.sort();
             assert_eq!(seen, names);
         }
-        let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });
+        let none = receive!(me, { Received::Exit(_) => false, after Duration::ZERO => true });
         assert!(none, "an exit more");
     });
     let theirs = "spawn(fun() -> receive a -> ok end, receive 1 -> ok end, \
@@ -309,17 +309,17 @@ async fn repeatedly_lost_connections_leave_no_link_or_monitor_unanswered() {
             // Whatever is connected at the end is disconnected until both have fired.
             let mut fired = (false, false);
             while fired != (true, true) {
-                let told = receive!(me, {
-                    told @ (Told::Down(_) | Told::Exit(_)) => Some(told),
+                let received = receive!(me, {
+                    received @ (Received::Down(_) | Received::Exit(_)) => Some(received),
                     // WHY real time: whatever the time, the node is disconnected again until both have fired.
                     after Duration::from_millis(1) => None,
                 });
-                match told {
-                    Some(Told::Down(down)) => {
+                match received {
+                    Some(Received::Down(down)) => {
                         assert_eq!(down.monitor, monitor);
                         assert!(!std::mem::replace(&mut fired.0, true), "twice");
                     }
-                    Some(Told::Exit(_)) => {
+                    Some(Received::Exit(_)) => {
                         assert!(!std::mem::replace(&mut fired.1, true), "twice");
                     }
                     _ => drop(cluster.disconnect(&node)),

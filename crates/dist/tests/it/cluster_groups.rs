@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 /// Starts a scope on our node and shares its groups.
 async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
-    let (told, groups) = oneshot::channel();
+    let (sender, groups) = oneshot::channel();
     cluster.node().spawn(async move |_: Process<()>| {
-        let _ = told.send(Groups::start(name).await.expect("it starts"));
+        let _ = sender.send(Groups::start(name).await.expect("it starts"));
     });
     let groups = found(groups).await;
     cluster.share_groups::<Term>(name).await.expect("there is the scope");
@@ -27,7 +27,7 @@ async fn joins(
     who: &Pid<Term>,
     in_it: bool,
 ) {
-    let (told, done) = oneshot::channel();
+    let (sender, done) = oneshot::channel();
     let (groups, who) = (groups.clone(), who.clone());
     cluster.node().spawn(async move |_: Process<()>| {
         if in_it {
@@ -35,7 +35,7 @@ async fn joins(
         } else {
             assert!(groups.leave(group, &who).await.expect("the scope is there"));
         }
-        let _ = told.send(());
+        let _ = sender.send(());
     });
     found(done).await;
 }

@@ -1,6 +1,6 @@
 //! Guarantees of a cluster: ordering, bounded mailboxes, and reconnection.
 
-use crate::processes::{Told, beam_and_ours, found, pid, start, term};
+use crate::processes::{Received, beam_and_ours, found, pid, start, term};
 use crate::support::{Beam, COOKIE, Epmd};
 use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions};
 use purlin_dist::cluster::Cluster;
@@ -23,12 +23,12 @@ async fn a_process_notified_of_noconnection_can_link_again_over_a_new_connection
             me.link(&theirs);
             theirs.send(Term::tuple([own.clone(), Term::from(round)]));
             match me.receive().await {
-                Told::Term(answer) => assert_eq!(answer.as_integer(), Some(round)),
+                Received::Term(answer) => assert_eq!(answer.as_integer(), Some(round)),
                 other => panic!("round {round}: {other:?}"),
             }
             assert!(cluster.disconnect(&name), "it was connected");
             match me.receive().await {
-                Told::Exit(exit) => assert_eq!(exit.reason, ExitReason::NoConnection),
+                Received::Exit(exit) => assert_eq!(exit.reason, ExitReason::NoConnection),
                 other => panic!("round {round}: {other:?}"),
             }
         }
@@ -82,7 +82,7 @@ async fn concurrent_senders_to_one_remote_process_each_keep_their_order() {
     let theirs = own.as_pid().expect("a pid");
     for who in 0..SENDERS {
         let to = cluster.pid::<(i64, i64)>(theirs).expect("there is room");
-        node.spawn(async move |me: Process<Told>| {
+        node.spawn(async move |me: Process<Received>| {
             for number in 0..COUNT {
                 to.send((who, number));
                 if number % 7 == 0 {
@@ -104,7 +104,7 @@ async fn a_full_mailbox_suspends_no_process_on_another_node() {
     let full = |name: &'static str, overflow| {
         let options = SpawnOptions::new().name(name).bound(2, overflow);
         node.spawn_opt(options, async |_: Process<Term>| std::future::pending::<()>().await)
-            .expect("nobody has the name")
+            .expect("the name is free")
     };
     let policies =
         [("waits", Overflow::Wait), ("rejects", Overflow::Reject), ("drops", Overflow::DropOldest)];

@@ -19,8 +19,8 @@ async fn a_published_node_is_visible_and_a_hidden_one_is_not() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
     let (ours, hidden) = (join_published(&epmd, "ours").await, join(&epmd, "hidden").await);
-    let (tell, mut told) = mpsc::unbounded_channel();
-    ours.monitor_nodes(move |node, change| tell.send((node.clone(), change)).expect("it waits"));
+    let (tx, mut rx) = mpsc::unbounded_channel();
+    ours.monitor_nodes(move |node, change| tx.send((node.clone(), change)).expect("it waits"));
     beam.eval("net_kernel:monitor_nodes(true, [{node_type, all}])").await;
     assert_eq!(beam.eval("net_kernel:connect_node('ours@127.0.0.1')").await, "true");
     assert_eq!(beam.eval("net_kernel:connect_node('hidden@127.0.0.1')").await, "true");
@@ -35,12 +35,12 @@ async fn a_published_node_is_visible_and_a_hidden_one_is_not() {
         .eval("{ok, Names} = net_adm:names({127,0,0,1}), lists:sort([N || {N, _} <- Names])")
         .await;
     assert_eq!(names, r#"["beam","hidden","ours"]"#);
-    assert_eq!(told.recv().await, Some((beam.name.clone(), NodeChange::Up { visible: true })));
+    assert_eq!(rx.recv().await, Some((beam.name.clone(), NodeChange::Up { visible: true })));
     ours.export("rust", "one", 0, async |_| Ok(Term::from(1))).expect("short names");
     assert_eq!(beam.eval("rpc:call('ours@127.0.0.1', rust, one, [])").await, "1");
     assert_eq!(beam.eval("global:sync()").await, "ok");
     assert!(hidden.disconnect(&beam.name) && ours.disconnect(&beam.name));
-    assert_eq!(told.recv().await, Some((beam.name.clone(), NodeChange::Down { visible: true })));
+    assert_eq!(rx.recv().await, Some((beam.name.clone(), NodeChange::Down { visible: true })));
     let downs =
         "[receive {nodedown, N, _} -> N end || N <- ['ours@127.0.0.1', 'hidden@127.0.0.1']]";
     assert_eq!(beam.eval(downs).await, "['ours@127.0.0.1','hidden@127.0.0.1']");

@@ -1,7 +1,7 @@
 //! Reaching a BEAM from our node: processes spawned there, and aliases in both directions.
 
 use crate::processes;
-use crate::processes::{Told, beam_and_ours, down, exit, found, join, start, term};
+use crate::processes::{Received, beam_and_ours, down, exit, found, join, start, term};
 use crate::support::{Beam, Epmd, Ours, welcome};
 use purlin::{ExitReason, Monitored, receive};
 use purlin_dist::cluster::{NotSpawned, TermReason};
@@ -79,7 +79,7 @@ async fn a_process_spawned_remotely_with_a_monitor_is_never_missed() {
         new.exit(ExitReason::Kill);
         let down = down(&mut me).await;
         assert_eq!((down.monitor, down.reason), (other, ExitReason::Killed));
-        receive!(me, { Told::Down(_) => false, after std::time::Duration::ZERO => true })
+        receive!(me, { Received::Down(_) => false, after std::time::Duration::ZERO => true })
     });
     assert!(found(spawns).await, "a down more");
 }
@@ -110,8 +110,8 @@ async fn a_process_spawned_remotely_with_a_link_shares_its_end_with_ours() {
         linked.expect("it is there");
         purlin::exit(ExitReason::error(TermReason(Term::atom("done"))))
     });
-    let told = beam.eval("receive {N, Node, Why} -> {N, Node, Why} end").await;
-    assert_eq!(told, "{2,'ours@127.0.0.1',done}");
+    let found = beam.eval("receive {N, Node, Why} -> {N, Node, Why} end").await;
+    assert_eq!(found, "{2,'ours@127.0.0.1',done}");
     assert_eq!(beam.eval("receive {1, _, _} -> told after 0 -> untold end").await, "untold");
     drop(spawns.await);
 }
@@ -163,7 +163,7 @@ async fn a_spawn_request_ends_when_the_connection_is_lost() {
     let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
         let refused = cluster.spawn_monitor(&me, &there, "a", "b", vec![]).await;
         assert!(matches!(refused, Err(NotSpawned::Lost)), "{refused:?}");
-        receive!(me, { Told::Down(_) => false, after std::time::Duration::ZERO => true })
+        receive!(me, { Received::Down(_) => false, after std::time::Duration::ZERO => true })
     });
     loop {
         match peer.next().await {
@@ -192,8 +192,8 @@ async fn a_beam_sends_to_an_alias_of_ours_while_it_is_active() {
     let gives = start(&cluster, "gives", async move |mut me, cluster| {
         let main = cluster.named::<Term>("main", &there).expect("there is room");
         let (alias, once) = (me.alias(), me.alias_once());
-        let told = [&alias, &once].map(|alias| Term::from(cluster.term_of_alias(alias)));
-        main.send(Term::list(told));
+        let found = [&alias, &once].map(|alias| Term::from(cluster.term_of_alias(alias)));
+        main.send(Term::list(found));
         let mut got = vec![];
         for _ in 0..4 {
             got.push(term(&mut me).await);

@@ -48,7 +48,7 @@ async fn a_missing_epmd_is_reported() {
     let here = epmd::Epmd::of_host("localhost", port.number).await.expect("it is known");
     assert!(here.names().await.is_err());
     let nowhere = epmd::Epmd::at(([127, 0, 0, 1], port.number).into());
-    let failed = nowhere.find("shop").await.expect_err("nobody is there");
+    let failed = nowhere.find("shop").await.expect_err("no process is there");
     assert!(failed.to_string().starts_with("no epmd at 127.0.0.1:"), "{failed}");
 }
 

@@ -25,13 +25,13 @@ fn an_elixir_application_and_a_native_node_communicate_crash_and_recover() {
         .env("HOME", home.path())
         .output()
         .expect("it runs");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let page = std::fs::read_to_string(Path::new(FOLDER).join("README.md")).expect("a page");
     let (_, rest) = page.split_once("and prints:\n\n```text\n").expect("what it prints");
     let (due, _) = rest.split_once("```").expect("its end");
     // The Elixir compiler may print first.
     let begins = due.lines().next().expect("a line");
-    let said = told.find(begins).map_or(&*told, |place| &told[place..]);
-    assert_eq!(said, due, "{}", String::from_utf8_lossy(&output.stderr));
+    let text = stdout.find(begins).map_or(&*stdout, |place| &stdout[place..]);
+    assert_eq!(text, due, "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success());
 }

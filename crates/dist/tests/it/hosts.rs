@@ -48,12 +48,12 @@ async fn echoes_to_a_beam(of: &Cluster, beam: &mut Beam) {
 
 /// Disconnects two nodes and waits until both have noticed.
 async fn cut(one: &Cluster, other: &Cluster) {
-    let (told, mut down) = mpsc::channel::<()>(1);
+    let (sender, mut down) = mpsc::channel::<()>(1);
     for (here, there) in [(one, other), (other, one)] {
-        let told = told.clone();
-        here.when_down(there.name(), move |_| drop(told));
+        let sender = sender.clone();
+        here.when_down(there.name(), move |_| drop(sender));
     }
-    drop(told);
+    drop(sender);
     assert!(one.disconnect(other.name()));
     assert_eq!(down.recv().await, None);
 }

@@ -15,7 +15,7 @@ fn sink(cluster: &Cluster) -> mpsc::UnboundedReceiver<Term> {
             while received.send(me.receive().await).is_ok() {}
         },
     );
-    cluster.node().register("sink", &sink).expect("nobody has it");
+    cluster.node().register("sink", &sink).expect("the name is free");
     messages
 }
 
@@ -99,7 +99,7 @@ async fn an_exit_signal_to_an_alias_ends_its_process_unless_it_was_removed() {
     }
     for is_removed in [true, false] {
         let answers = cluster.clone();
-        let (tell, ended): (oneshot::Sender<ExitReason>, _) = oneshot::channel();
+        let (sender, ended): (oneshot::Sender<ExitReason>, _) = oneshot::channel();
         let process = cluster.node().spawn(async move |mut me: Process<Term>| {
             let alias = me.alias();
             let from = me.receive().await;
@@ -112,9 +112,9 @@ async fn an_exit_signal_to_an_alias_ends_its_process_unless_it_was_removed() {
             me.receive().await;
         });
         let name = format!("owner_{is_removed}");
-        cluster.node().register(name.as_str(), &process).expect("nobody has it");
+        cluster.node().register(name.as_str(), &process).expect("the name is free");
         let watched = process.clone();
-        tokio::spawn(async move { tell.send(watched.ended().await) });
+        tokio::spawn(async move { sender.send(watched.ended().await) });
         beam.eval(&format!("{{{name}, 'ours@127.0.0.1'}} ! self()")).await;
         // A fun, because a variable of the shell would keep the first alias.
         let exits = "(fun() -> receive {ready, Alias} -> exit(Alias, because) end end)()";

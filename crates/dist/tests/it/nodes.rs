@@ -18,10 +18,10 @@ async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
     let log = Log::new();
     let (_epmd, mut ours, mut beam) = ours_and_beam().await;
     beam.eval("erlang:set_cookie('ours@127.0.0.1', wrong)").await;
-    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    beam.send("net_adm:ping('ours@127.0.0.1')").await;
     tokio::select! {
         line = beam.line() => assert_eq!(line, "pang"),
-        _ = ours.called() => panic!("nobody may come in"),
+        _ = ours.called() => panic!("no connection is accepted"),
     }
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 
@@ -62,7 +62,7 @@ async fn a_beam_understands_us_in_every_negotiated_frame_format() {
                 let to_name = Control::RegSend { from: ours.pid(7), to, token: None };
                 connected.send(to_name, Some(message)).await;
                 let echo = "(fun() -> receive {From, Text, Data} -> From ! {Text, Data} end end)()";
-                beam.tell(echo).await;
+                beam.send(echo).await;
                 let Signal { payload, .. } = connected.next().await;
                 let text = Term::Atom(Atom::new(&text).expect("short"));
                 assert_eq!(payload, Some(Term::tuple([text, data])), "{name}");
@@ -78,10 +78,10 @@ async fn a_node_that_is_not_allowed_is_told_so() {
     let decide = |_: &_| (Verdict::NotAllowed, cookie());
     let mut ours = Ours::start_with(epmd.ask(), "ours", Flags::OFFERED, decide).await;
     let mut beam = Beam::start(&epmd, "beam").await;
-    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    beam.send("net_adm:ping('ours@127.0.0.1')").await;
     tokio::select! {
         line = beam.line() => assert_eq!(line, "pang"),
-        _ = ours.called() => panic!("nobody may come in"),
+        _ = ours.called() => panic!("no connection is accepted"),
     }
     // The reverse: a BEAM that allows other nodes only.
     beam.eval("net_kernel:allow(['friend@127.0.0.1'])").await;
@@ -159,33 +159,33 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
         let peers = Arc::new(Mutex::new(ConnectionTable::new(name.clone())));
         let decides = Arc::clone(&peers);
         let decide = move |caller: &purlin_dist::handshake::Caller| {
-            (decides.lock().expect("nobody panics").called(&caller.name), cookie())
+            (decides.lock().expect("the lock is not poisoned").called(&caller.name), cookie())
         };
         let mut ours = Ours::start_with(epmd.ask(), alive, Flags::OFFERED, decide).await;
         let mut beam = Beam::start(&epmd, &format!("beam_{alive}")).await;
         for _ in 0..5 {
-            let called = peers.lock().expect("nobody panics").call(&beam.name);
+            let called = peers.lock().expect("the lock is not poisoned").call(&beam.name);
             assert!(called);
             let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
-            beam.tell(&format!("net_kernel:connect_node('{name}')")).await;
+            beam.send(&format!("net_kernel:connect_node('{name}')")).await;
             let (local, peer) = (ours.local.clone(), beam.name.clone());
             let call = connect::call(&mut stream, Lengths::Two, &local, peer, cookie(), || true);
             tokio::pin!(call);
             let _held = tokio::select! {
                 established = &mut call => match established {
                     Ok(_) => {
-                        peers.lock().expect("nobody panics").up(&beam.name, true);
+                        peers.lock().expect("the lock is not poisoned").up(&beam.name, true);
                         None
                     }
                     Err(NoConnection::Refused(Refused::TheirCall)) => {
                         let held = ours.called_raw().await;
-                        peers.lock().expect("nobody panics").up(&beam.name, false);
+                        peers.lock().expect("the lock is not poisoned").up(&beam.name, false);
                         Some(held)
                     }
                     Err(other) => panic!("{other}"),
                 },
                 held = ours.called_raw() => {
-                    let up = peers.lock().expect("nobody panics").up(&beam.name, false);
+                    let up = peers.lock().expect("the lock is not poisoned").up(&beam.name, false);
                     assert!(up.give_up_call);
                     Some(held)
                 }
@@ -193,7 +193,7 @@ async fn two_nodes_that_connect_simultaneously_get_one_connection() {
             assert_eq!(beam.line().await, "true");
             assert_eq!(beam.eval("nodes(connected)").await, format!("['{name}']"));
             beam.eval(&format!("erlang:disconnect_node('{name}')")).await;
-            *peers.lock().expect("nobody panics") = ConnectionTable::new(name.clone());
+            *peers.lock().expect("the lock is not poisoned") = ConnectionTable::new(name.clone());
         }
     }
 }

@@ -48,7 +48,7 @@ async fn shop_within(epmd: &Epmd, timeout: Duration) -> Cluster {
     let joins = builder(epmd, "ours").observable_within(timeout).start(&node);
     let cluster = joins.await.expect("it joins");
     let keeper = ChildSpec::worker("keeper", async |me: Process<Term>| {
-        me.register("keeper").expect("nobody has it");
+        me.register("keeper").expect("the name is free");
         idle(me).await;
     });
     let tree = SupervisorSpec::one_for_one().name("top").child(keeper);
@@ -79,7 +79,7 @@ async fn etop_prints_our_processes() {
     let mut beam = looker_with_etop(&epmd).await;
     let _cluster = shop(&epmd).await;
     let options = "[{node, N}, {output, text}, {lines, 20}, {interval, 1}, {tracing, off}]";
-    beam.tell(&format!("spawn(fun() -> etop:start({options}) end)")).await;
+    beam.send(&format!("spawn(fun() -> etop:start({options}) end)")).await;
     // Two consecutive tables: the second one includes the work done in between.
     let mut tables = 0;
     let mut table = Vec::new();
@@ -102,7 +102,7 @@ async fn etop_prints_our_processes() {
     for name in ["keeper", "top", "'purlin::supervisor'"] {
         found(name);
     }
-    beam.tell("etop:stop()").await;
+    beam.send("etop:stop()").await;
 }
 
 #[tokio::test]
@@ -110,15 +110,15 @@ async fn etop_with_tracing_gets_an_error() {
     let epmd = Epmd::start();
     let mut beam = looker_with_etop(&epmd).await;
     let _cluster = shop(&epmd).await;
-    beam.tell("etop:start([{node, N}, {output, text}])").await;
+    beam.send("etop:start([{node, N}, {output, text}])").await;
     // It may have printed a table before.
-    let told = loop {
+    let found = loop {
         let line = beam.line().await;
         if line.starts_with('{') {
             break line;
         }
     };
-    assert_eq!(told, "{error,{badmatch,{error,econnrefused}}}");
+    assert_eq!(found, "{error,{badmatch,{error,econnrefused}}}");
 }
 
 #[tokio::test]
@@ -151,8 +151,8 @@ async fn invalid_arguments_are_answered_with_badarg_and_end_no_process() {
         "dbg, do_relay, [a, b]",
     ];
     for call in calls {
-        let told = beam.eval(&format!("C({call})")).await;
-        assert_eq!(told, "{badrpc,{'EXIT',{badarg,[]}}}", "{call}");
+        let found = beam.eval(&format!("C({call})")).await;
+        assert_eq!(found, "{badrpc,{'EXIT',{badarg,[]}}}", "{call}");
     }
     for (call, why) in [
         ("sys, get_state, [nobody]", "noproc"),
@@ -160,8 +160,8 @@ async fn invalid_arguments_are_answered_with_badarg_and_end_no_process() {
         ("supervisor, which_children, [clerk]", "undef"),
         ("supervisor, which_children, [nobody]", "noproc"),
     ] {
-        let told = beam.eval(&format!("C({call})")).await;
-        assert_eq!(told, format!("{{badrpc,{{'EXIT',{{{why},[]}}}}}}"), "{call}");
+        let found = beam.eval(&format!("C({call})")).await;
+        assert_eq!(found, format!("{{badrpc,{{'EXIT',{{{why},[]}}}}}}"), "{call}");
     }
     assert_eq!(
         beam.eval("[{_, P, _, _}] = C(supervisor, which_children, [top]), node(P)").await,
@@ -282,8 +282,8 @@ async fn every_call_of_observer_gets_the_expected_answer() {
         lists:member(C(erlang, whereis, [keeper]), Ls)";
     assert_eq!(beam.eval(supervisor).await, "true");
     assert_eq!(beam.eval("{C(ets, all, []), C(ets, info, [x])}").await, "{[],undefined}");
-    let told = "[proplists:get_value(K, I) || K <- [registered_name, status, trap_exit, links]]";
-    assert_eq!(beam.eval(told).await, "[clerk,waiting,true,[]]");
+    let found = "[proplists:get_value(K, I) || K <- [registered_name, status, trap_exit, links]]";
+    assert_eq!(beam.eval(found).await, "[clerk,waiting,true,[]]");
 }
 
 #[tokio::test]
@@ -304,8 +304,8 @@ async fn processes_statistics_and_trees_of_observer_are_sent_as_messages() {
                {'EXIT', P2, normal} -> {Told, length(Rs), length(lists:ukeysort(2, Rs)), \
                length([idle || {_, _, _, _, {_, idle, 1}, _, _, _} <- Rs])} end end";
     beam.eval(&format!("P2 = spawn_link(N, observer_backend, procs_info, [self()]), {all}")).await;
-    let told = beam.eval("{Told, Rs, Us, 2500} = All(0, []), {Told, Rs =:= Us}").await;
-    assert_eq!(told, "{3,true}");
+    let found = beam.eval("{Told, Rs, Us, 2500} = All(0, []), {Told, Rs =:= Us}").await;
+    assert_eq!(found, "{3,true}");
     drop(many);
     // Like observer's charts.
     beam.eval("F = spawn_link(N, observer_backend, fetch_stats, [self(), 20])").await;
@@ -368,9 +368,9 @@ async fn a_process_that_does_not_answer_is_listed_all_the_same() {
     clerk.send(Mail::Busy(is_over));
     clerk.send(Mail::Exit);
     until("the clerk is busy", || clerk.info().messages_in > 0).await;
-    let told = "C(erlang, process_info, [C(erlang, whereis, [clerk]), [status, message_queue_len, links]])";
-    let told = beam.eval(told).await;
-    assert_eq!(told, "[{status,running},{message_queue_len,1},{links,[]}]");
+    let found = "C(erlang, process_info, [C(erlang, whereis, [clerk]), [status, message_queue_len, links]])";
+    let found = beam.eval(found).await;
+    assert_eq!(found, "[{status,running},{message_queue_len,1},{links,[]}]");
     drop(over);
 }
 
@@ -463,7 +463,7 @@ async fn a_node_that_is_not_observable_answers_no_queries() {
     let name = "ours@127.0.0.1".parse().expect("a name");
     let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
     let _cluster = builder.observable(false).start(&node).await.expect("it joins");
-    let told = beam.eval("C(erlang, processes, [])").await;
-    assert!(told.contains("undef"), "{told}");
+    let found = beam.eval("C(erlang, processes, [])").await;
+    assert!(found.contains("undef"), "{found}");
     assert_eq!(beam.eval("net_adm:ping(N)").await, "pong");
 }

@@ -64,7 +64,7 @@ async fn a_caller_with_a_wrong_cookie_is_refused_in_one_line() {
     let call = calls(&mut stream, "wrong");
     let (refused, came) = tokio::join!(call, listener.next());
     assert!(matches!(refused, Err(NoConnection::HungUp)), "{refused:?}");
-    assert!(matches!(came, Accepted::Failed(_)), "nobody may come in");
+    assert!(matches!(came, Accepted::Failed(_)), "no connection is accepted");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
 
@@ -131,7 +131,7 @@ async fn garbage_instead_of_a_handshake_is_refused_in_one_line() {
         stream.write_all(bytes).await.expect("it listens");
         tokio::select! {
             () = closed(&mut stream) => {}
-            _ = came_up(&mut listener) => panic!("nobody may come in"),
+            _ = came_up(&mut listener) => panic!("no connection is accepted"),
         }
         log.is_one_line_with(line);
     }

@@ -108,7 +108,7 @@ async fn tickets(cluster: &Cluster, name: &str) {
         .infos(|text: String| text);
     cluster.serves(served);
     let started = cluster.node().start::<Tickets>(10).name(name).await;
-    started.expect("nobody has the name");
+    started.expect("the name is free");
 }
 
 #[tokio::test]
@@ -130,8 +130,8 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     );
     // An undecodable request affects the caller only, which gets an error immediately.
     for nonsense in ["C(nonsense)", "C({buy, -1})", "C(#{})"] {
-        let told = beam.eval(nonsense).await;
-        assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
+        let reply = beam.eval(nonsense).await;
+        assert!(reply.starts_with("{exit,{{bad_call,<<"), "{reply}");
     }
     beam.eval("gen_server:cast(S, nonsense), S ! {no, text}").await;
     assert_eq!(beam.eval("C(left)").await, "4");
@@ -162,8 +162,8 @@ async fn sys_inspects_and_stops_our_server() {
     let unknown = beam.eval("catch sys:replace_state(S, fun(X) -> X end)").await;
     assert!(unknown.contains("unknown_system_msg"), "{unknown}");
     // The second registration did not include calls.
-    let told = beam.eval("gen_server:call(S, left, infinity)").await;
-    assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
+    let reply = beam.eval("gen_server:call(S, left, infinity)").await;
+    assert!(reply.starts_with("{exit,{{bad_call,<<"), "{reply}");
     beam.eval("M = monitor(process, S)").await;
     assert_eq!(beam.eval("gen_server:stop(S, {shutdown, enough}, infinity)").await, "ok");
     let end = beam.eval("receive {'DOWN', M, _, _, Why} -> Why end").await;
@@ -179,13 +179,13 @@ async fn a_node_with_a_newer_sys_gets_the_state_in_its_format() {
     let version = async |_| Ok(Term::tuple([Term::atom("ok"), Term::string("5.1")]));
     newer.export("application", "get_key", 2, version).expect("short names");
     let there = ours.name().clone();
-    let told = start(&newer, "asks", async move |mut me, newer| {
+    let reply = start(&newer, "asks", async move |mut me, newer| {
         let tickets = newer.named::<Term>("tickets", &there).expect("there is room");
         let asker = Term::tuple([newer.term_of(me.id()).into(), Term::atom("tag")]);
         tickets.send(Term::tuple([Term::atom("system"), asker, Term::atom("get_state")]));
         term(&mut me).await.to_string()
     });
-    assert_eq!(found(told).await, "{tag,{ok,<<\"Tickets { left: 10 }\">>}}");
+    assert_eq!(found(reply).await, "{tag,{ok,<<\"Tickets { left: 10 }\">>}}");
 }
 
 async fn idle(mut me: Process<()>) {
@@ -201,10 +201,10 @@ async fn a_beam_inspects_our_supervisor_and_its_children() {
         .name("top")
         .child(ChildSpec::worker("first", idle))
         .child(ChildSpec::supervisor("second", under));
-    let (told, up) = tokio::sync::oneshot::channel();
+    let (sender, up) = tokio::sync::oneshot::channel();
     cluster.node().spawn(async move |mut me: Process<()>| {
         let started = tree.start_link(&me).await.is_ok();
-        let _ = told.send(started);
+        let _ = sender.send(started);
         me.receive().await;
     });
     assert_eq!(up.await, Ok(true));

@@ -14,13 +14,13 @@ async fn ours(epmd: &Epmd) -> Cluster {
         integers.map(|all| Term::from(all.iter().sum::<i64>())).ok_or(Term::atom("badarg"))
     };
     cluster.export("rust", "sum", 2, sum).expect("short names");
-    let (tells, name) = (cluster.clone(), cluster.name().to_string());
+    let (inside, name) = (cluster.clone(), cluster.name().to_string());
     let echo = move |mut me: purlin::Process<Term>, arguments: Vec<Term>| {
-        let (tells, name) = (tells.clone(), name.clone());
+        let (inside, name) = (inside.clone(), name.clone());
         async move {
-            let to = arguments[0].as_pid().and_then(|pid| tells.pid::<Term>(pid));
+            let to = arguments[0].as_pid().and_then(|pid| inside.pid::<Term>(pid));
             let to = to.ok_or(Term::atom("badarg"))?;
-            to.send(Term::tuple([Term::from(tells.term_of(me.id())), Term::from(name.as_str())]));
+            to.send(Term::tuple([Term::from(inside.term_of(me.id())), Term::from(name.as_str())]));
             loop {
                 match me.receive().await {
                     stop if stop.is_atom("stop") => return Ok(stop),

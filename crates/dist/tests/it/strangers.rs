@@ -57,8 +57,8 @@ async fn closed(mut stream: TcpStream) {
 
 /// Waits until the cluster has no connection to that node.
 async fn gone(cluster: &Cluster, node: &str) {
-    let (told, down) = oneshot::channel::<()>();
-    cluster.when_down(&name(node), move |_| drop(told));
+    let (sender, down) = oneshot::channel::<()>();
+    cluster.when_down(&name(node), move |_| drop(sender));
     down.await.expect_err("nothing is sent");
 }
 

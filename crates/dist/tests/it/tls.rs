@@ -48,8 +48,8 @@ async fn a_beam_connects_to_us_over_tls_with_its_default_options() {
     let mut beam = beam(&epmd, &files.options("ours-here", ""), &[]).await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     all_is_well(&mut beam, &cluster).await;
-    let (told, down) = oneshot::channel::<()>();
-    cluster.when_down(&beam.name, move |_| drop(told));
+    let (tx, down) = oneshot::channel::<()>();
+    cluster.when_down(&beam.name, move |_| drop(tx));
     beam.kill().await;
     down.await.expect_err("nothing is sent");
     // The BEAM ends without a TLS alert. Linux closes the connection, or resets it if the BEAM has unread bytes.
@@ -76,7 +76,7 @@ async fn ticks_alone_keep_a_tls_connection_with_a_beam_and_silence_ends_it() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let mut ours = Ours::start(&epmd, "ours").await.over_tls(files.tls("ours-here"));
     let mut beam = beam(&epmd, &files.options("ours-here", ""), &BEAM_WAITS).await;
-    beam.tell("net_kernel:connect_node('ours@127.0.0.1')").await;
+    beam.send("net_kernel:connect_node('ours@127.0.0.1')").await;
     let mut connected = ours.called().await;
     assert_eq!(beam.line().await, "true");
     ticks_keep_it_and_silence_ends_it(&mut beam, &mut connected).await;
@@ -133,8 +133,8 @@ async fn a_node_with_a_wrong_certificate_or_none_is_refused_in_one_line() {
             "it speaks TLS, which this node does not",
         ),
     ] {
-        let (told, lines) = refused(caller, called).await;
-        assert!(told.contains(why) && told.lines().count() == 1, "{told}");
+        let (error, lines) = refused(caller, called).await;
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
         assert!(matches!(&lines[..], [one] if one.contains(line)), "{line}: {lines:#?}");
     }
 }

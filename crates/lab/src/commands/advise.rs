@@ -73,7 +73,7 @@ pub(super) fn advise(options: &AdviseOptions) -> Result<String, Problem> {
     if advice.costs.is_empty() {
         let why = advice.left_out.first().map_or("it has no figures", |line| line);
         return Err(Problem::new(format!(
-            "{name} does not tell what a message costs ({why}); make a run with \
+            "{name} does not show what a message costs ({why}); make a run with \
              `purlin lab run -e exchange,message-size,throughput,spawn-chain`"
         )));
     }

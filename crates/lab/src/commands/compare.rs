@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::output::print;
-use crate::comparison::{Comparison, compare as judge, compare_within, markdown, sides, text};
+use crate::comparison::{
+    Comparison, compare as compare_runs, compare_within, markdown, sides, text,
+};
 use crate::error::Problem;
 use crate::stored::{Figures, read_figures, results_file};
 use crate::values::percent;
@@ -69,13 +71,14 @@ pub(super) fn compare(options: &CompareOptions) -> Result<u8, Problem> {
     let Some(names) = &options.contenders else {
         let path = options.new.as_deref().unwrap_or(Path::new(""));
         let (new, other) = (read(path)?, path.display().to_string());
-        let compared = judge((&name, &old), (&other, &new), options.all).ok_or_else(|| {
-            Problem::new(format!(
-                "{name} and {other} have no figure in common; compare runs of the same \
+        let compared =
+            compare_runs((&name, &old), (&other, &new), options.all).ok_or_else(|| {
+                Problem::new(format!(
+                    "{name} and {other} have no figure in common; compare runs of the same \
                  experiments, contenders and profile"
-            ))
-        })?;
-        return tell(&compared, options);
+                ))
+            })?;
+        return print_result(&compared, options);
     };
     let sides = sides(&old, [&names[0], &names[1]]).map_err(|missing| {
         let mut there: Vec<_> = old.results.iter().map(|one| &*one.contender).collect();
@@ -91,11 +94,11 @@ pub(super) fn compare(options: &CompareOptions) -> Result<u8, Problem> {
              same experiments"
         ))
     })?;
-    tell(&compared, options)
+    print_result(&compared, options)
 }
 
 /// Prints a comparison and applies the regression threshold. Returns the exit status.
-fn tell(compared: &Comparison<'_>, options: &CompareOptions) -> Result<u8, Problem> {
+fn print_result(compared: &Comparison<'_>, options: &CompareOptions) -> Result<u8, Problem> {
     print(&if options.markdown { markdown(compared) } else { text(compared) })?;
     let Some(percent) = options.fail_above else { return Ok(0) };
     let worse = compared.beyond(percent);

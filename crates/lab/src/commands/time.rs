@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::ProgressBar;
-use purlin_timing::{Keep, Limit, Summary, try_time_into};
+use purlin_timing::{Collector, Limit, Summary, try_time_into};
 use serde_json::json;
 
 use super::output::Ended;
@@ -97,14 +97,14 @@ pub(super) fn time(
     let host = Host::snapshot();
     let mut child = Child::new(&options.command, options.ignore_failure, interrupt)?;
     let (limit, warmup) = (options.limit(), u64::from(options.warmup));
-    let mut kept = Runs::new(limit);
+    let mut runs = Runs::new(limit);
     let warm = try_time_into(warmup, &mut Summary::default(), || child.run());
     let ended = warm.and_then(|()| {
-        kept.began = Instant::now();
-        try_time_into(limit, &mut kept, || child.run())
+        runs.began = Instant::now();
+        try_time_into(limit, &mut runs, || child.run())
     });
-    kept.bar.finish_and_clear();
-    if let Some(mut report) = Report::new(&options.command, &kept.runs, warmup, host) {
+    runs.bar.finish_and_clear();
+    if let Some(mut report) = Report::new(&options.command, &runs.runs, warmup, host) {
         report.interrupted = ended == Err(Stop::Interrupted);
         if let Some(path) = &options.json {
             let document = json!({"results": [&report]});
@@ -142,8 +142,8 @@ impl Runs {
     }
 }
 
-impl Keep<Run> for Runs {
-    fn keep(&mut self, time: Duration, run: Run) {
+impl Collector<Run> for Runs {
+    fn record(&mut self, time: Duration, run: Run) {
         self.runs.push((time, run));
         self.bar.set_position((self.share() * STEPS as f64) as u64);
         self.bar.set_message(format!("{} runs, the last took {time:.2?}", self.runs.len()));

@@ -7,9 +7,9 @@ use crate::stats::Interval;
 
 /// Legend of a table.
 pub(super) const LEGEND: &str = "times worse: the new median against the old, with its 95 % interval; above 1 is worse, \
-                      whichever way the figure goes. A change is told if the interval leaves out 1 and the \
-                      ratio is off by 2 % or more, and so that of all changes told in a table about one in \
-                      twenty at most is chance.";
+                      whichever way the figure goes. A change is significant if the interval excludes 1 and the \
+                      ratio is off by 2 % or more; about one in twenty of the changes in a table at most is \
+                      chance.";
 
 /// One figure in both runs.
 #[derive(Debug, Clone)]
@@ -56,13 +56,13 @@ impl<'a> Comparison<'a> {
         let shown = || self.primary.iter().chain(&self.rest);
         let words = ["slower", "worse", "faster", "better", Verdict::INDISTINGUISHABLE];
         let counts = words.map(|word| (shown().filter(|one| one.word() == word).count(), word));
-        let told = counts.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<_> = told.map(|(count, word)| format!("{count} {word}")).collect();
+        let counted = counts.iter().filter(|(count, _)| *count > 0);
+        let counted: Vec<_> = counted.map(|(count, word)| format!("{count} {word}")).collect();
         let more = match self.unasked {
             0 => String::new(),
             count => format!("; {count} more figures with --all"),
         };
-        format!("{}{more}", told.join(", "))
+        format!("{}{more}", counted.join(", "))
     }
 }
 

@@ -12,10 +12,13 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
         format!("**purlin lab compare**: {}\n", comparison.tally()),
         format!("- old: {old}\n- new: {new}\n"),
     ];
-    let told = |before: &str, lines: &[String]| -> String {
+    let paragraphs = |before: &str, lines: &[String]| -> String {
         lines.iter().map(|line| format!("- {before}{}\n", plain(line))).collect()
     };
-    parts.push(told("**Warning:** ", &comparison.warnings) + &told("Note: ", &comparison.notes));
+    parts.push(
+        paragraphs("**Warning:** ", &comparison.warnings)
+            + &paragraphs("Note: ", &comparison.notes),
+    );
     parts.push(table(&comparison.primary, false));
     if !comparison.rest.is_empty() {
         let rest = table(&comparison.rest, true);
@@ -23,7 +26,7 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
             .push(format!("<details><summary>All other figures</summary>\n\n{rest}\n</details>\n"));
     }
     if !comparison.not_compared.is_empty() {
-        parts.push(format!("Not compared:\n\n{}", told("", &comparison.not_compared)));
+        parts.push(format!("Not compared:\n\n{}", paragraphs("", &comparison.not_compared)));
     }
     parts.push(format!("<sub>{LEGEND}</sub>\n"));
     parts.retain(|part| !part.is_empty());

@@ -77,8 +77,8 @@ fn compared<'a>(
     let unasked = if all { 0 } else { rest.len() };
     let asked = if all { rest } else { Vec::new() };
     let of = |(name, run): (&str, &Figures)| {
-        let told = [name, &run.profile, &run.started];
-        told.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+        let words = [name, &run.profile, &run.started];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let (warnings, mut notes) = notes::differences(old.1, new.1, rounds);
     let primary = judged(primary, rounds);
@@ -98,7 +98,7 @@ fn compared<'a>(
 
 /// Judges the figures of one table together.
 fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>, rounds: Rounds) -> Vec<Compared<'a>> {
-    let moved = verdict::judge(&pairs, rounds);
+    let moved = verdict::compare(&pairs, rounds);
     let judged = pairs.into_iter().zip(moved);
     judged.map(|((old, new), moved)| Compared { old, new, moved }).collect()
 }

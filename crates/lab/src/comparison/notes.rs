@@ -104,7 +104,7 @@ pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> V
     let count = shown().filter(few).count();
     if count > 0 {
         notes.push(format!(
-            "{} fewer than {FEWEST} samples, of which hardly any change can be told",
+            "{} fewer than {FEWEST} samples, in which hardly any change can be detected",
             figures(count)
         ));
     }
@@ -117,7 +117,7 @@ pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> V
     }
     if shown().any(|one| one.moved.ratio.is_none()) {
         notes.push(
-            "no ratio (—) where a figure cannot be told from zero; --fail-above does not judge it"
+            "no ratio (—) where a figure is not significantly different from zero; --fail-above ignores it"
                 .into(),
         );
     }

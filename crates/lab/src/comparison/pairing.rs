@@ -89,15 +89,15 @@ fn take(
     key: impl Fn(&Entry<'_>) -> String,
 ) -> Vec<(usize, usize)> {
     let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (place, entry) in olds.iter().enumerate().rev().filter(|(_, entry)| !entry.paired) {
-        waiting.entry(key(entry)).or_default().push(place);
+    for (index, entry) in olds.iter().enumerate().rev().filter(|(_, entry)| !entry.paired) {
+        waiting.entry(key(entry)).or_default().push(index);
     }
     let mut pairs = Vec::new();
-    for (place, entry) in news.iter_mut().enumerate().filter(|(_, entry)| !entry.paired) {
+    for (index, entry) in news.iter_mut().enumerate().filter(|(_, entry)| !entry.paired) {
         if let Some(old) = waiting.get_mut(&key(entry)).and_then(Vec::pop) {
             entry.paired = true;
             olds[old].paired = true;
-            pairs.push((old, place));
+            pairs.push((old, index));
         }
     }
     pairs
@@ -105,7 +105,7 @@ fn take(
 
 /// Describes how two entries with the same point differ.
 fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     let mut names: Vec<&String> = old.params.keys().chain(new.params.keys()).collect();
     names.sort_unstable();
     names.dedup();
@@ -116,17 +116,17 @@ fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
             None => "none".into(),
         });
         if before != now {
-            told.push(format!("{name} {before} → {now}"));
+            differences.push(format!("{name} {before} → {now}"));
         }
     }
     for (before, now) in
         [(&old.result.unit, &new.result.unit), (&old.result.better, &new.result.better)]
     {
         if before != now {
-            told.push(format!("{before} → {now}"));
+            differences.push(format!("{before} → {now}"));
         }
     }
-    told.join(", ")
+    differences.join(", ")
 }
 
 /// Counts figures by experiment, contender and description, in order of first occurrence.
@@ -134,19 +134,19 @@ fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
 struct Tally(Vec<(String, String, usize)>);
 
 impl Tally {
-    fn count(&mut self, result: &ResultEntry, said: &str) {
+    fn count(&mut self, result: &ResultEntry, text: &str) {
         let whose = format!("{} {}", result.experiment, result.contender);
-        let known = self.0.iter_mut().find(|(other, words, _)| *other == whose && words == said);
+        let known = self.0.iter_mut().find(|(other, words, _)| *other == whose && words == text);
         match known {
             Some((_, _, count)) => *count += 1,
-            None => self.0.push((whose, said.into(), 1)),
+            None => self.0.push((whose, text.into(), 1)),
         }
     }
 
     fn lines(self) -> Vec<String> {
-        let line = |(whose, said, count): (String, String, usize)| match count {
-            1 => format!("{whose}: {said}"),
-            count => format!("{whose}: {count} figures, {said}"),
+        let line = |(whose, text, count): (String, String, usize)| match count {
+            1 => format!("{whose}: {text}"),
+            count => format!("{whose}: {count} figures, {text}"),
         };
         self.0.into_iter().map(line).collect()
     }

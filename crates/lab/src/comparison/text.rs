@@ -10,19 +10,19 @@ const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 pub fn text(comparison: &Comparison<'_>) -> String {
     let [old, new] = &comparison.runs;
     let mut parts = vec![format!("old: {old}\nnew: {new}\n")];
-    parts.push(told("warning: ", &comparison.warnings) + &told("note: ", &comparison.notes));
+    parts.push(wrapped("warning: ", &comparison.warnings) + &wrapped("note: ", &comparison.notes));
     parts.push(flat(&comparison.primary));
     parts.extend(by_metric(&comparison.rest));
     parts.push(format!("{}\n", comparison.tally()));
     if !comparison.not_compared.is_empty() {
-        parts.push(format!("not compared:\n{}", told("  ", &comparison.not_compared)));
+        parts.push(format!("not compared:\n{}", wrapped("  ", &comparison.not_compared)));
     }
-    parts.push(told("", &[LEGEND.to_owned()]));
+    parts.push(wrapped("", &[LEGEND.to_owned()]));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-fn told(head: &str, lines: &[String]) -> String {
+fn wrapped(head: &str, lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
         wrap(&mut text, head, line);

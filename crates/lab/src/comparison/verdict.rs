@@ -70,7 +70,7 @@ pub(super) enum Rounds {
 }
 
 /// Judges figures of one table, each as a pair of old and new.
-pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)], rounds: Rounds) -> Vec<Moved> {
+pub(super) fn compare(pairs: &[(&ResultEntry, &ResultEntry)], rounds: Rounds) -> Vec<Moved> {
     let evidence: Vec<_> = pairs.iter().map(|(old, new)| Evidence::of(old, new, rounds)).collect();
     let probabilities: Vec<_> = evidence.iter().map(|one| one.probability).collect();
     let differ = stats::discoveries(&probabilities, CHANCE);

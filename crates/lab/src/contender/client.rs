@@ -71,7 +71,7 @@ impl Client {
         let words = LastWords::default();
         let (done, errors_read) = mpsc::channel();
         if let Some(errors) = child.stderr.take() {
-            words.keep(errors, done);
+            words.capture(errors, done);
         }
         let mut client = Self {
             input: child.stdin.take(),
@@ -130,7 +130,7 @@ impl Client {
     pub fn run_and_watch(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let peak = self.os_pid.and_then(Peak::watch);
         let mut reply = self.run(request)?;
-        tell(&mut reply, "resident_peak", peak.and_then(|peak| peak.bytes()));
+        set_extra(&mut reply, "resident_peak", peak.and_then(|peak| peak.bytes()));
         Ok(reply)
     }
 
@@ -151,8 +151,8 @@ impl Client {
         let before = self.os_pid.and_then(resident);
         let mut reply = self.run(request)?;
         let after = self.os_pid.and_then(resident);
-        tell(&mut reply, "resident_before", before);
-        tell(&mut reply, "resident_after", after);
+        set_extra(&mut reply, "resident_before", before);
+        set_extra(&mut reply, "resident_after", after);
         self.broken = true;
         Ok(reply)
     }
@@ -243,7 +243,7 @@ impl Client {
 }
 
 /// Adds a value the lab has read; a value the program reported under the same name is discarded.
-fn tell(reply: &mut Reply, name: &str, bytes: Option<u64>) {
+fn set_extra(reply: &mut Reply, name: &str, bytes: Option<u64>) {
     reply.raw.remove(name);
     reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));
 }

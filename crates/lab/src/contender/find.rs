@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 pub const BUILT_IN: [(&str, &str); 9] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
-    ("tokio", "bare tokio tasks and channels"),
+    ("tokio", "plain tokio tasks and channels"),
     ("ractor", "actors of ractor"),
     ("kameo", "actors of kameo"),
     ("actix", "actors of actix, on one arbiter"),
     ("go", "Go's goroutines and channels"),
     ("elixir", "Elixir on the real Erlang runtime"),
-    ("threads", "plain blocking servers over TCP"),
+    ("threads", "blocking servers over TCP"),
 ];
 
 /// The load client of the experiments with servers: a Rust program like the contenders, but not a

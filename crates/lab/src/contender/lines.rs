@@ -63,7 +63,7 @@ pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl LastWords {
     /// Reads `errors` to its end, then signals `done`.
-    pub(super) fn keep(&self, errors: impl Read + Send + 'static, done: Sender<()>) {
+    pub(super) fn capture(&self, errors: impl Read + Send + 'static, done: Sender<()>) {
         let kept = Arc::clone(&self.0);
         thread::spawn(move || {
             let mut errors = BufReader::new(errors);
@@ -128,10 +128,10 @@ mod tests {
         assert_eq!(events(longest).len(), 2);
     }
 
-    fn last_words(said: String) -> LastWords {
+    fn last_words(text: String) -> LastWords {
         let words = LastWords::default();
         let (send, receive) = mpsc::channel();
-        words.keep(Cursor::new(said), send);
+        words.capture(Cursor::new(text), send);
         receive.recv().unwrap();
         words
     }

@@ -63,10 +63,10 @@ impl Sources {
         if output.status.success() {
             return Ok(());
         }
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
+        let output_text = [output.stdout, output.stderr].concat();
+        let output_text = String::from_utf8_lossy(&output_text);
         // WHY: Go prints the package's name, after `# `, before the error.
-        let mut lines = said.lines().filter(|line| !line.starts_with("# "));
+        let mut lines = output_text.lines().filter(|line| !line.starts_with("# "));
         let first = one_line(lines.next().unwrap_or("it says nothing"));
         Err(Problem::new(format!("{}: {program} cannot compile the contender: {first}", self.id)))
     }

@@ -103,7 +103,7 @@ pub(super) static BEST: Experiment = Experiment {
 pub(super) static SYNC_OR_ASYNC: Experiment = Experiment {
     id: "ack-sync-or-async",
     title: "Sync ack or async ack",
-    what: "The servers of sync-ack and async-ack, told on how many cores to run, against the number of messages in a write.",
+    what: "The servers of sync-ack and async-ack, each on a given number of cores, against the number of messages in a write.",
     notes: &[
         "Which of the two wins depends on the processor: in 2015 async-ack won on a laptop and lost on an old Linux machine and on a cloud instance. A picture for each number of cores and of connections; which strategy a line is stands behind the contender's name, and what is set otherwise than by default.",
         "The cores are those of the server: purlin has a node of as many workers, the BEAM as many schedulers online. The client has a thread for each connection beside them. At the end of each sample of async-ack there are 5 ms of silence.",

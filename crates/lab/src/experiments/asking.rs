@@ -28,7 +28,7 @@ pub(super) static CALL: Experiment = Experiment {
 pub(super) static CALL_DEEP: Experiment = Experiment {
     id: "call-deep",
     title: "A call with a deep mailbox",
-    what: "The same while a million messages that nobody wants wait in the caller's mailbox.",
+    what: "The same while a million messages that do not match wait in the caller's mailbox.",
     notes: &[
         "The primary metric is the time of a call with a million messages waiting over that with none, round by round.",
         "The messages are sent before the clock starts, and counted after it has stopped. On the BEAM the caller's heap is collected in between, so that what it takes to take them in is not counted.",

@@ -54,8 +54,9 @@ pub(super) fn in_order(reply: &Reply) -> Result<(), Invalid> {
 
 /// Like [`in_order`], but the percentiles may be absent.
 pub(super) fn in_order_if_told(reply: &Reply) -> Result<(), Invalid> {
-    let told = ["p50_ns", "p99_ns", "max_ns"].iter().any(|name| reply.extra(name).is_some());
-    if told { in_order(reply) } else { Ok(()) }
+    let has_quantiles =
+        ["p50_ns", "p99_ns", "max_ns"].iter().any(|name| reply.extra(name).is_some());
+    if has_quantiles { in_order(reply) } else { Ok(()) }
 }
 
 /// Checks that a field has this value.

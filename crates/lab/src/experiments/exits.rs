@@ -16,7 +16,7 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
     what: "One process spawns another under a monitor, which ends at once, and receives its down message; n times.",
     notes: &[
         "On the BEAM spawn_monitor/1, on purlin Process::spawn_monitor: the monitor is there before the process can end.",
-        "tokio has no monitors: there, on ractor and on kameo it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
+        "tokio has no monitors: there, on ractor and on kameo it is the join handle that spawning gives, awaited. It has one owner, and returns the result or the panic.",
     ],
     metric: "time per round",
     ..TIME_PER_OPERATION
@@ -38,7 +38,7 @@ pub(super) static EXIT_CASCADE: Experiment = Experiment {
     title: "A chain that breaks",
     what: "A hundred thousand processes are linked in a chain; the first is ended, and each takes the next with it.",
     notes: &[
-        "The chain stands before the clock starts, which ends when a down message tells that the last has ended, with the reason of the first. Afterwards none of them may be alive.",
+        "The chain stands before the clock starts, which ends when a down message arrives for the last, with the reason of the first. Then none of them may be alive.",
         "The primary metric is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
         "tokio has no links.",
     ],
@@ -59,10 +59,10 @@ pub(super) static RESTART: Experiment = Experiment {
     title: "Restarts",
     what: "A supervisor restarts its only child, a server, each time that it ends with an error.",
     notes: &[
-        "The child is told to end, and tells when its successor has been initialised; then that one is told. The clock starts when the first child is there.",
+        "The child receives a message to end; its successor reports when it has been initialised, and then receives the same message. The clock starts when the first child is there.",
         "A supervisor restarts its child a hundred times and is replaced by a fresh one outside of the clock: OTP's goes through all restarts of its period at each.",
         "Reports of crashes are switched off: writing them takes longer than the restart.",
-        "tokio has no supervisors. On ractor an actor that spawns the child again when it is told of its failure, on kameo its own supervision, where the reference to the child stays the same. The Supervisor of actix begins an actor again that has stopped without an error, which is something else.",
+        "tokio has no supervisors. On ractor an actor that spawns the child again when it is notified of its failure, on kameo its own supervision, where the reference to the child stays the same. The Supervisor of actix begins an actor again that has stopped without an error, which is something else.",
     ],
     metric: "restarts",
     unit: "restarts/s",

@@ -8,10 +8,10 @@ use crate::contender::Reply;
 pub(super) static DIST_SEND: Experiment = Experiment {
     id: "dist-send",
     title: "Messages to another node",
-    what: "A process sends n messages {message, Number} to a process of another node on the same machine, timed until that one has told that all are there.",
+    what: "A process sends n messages {message, Number} to a process of another node on the same machine, timed until the receiver has reported that all are there.",
     notes: &[
-        "A pair of nodes, each a program of its own, with the connection that Erlang's distribution has: TCP over the loopback interface, no TLS. The contender is the node that sends; the one that receives is named by the variant. The natural variant is a pair of its own kind, against which its ratio is told, and the other stands beside it.",
-        "A message is the same in all pairs, a tuple of an atom and a number from 1 to n, to a pid; the receiver counts it if it is the next one, so a sample counts only if all came, once and in order. Both nodes and their connection are there before the clock starts, and go on from sample to sample. epmd is purlin's for all pairs; nobody asks it while the clock runs.",
+        "A pair of nodes, each a program of its own, with the connection that Erlang's distribution has: TCP over the loopback interface, no TLS. The contender is the node that sends; the one that receives is named by the variant. The natural variant is a pair of its own kind, against which its ratio is given, and the other stands beside it.",
+        "A message is the same in all pairs, a tuple of an atom and a number from 1 to n, to a pid; the receiver counts it if it is the next one, so a sample counts only if all came, once and in order. Both nodes and their connection are there before the clock starts, and go on from sample to sample. epmd is purlin's for all pairs; no request reaches it while the clock runs.",
         "Nothing is answered, so how much is under way is up to the two: the BEAM suspends a sender from 1 MB on, and so does purlin.",
     ],
     metric: "messages per second",

@@ -33,7 +33,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
         "By resident memory, read from outside: what the operating system gives the program, less what it gave before, over the number of processes.",
         "Half a million processes in the quick profile, a million in the full one.",
         "Each sample has a program of its own, and a hundredth of the processes is spawned before the first reading: memory that was used before could be used again, and what is only needed once would count.",
-        "Each process has run, told that it is there, and waits. Six samples at most: they differ little.",
+        "Each process has run, reported that it is there, and waits. Six samples at most: they differ little.",
     ],
     metric: "resident memory per process",
     unit: "bytes",

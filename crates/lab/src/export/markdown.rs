@@ -42,15 +42,15 @@ fn about(figures: &Figures) -> String {
     });
     let machine = machine.unwrap_or_default();
     let stopped = if figures.interrupted { "stopped before its end" } else { "" };
-    let told = [&figures.started, &figures.profile, &machine, stopped];
-    let told: Vec<_> =
-        told.iter().filter(|word| !word.is_empty()).map(|word| plain(word)).collect();
+    let head = [&figures.started, &figures.profile, &machine, stopped];
+    let head: Vec<_> =
+        head.iter().filter(|word| !word.is_empty()).map(|word| plain(word)).collect();
     let versions = figures.contenders.iter().filter(|contender| !contender.version.is_empty());
     let versions =
         versions.map(|one| format!("- {}: {}\n", plain(&one.label), plain(&one.version)));
     let versions: String = versions.collect();
-    let told = if told.is_empty() { String::new() } else { format!("{}\n", told.join(", ")) };
-    [told, versions].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    let head = if head.is_empty() { String::new() } else { format!("{}\n", head.join(", ")) };
+    [head, versions].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Groups the figures by graph, in order of first occurrence.
@@ -59,11 +59,11 @@ fn by_graph(results: &[ResultEntry]) -> Vec<(Option<&str>, Vec<&ResultEntry>)> {
     let mut places = std::collections::HashMap::new();
     for result in results {
         let graph = result.graph.as_deref();
-        let place = *places.entry(graph).or_insert_with(|| {
+        let index = *places.entry(graph).or_insert_with(|| {
             groups.push((graph, Vec::new()));
             groups.len() - 1
         });
-        groups[place].1.push(result);
+        groups[index].1.push(result);
     }
     groups
 }

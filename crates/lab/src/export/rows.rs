@@ -39,7 +39,7 @@ pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
     for result in &figures.results {
         let x = result.x.map(|x| x.to_string()).unwrap_or_default();
         let params = Value::from(result.params.clone()).to_string();
-        for (place, value) in result.samples.iter().enumerate() {
+        for (index, value) in result.samples.iter().enumerate() {
             let row = [
                 result.experiment.as_str(),
                 &result.contender,
@@ -51,7 +51,7 @@ pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
                 &result.unit,
                 &result.better,
                 if result.primary { "true" } else { "false" },
-                &(place + 1).to_string(),
+                &(index + 1).to_string(),
                 &value.to_string(),
             ];
             rows.write_record(row).map_err(|error| refused(&error))?;

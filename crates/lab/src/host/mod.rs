@@ -67,8 +67,8 @@ impl Host {
     pub fn changes(&self, other: &Self) -> String {
         let (here, there) = (self.facts(), other.facts());
         let changed = here.iter().zip(&there).filter(|(one, other)| one != other);
-        let told = changed.map(|((name, one), (_, other))| format!("{name} {one} → {other}"));
-        told.collect::<Vec<_>>().join(", ")
+        let changes = changed.map(|((name, one), (_, other))| format!("{name} {one} → {other}"));
+        changes.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the properties that identify a machine; its load is not one of them.

@@ -56,11 +56,11 @@ pub(super) fn lines(figures: &Figures) -> Vec<Line<'_>> {
             continue;
         }
         let whose = (&result.contender, &result.variant, options(result), run(result));
-        let place = *places.entry((graph, whose)).or_insert_with(|| {
+        let index = *places.entry((graph, whose)).or_insert_with(|| {
             drafts.push(Draft { first: result, graph, ours: Vec::new(), as_otp: Vec::new() });
             drafts.len() - 1
         });
-        let draft = &mut drafts[place];
+        let draft = &mut drafts[index];
         let points = if plain.is_some() { &mut draft.as_otp } else { &mut draft.ours };
         if points.iter().all(|(known, _)| *known != x) {
             points.push((x, result.median));

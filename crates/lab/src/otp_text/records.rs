@@ -39,11 +39,11 @@ impl<'a> Record<'a> {
     pub(super) fn fields(&self) -> Result<Vec<Field<'a>>, Problem> {
         let mut fields: Vec<Field<'a>> = Vec::new();
         for &(number, line) in &self.lines {
-            for (place, part) in line.split(';').enumerate() {
+            for (index, part) in line.split(';').enumerate() {
                 let part = trim(part);
                 match fields.last_mut() {
                     // A comment preceded this line, so its first part continues the last field.
-                    Some(last) if place == 0 => match (last.1.is_empty(), part.is_empty()) {
+                    Some(last) if index == 0 => match (last.1.is_empty(), part.is_empty()) {
                         (true, _) => *last = (number, part),
                         (false, true) => {}
                         (false, false) => {
@@ -65,7 +65,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Problem> {
     let mut open: Vec<Field<'_>> = Vec::new();
     let mut inside = false;
     let mut last = 0;
-    for (number, line) in text.lines().enumerate().map(|(place, line)| (place + 1, line)) {
+    for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line)) {
         let line = trim(line);
         if line.starts_with('#') {
             if line.starts_with("#BENCHMARK ENDED") {

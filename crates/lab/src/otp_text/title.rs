@@ -26,12 +26,12 @@ impl<'a> Title<'a> {
     /// Returns the variant: the value of `message_queue_data` if that is the only option, otherwise
     /// all options.
     pub(super) fn variant(&self) -> Option<&'a str> {
-        let said = self.options.strip_prefix('[')?.strip_suffix(']')?;
+        let text = self.options.strip_prefix('[')?.strip_suffix(']')?;
         let queue =
-            said.strip_prefix("{message_queue_data,").and_then(|rest| rest.strip_suffix('}'));
+            text.strip_prefix("{message_queue_data,").and_then(|rest| rest.strip_suffix('}'));
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let word = queue.filter(|word| word.bytes().all(letter));
-        Some(word.unwrap_or(said)).filter(|variant| !variant.is_empty())
+        Some(word.unwrap_or(text)).filter(|variant| !variant.is_empty())
     }
 
     /// Returns the title as it is written.

@@ -93,11 +93,11 @@ fn blocks<'a>(lines: &'a [Line<'a>], usual: &'a str) -> Vec<Block<'a>> {
         for &options in under {
             let title = Title { graph: line.graph, options };
             let senders: Vec<u64> = line.points.iter().map(|(senders, _)| *senders).collect();
-            let place = *places.entry((title, line.run, senders.clone())).or_insert_with(|| {
+            let index = *places.entry((title, line.run, senders.clone())).or_insert_with(|| {
                 blocks.push(Block { title, senders, lines: Vec::new() });
                 blocks.len() - 1
             });
-            blocks[place].lines.push(line);
+            blocks[index].lines.push(line);
         }
     }
     blocks

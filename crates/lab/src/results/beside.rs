@@ -19,8 +19,8 @@ const FIGURES: [(&str, &str, &str, f64); 4] = [
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let figures = frame.lane.points.iter().flat_map(|point| {
         FIGURES.iter().map(move |(name, metric, unit, size)| {
-            let told = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
-            let samples = finite(told.map(|value| value as f64 / size));
+            let values = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
+            let samples = finite(values.map(|value| value as f64 / size));
             let better = Better::Lower;
             frame.result(Draft { metric, unit, better, ..frame.draft(point, samples) })
         })

@@ -37,7 +37,7 @@ pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
         .collect();
     let probabilities: Vec<_> = trends.iter().map(|(_, trend)| trend.probability).collect();
     let found = trends.into_iter().zip(stats::discoveries(&probabilities, CHANCE));
-    let told = found.filter(|((_, trend), found)| *found && trend.change.abs() >= LEAST);
+    let significant = found.filter(|((_, trend), found)| *found && trend.change.abs() >= LEAST);
     let warning = |((result, trend), _): ((&ResultEntry, Trend), bool)| {
         let ResultEntry { experiment, contender, samples, .. } = result;
         let (percent, rounds) = (100.0 * trend.change, samples.len());
@@ -47,7 +47,7 @@ pub fn drifts(results: &[ResultEntry]) -> Vec<Warning> {
             "ratios of the same rounds still hold; for the figure, measure longer or at rest";
         Warning::new("drift", message, advice).about(experiment, Some(contender))
     };
-    told.map(warning).collect()
+    significant.map(warning).collect()
 }
 
 fn judged(results: &[ResultEntry]) -> impl Iterator<Item = &ResultEntry> {

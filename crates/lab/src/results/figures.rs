@@ -49,11 +49,11 @@ pub fn figures(
         return Vec::new();
     }
     // WHY not for `SyncOrAsync`: its results belong to graphs, which secondary figures do not name.
-    let told = matches!(
+    let listed = matches!(
         experiment.mode,
         SamplingMode::Watched | SamplingMode::Served | SamplingMode::Paired
     );
-    if told && experiment.figure != Figure::SyncOrAsync {
+    if listed && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
     }
     results

@@ -203,8 +203,8 @@ impl ResultEntry {
     /// Like [`point`](Self::point), with the graph if the experiment has several.
     pub fn point_and_graph(&self) -> String {
         let graph = self.graph.iter().map(|graph| format!("in {graph}"));
-        let told: Vec<_> = [self.point()].into_iter().chain(graph).collect();
-        told.join(" ").trim_start().to_owned()
+        let words: Vec<_> = [self.point()].into_iter().chain(graph).collect();
+        words.join(" ").trim_start().to_owned()
     }
 
     /// Returns the same figure at the same point in the contender's other variants.

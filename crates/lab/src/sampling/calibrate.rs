@@ -15,9 +15,9 @@ const GROWTH: f64 = 1000.0;
 
 /// Result of a calibration run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum NextRun {
     /// Accept this value.
-    Settled(u64),
+    Accepted(u64),
     /// Run again with this value.
     Again(u64),
 }
@@ -33,14 +33,14 @@ pub(super) fn taken(reply: &Reply) -> u64 {
     reply.elapsed_ns.max(reply.wall_ns / SET_UP)
 }
 
-/// Judges a run with `value` that took `elapsed_ns`, against a target of `target_ns`.
-pub(super) fn judge(scaled: &Scaled, value: u64, elapsed_ns: u64, target_ns: f64) -> Verdict {
+/// Evaluates a run with `value` that took `elapsed_ns`, against a target of `target_ns`.
+pub(super) fn evaluate(scaled: &Scaled, value: u64, elapsed_ns: u64, target_ns: f64) -> NextRun {
     let next = rescaled(value, elapsed_ns, target_ns, GROWTH).min(scaled.cap);
     let off = target_ns / elapsed_ns.max(1) as f64;
     if next == value || (0.5..=2.0).contains(&off) {
-        Verdict::Settled(next)
+        NextRun::Accepted(next)
     } else {
-        Verdict::Again(next)
+        NextRun::Again(next)
     }
 }
 
@@ -66,25 +66,25 @@ mod tests {
 
     #[test]
     fn run_near_its_target_settles_with_the_corrected_value() {
-        assert_eq!(judge(&SCALED, 1000, 80, 100.0), Verdict::Settled(1250));
+        assert_eq!(evaluate(&SCALED, 1000, 80, 100.0), NextRun::Accepted(1250));
     }
 
     #[test]
     fn run_far_from_its_target_is_repeated_with_bounded_growth() {
-        assert_eq!(judge(&SCALED, 1000, 10, 1000.0), Verdict::Again(100_000));
-        assert_eq!(judge(&SCALED, 1000, 0, 1e9), Verdict::Again(1_000_000));
-        assert_eq!(judge(&SCALED, 1000, 1000, 10.0), Verdict::Again(10));
+        assert_eq!(evaluate(&SCALED, 1000, 10, 1000.0), NextRun::Again(100_000));
+        assert_eq!(evaluate(&SCALED, 1000, 0, 1e9), NextRun::Again(1_000_000));
+        assert_eq!(evaluate(&SCALED, 1000, 1000, 10.0), NextRun::Again(10));
     }
 
     #[test]
     fn value_never_exceeds_the_cap_and_settles_there() {
-        assert_eq!(judge(&SCALED, 1_000_000, 1, 1e6), Verdict::Again(5_000_000));
-        assert_eq!(judge(&SCALED, 5_000_000, 1, 1e6), Verdict::Settled(5_000_000));
+        assert_eq!(evaluate(&SCALED, 1_000_000, 1, 1e6), NextRun::Again(5_000_000));
+        assert_eq!(evaluate(&SCALED, 5_000_000, 1, 1e6), NextRun::Accepted(5_000_000));
     }
 
     #[test]
     fn slow_contender_gets_one_repetition() {
-        assert_eq!(judge(&SCALED, 1, 1_000_000_000, 100.0), Verdict::Settled(1));
+        assert_eq!(evaluate(&SCALED, 1, 1_000_000_000, 100.0), NextRun::Accepted(1));
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub trait Watch {
     /// Stores one record.
     ///
     /// Fails if the record cannot be stored; the run ends then.
-    fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem>;
+    fn record(&mut self, record: &Record<'_>) -> Result<(), Problem>;
 
     /// Prints a message.
-    fn say(&mut self, line: &str);
+    fn print(&mut self, line: &str);
 
     /// Reports the number of completed rounds of this experiment.
     fn round(&mut self, done: usize, of: usize);

@@ -141,8 +141,8 @@ impl<W> ReplayCheck<W> {
 }
 
 impl<W: Watch> Watch for ReplayCheck<W> {
-    fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem> {
-        let Some(mut known) = self.past.pop_front() else { return self.then.keep(record) };
+    fn record(&mut self, record: &Record<'_>) -> Result<(), Problem> {
+        let Some(mut known) = self.past.pop_front() else { return self.then.record(record) };
         self.line += 1;
         if let Some(known) = known.as_object_mut() {
             known.remove(AT);
@@ -157,9 +157,9 @@ impl<W: Watch> Watch for ReplayCheck<W> {
     }
 
     /// Suppresses messages that were already printed before the interruption.
-    fn say(&mut self, line: &str) {
+    fn print(&mut self, line: &str) {
         if self.past.is_empty() {
-            self.then.say(line);
+            self.then.print(line);
         }
     }
 
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn stolen_time_is_read_if_present() {
-        let told = LINE.replacen("\"wall_ns\":9", "\"wall_ns\":9,\"stolen_ms\":20", 1);
-        let (past, _) = Past::read(format!("{LINE}\n{told}\n").as_bytes()).unwrap();
+        let with_stolen = LINE.replacen("\"wall_ns\":9", "\"wall_ns\":9,\"stolen_ms\":20", 1);
+        let (past, _) = Past::read(format!("{LINE}\n{with_stolen}\n").as_bytes()).unwrap();
         let stolen = past.answers.iter().map(|answer| answer.as_ref().unwrap().stolen_ms);
         assert_eq!(stolen.collect::<Vec<_>>(), [None, Some(20)]);
     }

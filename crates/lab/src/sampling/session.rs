@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled, taken};
+use super::calibrate::{NextRun, STEP_TRIES, TRIES, evaluate, hit, rescaled, taken};
 use super::executor::{Executor, Request};
 use super::outcome::{Entrant, InvalidSample, Lane, Outcome, Step, Stop, Taken};
 use super::record::{Record, Watch};
@@ -143,15 +143,15 @@ impl<'a> Session<'a> {
             let Some(answer) = self.ask(lane, point, asked, Purpose::WarmUp)? else {
                 return Ok(());
             };
-            let verdict = judge(&scaled, value, taken(&answer.reply), target);
-            let (Verdict::Again(next) | Verdict::Settled(next)) = verdict;
+            let next_run = evaluate(&scaled, value, taken(&answer.reply), target);
+            let (NextRun::Again(next) | NextRun::Accepted(next)) = next_run;
             value = next;
             // WHY: the first run is cold, so its duration is only a first estimate.
-            if run > 1 && matches!(verdict, Verdict::Settled(_)) {
+            if run > 1 && matches!(next_run, NextRun::Accepted(_)) {
                 break;
             }
         }
-        self.settle(lane, point, scaled, value);
+        self.set_param(lane, point, scaled, value);
         Ok(())
     }
 
@@ -178,11 +178,11 @@ impl<'a> Session<'a> {
             self.step(lane, point, Some(target), value, elapsed);
         }
         let value = rescaled(value, elapsed, self.budget.stepped_sample_ns, 1e6).min(scaled.cap);
-        self.settle(lane, point, scaled, value);
+        self.set_param(lane, point, scaled, value);
         Ok(())
     }
 
-    fn settle(&mut self, lane: usize, point: usize, scaled: Scaled, value: u64) {
+    fn set_param(&mut self, lane: usize, point: usize, scaled: Scaled, value: u64) {
         let params = &mut self.lanes[lane].lane.points[point].params;
         params.insert(scaled.param.into(), value.into());
     }
@@ -205,7 +205,7 @@ impl<'a> Session<'a> {
             None => "first calls".to_owned(),
             Some(target) => format!("{} ms", target / 1e6),
         };
-        self.watch.say(&format!(
+        self.watch.print(&format!(
             "{} {} {}, {aim}: {:.4} calls/µs, {:.6} µs/call, n = {n}{}",
             step.experiment,
             step.contender,
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         let invalid =
             answer.as_ref().ok().and_then(|reply| self.why_invalid(&params, reply, purpose));
         let problem = answer.as_ref().err().map(Failure::to_string);
-        let kept = self.watch.keep(&Record {
+        let kept = self.watch.record(&Record {
             kind,
             experiment: self.experiment.id,
             contender: &runner.lane.label,
@@ -274,14 +274,14 @@ impl<'a> Session<'a> {
             Ok(reply) if invalid.is_none() && reply.extra("starved") == Some(1) => {
                 let Reply { sent, received, .. } = reply;
                 let how = format!("starves: {received} of {sent} round trips came back in time");
-                let said = self.take_out(lane, &how);
-                self.outcome.starved.push(said);
+                let reported = self.take_out(lane, &how);
+                self.outcome.starved.push(reported);
                 Ok(None)
             }
             Ok(reply) => Ok(Some(Answer { reply, invalid })),
             Err(failure) => {
-                let said = self.take_out(lane, &failure.to_string());
-                self.outcome.lost.push(said);
+                let reported = self.take_out(lane, &failure.to_string());
+                self.outcome.lost.push(reported);
                 Ok(None)
             }
         }
@@ -309,7 +309,7 @@ impl<'a> Session<'a> {
         for runner in self.lanes.iter_mut().filter(|runner| runner.place == place) {
             runner.out |= natural || runner.lane.variant == variant;
         }
-        self.watch.say(&format!("{} {label}: {how}", self.experiment.id));
+        self.watch.print(&format!("{} {label}: {how}", self.experiment.id));
         (label, how)
     }
 }

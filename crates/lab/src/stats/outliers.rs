@@ -23,7 +23,7 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
     if usual <= 0.0 {
         return Vec::new();
     }
-    let far = |&place: &usize| OF_NORMAL * distances[place] / usual > LIMIT;
+    let far = |&index: &usize| OF_NORMAL * distances[index] / usual > LIMIT;
     (0..values.len()).filter(far).collect()
 }
 

@@ -73,8 +73,8 @@ pub fn persistence(all: &[&[f64]]) -> f64 {
 pub fn discoveries(probabilities: &[f64], share: f64) -> Vec<bool> {
     let sorted = sorted(probabilities);
     let count = sorted.len() as f64;
-    let bound = |place: usize| share * (place + 1) as f64 / count;
-    let last = sorted.iter().enumerate().rev().find(|&(place, &one)| one <= bound(place));
+    let bound = |index: usize| share * (index + 1) as f64 / count;
+    let last = sorted.iter().enumerate().rev().find(|&(index, &one)| one <= bound(index));
     let limit = last.map_or(-1.0, |(_, &one)| one);
     probabilities.iter().map(|&one| one <= limit).collect()
 }
@@ -88,8 +88,8 @@ fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     let (mut below, mut ties) = (0.0, 0.0);
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let size = equal.len() as f64;
-        for &place in equal {
-            ranks[place] = below + (size + 1.0) / 2.0;
+        for &index in equal {
+            ranks[index] = below + (size + 1.0) / 2.0;
         }
         below += size;
         ties += size.powi(3) - size;

@@ -28,8 +28,8 @@ pub struct Trend {
 pub fn trend(samples: &[f64]) -> Option<Trend> {
     let middle = median(samples).filter(|&middle| middle != 0.0)?;
     let (mut rises, mut ties, mut slopes) = (0i64, false, Vec::new());
-    for (place, &earlier) in samples.iter().enumerate() {
-        for (distance, &later) in (1..).zip(&samples[place + 1..]) {
+    for (index, &earlier) in samples.iter().enumerate() {
+        for (distance, &later) in (1..).zip(&samples[index + 1..]) {
             let slope = (later - earlier) / f64::from(distance);
             rises += i64::from(slope > 0.0) - i64::from(slope < 0.0);
             ties |= slope == 0.0;
@@ -103,8 +103,8 @@ mod tests {
         for _ in 0..50 {
             let samples: Vec<f64> = (0..30).map(|_| 1.0 + dice.f64()).collect();
             let exact = trend(&samples).unwrap().probability;
-            let rises = samples.iter().enumerate().flat_map(|(place, earlier)| {
-                samples[place + 1..].iter().map(move |later| if later > earlier { 1 } else { -1 })
+            let rises = samples.iter().enumerate().flat_map(|(index, earlier)| {
+                samples[index + 1..].iter().map(move |later| if later > earlier { 1 } else { -1 })
             });
             let near = near_normal(&samples, rises.sum()).unwrap();
             assert!((exact - near).abs() < 0.01, "{exact} {near}");

@@ -40,7 +40,7 @@ pub(crate) enum Stop {
 pub(crate) struct Child {
     program: String,
     arguments: Vec<String>,
-    said: File,
+    stderr: File,
     ignore_failure: bool,
     interrupt: Interrupt,
     running: Arc<Mutex<Option<Arc<SharedChild>>>>,
@@ -59,7 +59,7 @@ impl Child {
         let (program, arguments) = words
             .split_first()
             .ok_or_else(|| Problem::new("there is no command; give it after --"))?;
-        let said = tempfile::tempfile().map_err(|error| {
+        let stderr = tempfile::tempfile().map_err(|error| {
             Problem::new(format!("cannot make a file for what the command says: {error}"))
         })?;
         let running = Arc::new(Mutex::new(None::<Arc<SharedChild>>));
@@ -73,7 +73,7 @@ impl Child {
         });
         let interrupt = interrupt.clone();
         let (program, arguments) = (program.clone(), arguments.to_vec());
-        Ok(Self { program, arguments, said, ignore_failure, interrupt, running })
+        Ok(Self { program, arguments, stderr, ignore_failure, interrupt, running })
     }
 
     /// Runs the command once, to its end.
@@ -116,10 +116,10 @@ impl Child {
                  sh -c '…' where a shell is needed"
             ))
         };
-        let mut said = self.said.try_clone().map_err(refused)?;
-        said.set_len(0).and_then(|()| said.rewind()).map_err(refused)?;
+        let mut stderr = self.stderr.try_clone().map_err(refused)?;
+        stderr.set_len(0).and_then(|()| stderr.rewind()).map_err(refused)?;
         let mut command = Command::new(program);
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         SharedChild::spawn(&mut command).map_err(refused)
     }
 
@@ -137,10 +137,10 @@ impl Child {
     }
 
     fn last_line(&mut self) -> Option<String> {
-        let length = i64::try_from(self.said.metadata().ok()?.len()).ok()?;
-        self.said.seek(SeekFrom::End(-length.min(TAIL))).ok()?;
+        let length = i64::try_from(self.stderr.metadata().ok()?.len()).ok()?;
+        self.stderr.seek(SeekFrom::End(-length.min(TAIL))).ok()?;
         let mut tail = Vec::new();
-        self.said.read_to_end(&mut tail).ok()?;
+        self.stderr.read_to_end(&mut tail).ok()?;
         let tail = String::from_utf8_lossy(&tail);
         let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         Some(last.chars().filter(|letter| !letter.is_control()).collect())

@@ -41,7 +41,7 @@ fn warnings(report: &Report) -> Vec<String> {
     let outliers = report.outliers.len() - usize::from(slow);
     let all = [
         (runs == 1).then(|| {
-            format!("one run tells nothing of its spread; give -n {FEWEST} or more")
+            format!("one run shows no spread; give -n {FEWEST} or more")
         }),
         (1 < runs && runs < FEWEST).then(|| {
             format!("{runs} runs are too few for a 95 % interval, so it is their range; give -n {FEWEST} or more")
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn warnings_include_advice() {
         for (milliseconds, expected) in [
-            (&[30][..], "one run tells nothing of its spread; give -n 6"),
+            (&[30][..], "one run shows no spread; give -n 6"),
             (&[90, 30, 31, 29, 32, 30], "the first run took longest and is an outlier"),
             (&[31, 30, 90, 29, 32, 30], "1 of 6 runs are outliers"),
             (&[1, 1, 2, 1, 2, 2], "that is little more than it takes to start a program"),

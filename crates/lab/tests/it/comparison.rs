@@ -13,7 +13,7 @@ fn compared<'a>(old: &'a Figures, new: &'a Figures) -> Comparison<'a> {
 
 /// Returns how many figures of `contender` get this verdict in `pairs` pairs of runs with these
 /// true costs.
-fn told(
+fn verdicts(
     verdict: Verdict,
     contender: &str,
     machine: &Machine,
@@ -37,7 +37,8 @@ fn false_positives_of_equal_runs_are_at_most_sixteen_of_two_hundred() {
     let same: &[Cost<'_>] = &[("ping-pong", "a", 100.0)];
     for machine in [QUIET, LOUD] {
         for rounds in [11, 15] {
-            let alike = told(Verdict::Indistinguishable, "a", &machine, (same, same), rounds, 200);
+            let alike =
+                verdicts(Verdict::Indistinguishable, "a", &machine, (same, same), rounds, 200);
             assert!(200 - alike <= 16, "{} of 200 in {rounds} rounds", 200 - alike);
         }
     }
@@ -47,7 +48,7 @@ fn false_positives_of_equal_runs_are_at_most_sixteen_of_two_hundred() {
 fn false_positives_are_rare_among_many_unchanged_figures() {
     let names: Vec<String> = (0..20).map(|number| format!("experiment {number}")).collect();
     let same: Vec<Cost<'_>> = names.iter().map(|name| (name.as_str(), "a", 100.0)).collect();
-    let alike = told(Verdict::Indistinguishable, "a", &LOUD, (&same, &same), 11, 10);
+    let alike = verdicts(Verdict::Indistinguishable, "a", &LOUD, (&same, &same), 11, 10);
     assert!(200 - alike <= 8, "{} of 200", 200 - alike);
 }
 
@@ -56,13 +57,13 @@ fn five_percent_slowdown_is_found_in_nine_of_ten_full_and_eight_of_ten_quick_run
     let before: &[Cost<'_>] = &[("ping-pong", "a", 100.0), ("ping-pong", "b", 300.0)];
     let after: &[Cost<'_>] = &[("ping-pong", "a", 105.0), ("ping-pong", "b", 300.0)];
     for (rounds, pairs, due) in [(15, 100, 90), (11, 100, 80)] {
-        let found = told(Verdict::Worse, "a", &QUIET, (before, after), rounds, pairs);
+        let found = verdicts(Verdict::Worse, "a", &QUIET, (before, after), rounds, pairs);
         assert!(found >= due, "{found} of {pairs} in {rounds} rounds");
     }
 }
 
 /// Returns in how many runs with these two contenders the second gets this verdict.
-fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs: u64) -> usize {
+fn verdicts_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs: u64) -> usize {
     let mut dice = fastrand::Rng::with_seed(42);
     let all = (0..runs).map(|_| machine.run(costs, 15, &mut dice));
     all.filter(|run| {
@@ -77,7 +78,7 @@ fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs:
 fn false_positives_within_a_run_are_at_most_sixteen_of_two_hundred_even_with_drift() {
     let same = [("ping-pong", "a", 100.0), ("ping-pong", "b", 100.0)];
     for machine in [QUIET, LOUD, DRIFTING] {
-        let alike = told_within(Verdict::Indistinguishable, &machine, &same, 200);
+        let alike = verdicts_within(Verdict::Indistinguishable, &machine, &same, 200);
         assert!(200 - alike <= 16, "{} of 200", 200 - alike);
     }
 }
@@ -86,7 +87,7 @@ fn false_positives_within_a_run_are_at_most_sixteen_of_two_hundred_even_with_dri
 fn five_percent_slowdown_within_a_run_is_found_in_nine_of_ten_even_with_drift() {
     let slowed = [("ping-pong", "a", 100.0), ("ping-pong", "b", 105.0)];
     for machine in [QUIET, DRIFTING] {
-        let found = told_within(Verdict::Worse, &machine, &slowed, 100);
+        let found = verdicts_within(Verdict::Worse, &machine, &slowed, 100);
         assert!(found >= 90, "{found} of 100");
     }
 }
@@ -154,8 +155,8 @@ fn verdict_is_faster_or_slower_for_speeds_and_better_or_worse_otherwise() {
         // A change of less than 2 % is not reported, even if the samples hardly differ.
         ("bytes", "lower", 100.0, 101.5, "indistinguishable"),
     ] {
-        let told = verdict(of(unit, better, old), of(unit, better, new)).1;
-        assert_eq!(told, word, "{unit} {old} {new}");
+        let verdicts = verdict(of(unit, better, old), of(unit, better, new)).1;
+        assert_eq!(verdicts, word, "{unit} {old} {new}");
     }
 }
 

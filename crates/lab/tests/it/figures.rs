@@ -152,8 +152,8 @@ fn latency_is_optional() {
     });
     let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut silent);
     let results = figures(experiment("throughput"), &outcome.lanes[0], None);
-    let told: Vec<_> = results.iter().map(|result| result.metric.as_str()).collect();
-    assert_eq!(told, ["time per message", "resident memory"]);
+    let metrics: Vec<_> = results.iter().map(|result| result.metric.as_str()).collect();
+    assert_eq!(metrics, ["time per message", "resident memory"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn of_text(text: &str) -> Figures {
 
 fn of_json(document: &Value) -> Figures {
     figures(&document.to_string(), Path::new("results.json"))
-        .unwrap_or_else(|told| panic!("{told}"))
+        .unwrap_or_else(|text| panic!("{text}"))
 }
 
 /// Returns the records of a text, without comments and blank lines, each joined to one line.
@@ -415,7 +415,7 @@ fn same_on_page(texts: &[String]) {
                 if text.chars().all(|letter| matches!(letter, ' '..='~' | '\r' | '\n')) {
                     assert_eq!(there, refused, "{text:?}");
                 } else {
-                    let unquoted = |told: &str| told.split('"').step_by(2).collect::<String>();
+                    let unquoted = |text: &str| text.split('"').step_by(2).collect::<String>();
                     assert_eq!(unquoted(there), unquoted(&refused), "{text:?}");
                 }
             }

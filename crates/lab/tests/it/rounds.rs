@@ -114,8 +114,8 @@ fn failed_contender_is_not_asked_again_and_others_are_unaffected() {
     assert_eq!(left, ["a", "c"]);
     let whole = |point: &purlin_lab::sampling::Taken| point.replies.len() == 5;
     assert!(outcome.lanes.iter().all(|lane| lane.points.iter().all(whole)));
-    let told = memory.lines.iter().filter(|line| line.contains("ended by itself")).count();
-    assert_eq!(told, 1);
+    let reports = memory.lines.iter().filter(|line| line.contains("ended by itself")).count();
+    assert_eq!(reports, 1);
 }
 
 #[test]

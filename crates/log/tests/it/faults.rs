@@ -94,14 +94,14 @@ impl Case {
         let records = read(log).expect("the log is whole");
         let first = records.first().map_or(log.next_sequence(), |record| record.sequence);
         assert!(first == 0 || first <= self.confirmed, "unconfirmed records were removed");
-        let told: BTreeMap<_, _> = (1..4)
+        let stored: BTreeMap<_, _> = (1..4)
             .map(|who| [who; 16])
             .filter_map(|id| Some((id, log.position(id).expect("it did not fail")?)))
             .collect();
         let found: Vec<Stored> = records.iter().map(Stored::from).collect();
         let there = (self.durable..=self.batches.len()).find(|count| {
             let expected = Expected::after(&self.batches[..*count]);
-            expected.records.get(first as usize..) == Some(&found) && expected.positions == told
+            expected.records.get(first as usize..) == Some(&found) && expected.positions == stored
         });
         let sequences = records.iter().map(|record| record.sequence);
         assert!(
@@ -110,14 +110,14 @@ impl Case {
         );
         let there = there.unwrap_or_else(|| {
             panic!(
-                "{} batches were durable, {} written: {} records from {first} on, told {told:?}",
+                "{} batches were durable, {} written: {} records from {first} on, positions {stored:?}",
                 self.durable,
                 self.batches.len(),
                 found.len(),
             )
         });
         self.batches.truncate(there);
-        // WHY: the positions that clients were told must survive, too.
+        // WHY: the positions that clients were sent must survive, too.
         self.durable = there;
     }
 
@@ -178,8 +178,8 @@ impl Case {
     /// Asks for a position, which must survive from then on.
     fn ask(&mut self, log: &mut Log) -> Result<(), Error> {
         let id = [self.random.u8(1..4); 16];
-        let told = log.position(id)?;
-        assert_eq!(told, Expected::after(&self.batches).positions.get(&id).cloned());
+        let stored = log.position(id)?;
+        assert_eq!(stored, Expected::after(&self.batches).positions.get(&id).cloned());
         self.durable = self.batches.len();
         Ok(())
     }
@@ -251,7 +251,7 @@ fn batch_after_a_failed_sync_is_refused_until_the_log_is_opened_again() {
         let mut log = open(&disk, &Options::default()).expect("the fault has passed");
         let position = log.position([1; 16]).expect("the fault has passed").expect("it is stored");
         assert!(position.newest <= 1, "{fault:?}: {position:?}");
-        // What the client was told survives a power loss, though the first sync has failed.
+        // What the client was sent survives a power loss, though the first sync has failed.
         drop(log);
         let mut log =
             open(&disk.power_loss(), &Options::default()).expect("a crash damages nothing");

@@ -178,7 +178,7 @@ mod tests {
             let text = exporter.scrape(|recording| recording.record(&snapshot, &[]));
             let mut lines = text.lines();
             let line = lines.find(|line| line.starts_with("purlin_sent_messages_total{"));
-            line.expect("it is told").rsplit(' ').next().map(str::to_owned)
+            line.expect("it is reported").rsplit(' ').next().map(str::to_owned)
         });
         assert_eq!(sent.map(Option::unwrap_or_default), ["5", "7", "7"]);
     }

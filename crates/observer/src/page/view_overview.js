@@ -77,7 +77,7 @@ export function open(place) {
     found.forEach((hog, at) => say(hogs.querySelectorAll("li span")[at], time(hog.for_ns)));
     const reasons = Object.entries(dropped).filter(([, messages]) => messages > 0);
     refill(drops, dropped, () => [
-      h("h2", {}, "Messages nobody received"),
+      h("h2", {}, "Undelivered messages"),
       reasons.length === 0
         ? hint("None.")
         : h(

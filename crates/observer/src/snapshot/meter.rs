@@ -35,7 +35,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn resident_memory_is_between_a_mebibyte_and_a_tebibyte() {
-        let bytes = resident().expect("Linux tells");
+        let bytes = resident().expect("the kernel reports it");
         assert!((1 << 20..1 << 40).contains(&bytes), "{bytes}");
     }
 }

@@ -192,7 +192,7 @@ impl Schedule {
             span,
             measured: self.sampled.is_some(),
             workers: workers.collect(),
-            global_queue: now.outside,
+            global_queue: now.global_queue,
             processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),
             max_processes: node.max_processes(),
             messages_per_second: rate(messages, before.messages),

@@ -169,14 +169,14 @@ mod tests {
     fn a_cycle_is_reported_only_after_two_consecutive_tables() {
         let mut rule = Cycles::default();
         let seen = [true, false, true, true, true, false].into_iter().zip(1..);
-        let told = seen.map(|(there, second)| {
+        let reported = seen.map(|(there, second)| {
             let mut snapshot = at(second);
             snapshot.calls = if there { calls(&[(1, 2), (2, 1)]) } else { Vec::new() }.into();
             let once = rule.check(&snapshot);
             assert_eq!(once, rule.check(&snapshot), "the same table is no second one");
             once.first().map(|seen| seen.since.as_secs())
         });
-        assert_eq!(told.collect::<Vec<_>>(), [None, None, None, Some(3), Some(3), None]);
+        assert_eq!(reported.collect::<Vec<_>>(), [None, None, None, Some(3), Some(3), None]);
     }
 
     #[test]

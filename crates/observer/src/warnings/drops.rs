@@ -1,6 +1,6 @@
 //! Rule: dropped messages, and processes missing in the observer's table.
 //!
-//! *Detects*: messages dropped because of a mailbox bound; [`MANY_TO_NOBODY`] messages per second to processes that had
+//! *Detects*: messages dropped because of a mailbox bound; [`MANY_UNDELIVERED`] messages per second to processes that had
 //! ended, in [`SNAPSHOTS`] consecutive snapshots; processes missing in the observer's table because it is full.
 //!
 //! *Advice*: see [`ADVICE`].
@@ -20,7 +20,7 @@ pub const ADVICE: &str = "Where mailboxes are full: give their processes less to
 
 /// Threshold in messages per second to processes that have ended. Single ones are normal: a process may end while
 /// others still reply to it.
-pub const MANY_TO_NOBODY: f64 = 10.0;
+pub const MANY_UNDELIVERED: f64 = 10.0;
 
 /// Number of consecutive snapshots above the threshold. A process that ends with a long mailbox drops all of it once.
 pub const SNAPSHOTS: u32 = 3;
@@ -59,15 +59,16 @@ impl Rule for Dropped {
             );
             see("full mailboxes", line);
         }
-        let to_nobody = |drops: Drops| drops.ended + drops.alias;
-        let to_nobody = to_nobody(now).saturating_sub(to_nobody(before)) as f64;
+        let count = |drops: Drops| drops.ended + drops.alias;
+        let undelivered = count(now).saturating_sub(count(before)) as f64;
         // WHY only if measured: the interval without watchers does not count as a snapshot.
-        let many = snapshot.overview.measured && span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
+        let many =
+            snapshot.overview.measured && span > 0.0 && undelivered / span >= MANY_UNDELIVERED;
         self.in_a_row = if many { self.in_a_row + 1 } else { 0 };
         if self.in_a_row >= SNAPSHOTS {
-            let each = to_nobody / span;
+            let each = undelivered / span;
             see(
-                "nobody there",
+                "receivers ended",
                 format!("{each:.0} messages a second go to processes that have ended"),
             );
         }
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn continuous_messages_to_ended_processes_are_reported_and_a_single_burst_is_not() {
         let seen = lines(&[(0, 0), (0, 20), (0, 40), (0, 60), (0, 60), (0, 100_000)]);
-        let told: Vec<_> = seen.iter().map(Vec::len).collect();
-        assert_eq!(told, [0, 0, 0, 1, 0, 0]);
+        let reported: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(reported, [0, 0, 0, 1, 0, 0]);
         assert_eq!(seen[3], ["20 messages a second go to processes that have ended"]);
     }
 
@@ -143,13 +144,13 @@ mod tests {
     #[test]
     fn snapshots_before_and_after_a_pause_are_not_consecutive() {
         let mut rule = Dropped::default();
-        let told = (1..=6).map(|second| {
+        let reported = (1..=6).map(|second| {
             let mut snapshot = at(second);
             let overview = overview(&mut snapshot);
             (overview.measured, overview.drops.total.ended) = (second != 3, 20 * second);
             rule.check(&snapshot).len()
         });
-        assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1]);
+        assert_eq!(reported.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

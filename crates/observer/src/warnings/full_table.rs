@@ -22,7 +22,7 @@ pub const CLEARED: f64 = 0.75;
 /// State of the rule.
 #[derive(Debug, Default)]
 pub(super) struct FullTable {
-    told: bool,
+    reported: bool,
 }
 
 impl Rule for FullTable {
@@ -30,12 +30,12 @@ impl Rule for FullTable {
         let overview = &snapshot.overview;
         let (processes, limit) = (overview.processes, overview.max_processes);
         let share = processes as f64 / f64::from(limit.max(1));
-        self.told = share >= if self.told { CLEARED } else { RAISED };
+        self.reported = share >= if self.reported { CLEARED } else { RAISED };
         let line =
             format!("{processes} processes of {limit} that there may be: {:.0} %", share * 100.0);
         let subject = Subject::Node("processes");
         let detection = Warning { kind: Kind::FullTable, subject, line, since: overview.at };
-        self.told.then_some(detection).into_iter().collect()
+        self.reported.then_some(detection).into_iter().collect()
     }
 }
 
@@ -64,8 +64,8 @@ mod tests {
     #[test]
     fn the_warning_is_raised_at_four_fifths_and_cleared_below_three_quarters() {
         let seen = seen(&[799, 800, 799, 750, 749, 799, 1000]);
-        let told: Vec<_> = seen.iter().map(Vec::len).collect();
-        assert_eq!(told, [0, 1, 1, 1, 0, 0, 1]);
+        let reported: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(reported, [0, 1, 1, 1, 0, 0, 1]);
         assert_eq!(seen[1][0].line, "800 processes of 1000 that there may be: 80 %");
     }
 

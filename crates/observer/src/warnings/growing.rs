@@ -107,11 +107,11 @@ impl Kept {
     fn after(before: Option<&Self>, waiting: u32, received: u64, at: Duration) -> Self {
         let new = Self { waiting, received, rising: 0, since: at, most: 0 };
         let Some(before) = before else { return new };
-        let told = before.most > 0 && waiting > before.most / 2;
+        let reported = before.most > 0 && waiting > before.most / 2;
         let rises = waiting > before.waiting;
         let rising = if rises { before.rising + 1 } else { 0 };
-        let since = if told || rises { before.since } else { at };
-        let most = if told || rising >= TABLES { waiting.max(before.most) } else { 0 };
+        let since = if reported || rises { before.since } else { at };
+        let most = if reported || rising >= TABLES { waiting.max(before.most) } else { 0 };
         Self { rising, since, most, ..new }
     }
 }
@@ -142,17 +142,17 @@ mod tests {
     fn a_mailbox_that_grows_steadily_is_reported_with_figures_and_start() {
         let seen = seen(&[10, 120, 150, 190, 250, 310]);
         assert!(seen[..5].iter().all(Vec::is_empty));
-        let [told] = &seen[5][..] else { panic!("{seen:?}") };
+        let [reported] = &seen[5][..] else { panic!("{seen:?}") };
         let due = "the mailbox of <0.3.0> (crate::run) has 310 messages, 60 more each second, of which it \
                    receives 10";
-        assert_eq!((told.line.as_str(), told.since.as_secs()), (due, 2));
+        assert_eq!((reported.line.as_str(), reported.since.as_secs()), (due, 2));
     }
 
     #[test]
     fn the_warning_stays_until_half_of_the_mailbox_is_drained() {
         let seen = seen(&[100, 200, 300, 400, 500, 400, 251, 250, 260]);
-        let told: Vec<_> = seen.iter().map(Vec::len).collect();
-        assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 0, 0]);
+        let reported: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(reported, [0, 0, 0, 0, 1, 1, 1, 0, 0]);
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn tables_before_and_after_a_pause_are_not_consecutive() {
         let mut rule = Growing::default();
-        let told =
+        let reported =
             [100, 200, 300, 400, 500, 600, 700].into_iter().zip(1..).map(|(waiting, second)| {
                 let mut process = row(pid(3));
                 process.mailbox_len = waiting;
@@ -173,7 +173,7 @@ mod tests {
                 overview(&mut snapshot).measured = second != 3;
                 rule.check(&snapshot).len()
             });
-        assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(reported.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1]);
     }
 
     #[test]
@@ -197,15 +197,15 @@ mod tests {
             waiting in proptest::collection::vec(0_u32..1000, 1..40),
         ) {
             let seen = seen(&waiting);
-            let mut told = false;
+            let mut reported = false;
             for (now, seen) in seen.iter().enumerate() {
                 if !seen.is_empty() {
                     prop_assert!(waiting[now] >= FLOOR);
                     let grown = now >= TABLES as usize
                         && waiting[now - TABLES as usize..=now].is_sorted();
-                    prop_assert!(told || grown, "{} of {:?}", now, waiting);
+                    prop_assert!(reported || grown, "{} of {:?}", now, waiting);
                 }
-                told = !seen.is_empty();
+                reported = !seen.is_empty();
             }
         }
     }

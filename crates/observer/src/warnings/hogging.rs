@@ -17,7 +17,7 @@ use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Where it computes for long, have it await purlin::consume_budget() in its loop; \
-     what blocks a thread belongs into spawn_blocking. Its worker has another thread, so it holds up nobody, but \
+     what blocks a thread belongs into spawn_blocking. Its worker has another thread, so no other process waits, but \
      it takes a core.";
 
 /// Duration of a single turn that raises the warning: a hundred times the duration above which the runtime logs a turn.
@@ -148,10 +148,10 @@ mod tests {
             let mut rule = Hogs::default();
             for now in 0..found.len() {
                 let hogs: &[_] = if found[now] { &[(1, 20)] } else { &[] };
-                let told = !check(&mut rule, now as u64 + 1, hogs).is_empty();
+                let reported = !check(&mut rule, now as u64 + 1, hogs).is_empty();
                 let lately = &found[(now + 1).saturating_sub(SNAPSHOTS)..=now];
                 let times = lately.iter().filter(|found| **found).count();
-                prop_assert_eq!(told, found[now] && times >= OFTEN);
+                prop_assert_eq!(reported, found[now] && times >= OFTEN);
             }
         }
     }

@@ -18,7 +18,7 @@ use super::warning::{Kind, Subject, Warning};
 use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
-pub const ADVICE: &str = "Whoever sends to the name reaches nobody. If a process is to have it always, make \
+pub const ADVICE: &str = "Messages to the name are lost. If a process is to have it always, make \
      that process the child of a supervisor and have it register itself at its start; if it has done its work, \
      nothing is wrong.";
 
@@ -62,13 +62,13 @@ impl Rule for Names {
         }
         let mut lost: Vec<_> = self.kept.iter().filter(|(_, kept)| kept.missed >= MISSED).collect();
         lost.sort_by_key(|(_, kept)| Reverse(kept.until));
-        let told = lost.into_iter().map(|(name, kept)| Warning {
+        let reported = lost.into_iter().map(|(name, kept)| Warning {
             kind: Kind::LostName,
             line: format!("name {name} is not registered any more; {} had it", kept.by),
             subject: Subject::Name(name.clone(), kept.by),
             since: kept.until,
         });
-        told.collect()
+        reported.collect()
     }
 }
 
@@ -88,8 +88,8 @@ impl Names {
         self.kept.retain(|_, kept| {
             let gone = at.saturating_sub(kept.until);
             kept.missed += u32::from(!gone.is_zero());
-            let settled = kept.until.saturating_sub(kept.from) >= MIN_REGISTERED;
-            gone.is_zero() || (settled && gone < FORGET_AFTER)
+            let was_stable = kept.until.saturating_sub(kept.from) >= MIN_REGISTERED;
+            gone.is_zero() || (was_stable && gone < FORGET_AFTER)
         });
     }
 }
@@ -121,9 +121,9 @@ mod tests {
         let mut by = vec![Some(4); 11];
         by.extend([None, None, None, Some(5), None]);
         let seen = seen(&by);
-        let told: Vec<_> = seen.iter().map(Vec::len).collect();
-        assert_eq!(told[..11], [0; 11]);
-        assert_eq!(told[11..], [0, 1, 1, 0, 0]);
+        let reported: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(reported[..11], [0; 11]);
+        assert_eq!(reported[11..], [0, 1, 1, 0, 0]);
         let due = "name store is not registered any more; <0.4.0> had it";
         assert_eq!((seen[12][0].line.as_str(), seen[12][0].since.as_secs()), (due, 11));
     }

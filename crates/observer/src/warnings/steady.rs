@@ -92,14 +92,14 @@ mod tests {
     }
 
     /// Returns the start of the warning, second by second, if it is detected in those seconds.
-    fn told(seen: &[bool]) -> Vec<Option<u64>> {
+    fn reported(seen: &[bool]) -> Vec<Option<u64>> {
         let mut steady = Steady::resting(REST);
         let snapshots = seen.iter().zip(1..);
-        let told = snapshots.map(|(&seen, second)| {
+        let reported = snapshots.map(|(&seen, second)| {
             steady.record(&at(second), seen.then(|| detection(second)));
             steady.warnings().first().map(|warning| warning.since.as_secs())
         });
-        told.collect()
+        reported.collect()
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         seen.extend([false; 5]);
         seen.push(true);
         let due = [Some(1); 10].into_iter().chain([None, Some(12)]).collect::<Vec<_>>();
-        assert_eq!(told(&seen), due);
+        assert_eq!(reported(&seen), due);
     }
 
     #[test]
@@ -129,11 +129,11 @@ mod tests {
         fn a_warning_stays_for_the_hold_time_after_its_last_detection(
             seen in proptest::collection::vec(any::<bool>(), 1..60),
         ) {
-            let told = told(&seen);
+            let reported = reported(&seen);
             let rest = REST.as_secs() as usize;
-            for (second, told) in told.iter().enumerate() {
+            for (second, reported) in reported.iter().enumerate() {
                 let lately = &seen[second.saturating_sub(rest - 1)..=second];
-                prop_assert_eq!(told.is_some(), lately.contains(&true), "{}: {:?}", second, seen);
+                prop_assert_eq!(reported.is_some(), lately.contains(&true), "{}: {:?}", second, seen);
             }
         }
     }

@@ -36,7 +36,7 @@ pub const LATELY: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(super) struct Storms {
     /// Reported supervisors and the start of each warning.
-    told: FxHashMap<ProcessId, Duration>,
+    reported: FxHashMap<ProcessId, Duration>,
 }
 
 /// Restarts of a supervisor, as of the last one.
@@ -55,14 +55,14 @@ impl Restarting {
         self.counted > self.most
     }
 
-    /// Returns whether to report it at that time; `told` if it is already reported.
-    fn is_storm(&self, at: Duration, told: bool) -> bool {
+    /// Returns whether to report it at that time; `reported` if it is already reported.
+    fn is_storm(&self, at: Duration, reported: bool) -> bool {
         let ago = at.saturating_sub(self.last);
         if self.is_over() {
             return ago <= self.period.max(LATELY);
         }
         let share = self.counted as f64 / self.most.max(1) as f64;
-        let enough = if told { share >= CALM } else { share >= NEAR && self.counted >= FEWEST };
+        let enough = if reported { share >= CALM } else { share >= NEAR && self.counted >= FEWEST };
         enough && ago <= self.period
     }
 
@@ -96,7 +96,7 @@ impl Rule for Storms {
             period: restarts.period,
         });
         let storms = self.storms(snapshot.overview.at, restarts);
-        let told = storms.into_iter().map(|(restarting, since)| {
+        let reported = storms.into_iter().map(|(restarting, since)| {
             let id = restarting.supervisor;
             // First line of the reason of the last child's exit. The supervisor's own report of giving up adds nothing.
             let mut reports = snapshot.crashes.reports.iter().rev();
@@ -107,7 +107,7 @@ impl Rule for Storms {
             let line = restarting.line(&describe(snapshot, id), why);
             Warning { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
         });
-        told.collect()
+        reported.collect()
     }
 }
 
@@ -118,14 +118,14 @@ impl Storms {
         at: Duration,
         all: impl Iterator<Item = Restarting>,
     ) -> Vec<(Restarting, Duration)> {
-        let before = std::mem::take(&mut self.told);
+        let before = std::mem::take(&mut self.reported);
         let storms = all.filter_map(|restarting| {
             let since = before.get(&restarting.supervisor).copied();
             let is_storm = restarting.is_storm(at, since.is_some());
             is_storm.then(|| (restarting, since.unwrap_or(at)))
         });
         let storms: Vec<_> = storms.collect();
-        self.told = storms.iter().map(|(it, since)| (it.supervisor, *since)).collect();
+        self.reported = storms.iter().map(|(it, since)| (it.supervisor, *since)).collect();
         storms
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     /// Returns the start of the warning as of that second, if it is raised.
-    fn told(rule: &mut Storms, second: u64, seen: Restarting) -> Option<u64> {
+    fn reported(rule: &mut Storms, second: u64, seen: Restarting) -> Option<u64> {
         let storms = rule.storms(Duration::from_secs(second), [seen].into_iter());
         storms.first().map(|(_, since)| since.as_secs())
     }
@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn the_warning_is_raised_near_the_intensity_and_cleared_well_below_it_or_after_a_period() {
         let mut rule = Storms::default();
-        assert_eq!(told(&mut rule, 100, restarting(5, 99)), None);
-        assert_eq!(told(&mut rule, 101, restarting(6, 100)), Some(101));
-        assert_eq!(told(&mut rule, 110, restarting(5, 109)), Some(101));
-        assert_eq!(told(&mut rule, 169, restarting(5, 109)), Some(101));
-        assert_eq!(told(&mut rule, 170, restarting(5, 109)), None);
-        assert_eq!(told(&mut rule, 171, restarting(5, 171)), None);
+        assert_eq!(reported(&mut rule, 100, restarting(5, 99)), None);
+        assert_eq!(reported(&mut rule, 101, restarting(6, 100)), Some(101));
+        assert_eq!(reported(&mut rule, 110, restarting(5, 109)), Some(101));
+        assert_eq!(reported(&mut rule, 169, restarting(5, 109)), Some(101));
+        assert_eq!(reported(&mut rule, 170, restarting(5, 109)), None);
+        assert_eq!(reported(&mut rule, 171, restarting(5, 171)), None);
     }
 
     #[test]
@@ -167,10 +167,10 @@ mod tests {
         let mut rule = Storms::default();
         let period = Duration::from_secs(5);
         let of_one = |counted| Restarting { counted, most: 1, period, ..restarting(0, 100) };
-        assert_eq!(told(&mut rule, 100, of_one(1)), None);
-        assert_eq!(told(&mut rule, 101, of_one(2)), Some(101));
-        assert_eq!(told(&mut rule, 160, of_one(2)), Some(101));
-        assert_eq!(told(&mut rule, 161, of_one(2)), None);
+        assert_eq!(reported(&mut rule, 100, of_one(1)), None);
+        assert_eq!(reported(&mut rule, 101, of_one(2)), Some(101));
+        assert_eq!(reported(&mut rule, 160, of_one(2)), Some(101));
+        assert_eq!(reported(&mut rule, 161, of_one(2)), None);
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         ) {
             let at = Duration::from_secs(1000);
             let seen = Restarting { counted, most, ..restarting(0, 1000 - ago) };
-            let storm = told(&mut Storms::default(), at.as_secs(), seen).is_some();
+            let storm = reported(&mut Storms::default(), at.as_secs(), seen).is_some();
             let near = counted >= FEWEST && counted as f64 >= NEAR * most as f64 && ago <= 60;
             prop_assert_eq!(storm, if counted > most { ago <= 60 } else { near });
         }

@@ -103,7 +103,7 @@ fn admit(
     if !own && !token.is_some_and(|token| known.is(token.as_bytes())) {
         return Err(Refusal::new(
             StatusCode::UNAUTHORIZED,
-            "say the token that was printed when the node started: Authorization: Bearer TOKEN",
+            "send the token that was printed when the node started: Authorization: Bearer TOKEN",
         ));
     }
     Ok(())
@@ -150,7 +150,7 @@ mod tests {
     use super::{admit, is_allowed_host};
     use crate::web::token::Token;
 
-    const TOKEN: &str = "a-token-that-nobody-can-guess";
+    const TOKEN: &str = "a-token-hard-to-guess-0123456789";
 
     /// Parses the host as an HTTP client does, in lower case.
     fn host_of(text: &str) -> Option<String> {

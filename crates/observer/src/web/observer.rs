@@ -179,14 +179,14 @@ impl Observer {
             ));
         }
         if !self.silent {
-            eprintln!("purlin: {} can be seen at {}", node.name(), self.told(address, &url));
+            eprintln!("purlin: {} can be seen at {}", node.name(), self.printed_url(address, &url));
         }
         Ok(running)
     }
 
     /// Returns the address to print to standard error. A chosen token is known to its owner and outlives the node, so
     /// it must not end up in logs.
-    fn told(&self, address: SocketAddr, url: &str) -> String {
+    fn printed_url(&self, address: SocketAddr, url: &str) -> String {
         match self.token {
             None => url.to_string(),
             Some(_) => format!("http://{address}/ with the token that was chosen"),
@@ -198,7 +198,7 @@ impl Observer {
 mod tests {
     use super::Observer;
 
-    const TOKEN: &str = "a-token-that-nobody-can-guess";
+    const TOKEN: &str = "a-token-hard-to-guess-0123456789";
 
     fn observer() -> Observer {
         Observer::at(([127, 0, 0, 1], 4000).into())
@@ -214,9 +214,9 @@ mod tests {
     fn a_random_token_is_printed_with_the_address_and_a_chosen_one_is_not() {
         let address = ([127, 0, 0, 1], 4000).into();
         let url = format!("http://127.0.0.1:4000/#token={TOKEN}");
-        assert_eq!(observer().told(address, &url), url);
+        assert_eq!(observer().printed_url(address, &url), url);
         assert_eq!(
-            observer().token(TOKEN).told(address, &url),
+            observer().token(TOKEN).printed_url(address, &url),
             "http://127.0.0.1:4000/ with the token that was chosen"
         );
     }

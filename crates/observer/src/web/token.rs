@@ -40,8 +40,8 @@ impl Token {
     }
 
     /// Compares in constant time. The duration reveals only the length of the token, which is no secret.
-    pub(crate) fn is(&self, said: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(said).into()
+    pub(crate) fn is(&self, given: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(given).into()
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -72,7 +72,7 @@ mod tests {
         let token = Token::chosen("0123456789abcdefghijkl").expect("it is long enough");
         assert!(token.is(b"0123456789abcdefghijkl"));
         let others: [&[u8]; 3] = [b"", b"0123456789abcdefghijk", b"0123456789abcdefghijkL"];
-        assert!(others.iter().all(|said| !token.is(said)));
+        assert!(others.iter().all(|given| !token.is(given)));
         assert!(!format!("{token:?}").contains("0123"));
     }
 

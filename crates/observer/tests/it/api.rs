@@ -217,9 +217,9 @@ fn a_shown_server_reports_its_recent_ack_latency() {
         Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await.expect("it starts")
     });
     seen.observer.show_server("orders", &server);
-    let told = |found: &Value| found["servers"][0]["latency"].clone();
-    assert_eq!(told(&seen.json("/api/servers")), Value::Null, "there was no earlier reading");
-    let none = told(&seen.json("/api/servers"));
+    let part_of = |found: &Value| found["servers"][0]["latency"].clone();
+    assert_eq!(part_of(&seen.json("/api/servers")), Value::Null, "there was no earlier reading");
+    let none = part_of(&seen.json("/api/servers"));
     assert_eq!(
         (&none["acks"], &none["p50_ns"], &none["max_ns"]),
         (&json!(0), &Value::Null, &Value::Null)
@@ -231,14 +231,14 @@ fn a_shown_server_reports_its_recent_ack_latency() {
     client
         .write_all(&Head { id: Id::from(0), size: 0 }.to_bytes(SizeOrder::Little))
         .expect("it reads");
-    let found = told(&seen.until("/api/servers", |found| told(found)["acks"] == 1));
+    let found = part_of(&seen.until("/api/servers", |found| part_of(found)["acks"] == 1));
     let took = ["p50_ns", "p90_ns", "p99_ns", "max_ns"].map(|name| found[name].as_u64());
     let most = server.latency().max().map(|most| most.as_nanos() as u64);
     assert!(took.iter().all(|took| *took == most), "there was one: {found}");
     assert!(most < Some(began.elapsed().as_nanos() as u64), "{found}");
     #[cfg(feature = "metrics")]
     assert!(seen.get("/metrics").body.contains(r#"purlin_ack_server_name="orders",le="+Inf"} 1"#));
-    seen.until("/api/servers", |found| told(found)["acks"] == 0);
+    seen.until("/api/servers", |found| part_of(found)["acks"] == 0);
     assert_eq!(server.latency().count(), 1, "it is not of the last seconds, but it was");
 }
 
@@ -304,16 +304,16 @@ fn one_probe_is_pending_at_a_time_and_the_round_trip_time_has_an_age() {
             let _ = asked.send((call, Instant::now()));
         }
     });
-    other.register("net_kernel", &kernel).expect("nobody has the name");
+    other.register("net_kernel", &kernel).expect("the name is free");
     seen.observer.show_cluster(&ours);
-    let told = |found: &Value| found["cluster"]["nodes"][0].clone();
+    let part_of = |found: &Value| found["cluster"]["nodes"][0].clone();
 
     // Longer than the interval to the next probe, which must wait for the answer to the first.
     let long = (10 * PERIOD).as_nanos() as u64;
     let found =
-        seen.until("/api/cluster", |found| told(found)["unanswered_ns"].as_u64() > Some(long));
+        seen.until("/api/cluster", |found| part_of(found)["unanswered_ns"].as_u64() > Some(long));
     assert_eq!(
-        (&told(&found)["round_trip_ns"], &told(&found)["round_trip_age_ns"]),
+        (&part_of(&found)["round_trip_ns"], &part_of(&found)["round_trip_age_ns"]),
         (&Value::Null, &Value::Null)
     );
     let (question, came) = questions.recv().expect("it is asked");
@@ -323,14 +323,14 @@ fn one_probe_is_pending_at_a_time_and_the_round_trip_time_has_an_age() {
     let answered = Instant::now();
     let least = (answered - came).as_nanos() as u64;
     theirs.reply(question, Term::atom("yes"));
-    let found = seen.until("/api/cluster", |found| told(found)["round_trip_ns"].is_u64());
-    let (took, age) = (&told(&found)["round_trip_ns"], &told(&found)["round_trip_age_ns"]);
+    let found = seen.until("/api/cluster", |found| part_of(found)["round_trip_ns"].is_u64());
+    let (took, age) = (&part_of(&found)["round_trip_ns"], &part_of(&found)["round_trip_age_ns"]);
     assert!(took.as_u64() > Some(least), "{found}");
     let most = answered.elapsed().as_nanos() as u64;
     assert!(age.as_u64().is_some_and(|age| age < most), "{found}");
 
     // A pending probe without an answer does not keep the cluster alive either.
-    seen.until("/api/cluster", |found| told(found)["unanswered_ns"].is_u64());
+    seen.until("/api/cluster", |found| part_of(found)["unanswered_ns"].is_u64());
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());
     other.stop_blocking();

@@ -69,16 +69,16 @@ fn named(node: &Node, name: &str) -> Pid<u32> {
 
 /// Spawns a process that receives only as many messages as the returned function requests.
 fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel::<usize>();
+    let (tx, mut rx) = tokio::sync::mpsc::unbounded_channel::<usize>();
     let pid = node.spawn(async move |mut me: Process<u32>| {
-        while let Some(messages) = told.recv().await {
+        while let Some(messages) = rx.recv().await {
             for _ in 0..messages {
                 me.receive().await;
             }
         }
     });
     node.register(name, &pid).expect("the name is free");
-    (pid, move |messages| tell.send(messages).expect("it lives"))
+    (pid, move |messages| tx.send(messages).expect("it lives"))
 }
 
 // The overview, and a hog is named
@@ -148,13 +148,13 @@ fn a_paused_table_sends_no_requests_and_stays_unchanged() {
 /// Spawns a process that is linked to another; returns both pids.
 fn pair(seen: &Seen) -> Value {
     let partner = named(&seen.node, "partner");
-    let (id, (tell, told)) = (partner.id().to_string(), channel());
+    let (id, (tx, rx)) = (partner.id().to_string(), channel());
     let linked = seen.node.spawn(async move |mut me: Process<u32>| {
         me.link(&partner);
-        let _ = tell.send(());
+        let _ = tx.send(());
         me.receive().await;
     });
-    told.recv().expect("it runs");
+    rx.recv().expect("it runs");
     json!({"partner": id, "linked": linked.id().to_string()})
 }
 
@@ -248,7 +248,7 @@ fn the_cluster_view_shows_nodes_traffic_and_round_trips_or_missing_answers() {
         "silence" => {
             // This process is registered in place of the node's and never answers.
             let mute = other.spawn(async |_: Process<Term>| std::future::pending::<()>().await);
-            other.register("net_kernel", &mute).expect("nobody has the name");
+            other.register("net_kernel", &mute).expect("the name is free");
         }
         _ => nothing(wish),
     });
@@ -322,19 +322,19 @@ async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<P
 fn two_processes_that_call_each_other_are_named_as_a_deadlock() {
     let seen = start(2);
     let both = ["bidder", "auctioneer"].map(|name| {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        let pid = seen.node.spawn(move |me| stubborn(me, told));
+        let (tx, rx) = tokio::sync::oneshot::channel();
+        let pid = seen.node.spawn(move |me| stubborn(me, rx));
         seen.node.register(name, &pid).expect("the name is free");
-        (pid, Some(tell))
+        (pid, Some(tx))
     });
     let ids = both.each_ref().map(|(pid, _)| pid.id().to_string());
-    let [(bidder, mut tell_bidder), (auctioneer, mut tell_auctioneer)] = both;
+    let [(bidder, mut to_bidder), (auctioneer, mut to_auctioneer)] = both;
     operate(&seen, "deadlock", &json!({"both": ids}), |wish| match wish {
         "call" => {
-            let told = tell_bidder.take().expect("it is asked once").send(auctioneer.clone());
-            told.expect("it waits");
-            let told = tell_auctioneer.take().expect("it is asked once").send(bidder.clone());
-            told.expect("it waits");
+            let sent = to_bidder.take().expect("it is asked once").send(auctioneer.clone());
+            sent.expect("it waits");
+            let sent = to_auctioneer.take().expect("it is asked once").send(bidder.clone());
+            sent.expect("it waits");
         }
         _ => nothing(wish),
     });

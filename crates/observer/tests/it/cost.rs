@@ -17,12 +17,12 @@ fn cost(arguments: &[&str]) -> Output {
 #[test]
 fn cost_prints_each_round_and_the_medians() {
     let output = cost(&["100", "1", "2"]);
-    let (told, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
+    let (stdout, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&errors));
-    let begins: Vec<_> = told.lines().filter_map(|line| line.split_once(':')).collect();
-    assert_eq!(begins.len(), 3, "{told}");
+    let begins: Vec<_> = stdout.lines().filter_map(|line| line.split_once(':')).collect();
+    assert_eq!(begins.len(), 3, "{stdout}");
     assert_eq!([begins[0].0, begins[1].0], ["round 1", "medians"]);
-    assert!(begins[2].0.ends_with(" pages"), "{told}");
+    assert!(begins[2].0.ends_with(" pages"), "{stdout}");
 }
 
 #[test]

@@ -69,11 +69,11 @@ fn a_scrape_has_the_nodes_figures_and_every_metric_has_type_and_help() {
     assert_eq!(second.types.len(), ALL.len(), "{:?}", second.types);
     for metric in ALL {
         let begins = metric.name.replace('.', "_");
-        let told = second
+        let line = second
             .helps
             .iter()
             .find(|(name, help)| name.starts_with(&begins) && help.as_str() == metric.what);
-        let (name, _) = told.unwrap_or_else(|| panic!("no {}", metric.name));
+        let (name, _) = line.unwrap_or_else(|| panic!("no {}", metric.name));
         let counter = metric.kind == Type::Counter;
         assert_eq!(second.types[name] == "counter", counter, "{name}");
         assert_eq!(name.ends_with("_total"), counter, "{name}");
@@ -116,7 +116,7 @@ fn a_departed_node_is_no_longer_exported() {
     assert!(of_bank(
         exporter.scrape(|recording| recording.record_round_trip("bank", Duration::ZERO))
     ));
-    until("it is told of no more", || !of_bank(exporter.scrape(|_| {})));
+    until("it is no longer listed", || !of_bank(exporter.scrape(|_| {})));
 }
 
 #[test]

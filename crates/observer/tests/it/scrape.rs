@@ -15,7 +15,7 @@ fn each_scrape_has_current_figures_of_the_node() {
     assert!(first.head.contains("content-type: text/plain; version=0.0.4"), "{}", first.head);
     let first = Scrape::read(&first.body);
     assert_eq!(first.value("purlin_mailbox_longest_message_count"), 7.0);
-    let up = first.of("purlin_node_uptime_seconds").next().expect("it is told");
+    let up = first.of("purlin_node_uptime_seconds").next().expect("it is there");
     assert_eq!(up.labels["purlin_node_name"], "zanzibar");
     until_some("a newer scrape", || {
         let scrape = Scrape::read(&seen.get("/metrics").body);

@@ -9,7 +9,7 @@ use purlin_observer::{Observed, Observer};
 pub(crate) use purlin_polling::{HANG, until, until_some};
 use serde_json::Value;
 
-pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
+pub(crate) const TOKEN: &str = "a-token-hard-to-guess-0123456789";
 /// Sampling period. WHY not the default second: tests wait for several snapshots.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 

@@ -51,16 +51,16 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     let spec = spec.application_type(ApplicationType::Temporary);
     let timeout = spec.shutdown.saturating_add(AFTER);
     // Installed before the start, so that a signal during the start is not lost.
-    let told = signals();
+    let signalled = signals();
     let application = match node.begin_application(spec) {
         Ok(application) => application,
         Err(error) => return failed(&error),
     };
-    let mut told = pin!(told);
-    let mut told = |cx: &mut Context<'_>| told.as_mut().poll(cx);
-    let by_itself = match race(&mut told, application.up()).await {
+    let mut signalled = pin!(signalled);
+    let mut signalled = |cx: &mut Context<'_>| signalled.as_mut().poll(cx);
+    let by_itself = match race(&mut signalled, application.up()).await {
         Some(Err(error)) => return failed(&error),
-        Some(Ok(())) => race(told, application.ended()).await,
+        Some(Ok(())) => race(signalled, application.ended()).await,
         None => None,
     };
     let reason = match by_itself {

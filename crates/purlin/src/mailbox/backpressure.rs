@@ -17,8 +17,8 @@ use crate::signals::local_state::LocalState;
 pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
     let mine = |waiter: &Waiter<ErlangTypes>| waiter.waits_for(to) && !waiter.is_over();
     let waits = |local: &mut LocalState| {
-        let rare = local.extended().rare();
-        rare.is_system || rare.suspended.as_ref().is_some_and(|it| it.iter().any(mine))
+        let cold = local.extended().cold();
+        cold.is_system || cold.suspended.as_ref().is_some_and(|it| it.iter().any(mine))
     };
     // A process that waits for itself would deadlock.
     if to.is_current() || purlin_raw::current_local::<ErlangTypes, _>(waits) != Some(false) {
@@ -27,7 +27,7 @@ pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
     let waiter = purlin_raw::current_waker().and_then(|waker| to.join_wait_list(waker));
     if let Some(waiter) = waiter {
         purlin_raw::current_local::<ErlangTypes, _>(|local| {
-            local.extended().rare().suspended.get_or_insert_default().push(waiter);
+            local.extended().cold().suspended.get_or_insert_default().push(waiter);
         });
         purlin_raw::exhaust_budget();
     }
@@ -37,7 +37,7 @@ pub(super) fn suspend<M: Send + 'static>(to: &Address<ErlangTypes, M>) {
 pub(crate) fn is_suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> bool {
     let over = me.local(|local| {
         let over = |suspended: &mut Vec<_>| suspended.iter().all(Waiter::is_over);
-        local.extended().rare().suspended.take_if(over)
+        local.extended().cold().suspended.take_if(over)
     });
     // WHY: dropped here, because the last reference to an ended process drops its reason, which is
     // user code.

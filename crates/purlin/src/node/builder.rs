@@ -152,13 +152,13 @@ impl Builder {
     ///
     /// ```
     /// # fn main() -> Result<(), purlin::BuildError> {
-    /// struct Told(String);
-    /// impl Drop for Told {
+    /// struct Goodbye(String);
+    /// impl Drop for Goodbye {
     ///     fn drop(&mut self) {
     ///         println!("{} has stopped", self.0);
     ///     }
     /// }
-    /// let node = purlin::Node::builder().attach(|node| Ok(Told(node.name().to_string()))).build()?;
+    /// let node = purlin::Node::builder().attach(|node| Ok(Goodbye(node.name().to_string()))).build()?;
     /// node.stop_blocking();
     /// # Ok(())
     /// # }

@@ -45,13 +45,13 @@ impl Node {
         Fut: Future<Output = R> + Send + 'static,
     {
         assert!(!is_worker(), "blocked on a process inside a process: await it there");
-        let (tell, told) = mpsc::channel();
+        let (tx, rx) = mpsc::channel();
         let pid = self.spawn(move |me| async move {
             let result = function(me).await;
             // The receiver is on this function's stack, so the send cannot fail.
-            let _ = tell.send(result);
+            let _ = tx.send(result);
         });
-        told.recv().map_err(|_| {
+        rx.recv().map_err(|_| {
             // The function is dropped slightly before the exit reason is stored.
             block_on(async { pid.ended().await })
         })

@@ -219,10 +219,10 @@ impl Stopper {
         pause: &impl Fn(Duration) -> P,
     ) -> bool {
         // WHY: each once, because a process that traps exits receives every signal as a message.
-        let mut told = HashSet::new();
+        let mut signalled = HashSet::new();
         let all = || self.node_core.processes().filter(|it| who.has(it.shared()));
         self.until(timeout, pause, || {
-            for process in all().filter(|process| told.insert(process.slot())) {
+            for process in all().filter(|process| signalled.insert(process.slot())) {
                 send_signal(&process, Signal::Exit { from: None, reason: reason.clone() });
                 ending.push(process);
             }

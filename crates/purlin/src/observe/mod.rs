@@ -60,7 +60,7 @@ impl Node {
     /// let _measuring = node.measure_sleep();
     /// node.block_on(async |me: Process<u8>| (0..100).for_each(|n| me.pid().send(n)));
     /// let load = node.load();
-    /// assert_eq!((load.workers.len(), load.outside), (2, 0));
+    /// assert_eq!((load.workers.len(), load.global_queue), (2, 0));
     /// # node.stop_blocking();
     /// # Ok(())
     /// # }

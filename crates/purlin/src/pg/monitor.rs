@@ -72,7 +72,7 @@ impl Groups {
     {
         let convert = Erased::new::<OfEvent<M>>(sealed);
         let reference = me.reference();
-        me.with_local(|local| local.extended().rare().groups.insert_new(reference, convert));
+        me.with_local(|local| local.extended().cold().groups.insert_new(reference, convert));
         let mut begun = Begun { groups: self, me, reference, stays: false };
         let watcher = me.peer();
         let known = self.ask(|reply| Ask::Watch { group, reference, watcher, reply }).await?;
@@ -87,7 +87,7 @@ impl Groups {
     /// Panics outside the caller's own turn, as receiving does.
     pub fn demonitor<M: Send + 'static>(&self, me: &Process<M>, monitor: GroupMonitor) -> bool {
         let GroupMonitor(reference) = monitor;
-        if me.with_local(|local| local.extended().rare().groups.remove(reference)).is_none() {
+        if me.with_local(|local| local.extended().cold().groups.remove(reference)).is_none() {
             return false;
         }
         while me.in_turn(|me| me.mailbox().withdraw(reference.number())).is_some() {}
@@ -110,7 +110,7 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
         if !self.stays {
             // If the process has ended, or this is not its turn, it receives none of the events.
             let forget =
-                |local: &mut LocalState| local.extended().rare().groups.remove(self.reference);
+                |local: &mut LocalState| local.extended().cold().groups.remove(self.reference);
             let _ = self.me.owner().in_turn(|me| me.local(forget));
             self.groups.server.cast(GroupMonitor(self.reference));
         }

@@ -165,10 +165,10 @@ impl Scope {
 
     fn leave(&mut self, group: &Name, id: ProcessId, me: &Process<Mail<Self>>) -> bool {
         let Some(joined) = self.joined.get_mut(&id) else { return false };
-        let Some(place) = joined.groups.iter().rposition(|joined| joined == group) else {
+        let Some(index) = joined.groups.iter().rposition(|joined| joined == group) else {
             return false;
         };
-        joined.groups.remove(place);
+        joined.groups.remove(index);
         if joined.groups.is_empty() {
             me.demonitor(joined.monitor);
             self.monitors.remove(&joined.monitor);

@@ -48,7 +48,7 @@ impl<M: Send + 'static> Process<M> {
     /// Reports the number of bytes that this process has allocated, which the runtime cannot know
     /// (P5). See [`ProcessDetails::reported_memory`](crate::ProcessDetails::reported_memory).
     pub fn report_memory(&self, bytes: usize) {
-        self.with_local(|local| local.extended().rare().memory = bytes);
+        self.with_local(|local| local.extended().cold().memory = bytes);
     }
 
     /// Runs `f` in a turn of this process.

@@ -71,9 +71,9 @@ impl<M: Send + 'static> Pid<M> {
                 None => {
                     let watch = Arc::new(EndWatch::default());
                     watch.set(Some(cx.waker().clone()));
-                    let told = self.address.signal(Signal::WatchEnd(Arc::clone(&watch)));
+                    let sent = self.address.signal(Signal::WatchEnd(Arc::clone(&watch)));
                     watching = Some(Watching(watch));
-                    if told.is_err() {
+                    if sent.is_err() {
                         cx.waker().wake_by_ref();
                     }
                 }

@@ -188,13 +188,13 @@ impl Node {
 pub(crate) fn spawn_here<R>(spawn: impl FnOnce(&NodeCore<ErlangTypes>, Parent) -> R) -> R {
     match with_context(|here| spawn(&here.node_core, here.parent())) {
         Some(spawned) => spawned,
-        None => nowhere(),
+        None => not_in_a_process(),
     }
 }
 
 #[cold]
 #[track_caller]
-fn nowhere() -> ! {
+fn not_in_a_process() -> ! {
     panic!("spawned outside a node: this thread runs no process; use Node::spawn")
 }
 

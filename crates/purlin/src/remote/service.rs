@@ -28,7 +28,7 @@ impl Node {
             service.await;
         };
         let mut local = LocalState::default();
-        local.extended().rare().is_system = true;
+        local.extended().cold().is_system = true;
         let _spawning = self.begin_spawn()?;
         let spawned = try_spawn_on(self.node_core(), Parent::NODE, local, (), function, Body::new);
         spawned.ok().map(|pid| pid.id())

@@ -60,7 +60,7 @@ impl Write for Bounded {
             self.text.push_str(text);
             return Ok(());
         }
-        let whole = (0..=room).rev().find(|place| text.is_char_boundary(*place));
+        let whole = (0..=room).rev().find(|end| text.is_char_boundary(*end));
         self.text.push_str(&text[..whole.unwrap_or(0)]);
         self.full.get_or_insert_with(Instant::now);
         Err(fmt::Error)

@@ -82,13 +82,13 @@ pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
 /// #     }
 /// # }
 /// # #[purlin::main] async fn main() -> server::Result<()> {
-/// let (tell, told) = tokio::sync::oneshot::channel();
+/// let (tx, rx) = tokio::sync::oneshot::channel();
 /// let parent = purlin::spawn(async move |mut me: Process<()>| {
 ///     let clerk = server::start_link::<Clerk>(&me, ()).await;
-///     let _ = tell.send(clerk.expect("it starts"));
+///     let _ = tx.send(clerk.expect("it starts"));
 ///     me.receive().await;
 /// });
-/// let clerk = told.await?;
+/// let clerk = rx.await?;
 /// parent.exit(ExitReason::error("lost"));
 /// assert_eq!(clerk.pid().ended().await, ExitReason::error("lost"));
 /// # Ok(())

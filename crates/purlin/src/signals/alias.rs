@@ -107,7 +107,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     fn make_alias(&self, once: bool) -> Alias<M> {
         let reference = self.reference();
-        self.with_local(|local| local.extended().rare().aliases.insert_new(reference, once));
+        self.with_local(|local| local.extended().cold().aliases.insert_new(reference, once));
         Alias { to: self.owner().address(), reference }
     }
 
@@ -119,6 +119,6 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn unalias(&self, alias: &Alias<M>) -> bool {
-        self.with_local(|local| local.extended().rare().aliases.remove(alias.reference)).is_some()
+        self.with_local(|local| local.extended().cold().aliases.remove(alias.reference)).is_some()
     }
 }

@@ -20,34 +20,34 @@ pub(crate) fn closed(node_state: &NodeState, end: &End<'_, ErlangTypes>, local: 
     }
     let me = ProcessId::new(end.shared.creation, end.slot);
     let status = end.exit_status;
-    let mut rare = match local.take() {
+    let mut extended = match local.take() {
         None => return,
         Some(Either::Left(InitialState::Linked(_, link))) => return link.ended(me, status),
         Some(Either::Left(InitialState::Watched(reference, watcher))) => {
             return send_signal(&watcher, Signal::Down { reference, reason: status.reason() });
         }
-        Some(Either::Right(rare)) => rare,
+        Some(Either::Right(extended)) => extended,
     };
     // N1: the name is free before any signal of the end is sent.
-    if rare.named {
+    if extended.named {
         node_state.names.release(end.slot);
     }
-    rare.watchers.drain(|reference, watcher| {
+    extended.watchers.drain(|reference, watcher| {
         send_signal(&watcher, Signal::Down { reference, reason: status.reason() });
     });
-    rare.links.drain(|_, link| link.ended(me, status));
-    rare.monitors.drain(|reference, monitoring| monitoring.over(reference));
-    if let Some(rare) = &mut rare.rare {
-        if let Some(buffer) = rare.followed.take() {
+    extended.links.drain(|_, link| link.ended(me, status));
+    extended.monitors.drain(|reference, monitoring| monitoring.over(reference));
+    if let Some(cold) = &mut extended.cold {
+        if let Some(buffer) = cold.followed.take() {
             hooks::ended(&buffer, me, status);
             // The trace buffer holds user code.
             contain(|| drop(buffer));
         }
-        rare.at_end.iter().for_each(|watch| watch.wake());
-        rare.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
+        cold.at_end.iter().for_each(|watch| watch.wake());
+        cold.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
     }
     // The rest may hold user code: a waker.
-    contain(|| drop(rare));
+    contain(|| drop(extended));
 }
 
 /// Handles a signal that the process had not read when it ended.
@@ -61,7 +61,7 @@ pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal
         asks @ (Signal::Link(_)
         | Signal::Unlink { .. }
         | Signal::Monitor { .. }
-        | Signal::WatchEnd(_)) => local.extended().rare().late.push(asks),
+        | Signal::WatchEnd(_)) => local.extended().cold().late.push(asks),
         unread => contain(|| drop(unread)),
     }
 }

@@ -34,9 +34,12 @@ pub(crate) fn handle_signal<M: Send + 'static>(
     match signal {
         Signal::Down { reference, reason } => {
             let (monitoring, convert) = me.local(|local| {
-                let rare = local.extended();
+                let extended = local.extended();
                 // L7: a process that is about to end receives nothing more.
-                (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
+                (
+                    extended.monitors.remove(reference),
+                    extended.down.filter(|_| extended.exit.is_none()),
+                )
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
                 // The monitor was removed (D3), or the process is about to end.
@@ -90,7 +93,7 @@ fn handle_other_signal<M: Send + 'static>(
         }
         Signal::Follow(buffer) => {
             trace(true);
-            let before = me.local(|local| local.extended().rare().followed.replace(buffer));
+            let before = me.local(|local| local.extended().cold().followed.replace(buffer));
             // WHY: `contain`, here and below, because the trace buffer holds user code.
             contain(|| drop(before));
             SignalOutcome::Nothing

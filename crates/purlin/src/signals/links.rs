@@ -108,8 +108,8 @@ impl<M: Send + 'static> Process<M> {
         {
             return;
         }
-        let told = peer.is_some_and(|peer| peer.signal(Signal::Link(self.peer())).is_ok());
-        if !told {
+        let sent = peer.is_some_and(|peer| peer.signal(Signal::Link(self.peer())).is_ok());
+        if !sent {
             self.signal_self(Signal::LinkExit { from: other, reason: ExitReason::NoProcess });
         }
     }

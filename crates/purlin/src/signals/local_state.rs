@@ -67,13 +67,13 @@ pub(crate) struct ExtendedState {
     pub(crate) down: Option<Erased>,
     /// Whether the process has, or had, a registered name.
     pub(crate) named: bool,
-    /// State that even fewer processes need.
-    pub(crate) rare: Option<Box<RareState>>,
+    /// Cold part.
+    pub(crate) cold: Option<Box<ColdState>>,
 }
 
-/// Extended state that even fewer processes need.
+/// Cold part of the extended state, allocated apart: even fewer processes need it.
 #[derive(Default)]
-pub(crate) struct RareState {
+pub(crate) struct ColdState {
     /// Whether this is a system process, which a full mailbox does not suspend.
     pub(crate) is_system: bool,
     /// Futures that wait for the end of the process.
@@ -93,8 +93,9 @@ pub(crate) struct RareState {
 }
 
 impl ExtendedState {
-    pub(crate) fn rare(&mut self) -> &mut RareState {
-        self.rare.get_or_insert_default()
+    /// Returns the cold part, and allocates it if there is none.
+    pub(crate) fn cold(&mut self) -> &mut ColdState {
+        self.cold.get_or_insert_default()
     }
 }
 
@@ -122,29 +123,31 @@ impl LocalState {
             self.extend();
         }
         match self.kept.as_mut().map(Pooled::get_mut) {
-            Some(Either::Right(rare)) => rare,
+            Some(Either::Right(extended)) => extended,
             _ => unreachable!("it has just been made"),
         }
     }
 
     #[cold]
     fn extend(&mut self) {
-        let mut rare = ExtendedState::default();
+        let mut extended = ExtendedState::default();
         match self.take() {
-            Some(Either::Left(InitialState::Linked(id, link))) => rare.links.insert_new(id, link),
+            Some(Either::Left(InitialState::Linked(id, link))) => {
+                extended.links.insert_new(id, link)
+            }
             Some(Either::Left(InitialState::Watched(reference, peer))) => {
-                rare.watchers.insert_new(reference, peer);
+                extended.watchers.insert_new(reference, peer);
             }
             _ => {}
         }
-        self.kept = Some(Pooled::right(rare));
+        self.kept = Some(Pooled::right(extended));
     }
 
     #[inline]
     fn seen(&self) -> Option<&ExtendedState> {
         match self.kept.as_ref()?.get() {
             Either::Left(_) => None,
-            Either::Right(rare) => Some(rare),
+            Either::Right(extended) => Some(extended),
         }
     }
 
@@ -152,33 +155,33 @@ impl LocalState {
     fn seen_mut(&mut self) -> Option<&mut ExtendedState> {
         match self.kept.as_mut()?.get_mut() {
             Either::Left(_) => None,
-            Either::Right(rare) => Some(rare),
+            Either::Right(extended) => Some(extended),
         }
     }
 
     #[inline]
-    fn seen_rare(&mut self) -> Option<&mut RareState> {
-        self.seen_mut()?.rare.as_deref_mut()
+    fn seen_cold(&mut self) -> Option<&mut ColdState> {
+        self.seen_mut()?.cold.as_deref_mut()
     }
 
     /// Returns whether messages to this alias are received. Removes an alias that is valid for one
     /// message only.
     pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
-        let Some(rare) = self.seen_rare() else { return false };
-        match rare.aliases.get_mut(alias).copied() {
-            Some(true) => rare.aliases.remove(alias).is_some(),
+        let Some(cold) = self.seen_cold() else { return false };
+        match cold.aliases.get_mut(alias).copied() {
+            Some(true) => cold.aliases.remove(alias).is_some(),
             once => once.is_some(),
         }
     }
 
     /// Returns whether an alias is valid.
     pub(crate) fn has_alias(&mut self, alias: Reference) -> bool {
-        self.seen_rare().is_some_and(|rare| rare.aliases.get_mut(alias).is_some())
+        self.seen_cold().is_some_and(|cold| cold.aliases.get_mut(alias).is_some())
     }
 
     /// Returns whether the process is about to end.
     pub(crate) fn exiting(&self) -> bool {
-        self.seen().is_some_and(|rare| rare.exit.is_some())
+        self.seen().is_some_and(|extended| extended.exit.is_some())
     }
 
     /// Returns the exit reason of a process about to end. It remains while destructors run (L7).
@@ -191,21 +194,23 @@ impl LocalState {
     /// waker waits for a message, and whether the process has sent past a bound.
     #[inline]
     pub(crate) fn waits(&self) -> (bool, bool) {
-        let suspended = |rare: &RareState| rare.suspended.is_some();
+        let suspended = |cold: &ColdState| cold.suspended.is_some();
         match self.seen() {
             None => (false, false),
-            Some(rare) => (rare.mail.is_some(), rare.rare.as_deref().is_some_and(suspended)),
+            Some(extended) => {
+                (extended.mail.is_some(), extended.cold.as_deref().is_some_and(suspended))
+            }
         }
     }
 
     /// Returns the trace buffer of the trace that follows the process.
     pub(crate) fn followed(&mut self) -> Option<Arc<TraceBuffer>> {
-        self.seen_rare()?.followed.clone()
+        self.seen_cold()?.followed.clone()
     }
 
     /// Detaches the trace, in the process's turn. Returns the buffer for the caller to drop.
     pub(crate) fn unfollow(&mut self, buffer: &Arc<TraceBuffer>) -> Option<Arc<TraceBuffer>> {
-        let before = self.seen_rare()?.followed.take_if(|by| Arc::ptr_eq(by, buffer));
+        let before = self.seen_cold()?.followed.take_if(|by| Arc::ptr_eq(by, buffer));
         if before.is_some() {
             trace(false);
         }
@@ -218,7 +223,7 @@ impl LocalState {
     pub(crate) fn pause(&self) -> (Option<ExitReason>, bool) {
         match self.seen() {
             None => (None, false),
-            Some(rare) => (rare.exit.clone(), rare.mail.is_some()),
+            Some(extended) => (extended.exit.clone(), extended.mail.is_some()),
         }
     }
 
@@ -230,8 +235,8 @@ impl LocalState {
     /// Returns the conversion of an exit signal into a message, if it is trapped (L3, L4).
     #[inline]
     pub(crate) fn traps(&self, reason: &ExitReason, origin: Origin) -> Option<Erased> {
-        let rare = self.seen()?;
-        rare.trap.filter(|_| rare.exit.is_none() && !origin.kills(reason))
+        let extended = self.seen()?;
+        extended.trap.filter(|_| extended.exit.is_none() && !origin.kills(reason))
     }
 
     /// Handles an exit signal that is not trapped (L3, L4). Returns whether the process must end,
@@ -286,12 +291,12 @@ impl LocalState {
 
     /// Returns the conversion of the events of a group monitor, if the monitor exists.
     pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Erased> {
-        self.seen_rare()?.groups.get_mut(monitor).copied()
+        self.seen_cold()?.groups.get_mut(monitor).copied()
     }
 
     /// Adds a future that waits for the end of the process.
     pub(crate) fn watch_end(&mut self, watch: Arc<EndWatch>) {
-        let watches = &mut self.extended().rare().at_end;
+        let watches = &mut self.extended().cold().at_end;
         if watches.len() == watches.capacity() {
             // A future that was dropped no longer holds its `EndWatch`.
             watches.retain(|watch| Arc::strong_count(watch) > 1);
@@ -304,7 +309,7 @@ impl LocalState {
 
     /// Returns the details of the process. Does not allocate extended state.
     pub(crate) fn describe(&self) -> ProcessDetails {
-        let rare = match self.kept.as_ref().map(Pooled::get) {
+        let extended = match self.kept.as_ref().map(Pooled::get) {
             None => return ProcessDetails::default(),
             Some(Either::Left(InitialState::Linked(id, _))) => {
                 return ProcessDetails { links: vec![*id], ..ProcessDetails::default() };
@@ -313,16 +318,16 @@ impl LocalState {
                 let monitored_by = vec![ProcessId::of(peer)];
                 return ProcessDetails { monitored_by, ..ProcessDetails::default() };
             }
-            Some(Either::Right(rare)) => rare,
+            Some(Either::Right(extended)) => extended,
         };
         let mut details = ProcessDetails {
-            traps_exits: rare.trap.is_some(),
-            reported_memory: rare.rare.as_ref().map_or(0, |rare| rare.memory),
+            traps_exits: extended.trap.is_some(),
+            reported_memory: extended.cold.as_ref().map_or(0, |cold| cold.memory),
             ..ProcessDetails::default()
         };
-        rare.links.each(|id, link| details.links.extend(link.is_up().then_some(id)));
-        rare.monitors.each(|_, monitoring| details.monitors.push(monitoring.of()));
-        rare.watchers.each(|_, peer| details.monitored_by.push(ProcessId::of(peer)));
+        extended.links.each(|id, link| details.links.extend(link.is_up().then_some(id)));
+        extended.monitors.each(|_, monitoring| details.monitors.push(monitoring.of()));
+        extended.watchers.each(|_, peer| details.monitored_by.push(ProcessId::of(peer)));
         details
     }
 }

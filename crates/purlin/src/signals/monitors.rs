@@ -113,9 +113,9 @@ impl<M: Send + 'static> Process<M> {
         M: From<Down>,
     {
         self.with_local(|local| {
-            let rare = local.extended();
-            rare.down = Some(Erased::new::<OfDown<M>>(sealed));
-            rare.monitors.insert_new(reference, monitoring);
+            let extended = local.extended();
+            extended.down = Some(Erased::new::<OfDown<M>>(sealed));
+            extended.monitors.insert_new(reference, monitoring);
         });
     }
 

@@ -73,7 +73,7 @@ pub(crate) struct Children<S> {
     next: Key,
     /// `None` if the children have no ids.
     by_id: Option<HashMap<Arc<str>, Key>>,
-    /// INVARIANT: contains exactly the children whose place has a process.
+    /// INVARIANT: contains exactly the children that have a process.
     by_process: HashMap<ProcessId, Key>,
 }
 

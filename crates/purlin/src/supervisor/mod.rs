@@ -9,18 +9,18 @@
 //! child that was started. Each event has the fields `supervisor`, `error_context`, `reason`, and
 //! of the child `pid`, `id`, `restart`, `significant`, `shutdown` and `child_type`.
 //!
-//! All decisions are in modules that do not depend on processes:
+//! The decisions are in modules that do not depend on processes:
 //!
-//! | file | decides |
+//! | file | contents |
 //! |---|---|
 //! | `strategy` | which children are restarted when one ends |
 //! | `restart` | whether a child is restarted; automatic shutdown of its supervisor |
 //! | `intensity` | when the restart intensity is exceeded |
 //! | `order` | how a child is stopped, and which exit reasons it expects |
-//! | `children` | nothing: it is the child table |
+//! | `children` | child table |
 //! | `supervisor_core`, `requests` | the order of actions, with its effects behind a trait |
 //!
-//! `effects` is that trait, and `process` implements it.
+//! `effects` defines that trait, and `process` implements it.
 
 mod child;
 mod children;

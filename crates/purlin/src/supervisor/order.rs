@@ -28,11 +28,11 @@ impl Shutdown {
     /// A permanent child must end with the reason it was sent. Other children may already have been
     /// ending with any orderly reason.
     pub(crate) fn expects(self, restart: Restart, reason: &ExitReason) -> bool {
-        let told = match self {
+        let stopped = match self {
             Self::BrutalKill => *reason == ExitReason::Killed,
             Self::Timeout(_) | Self::Infinity => *reason == ExitReason::Shutdown,
         };
-        told || restart != Restart::Permanent && reason.is_orderly()
+        stopped || restart != Restart::Permanent && reason.is_orderly()
     }
 }
 

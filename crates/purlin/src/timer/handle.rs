@@ -104,7 +104,7 @@ impl<M: Send + 'static> Pid<M> {
     #[track_caller]
     pub fn send_after(&self, time: Duration, message: M) -> Timer {
         let set = with_context(|here| send_after(&here.timers, self, time, message));
-        set.unwrap_or_else(|| nowhere("Node::send_after"))
+        set.unwrap_or_else(|| not_in_a_process("Node::send_after"))
     }
 
     /// Sends a message to this process periodically, first after one period (N3).
@@ -147,7 +147,7 @@ impl<M: Send + 'static> Pid<M> {
             let run = move |me| sender.run(me);
             interval.sent_by(spawn(run))
         });
-        Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
+        Timer(Kind::Again(set.unwrap_or_else(|| not_in_a_process("Node::send_interval"))))
     }
 }
 
@@ -198,6 +198,6 @@ fn send_after<M: Send + 'static>(
 
 #[cold]
 #[track_caller]
-fn nowhere(instead: &str) -> ! {
+fn not_in_a_process(instead: &str) -> ! {
     panic!("a timer was set outside a node: this thread runs no process; use {instead}")
 }

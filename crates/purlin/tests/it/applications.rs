@@ -10,9 +10,9 @@ use purlin::{Exit, ExitReason, Node, Pid, Process};
 use purlin_testkit::{Simulation, for_each_seed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-struct Told(Exit);
+struct ExitMessage(Exit);
 
-impl From<Exit> for Told {
+impl From<Exit> for ExitMessage {
     fn from(exit: Exit) -> Self {
         Self(exit)
     }
@@ -23,16 +23,16 @@ type Log = UnboundedSender<String>;
 /// A child that reports its start and its exit signal.
 fn talkative(id: &'static str, log: &Log) -> ChildSpec {
     let log = log.clone();
-    ChildSpec::worker(id, move |mut me: Process<Told>| async move {
+    ChildSpec::worker(id, move |mut me: Process<ExitMessage>| async move {
         me.trap_exit(true);
         let _ = log.send(format!("{id} up"));
-        let Told(exit) = me.receive().await;
+        let ExitMessage(exit) = me.receive().await;
         let _ = log.send(format!("{id} {}", exit.reason));
         exit.reason
     })
 }
 
-fn say(log: &Log, what: &str) -> impl Fn() -> std::future::Ready<()> + Send + Sync + 'static {
+fn log_line(log: &Log, what: &str) -> impl Fn() -> std::future::Ready<()> + Send + Sync + 'static {
     let (log, what) = (log.clone(), what.to_owned());
     move || {
         let _ = log.send(what.clone());
@@ -43,7 +43,7 @@ fn say(log: &Log, what: &str) -> impl Fn() -> std::future::Ready<()> + Send + Sy
 async fn next<const N: usize>(said: &mut UnboundedReceiver<String>) -> [String; N] {
     let mut all = std::array::from_fn(|_| String::new());
     for one in &mut all {
-        *one = said.recv().await.expect("somebody speaks");
+        *one = said.recv().await.expect("a process sends");
     }
     all
 }
@@ -59,8 +59,8 @@ fn a_node_stops_its_applications_first_and_in_reverse_order() {
         for name in ["store", "shop"] {
             let tree = SupervisorSpec::one_for_one().child(talkative(name, &logs));
             let spec = ApplicationSpec::new(name, tree)
-                .prep_stop(say(&logs, &format!("{name} prepares")))
-                .stop(say(&logs, &format!("{name} stopped")));
+                .prep_stop(log_line(&logs, &format!("{name} prepares")))
+                .stop(log_line(&logs, &format!("{name} stopped")));
             starter.start_application(spec).await.expect("it starts");
             assert_eq!(next(&mut said).await, [format!("{name} up")]);
         }
@@ -72,7 +72,7 @@ fn a_node_stops_its_applications_first_and_in_reverse_order() {
         said
     });
     let (ready, is_ready) = std::sync::mpsc::channel();
-    let late = node.spawn(async move |mut me: Process<Told>| {
+    let late = node.spawn(async move |mut me: Process<ExitMessage>| {
         me.trap_exit(true);
         let _ = ready.send(());
         me.receive().await;
@@ -136,7 +136,7 @@ async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
     let tree = SupervisorSpec::one_for_one().child(talkative("child", &log));
     let spec = ApplicationSpec::new("shop", tree)
         .prep_stop(async || panic!("as is planned"))
-        .stop(say(&log, "stopped"));
+        .stop(log_line(&log, "stopped"));
     let shop = node.start_application(spec).await.expect("it starts");
     assert_eq!(next(&mut said).await, ["child up"]);
     assert_eq!(shop.stop().await, ExitReason::Normal);
@@ -155,10 +155,11 @@ fn only_the_end_of_a_temporary_application_leaves_its_node_running() {
         for_each_seed(5, |seed| {
             let mut simulation = Simulation::new(seed);
             let starter = simulation.node().clone();
-            let bystander: Pid<Told> = starter.spawn(async |mut me: Process<Told>| {
-                me.trap_exit(true);
-                me.receive().await;
-            });
+            let bystander: Pid<ExitMessage> =
+                starter.spawn(async |mut me: Process<ExitMessage>| {
+                    me.trap_exit(true);
+                    me.receive().await;
+                });
             let reason = simulation.run(async move |_: Process<()>| {
                 let crash = async |_: Process<()>| ExitReason::error("no more");
                 let child = ChildSpec::worker("crash", crash).restart(Restart::Permanent);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::common::{Census, Notice, Token, here, node, outside, stop};
+use crate::common::{DropCounter, Notice, Token, here, node, outside, stop};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
@@ -37,19 +37,19 @@ fn taker(
     options: SpawnOptions,
 ) -> (Pid<u32>, tokio::sync::mpsc::UnboundedSender<usize>, tokio::sync::oneshot::Receiver<Vec<u32>>)
 {
-    let (tell, mut gate) = tokio::sync::mpsc::unbounded_channel();
+    let (permit, mut gate) = tokio::sync::mpsc::unbounded_channel();
     let (done, taken) = tokio::sync::oneshot::channel();
     let pid = spawn_opt(options, async move |mut me: Process<u32>| {
         let taken = takes(&mut me, &mut gate).await;
         done.send(taken).expect("the test waits");
     });
-    (pid.expect("there is room"), tell, taken)
+    (pid.expect("there is room"), permit, taken)
 }
 
 // B1, B3, E2: a rejected message is returned by `try_send`, and counted after `send`
 #[purlin::test]
 async fn a_full_mailbox_with_reject_returns_the_message() {
-    let (pid, tell, taken) = taker(bounded(3, Overflow::Reject));
+    let (pid, permit, taken) = taker(bounded(3, Overflow::Reject));
     for n in 0..3 {
         assert_eq!(pid.try_send(n), Ok(()));
     }
@@ -60,8 +60,8 @@ async fn a_full_mailbox_with_reject_returns_the_message() {
     let bound = pid.info().bound.expect("it has one");
     assert_eq!((bound.limit, bound.overflow, bound.dropped), (3, Overflow::Reject, 1));
     assert_eq!(pid.mailbox_len(), 3);
-    tell.send(10).expect("it lives");
-    drop(tell);
+    permit.send(10).expect("it lives");
+    drop(permit);
     assert_eq!(taken.await, Ok(vec![0, 1, 2]));
     assert_eq!(pid.ended().await, ExitReason::Normal);
     assert_eq!(pid.try_send(5), Err(SendError::NoProcess(5)), "what has ended is not full");
@@ -87,26 +87,26 @@ async fn a_mailbox_has_capacity_after_a_message_was_received() {
 // B1, B3: drop the newest
 #[purlin::test]
 async fn a_full_mailbox_with_drop_newest_keeps_the_queued_messages() {
-    let (pid, tell, taken) = taker(bounded(3, Overflow::DropNewest));
+    let (pid, permit, taken) = taker(bounded(3, Overflow::DropNewest));
     (0..5).for_each(|n| pid.send(n));
-    assert_eq!(pid.try_send(5), Ok(()), "its sender is not told");
+    assert_eq!(pid.try_send(5), Ok(()), "its sender gets no error");
     assert_eq!((here().drops().newest, here().dropped_messages()), (3, 3));
     assert_eq!(pid.info().bound.map(|bound| bound.dropped), Some(3));
-    tell.send(10).expect("it lives");
-    drop(tell);
+    permit.send(10).expect("it lives");
+    drop(permit);
     assert_eq!(taken.await, Ok(vec![0, 1, 2]));
 }
 
 // B1, B3: drop the oldest, also while the receiver waits for something else
 #[purlin::test(workers = 1)]
 async fn a_full_mailbox_with_drop_oldest_keeps_the_latest_messages() {
-    let (pid, tell, taken) = taker(bounded(3, Overflow::DropOldest));
+    let (pid, permit, taken) = taker(bounded(3, Overflow::DropOldest));
     (0..5).for_each(|n| pid.send(n));
     yield_now().await;
     comes("the oldest are dropped", || pid.mailbox_len() == 3).await;
     (5..7).for_each(|n| pid.send(n));
-    tell.send(10).expect("it lives");
-    drop(tell);
+    permit.send(10).expect("it lives");
+    drop(permit);
     assert_eq!(taken.await, Ok(vec![4, 5, 6]));
     assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
 }
@@ -181,25 +181,25 @@ fn sender(to: &Pid<u32>, count: u32) -> (Pid<()>, Arc<AtomicUsize>) {
 // capacity
 #[purlin::test(workers = 2)]
 async fn a_sender_to_a_full_mailbox_is_suspended_until_there_is_capacity() {
-    let (pid, tell, taken) = taker(bounded(3, Overflow::Wait));
+    let (pid, permit, taken) = taker(bounded(3, Overflow::Wait));
     let (sender, at) = sender(&pid, 10);
     comes("it is past the limit", || at.load(Ordering::Relaxed) == 4).await;
     until_waiting(&sender).await;
     assert_eq!(pid.mailbox_len(), 4, "the one past the limit was accepted");
     // A mailbox that is exactly full has no capacity for another message.
-    tell.send(1).expect("it lives");
+    permit.send(1).expect("it lives");
     comes("one is received", || pid.mailbox_len() == 3).await;
     until_waiting(&pid).await;
     assert_eq!((at.load(Ordering::Relaxed), sender.info().state), (4, ProcessState::Waiting));
-    tell.send(1).expect("it lives");
+    permit.send(1).expect("it lives");
     comes("it goes on", || at.load(Ordering::Relaxed) == 6).await;
     until_waiting(&sender).await;
     while sender.is_alive() {
-        tell.send(1).expect("it lives");
+        permit.send(1).expect("it lives");
         yield_now().await;
     }
-    tell.send(10).expect("it lives");
-    drop(tell);
+    permit.send(10).expect("it lives");
+    drop(permit);
     assert_eq!(taken.await, Ok((0..10).collect::<Vec<_>>()));
     assert_eq!(here().dropped_messages(), 0);
 }
@@ -207,7 +207,7 @@ async fn a_sender_to_a_full_mailbox_is_suspended_until_there_is_capacity() {
 // M1: a suspended sender is woken only by capacity; earlier wake-ups take effect afterwards
 #[purlin::test(workers = 2)]
 async fn a_suspended_sender_is_not_polled_for_other_messages() {
-    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    let (pid, permit, taken) = taker(bounded(1, Overflow::Wait));
     let polls = Arc::new(AtomicUsize::new(0));
     let (counted, to) = (Arc::clone(&polls), pid.clone());
     let sender = spawn(async move |mut me: Process<&'static str>| {
@@ -231,10 +231,10 @@ async fn a_suspended_sender_is_not_polled_for_other_messages() {
     sender.send("mail");
     assert_eq!(sender.details().await.map(|details| details.traps_exits), Some(false));
     assert_eq!(polls.load(Ordering::Relaxed), 1);
-    tell.send(2).expect("it lives");
+    permit.send(2).expect("it lives");
     let outcome = sender.ended().await;
     assert_eq!(outcome, ExitReason::Normal);
-    drop(tell);
+    drop(permit);
     assert_eq!(taken.await, Ok(vec![1, 2]));
 }
 
@@ -260,7 +260,7 @@ fn neither_a_thread_nor_a_process_that_sends_to_itself_is_suspended() {
 // B1, L4: a suspended sender can be killed, and leaves no entry in the wait list
 #[purlin::test(workers = 2)]
 async fn a_suspended_sender_can_be_killed() {
-    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    let (pid, permit, taken) = taker(bounded(1, Overflow::Wait));
     let senders: Vec<_> = (0..10).map(|_| sender(&pid, 10).0).collect();
     for sender in &senders {
         until_waiting(sender).await;
@@ -270,16 +270,16 @@ async fn a_suspended_sender_can_be_killed() {
         sender.exit(reason);
         assert_ne!(sender.ended().await, ExitReason::Normal);
     }
-    tell.send(100).expect("it lives");
-    drop(tell);
-    let taken = taken.await.expect("it tells");
+    permit.send(100).expect("it lives");
+    drop(permit);
+    let taken = taken.await.expect("it sends");
     assert!((10..=20).contains(&taken.len()), "{taken:?}");
 }
 
 // B1, D4: when the receiver ends, its suspended senders resume
 #[purlin::test(workers = 2)]
 async fn suspended_senders_resume_when_the_receiver_ends() {
-    let (pid, tell, taken) = taker(bounded(2, Overflow::Wait));
+    let (pid, permit, taken) = taker(bounded(2, Overflow::Wait));
     let soft: Vec<_> = (0..10).map(|_| sender(&pid, 10)).collect();
     for (sender, _) in &soft {
         until_waiting(sender).await;
@@ -304,7 +304,7 @@ async fn suspended_senders_resume_when_the_receiver_ends() {
     for sender in strict {
         assert_eq!(sender.ended().await, ExitReason::Normal);
     }
-    drop(tell);
+    drop(permit);
     assert_eq!(here().drops().ended, 100);
 }
 
@@ -359,17 +359,17 @@ fn send_async_sends_when_there_is_capacity() {
 // B1: a cancelled `send_async` has sent nothing and delays no other sender
 #[purlin::test(workers = 1)]
 async fn a_cancelled_send_async_sends_nothing() {
-    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    let (pid, permit, taken) = taker(bounded(1, Overflow::Wait));
     pid.send(0);
     for n in 1..10 {
         assert_eq!(pid.send_async(n).now_or_never(), None);
     }
     let mut late = std::pin::pin!(pid.send_async(10));
     assert!(late.as_mut().now_or_never().is_none());
-    tell.send(1).expect("it lives");
+    permit.send(1).expect("it lives");
     assert_eq!(late.await, Ok(()));
-    tell.send(1).expect("it lives");
-    drop(tell);
+    permit.send(1).expect("it lives");
+    drop(permit);
     assert_eq!(taken.await, Ok(vec![0, 10]));
 }
 
@@ -394,16 +394,16 @@ async fn signals_bypass_every_bound() {
         }
     }
     for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest] {
-        let (tell, alias) = tokio::sync::oneshot::channel();
+        let (permit, alias) = tokio::sync::oneshot::channel();
         let go = Arc::new(AtomicBool::new(false));
         let gone = Arc::clone(&go);
         let pid = spawn_opt(bounded(1, overflow), async move |mut me: Process<Msg>| {
             me.trap_exit(true);
             me.monitor(&spawn(async |_: Process<()>| ()));
             let child = me.spawn_link(async |_: Process<()>| ());
-            tell.send(me.alias()).expect("the test waits");
+            permit.send(me.alias()).expect("the test waits");
             child.ended().await;
-            comes("it is told to go on", || gone.load(Ordering::Relaxed)).await;
+            comes("it is to continue", || gone.load(Ordering::Relaxed)).await;
             let all = me.flush();
             let count = |is_it: fn(&Msg) -> bool| all.iter().filter(|msg| is_it(msg)).count();
             assert_eq!(count(|msg| matches!(msg, Msg::Plain)), 1);
@@ -418,7 +418,7 @@ async fn signals_bypass_every_bound() {
             assert_eq!(me.mailbox_len(), 1);
         });
         let pid = pid.expect("there is room");
-        let alias = alias.await.expect("it tells");
+        let alias = alias.await.expect("it sends");
         pid.send(Msg::Plain);
         alias.send(Msg::Aliased);
         exit_process(&pid, ExitReason::error("told"));
@@ -497,7 +497,7 @@ fn timer_messages_are_subject_to_the_bound() {
         simulated(move |mut me: Process<()>| {
             let kept = kept.clone();
             async move {
-                let (pid, tell, taken) = taker(bounded(1, overflow));
+                let (pid, permit, taken) = taker(bounded(1, overflow));
                 pid.send(0);
                 pid.send_after(MS, 1);
                 me.pid().send_after(2 * MS, ());
@@ -508,8 +508,8 @@ fn timer_messages_are_subject_to_the_bound() {
                 me.receive().await;
                 assert!(ticks.cancel().is_some());
                 assert_eq!(pid.info().bound.expect("it has one").dropped, dropped);
-                tell.send(100).expect("it lives");
-                drop(tell);
+                permit.send(100).expect("it lives");
+                drop(permit);
                 assert_eq!(taken.await, Ok(kept), "{overflow:?}");
                 let Drops { rejected, newest, oldest, ended, .. } = here().drops();
                 let expected = match overflow {
@@ -527,9 +527,9 @@ fn timer_messages_are_subject_to_the_bound() {
 // E2: with an invalid bound, or an invalid or taken name, the error returns the function
 #[purlin::test]
 async fn invalid_options_return_the_function() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let attempt = |options: SpawnOptions| {
-        let token = census.token();
+        let token = drop_counter.token();
         spawn_opt(options, async move |mut me: Process<Token>| {
             let _token = token;
             me.receive().await;
@@ -544,12 +544,12 @@ async fn invalid_options_return_the_function() {
     let bad = attempt(SpawnOptions::new().name("undefined")).expect_err("no name");
     assert!(matches!(bad, SpawnError::Name(..)), "{bad:?}");
     let taken = attempt(bounded(1, Overflow::Wait).name("one")).expect_err("a name that is taken");
-    assert_eq!(census.dropped(), 0);
+    assert_eq!(drop_counter.dropped(), 0);
     drop((none, large, bad, taken.into_inner()));
-    assert_eq!(census.dropped(), census.born() - 1);
+    assert_eq!(drop_counter.dropped(), drop_counter.born() - 1);
     first.exit(ExitReason::Shutdown);
     first.ended().await;
-    assert_eq!(census.dropped(), census.born());
+    assert_eq!(drop_counter.dropped(), drop_counter.born());
     let again = attempt(SpawnOptions::new().name("one").blocking()).expect("free again");
     again.exit(ExitReason::Shutdown);
     again.ended().await;

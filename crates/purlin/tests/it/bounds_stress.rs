@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::chance::{Chance, rounds};
-use crate::common::{Census, Numbered, ends, node, outside, stop};
+use crate::common::{DropCounter, Numbered, ends, node, outside, stop};
 use purlin::{
     Drops, ExitReason, Node, Overflow, Pid, Process, SendError, SpawnOptions, consume_budget,
     yield_now,
@@ -25,13 +25,13 @@ const SENDERS: usize = 6;
 #[derive(Clone)]
 struct Crowd {
     to: Pid<Numbered>,
-    census: Census,
+    drop_counter: DropCounter,
     back: Arc<AtomicUsize>,
 }
 
 impl Crowd {
     /// Counts a failed send; returns `false` if the receiver has ended.
-    fn settle(&self, sent: Result<(), SendError<Numbered>>) -> bool {
+    fn count_failure(&self, sent: Result<(), SendError<Numbered>>) -> bool {
         self.back.fetch_add(usize::from(sent.is_err()), Ordering::Relaxed);
         !matches!(sent, Err(SendError::NoProcess(_)))
     }
@@ -39,7 +39,7 @@ impl Crowd {
     /// Sends with `send`; the overflow policy applies and may suspend the process.
     async fn sends(self, sender: usize) {
         for number in 0..EACH {
-            self.to.send(self.census.message(sender, number));
+            self.to.send(self.drop_counter.message(sender, number));
             consume_budget().await;
         }
     }
@@ -47,8 +47,8 @@ impl Crowd {
     /// Sends with `send_async`, which waits for capacity.
     async fn waits(self, sender: usize) {
         for number in 0..EACH {
-            let sent = self.to.send_async(self.census.message(sender, number)).await;
-            if !self.settle(sent) {
+            let sent = self.to.send_async(self.drop_counter.message(sender, number)).await;
+            if !self.count_failure(sent) {
                 return;
             }
         }
@@ -57,8 +57,8 @@ impl Crowd {
     /// Sends with `try_send`, which fails if there is no capacity.
     fn tries(self, sender: usize) {
         for number in 0..EACH {
-            let sent = self.to.try_send(self.census.message(sender, number));
-            if !self.settle(sent) {
+            let sent = self.to.try_send(self.drop_counter.message(sender, number));
+            if !self.count_failure(sent) {
                 return;
             }
         }
@@ -127,7 +127,7 @@ fn round(seed: u64) -> Drops {
             let options = SpawnOptions::new().bound(limit, overflow);
             let to = node.spawn_opt(options, move |me| receives(me, most, hogs, received));
             let to = to.unwrap_or_else(|error| panic!("{error}"));
-            let crowd = Crowd { to, census: Census::default(), back: Arc::default() };
+            let crowd = Crowd { to, drop_counter: DropCounter::default(), back: Arc::default() };
             let gathered = gather(&node, &crowd, chance.next());
             (crowd, gathered)
         })
@@ -142,8 +142,8 @@ fn round(seed: u64) -> Drops {
         crowd.to.exit(ExitReason::Shutdown);
         let reason = ends(&crowd.to);
         assert!(matches!(reason, ExitReason::Normal | ExitReason::Shutdown), "{reason}");
-        sent += crowd.census.born();
-        gone += crowd.census.dropped();
+        sent += crowd.drop_counter.born();
+        gone += crowd.drop_counter.dropped();
         back += crowd.back.load(Ordering::Relaxed);
     }
     assert_eq!(gone, sent, "payloads leaked or were dropped twice");

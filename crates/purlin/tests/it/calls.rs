@@ -120,16 +120,16 @@ fn a_server_that_ends_slowly_is_not_reported_as_no_reply() {
         }
     }
     let node = node(2);
-    let ((tell, told), (let_go, held)) = (mpsc::channel(), mpsc::channel());
+    let ((tx, rx), (let_go, held)) = (mpsc::channel(), mpsc::channel());
     let pid = node.spawn(async move |mut me: Process<Reply<u64>>| {
-        let _slow = Slow(tell, held);
+        let _slow = Slow(tx, held);
         let _reply = me.receive().await;
         std::panic::resume_unwind(Box::new("slowly"));
     });
     let answer = outside(async {
         let mut call = pin!(pid.call_timeout(|reply| reply, HANG));
         assert_eq!(call.as_mut().now_or_never(), None);
-        told.recv().expect("the reply is dropped before the process has ended");
+        rx.recv().expect("the reply is dropped before the process has ended");
         assert_eq!(call.as_mut().now_or_never(), None, "the process has not ended");
         drop(let_go);
         call.await
@@ -173,7 +173,7 @@ async fn a_call_to_an_ended_process_returns_noproc() {
     let pid = spawn(async |_: Process<Reply<()>>| {});
     pid.ended().await;
     let before = node.dropped_messages();
-    let error = pid.call(|reply| reply).await.expect_err("nobody is there");
+    let error = pid.call(|reply| reply).await.expect_err("no process is there");
     assert_eq!(error, CallError::NoProcess);
     assert_eq!(error.to_string(), "noproc: the process has ended");
     assert_eq!(pid.call_blocking(|reply| reply, HANG), Err(CallError::NoProcess));

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Census, Numbered, ends, node, stop};
+use crate::common::{DropCounter, Numbered, ends, node, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn};
 
@@ -19,7 +19,7 @@ const EACH: usize = 2_000;
 #[derive(Clone)]
 struct Crowd {
     to: Pid<Numbered>,
-    census: Census,
+    drop_counter: DropCounter,
     accepted: Arc<AtomicUsize>,
 }
 
@@ -32,7 +32,7 @@ impl Crowd {
             // receiver.
             let _ = self.to.ended().now_or_never();
         }
-        let sent = self.to.try_send(self.census.message(sender, number)).is_ok();
+        let sent = self.to.try_send(self.drop_counter.message(sender, number)).is_ok();
         self.accepted.fetch_add(usize::from(sent), Ordering::Relaxed);
         sent
     }
@@ -52,13 +52,17 @@ async fn receive_some(mut me: Process<Numbered>, most: usize, received: Arc<Atom
 /// Runs all senders against a receiver that takes `most` messages.
 fn crowd(most: usize) {
     let node = node(2);
-    let (census, accepted) = (Census::default(), Arc::new(AtomicUsize::new(0)));
+    let (drop_counter, accepted) = (DropCounter::default(), Arc::new(AtomicUsize::new(0)));
     let received = Arc::new(AtomicUsize::new(0));
     let to = node.spawn({
         let received = Arc::clone(&received);
         move |me| receive_some(me, most, received)
     });
-    let all = Crowd { to: to.clone(), census: census.clone(), accepted: Arc::clone(&accepted) };
+    let all = Crowd {
+        to: to.clone(),
+        drop_counter: drop_counter.clone(),
+        accepted: Arc::clone(&accepted),
+    };
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
             let all = all.clone();
@@ -92,7 +96,7 @@ fn crowd(most: usize) {
     let dropped = node.dropped_messages() as usize;
     let accepted = accepted.load(Ordering::Relaxed);
     assert_eq!(accepted, received + dropped, "messages were lost or doubled");
-    assert_eq!(census.dropped(), census.born(), "payloads leaked");
+    assert_eq!(drop_counter.dropped(), drop_counter.born(), "payloads leaked");
     stop(&node);
 }
 

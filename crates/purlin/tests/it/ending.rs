@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::common::{Census, HANG, PanicsWhenDropped, Token, ends, node, outside, stop};
+use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, ends, node, outside, stop};
 use purlin::{
     BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError, spawn,
     try_spawn, yield_now,
@@ -26,10 +26,10 @@ async fn idle(mut me: Process<()>) {
 #[test]
 fn stopping_a_node_ends_every_process() {
     let node = node(2);
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let mut pids = Vec::new();
     for n in 0..1000 {
-        let token = census.token();
+        let token = drop_counter.token();
         pids.push(node.spawn(async move |mut me: Process<()>| {
             let _token = token;
             match n % 4 {
@@ -43,7 +43,7 @@ fn stopping_a_node_ends_every_process() {
         }));
     }
     stop(&node);
-    assert_eq!((census.born(), census.dropped()), (1000, 1000));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (1000, 1000));
     for pid in pids {
         assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
     }
@@ -54,15 +54,15 @@ fn stopping_a_node_ends_every_process() {
 #[test]
 fn stopping_a_node_drops_queued_messages() {
     let node = node(2);
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let pids: Vec<_> = (0..10)
         .map(|_| node.spawn(async |_: Process<Token>| std::future::pending::<()>().await))
         .collect();
     for pid in &pids {
-        (0..100).for_each(|_| pid.send(census.token()));
+        (0..100).for_each(|_| pid.send(drop_counter.token()));
     }
     stop(&node);
-    assert_eq!((census.born(), census.dropped()), (1000, 1000));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (1000, 1000));
     assert_eq!(node.dropped_messages(), 1000);
 }
 
@@ -141,19 +141,19 @@ fn a_process_can_drop_the_last_handle_of_its_own_node() {
 fn a_node_that_has_stopped_spawns_nothing() {
     let node = node(1);
     stop(&node);
-    let census = Census::default();
-    let token = census.token();
+    let drop_counter = DropCounter::default();
+    let token = drop_counter.token();
     let refused = node.try_spawn(async move |_: Process<Token>| drop(token));
     let error = refused.expect_err("it has stopped");
     assert_eq!(error.to_string(), "the node is stopping");
     assert!(matches!(error, SpawnError::Stopping(_)));
-    assert_eq!(census.dropped(), 0);
+    assert_eq!(drop_counter.dropped(), 0);
     drop(error);
-    assert_eq!(census.dropped(), 1);
+    assert_eq!(drop_counter.dropped(), 1);
     let pid = node.spawn(async |_: Process<Token>| {});
     assert_eq!(pid.exit_reason(), Some(ExitReason::SystemLimit));
     assert_eq!(ends(&pid), ExitReason::SystemLimit);
-    assert!(pid.try_send(census.token()).is_err());
+    assert!(pid.try_send(drop_counter.token()).is_err());
 }
 
 // E1: a destructor that runs while the node stops may call spawn and send, without effect
@@ -167,14 +167,14 @@ fn destructors_may_spawn_while_the_node_stops() {
         }
     }
     let node = node(1);
-    let (tell, told) = mpsc::channel();
+    let (tx, rx) = mpsc::channel();
     node.spawn(async move |_: Process<()>| {
-        let _spawns = Spawns(tell);
+        let _spawns = Spawns(tx);
         std::future::pending::<()>().await
     });
     node.block_on(async |_: Process<()>| yield_now().await);
     stop(&node);
-    assert_eq!(told.try_recv(), Ok(Some(ExitReason::SystemLimit)));
+    assert_eq!(rx.try_recv(), Ok(Some(ExitReason::SystemLimit)));
 }
 
 // E1: threads spawn while the node stops: each process is rejected or ends, and none delays the
@@ -249,15 +249,15 @@ fn a_node_holds_exactly_max_processes_processes() {
     for limit in [1, 50, 1024, 1025, 5000] {
         let node = Node::builder().workers(2).max_processes(limit).build().expect("a node starts");
         let pids: Vec<_> = (0..limit).map(|_| node.try_spawn(idle).expect("room")).collect();
-        let census = Census::default();
-        let token = census.token();
+        let drop_counter = DropCounter::default();
+        let token = drop_counter.token();
         let error =
             node.try_spawn(async move |_: Process<()>| drop(token)).expect_err("it is full");
         assert!(matches!(error, SpawnError::SystemLimit(_)), "{error:?}");
         assert!(error.to_string().starts_with("system_limit: "), "{error}");
-        assert_eq!(census.dropped(), 0);
+        assert_eq!(drop_counter.dropped(), 0);
         drop(error.into_inner());
-        assert_eq!(census.dropped(), 1);
+        assert_eq!(drop_counter.dropped(), 1);
         assert_eq!(node.spawn(idle).exit_reason(), Some(ExitReason::SystemLimit));
         assert_eq!(node.processes().len(), pids.len());
         stop(&node);
@@ -306,32 +306,32 @@ fn pids_stay_valid_after_the_node_is_dropped() {
     assert_eq!((pid.id(), pid.mailbox_len(), pid.clone()), (id, 0, pid.clone()));
     let answer = pid.call_blocking(|reply| reply, HANG);
     assert_eq!(answer, Err(CallError::NoProcess));
-    let (tell, told) = oneshot::channel();
+    let (tx, rx) = oneshot::channel();
     let other = common::node(1);
     other.block_on(async move |_: Process<()>| {
         assert_eq!(pid.ended().await, ExitReason::Shutdown);
-        drop(tell.send(pid));
+        drop(tx.send(pid));
     });
     stop(&other);
-    outside(told).expect("it came back");
+    outside(rx).expect("it came back");
 }
 
 // E1: wakers and process handles outlive the node
 #[test]
 fn wakers_and_process_handles_stay_valid_after_the_node_is_dropped() {
     let node = node(1);
-    let (tell, told) = mpsc::channel();
+    let (tx, rx) = mpsc::channel();
     let pid = node.spawn(async move |me: Process<u8>| {
         let mut me = Some(me);
         std::future::poll_fn(|cx| {
             if let Some(me) = me.take() {
-                tell.send((cx.waker().clone(), me)).expect("the test waits");
+                tx.send((cx.waker().clone(), me)).expect("the test waits");
             }
             Poll::<()>::Pending
         })
         .await
     });
-    let (waker, handle) = told.recv().expect("it tells");
+    let (waker, handle) = rx.recv().expect("it sends");
     waker.wake_by_ref();
     stop(&node);
     drop(node);
@@ -417,16 +417,16 @@ fn a_panicking_waker_of_a_caller_does_not_end_the_called_process() {
     let _timers = runtime.enter();
     let node = node(1);
     let (go, wait) = mpsc::channel::<()>();
-    let (tell, told) = mpsc::channel();
+    let (tx, rx) = mpsc::channel();
     let pid = node.spawn(async move |mut me: Process<Reply<u8>>| {
         drop(me.receive().await);
-        tell.send(()).expect("the test waits");
-        wait.recv().expect("it is told");
+        tx.send(()).expect("the test waits");
+        wait.recv().expect("the sender lives");
         me.receive().await.send(1);
     });
     let mut call = Box::pin(pid.call(|reply| reply));
     assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    told.recv().expect("it has thrown the reply away");
+    rx.recv().expect("it has thrown the reply away");
     assert!(call.as_mut().poll(&mut Context::from_waker(&panics())).is_pending());
     go.send(()).expect("it waits");
     assert_eq!(pid.call_blocking(|reply| reply, HANG), Ok(1));

@@ -68,14 +68,14 @@ fn a_process_that_was_just_woken_by_a_hog_runs() {
     for workers in [1, 2] {
         let (_test, leash) = Test::begin();
         let node = node(workers);
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tx, rx) = std::sync::mpsc::channel();
         let spins = leash.clone();
         let hog = node.spawn(async move |_: Process<()>| {
             let child = spawn(async |_: Process<()>| {});
-            tell.send(child).expect("the test waits");
+            tx.send(child).expect("the test waits");
             spins.spin();
         });
-        let child = told.recv().expect("the hog begins");
+        let child = rx.recv().expect("the hog begins");
         assert_eq!(ends(&child), ExitReason::Normal);
         assert!(hog.is_alive());
         leash.let_go();
@@ -132,12 +132,12 @@ fn a_lone_process_that_yields_runs_while_another_computes() {
 fn messages_of_a_hog_arrive_in_order_while_it_keeps_sending() {
     let (_test, leash) = Test::begin();
     let node = node(1);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let receiver: Pid<u64> = node.spawn(async move |mut me: Process<u64>| {
         for expected in 0..50_000 {
             assert_eq!(me.receive().await, expected);
         }
-        tell.send(()).expect("the test waits");
+        tx.send(()).expect("the test waits");
     });
     let (to, spins) = (receiver.clone(), leash.clone());
     let sender = node.spawn(async move |_: Process<()>| {
@@ -150,7 +150,7 @@ fn messages_of_a_hog_arrive_in_order_while_it_keeps_sending() {
             }
         }
     });
-    told.recv_timeout(HANG).expect("the receiver gets on");
+    rx.recv_timeout(HANG).expect("the receiver gets on");
     assert!(sender.is_alive());
     assert_eq!(ends(&receiver), ExitReason::Normal);
     leash.let_go();
@@ -221,7 +221,7 @@ fn a_hog_is_listed_until_it_awaits() {
     assert!(named[0].since >= began && named[0].since <= Instant::now());
     leash.let_go();
     assert_eq!(ends(&hog), ExitReason::Normal);
-    until("nobody hogs", || node.hogs().is_empty());
+    until("no process hogs", || node.hogs().is_empty());
     stop(&node);
 }
 

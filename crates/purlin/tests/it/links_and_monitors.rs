@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::{Census, PanicsWhenDropped, node, outside, stop};
+use crate::common::{DropCounter, PanicsWhenDropped, node, outside, stop};
 use crate::waiting::{comes, rest, simulated};
 use purlin::{
     Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
@@ -132,7 +132,7 @@ async fn exit_with_normal_is_ignored_unless_sent_to_oneself(mut me: Process<Msg>
     let itself = spawn(async |mut me: Process<()>| {
         me.pid().exit(ExitReason::Normal);
         me.receive().await;
-        unreachable!("it was told to end");
+        unreachable!("it was sent an exit signal");
     });
     assert_eq!(itself.ended().await, ExitReason::Normal);
     me.trap_exit(true);
@@ -270,19 +270,19 @@ async fn linking_to_a_dead_process_delivers_noproc(mut me: Process<Msg>) {
 // L7: the current poll completes; then destructors run
 #[purlin::test]
 async fn a_process_ends_at_its_next_await_after_an_exit_signal() {
-    let census = Census::default();
-    let token = census.token();
+    let drop_counter = DropCounter::default();
+    let token = drop_counter.token();
     let pid = spawn(async move |mut me: Process<Reply<u32>>| {
         let _token = token;
         let reply = me.receive().await;
         me.pid().exit(boom());
         reply.send(7);
         me.receive().await;
-        unreachable!("it was told to end");
+        unreachable!("it was sent an exit signal");
     });
     assert_eq!(pid.call(|reply| reply).await, Ok(7));
     assert_eq!(pid.ended().await, boom());
-    assert_eq!(census.dropped(), 1);
+    assert_eq!(drop_counter.dropped(), 1);
 }
 
 // L7: a receive that finds an exit signal ends the process, also with `after 0`
@@ -309,7 +309,7 @@ async fn no_message_after_an_exit_signal_is_received() {
         assert_eq!(me.try_receive(), None);
         assert!(me.flush().is_empty());
         me.receive().await;
-        unreachable!("it was told to end");
+        unreachable!("it was sent an exit signal");
     });
     assert_eq!(pid.ended().await, boom());
 }
@@ -325,9 +325,9 @@ async fn no_message_after_an_exit_signal_is_received_by_a_destructor() {
         }
     }
     for awake in [false, true] {
-        let (tell, told) = mpsc::channel();
+        let (tx, rx) = mpsc::channel();
         let pid = spawn(async move |me: Process<u32>| {
-            let mut me = Receives(me, tell);
+            let mut me = Receives(me, tx);
             if awake {
                 me.0.pid().exit(boom());
                 me.0.pid().send(1);
@@ -339,7 +339,7 @@ async fn no_message_after_an_exit_signal_is_received_by_a_destructor() {
         pid.exit(boom());
         pid.send(2);
         assert_eq!(pid.ended().await, boom());
-        assert_eq!(told.recv(), Ok(vec![]), "awake: {awake}");
+        assert_eq!(rx.recv(), Ok(vec![]), "awake: {awake}");
     }
 }
 
@@ -360,9 +360,9 @@ async fn spawning_with_a_link_or_a_monitor_is_atomic(mut me: Process<Msg>) {
 // L8: a handle used by another process neither spawns nor links
 #[purlin::test]
 async fn spawn_link_with_the_handle_of_another_process_spawns_nothing(me: Process<Msg>) {
-    let (me, census) = (Arc::new(me), Census::default());
+    let (me, drop_counter) = (Arc::new(me), DropCounter::default());
     for link in [true, false] {
-        let (me, token) = (Arc::clone(&me), census.token());
+        let (me, token) = (Arc::clone(&me), drop_counter.token());
         let other = spawn(async move |_: Process<()>| {
             let child = async move |mut child: Process<()>| {
                 let _token = token;
@@ -376,7 +376,7 @@ async fn spawn_link_with_the_handle_of_another_process_spawns_nothing(me: Proces
         });
         assert!(other.ended().await.to_string().contains("used outside of process"));
     }
-    assert_eq!(census.dropped(), census.born());
+    assert_eq!(drop_counter.dropped(), drop_counter.born());
 }
 
 // L8: a linked child ends with a parent that ends immediately after the spawn
@@ -595,8 +595,8 @@ async fn a_registration_that_is_not_possible_is_an_error() {
 // P2: from any call depth; destructors run, and the reason is unchanged
 #[purlin::test]
 async fn a_process_ends_itself_from_any_depth() {
-    let census = Census::default();
-    let token = census.token();
+    let drop_counter = DropCounter::default();
+    let token = drop_counter.token();
     let pid = spawn(async move |_: Process<()>| {
         let deep = move || {
             let _token = token;
@@ -605,7 +605,7 @@ async fn a_process_ends_itself_from_any_depth() {
         deep();
     });
     assert_eq!(pid.ended().await, ExitReason::shutdown_with("done"));
-    assert_eq!(census.dropped(), 1);
+    assert_eq!(drop_counter.dropped(), 1);
     let by_error = spawn(async |_: Process<()>| -> Result<(), ExitReason> {
         Err(ExitReason::Timeout)?;
         Ok(())
@@ -679,13 +679,13 @@ async fn process_details_list_links_and_monitors(me: Process<Msg>) {
     assert_eq!(me.pid().info().name.as_deref(), Some("teller"));
     let node = Node::current().unwrap();
     let (asker, myself) = (node.clone(), me.id());
-    let told = spawn(async move |_: Process<()>| {
-        let told = asker.process_details(myself).await.unwrap();
-        assert!(told.traps_exits);
-        assert_eq!(told.reported_memory, 1 << 20);
-        assert_eq!((told.links.len(), told.monitors.len()), (1, 1));
+    let observer = spawn(async move |_: Process<()>| {
+        let details = asker.process_details(myself).await.unwrap();
+        assert!(details.traps_exits);
+        assert_eq!(details.reported_memory, 1 << 20);
+        assert_eq!((details.links.len(), details.monitors.len()), (1, 1));
     });
-    assert_eq!(told.ended().await, ExitReason::Normal);
+    assert_eq!(observer.ended().await, ExitReason::Normal);
     monitored.exit(ExitReason::Kill);
     monitored.ended().await;
     assert_eq!(monitored.details().await, None);
@@ -698,8 +698,8 @@ fn stopping_a_node_sends_one_exit_signal_to_a_trapping_process() {
         let mut simulation = Simulation::new(seed);
         let pid = simulation.node().spawn(async |mut me: Process<Msg>| {
             me.trap_exit(true);
-            let told = exit(&mut me).await;
-            assert_eq!((told.from, told.reason), (None, ExitReason::Shutdown));
+            let signal = exit(&mut me).await;
+            assert_eq!((signal.from, signal.reason), (None, ExitReason::Shutdown));
             // Every 5 ms of virtual time the node checks whether the process has ended.
             for _ in 0..100 {
                 rest().await;
@@ -716,20 +716,20 @@ fn stopping_a_node_sends_one_exit_signal_to_a_trapping_process() {
 // L2: a chain of 30 000 links ends without deep recursion
 #[purlin::test]
 async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
-    async fn grow(mut me: Process<()>, left: u32, tell: Pid<Msg>) {
+    async fn grow(mut me: Process<()>, left: u32, to: Pid<Msg>) {
         if left == 0 {
-            tell.send(Msg::Number(0));
+            to.send(Msg::Number(0));
         } else {
-            me.spawn_link(async move |me: Process<()>| grow_on(me, left - 1, tell).await);
+            me.spawn_link(async move |me: Process<()>| grow_on(me, left - 1, to).await);
         }
         me.receive().await;
     }
     fn grow_on(
         me: Process<()>,
         left: u32,
-        tell: Pid<Msg>,
+        to: Pid<Msg>,
     ) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(grow(me, left, tell))
+        Box::pin(grow(me, left, to))
     }
     let to = me.pid();
     let (first, monitor) =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Census, PanicsWhenDropped, Token, here, node, outside, stop};
+use crate::common::{DropCounter, PanicsWhenDropped, Token, here, node, outside, stop};
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
 use tokio::sync::oneshot;
 
@@ -20,7 +20,7 @@ fn sending_to_a_process_that_does_not_receive_never_blocks() {
     let node = node(1);
     let (finish, finished) = oneshot::channel::<()>();
     let pid = node.spawn(async move |mut me: Process<usize>| {
-        finished.await.expect("it is told");
+        finished.await.expect("the sender lives");
         assert_eq!(me.flush(), (0..100_000).collect::<Vec<_>>());
     });
     (0..100_000).for_each(|n| pid.send(n));
@@ -100,12 +100,12 @@ async fn both_messages_of_a_triangle_arrive(mut me: Process<&'static str>) {
 // M4: dropped without an error, and counted
 #[purlin::test]
 async fn a_message_to_an_ended_process_is_dropped_and_counted() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let pid = dead::<Token>().await;
     let before = here().dropped_messages();
-    (0..10).for_each(|_| pid.send(census.token()));
+    (0..10).for_each(|_| pid.send(drop_counter.token()));
     assert_eq!(here().dropped_messages(), before + 10);
-    assert_eq!((census.born(), census.dropped()), (10, 10));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (10, 10));
 }
 
 // M4: `try_send` returns the message
@@ -113,7 +113,7 @@ async fn a_message_to_an_ended_process_is_dropped_and_counted() {
 async fn try_send_to_an_ended_process_returns_the_message() {
     let pid = dead::<String>().await;
     let before = here().dropped_messages();
-    let message = pid.try_send("mine".to_string()).expect_err("nobody is there").into_inner();
+    let message = pid.try_send("mine".to_string()).expect_err("no process is there").into_inner();
     assert_eq!(message, "mine");
     assert_eq!(here().dropped_messages(), before, "it was not dropped");
     let live = spawn(async |mut me: Process<String>| assert_eq!(me.receive().await, "yours"));
@@ -131,7 +131,7 @@ async fn end_with_mail<M: Send + 'static>(
     let before = here().dropped_messages();
     let (go, wait) = oneshot::channel::<()>();
     let pid = spawn(async move |mut me: Process<M>| {
-        wait.await.expect("it is told");
+        wait.await.expect("the sender lives");
         for _ in 0..received {
             drop(me.receive().await);
         }
@@ -148,9 +148,9 @@ async fn end_with_mail<M: Send + 'static>(
 #[purlin::test]
 async fn messages_queued_at_the_end_are_dropped_exactly_once() {
     for (sent, received) in [(1, 0), (1, 1), (10, 3), (1000, 0), (1000, 999), (5000, 1024)] {
-        let census = Census::default();
-        let dropped = end_with_mail(sent, received, || census.token()).await;
-        assert_eq!((census.born(), census.dropped()), (sent, sent));
+        let drop_counter = DropCounter::default();
+        let dropped = end_with_mail(sent, received, || drop_counter.token()).await;
+        assert_eq!((drop_counter.born(), drop_counter.dropped()), (sent, sent));
         assert_eq!(dropped, (sent - received) as u64);
     }
 }
@@ -158,15 +158,15 @@ async fn messages_queued_at_the_end_are_dropped_exactly_once() {
 // M4: also if the destructor of one of them panics
 #[purlin::test]
 async fn a_panicking_message_destructor_does_not_leak_other_messages() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let mut n = 0;
     let dropped = end_with_mail(100, 0, || {
         n += 1;
-        (census.token(), (n % 10 == 0).then(|| PanicsWhenDropped("a message's destructor")))
+        (drop_counter.token(), (n % 10 == 0).then(|| PanicsWhenDropped("a message's destructor")))
     })
     .await;
     assert_eq!(dropped, 100);
-    assert_eq!((census.born(), census.dropped()), (100, 100));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (100, 100));
 }
 
 /// Panics when dropped, with a payload that also panics when dropped.
@@ -188,9 +188,9 @@ fn a_panic_payload_that_panics_when_dropped_is_contained() {
     finish.send(()).expect("it waits");
     outside(async {
         assert_eq!(pid.ended().await, ExitReason::Normal);
-        let (tell, told) = oneshot::channel();
-        node.spawn(async move |_: Process<()>| tell.send("the worker lives"));
-        assert_eq!(told.await, Ok("the worker lives"));
+        let (tx, rx) = oneshot::channel();
+        node.spawn(async move |_: Process<()>| tx.send("the worker lives"));
+        assert_eq!(rx.await, Ok("the worker lives"));
     });
     stop(&node);
 }
@@ -199,7 +199,7 @@ fn a_panic_payload_that_panics_when_dropped_is_contained() {
 #[test]
 fn messages_sent_while_a_process_ends_are_received_or_dropped() {
     let node = node(4);
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let received = Arc::new(AtomicUsize::new(0));
     for round in 0..200 {
         let (counts, limit) = (received.clone(), round % 50);
@@ -210,10 +210,10 @@ fn messages_sent_while_a_process_ends_are_received_or_dropped() {
             }
         });
         for _ in 0..4 {
-            let (pid, census) = (pid.clone(), census.clone());
+            let (pid, drop_counter) = (pid.clone(), drop_counter.clone());
             node.spawn(async move |_: Process<()>| {
                 for _ in 0..50 {
-                    pid.send(census.token());
+                    pid.send(drop_counter.token());
                     consume_budget().await;
                 }
             });
@@ -230,7 +230,7 @@ fn messages_sent_while_a_process_ends_are_received_or_dropped() {
         }
     });
     stop(&node);
-    assert_eq!((census.born(), census.dropped()), (40_000, 40_000));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (40_000, 40_000));
     let received = received.load(Ordering::Relaxed) as u64;
     assert_eq!(received + node.dropped_messages(), 40_000);
 }
@@ -238,13 +238,13 @@ fn messages_sent_while_a_process_ends_are_received_or_dropped() {
 // M5: the payload keeps its address, and its type is not `Clone`
 #[purlin::test]
 async fn a_payload_is_moved_and_never_copied(mut me: Process<(Vec<u8>, Box<Token>)>) {
-    let census = Census::default();
-    let payload = (vec![7; 1 << 20], Box::new(census.token()));
+    let drop_counter = DropCounter::default();
+    let payload = (vec![7; 1 << 20], Box::new(drop_counter.token()));
     let before = (payload.0.as_ptr().addr(), (&raw const *payload.1).addr());
     me.pid().send(payload);
     let came = me.receive().await;
     assert_eq!((came.0.as_ptr().addr(), (&raw const *came.1).addr()), before);
-    assert_eq!((census.born(), census.dropped()), (1, 0));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (1, 0));
 }
 
 // M5: payloads of any size and alignment arrive intact
@@ -325,14 +325,14 @@ async fn destructors_can_send(mut me: Process<&'static str>) {
 // M4: a message that a process sent to itself does not keep it alive
 #[purlin::test]
 async fn a_process_with_a_pid_in_its_own_mailbox_is_freed() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     for _ in 0..100 {
-        let token = census.token();
+        let token = drop_counter.token();
         let pid = spawn(async move |me: Process<(Pid<()>, Token)>| {
             let other = spawn(async |mut me: Process<()>| me.receive().await);
             me.pid().send((other, token));
         });
         pid.ended().await;
     }
-    assert_eq!(census.dropped(), 100);
+    assert_eq!(drop_counter.dropped(), 100);
 }

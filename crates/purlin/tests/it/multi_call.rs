@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Census, HANG, Token};
+use crate::common::{DropCounter, HANG, Token};
 use crate::waiting::{simulated, uptime};
 use purlin::{CallError, ExitReason, Pid, Process, Reply, multi_call, spawn};
 use purlin_testkit::Simulation;
@@ -13,26 +13,26 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Behaviour of a called process.
 #[derive(Clone, Copy)]
-enum Manner {
+enum Behaviour {
     Answers(u64),
     Forgets,
     Panics,
 }
 
-async fn asked(mut me: Process<(Manner, Reply<u64>)>) {
+async fn asked(mut me: Process<(Behaviour, Reply<u64>)>) {
     loop {
         match me.receive().await {
-            (Manner::Answers(n), reply) => reply.send(n),
-            (Manner::Forgets, reply) => drop(reply),
-            (Manner::Panics, _) => panic!("on purpose"),
+            (Behaviour::Answers(n), reply) => reply.send(n),
+            (Behaviour::Forgets, reply) => drop(reply),
+            (Behaviour::Panics, _) => panic!("on purpose"),
         }
     }
 }
 
 /// Calls one process per entry of `manners`, which decides how it behaves.
-async fn ask(manners: &[Manner]) -> Vec<Result<u64, CallError>> {
-    let pids: Vec<_> = manners.iter().map(|_| spawn(asked)).collect();
-    let mut left = manners.iter();
+async fn ask(behaviours: &[Behaviour]) -> Vec<Result<u64, CallError>> {
+    let pids: Vec<_> = behaviours.iter().map(|_| spawn(asked)).collect();
+    let mut left = behaviours.iter();
     let message = |reply| (*left.next().expect("one for each"), reply);
     multi_call(&pids, message, HANG).await
 }
@@ -40,17 +40,18 @@ async fn ask(manners: &[Manner]) -> Vec<Result<u64, CallError>> {
 // C1: the replies are in the order of the pids, not of their arrival
 #[purlin::test]
 async fn replies_are_in_the_order_of_the_pids() {
-    let manners: Vec<_> = (0..1000).map(Manner::Answers).collect();
+    let behaviours: Vec<_> = (0..1000).map(Behaviour::Answers).collect();
     let expected: Vec<_> = (0..1000).map(Ok).collect();
-    assert_eq!(ask(&manners).await, expected);
+    assert_eq!(ask(&behaviours).await, expected);
     assert_eq!(ask(&[]).await, []);
 }
 
 // C1: each result is that of a separate call
 #[purlin::test]
 async fn each_missing_reply_has_its_own_error() {
-    let manners = [Manner::Panics, Manner::Answers(1), Manner::Forgets, Manner::Answers(2)];
-    let answers = ask(&manners).await;
+    let behaviours =
+        [Behaviour::Panics, Behaviour::Answers(1), Behaviour::Forgets, Behaviour::Answers(2)];
+    let answers = ask(&behaviours).await;
     let [Err(CallError::Ended(ExitReason::Panic(panic))), rest @ ..] = &answers[..] else {
         panic!("not the panic: {answers:?}")
     };
@@ -113,15 +114,15 @@ async fn an_ended_process_and_the_caller_itself_fail_immediately(me: Process<Rep
 #[test]
 fn no_late_reply_is_left_over() {
     simulated(async |mut me: Process<Token>| {
-        let census = Census::default();
+        let drop_counter = DropCounter::default();
         let gave_up = watch::Sender::new(());
         let late = |_| {
-            let (census, mut gave_up) = (census.clone(), gave_up.subscribe());
+            let (drop_counter, mut gave_up) = (drop_counter.clone(), gave_up.subscribe());
             spawn(async move |mut me: Process<Reply<Token>>| {
                 let reply = me.receive().await;
                 gave_up.changed().await.expect("the caller lives");
                 assert!(!reply.is_wanted());
-                reply.send(census.token());
+                reply.send(drop_counter.token());
             })
         };
         let pids: Vec<_> = (0..10).map(late).collect();
@@ -132,7 +133,7 @@ fn no_late_reply_is_left_over() {
         for pid in pids {
             assert_eq!(pid.ended().await, ExitReason::Normal);
         }
-        assert_eq!((census.born(), census.dropped()), (10, 10));
+        assert_eq!((drop_counter.born(), drop_counter.dropped()), (10, 10));
         assert!(me.try_receive().is_none());
     });
 }

@@ -119,15 +119,15 @@ fn a_timed_out_call_is_no_longer_visible() {
         me.receive().await;
     });
     let asked = server.clone();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let caller = node.spawn(move |_: Process<()>| async move {
         // WHY real time: no reply is sent, however long the caller waits.
         let answer = asked.call_timeout(Ask, MS).await;
-        tell.send(answer).expect("the test waits");
+        tx.send(answer).expect("the test waits");
         std::future::pending::<()>().await;
     });
-    assert_eq!(told.recv(), Ok(Err(CallError::Timeout(MS))));
-    until("it waits for nobody", || {
+    assert_eq!(rx.recv(), Ok(Err(CallError::Timeout(MS))));
+    until("it waits for no process", || {
         one(&node, caller.id())
             .is_some_and(|seen| seen.state == ProcessState::Waiting && seen.waits_for.is_none())
     });
@@ -137,7 +137,10 @@ fn a_timed_out_call_is_no_longer_visible() {
 #[test]
 fn worker_load_is_summed_and_sleep_is_measured_on_request() {
     let node = node(2);
-    assert!(node.load().workers.iter().all(|worker| worker.asleep.is_zero()), "nobody has asked");
+    assert!(
+        node.load().workers.iter().all(|worker| worker.asleep.is_zero()),
+        "no request was made"
+    );
     let measuring = node.measure_sleep();
     node.block_on(async |mut me: Process<u64>| {
         for n in 0..10_000 {

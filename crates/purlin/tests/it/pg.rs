@@ -248,7 +248,7 @@ async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<
     let pids = [idle(), idle(), idle(), idle()];
     let (monitor, _) = groups.monitor_scope(&me).await.expect("it answers");
     let mut list: Vec<(&str, ProcessId)> = Vec::new();
-    let mut told: Vec<(Name, ProcessId)> = Vec::new();
+    let mut listed: Vec<(Name, ProcessId)> = Vec::new();
     for step in steps {
         match step {
             Step::Join(group, who) => {
@@ -288,15 +288,15 @@ async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<
         for id in members {
             let entry = (group.clone(), id);
             match change {
-                Change::Joined => told.push(entry),
+                Change::Joined => listed.push(entry),
                 Change::Left => {
-                    let place = told.iter().position(|known| *known == entry);
-                    told.remove(place.expect("who leaves has joined"));
+                    let place = listed.iter().position(|known| *known == entry);
+                    listed.remove(place.expect("who leaves has joined"));
                 }
             }
         }
     }
-    assert_eq!(told, [], "who joined has left");
+    assert_eq!(listed, [], "who joined has left");
     assert_eq!(groups.which_groups(), []);
 }
 

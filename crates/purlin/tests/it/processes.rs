@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::common::{Census, PanicsWhenDropped, ends, here, node, outside, stop, until};
+use crate::common::{DropCounter, PanicsWhenDropped, ends, here, node, outside, stop, until};
 use crate::waiting::simulated;
 use purlin::{ExitReason, LookupError, Node, Panic, Pid, Process, ProcessState, spawn, yield_now};
 use tokio::sync::oneshot;
@@ -45,8 +45,8 @@ fn a_process_spawned_from_a_plain_thread_runs() {
 #[purlin::test]
 async fn the_exit_reason_is_the_result_of_the_function() {
     assert_eq!(spawn(async |_: Process<()>| {}).ended().await, ExitReason::Normal);
-    let told = spawn(async |_: Process<()>| ExitReason::Shutdown);
-    assert_eq!(told.ended().await, ExitReason::Shutdown);
+    let child = spawn(async |_: Process<()>| ExitReason::Shutdown);
+    assert_eq!(child.ended().await, ExitReason::Shutdown);
     let failed = spawn(async |_: Process<()>| {
         let n: i32 = "four".parse()?;
         println!("never printed: {n}");
@@ -80,9 +80,9 @@ async fn the_reason_of_a_panic_has_its_message_and_location() {
         panic_of(&spawn(soon)).await,
         panic_of(&spawn(at_once)).await,
     ] {
-        let (_, line) = panic.message.split_once(", on ").expect("the message is told");
+        let (_, line) = panic.message.split_once(", on ").expect("the message is there");
         let place = format!("{}:{line}:", file!());
-        let column = panic.place.strip_prefix(&place).expect("the place is told");
+        let column = panic.place.strip_prefix(&place).expect("the place is there");
         assert!(column.parse::<u32>().is_ok(), "{panic}");
     }
 }
@@ -152,31 +152,31 @@ fn a_panicking_destructor_at_node_stop_does_not_change_the_reason() {
 // P2: values owned by the function are dropped before the end is reported
 #[purlin::test]
 async fn values_of_a_process_are_dropped_before_its_end_is_reported() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     for _ in 0..100 {
-        let token = census.token();
+        let token = drop_counter.token();
         let pid = spawn(async move |_: Process<()>| {
             let _token = token;
             yield_now().await;
         });
         pid.ended().await;
-        assert_eq!(census.dropped(), census.born());
+        assert_eq!(drop_counter.dropped(), drop_counter.born());
     }
 }
 
 // P3: a child outlives its parent, whatever the parent's exit reason
 #[purlin::test]
 async fn the_end_of_the_parent_does_not_end_the_child() {
-    let (tell, told) = oneshot::channel();
+    let (tx, rx) = oneshot::channel();
     let parent = spawn(async move |_: Process<()>| {
         let child = spawn(async |mut me: Process<oneshot::Sender<u32>>| {
             let answer = me.receive().await;
-            answer.send(7).expect("somebody waits");
+            answer.send(7).expect("the caller waits");
         });
-        assert!(tell.send(child).is_ok());
+        assert!(tx.send(child).is_ok());
         std::panic::resume_unwind(Box::new("the parent's end"));
     });
-    let child = told.await.expect("the parent tells");
+    let child = rx.await.expect("the parent sends it");
     assert_eq!(panic_of(&parent).await.message, "the parent's end");
     let (answer, answered) = oneshot::channel();
     child.send(answer);
@@ -219,7 +219,7 @@ async fn process_ids_are_unique_and_a_stale_id_finds_no_process() {
 fn the_ids_of_two_nodes_differ_and_their_processes_can_communicate() {
     let (left, right) = (node(1), node(1));
     let answerer = |mut me: Process<oneshot::Sender<&'static str>>| async move {
-        me.receive().await.send("hello").expect("somebody waits");
+        me.receive().await.send("hello").expect("the caller waits");
     };
     let (a, b) = (left.spawn(answerer), right.spawn(answerer));
     assert_eq!((a.id().id(), a.id().serial()), (b.id().id(), b.id().serial()));
@@ -426,7 +426,7 @@ fn a_process_is_not_in_the_table_when_its_end_is_reported() {
     impl Wake for Looks {
         fn wake(self: Arc<Self>) {
             let found = self.0.process_info(self.1).is_some();
-            self.2.lock().expect("nobody panics with it").replace(found);
+            self.2.lock().expect("the lock is not poisoned").replace(found);
         }
     }
     let node = node(1);
@@ -437,8 +437,8 @@ fn a_process_is_not_in_the_table_when_its_end_is_reported() {
     let mut ended = Box::pin(pid.ended());
     assert!(ended.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     finish.send(()).expect("it waits");
-    until("the waker is woken", || looks.2.lock().expect("nobody panics with it").is_some());
-    assert_eq!(*looks.2.lock().expect("nobody panics with it"), Some(false));
+    until("the waker is woken", || looks.2.lock().expect("the lock is not poisoned").is_some());
+    assert_eq!(*looks.2.lock().expect("the lock is not poisoned"), Some(false));
     stop(&node);
 }
 

@@ -235,7 +235,7 @@ fn the_after_arm_runs_when_its_timeout_expires() {
             }
         });
         assert_eq!((late, uptime()), (-1, MS));
-        receive!(me, { Number(_) => panic!("nobody sent it"), after 20 * MS => {} });
+        receive!(me, { Number(_) => panic!("it was not sent"), after 20 * MS => {} });
         assert_eq!(uptime(), 21 * MS);
         assert_eq!(me.flush(), [Stop]);
     });
@@ -369,20 +369,20 @@ fn a_cancelled_receive_loses_no_message() {
 fn a_receive_among_other_futures_is_woken_after_other_wake_ups() {
     simulated(async |_: Process<()>| {
         let (first, wakes) = oneshot::channel::<()>();
-        let (tell, mut told) = oneshot::channel();
+        let (tx, mut rx) = oneshot::channel();
         let pid = spawn(async move |mut me: Process<u32>| {
             let mut set: FuturesUnordered<Pin<Box<dyn Future<Output = u32> + Send + '_>>> =
                 FuturesUnordered::new();
             set.push(Box::pin(async { me.receive().await }));
             set.push(Box::pin(wakes.map(|_| 0)));
             assert_eq!(set.next().await, Some(0));
-            tell.send(()).expect("the test keeps the other end");
+            tx.send(()).expect("the test keeps the other end");
             assert_eq!(set.next().await, Some(7));
         });
         rest().await;
         first.send(()).expect("it waits");
         rest().await;
-        assert_eq!(told.try_recv(), Ok(()));
+        assert_eq!(rx.try_recv(), Ok(()));
         assert_eq!(pid.info().state, ProcessState::Receiving);
         pid.send(7);
         assert_eq!(pid.ended().await, ExitReason::Normal);
@@ -484,7 +484,7 @@ fn a_mailbox_that_is_read_while_it_is_emptied_stays_closed() {
     let kept = place.clone();
     let pid = node.spawn(async move |me: Process<Reads>| {
         me.pid().send(Reads(kept.clone()));
-        *kept.lock().expect("nobody panics with it") = Some(me);
+        *kept.lock().expect("the lock is not poisoned") = Some(me);
     });
     assert_eq!(outside(pid.ended()), ExitReason::Normal);
     place.lock().unwrap_or_else(|p| p.into_inner()).take();

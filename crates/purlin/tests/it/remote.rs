@@ -454,9 +454,9 @@ fn stopping_a_node_ends_its_proxies_and_no_remote_process() {
 #[test]
 fn proxies_outlive_the_processes_when_a_node_stops() {
     let bridge = Bridge::new();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let real = bridge.nodes[1].spawn(async move |mut me: Process<u32>| {
-        let _ = tell.send(me.receive().await);
+        let _ = tx.send(me.receive().await);
     });
     let there = bridge.stand_in(&real, &Gate::open());
     let (ready, is_ready) = std::sync::mpsc::channel();
@@ -473,7 +473,7 @@ fn proxies_outlive_the_processes_when_a_node_stops() {
     });
     is_ready.recv().unwrap();
     bridge.nodes[0].stop_blocking();
-    assert_eq!(told.recv(), Ok(7));
+    assert_eq!(rx.recv(), Ok(7));
 }
 
 /// Records its name when dropped.
@@ -517,11 +517,11 @@ fn an_agent_ends_after_all_proxies_when_a_node_stops() {
 #[test]
 fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
     let node = Node::builder().workers(1).build().unwrap();
-    let (tell, told) = tokio::sync::oneshot::channel::<()>();
+    let (tx, rx) = tokio::sync::oneshot::channel::<()>();
     let ended = Arc::new(AtomicBool::new(false));
     let has_ended = Arc::clone(&ended);
     let served = node.spawn_system(async move {
-        let _ = told.await;
+        let _ = rx.await;
         has_ended.store(true, Ordering::SeqCst);
     });
     let serves = |id| node.process_info(id).map(|info| info.is_system);
@@ -533,7 +533,7 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
         let _ = ready.send(());
         me.receive().await;
         assert!(!ended_before.load(Ordering::SeqCst));
-        let _ = tell.send(());
+        let _ = tx.send(());
     });
     is_ready.recv().unwrap();
     assert_eq!(serves(own.id()), Some(false));
@@ -599,8 +599,8 @@ impl Transport<()> for NoRoom {
 #[test]
 fn acknowledgements_and_exits_are_sent_while_the_transport_is_not_ready() {
     let node = Node::builder().workers(1).build().unwrap();
-    let (told, signals) = std::sync::mpsc::channel();
-    let proxy = node.spawn_proxy::<(), _>(1, NoRoom(told)).unwrap();
+    let (sent, signals) = std::sync::mpsc::channel();
+    let proxy = node.spawn_proxy::<(), _>(1, NoRoom(sent)).unwrap();
     let ours = node.spawn(async |mut me: Process<()>| me.receive().await);
     let theirs = LocalProcess::from(&proxy);
     let monitor = node.monitor_refs().next(&node);

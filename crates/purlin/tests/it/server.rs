@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
-use crate::common::{Census, HANG, Notice, Token};
+use crate::common::{DropCounter, HANG, Notice, Token};
 use crate::waiting::{MS, comes, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
@@ -339,11 +339,11 @@ async fn a_panic_in_terminate_replaces_the_exit_reason(me: Process<Seen>) {
 // G1: an exit signal that is not trapped ends the server at its await, without a callback
 #[purlin::test]
 async fn terminate_is_not_called_for_an_exit_signal_that_is_not_trapped(mut me: Process<Seen>) {
-    for (told, reason) in
+    for (exit, reason) in
         [(ExitReason::Shutdown, ExitReason::Shutdown), (ExitReason::Kill, ExitReason::Killed)]
     {
         let puppet = puppet(&me).await;
-        puppet.pid().exit(told);
+        puppet.pid().exit(exit);
         assert_eq!(puppet.pid().ended().await, reason);
         assert_eq!(me.flush(), []);
     }
@@ -358,7 +358,7 @@ async fn a_server_that_calls_itself_gets_an_error_immediately(me: Process<Seen>)
     assert_eq!(answers, Ok([own.clone(), own.clone(), own]));
 }
 
-// G1: the result of a start tells whether the server is up
+// G1: the result of a start shows whether the server is up
 #[purlin::test]
 async fn a_failed_start_returns_the_reason(mut me: Process<Seen>) {
     let start = |begin| server::start::<Puppet>((begin, me.pid()));
@@ -378,15 +378,15 @@ async fn a_failed_start_returns_the_reason(mut me: Process<Seen>) {
 #[test]
 fn a_start_that_takes_too_long_times_out() {
     simulated(async |me: Process<Seen>| {
-        let (census, began) = (Census::default(), uptime());
-        let hang = || server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+        let (drop_counter, began) = (DropCounter::default(), uptime());
+        let hang = || server::start::<Puppet>((Begin::Hang(drop_counter.token()), me.pid()));
         assert_eq!(hang().timeout(20 * MS).await, Err(StartError::Timeout(20 * MS)));
         assert_eq!(uptime() - began, 20 * MS);
         assert!(tokio::time::timeout(20 * MS, hang()).await.is_err());
         rest().await;
         let node = Node::current().expect("a test runs in a process");
         assert_eq!(node.processes().len(), 1, "both are gone");
-        assert_eq!((census.born(), census.dropped()), (2, 2));
+        assert_eq!((drop_counter.born(), drop_counter.dropped()), (2, 2));
     });
 }
 
@@ -394,9 +394,9 @@ fn a_start_that_takes_too_long_times_out() {
 #[test]
 fn a_start_that_timed_out_has_freed_its_name() {
     simulated(async |me: Process<Seen>| {
-        let census = Census::default();
+        let drop_counter = DropCounter::default();
         for _ in 0..20 {
-            let hang = server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+            let hang = server::start::<Puppet>((Begin::Hang(drop_counter.token()), me.pid()));
             let error = hang.name("hung").timeout(MS).await.unwrap_err();
             assert_eq!(error, StartError::Timeout(MS));
         }
@@ -591,18 +591,18 @@ async fn a_failed_linked_start_also_sends_an_exit_signal(mut me: Process<Witness
 #[test]
 fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
     let node = common::node(2);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let witness = node.spawn(async move |mut me: Process<Witnessed>| {
         me.trap_exit(true);
         let guard = server::start_link::<Guard>(&me, (me.pid(), ExitReason::Normal)).await;
-        tell.send(guard.is_ok()).expect("the test listens");
+        tx.send(guard.is_ok()).expect("the test listens");
         loop {
             if let Witnessed::Terminate(reason) = me.receive().await {
                 return reason;
             }
         }
     });
-    assert_eq!(told.recv(), Ok(true));
+    assert_eq!(rx.recv(), Ok(true));
     common::stop(&node);
     assert_eq!(witness.exit_reason(), Some(ExitReason::Shutdown));
 }
@@ -631,7 +631,7 @@ async fn messages_without_a_handler_are_dropped_or_stop_the_server() {
     plain.send(7);
     assert_eq!(plain.state().await.as_deref(), Ok("Plain"));
     let Err(CallError::Ended(reason)) = plain.call(|reply| reply).await else {
-        panic!("nobody handles it")
+        panic!("it is not handled")
     };
     assert_eq!(reason.to_string(), "bad_call: Reply { .. }");
     let plain = start(None).await;
@@ -646,7 +646,7 @@ struct Secret;
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        panic!("nobody may know")
+        panic!("no other error")
     }
 }
 
@@ -753,8 +753,8 @@ async fn a_panic_outside_a_future_calls_terminate(mut me: Process<&'static str>)
     assert_eq!(me.receive().await, "terminated");
 
     let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
-    let told = sudden.pid().clone();
-    spawn(async move |_: Process<()>| told.exit(ExitReason::Shutdown));
+    let child = sudden.pid().clone();
+    spawn(async move |_: Process<()>| child.exit(ExitReason::Shutdown));
     let reason = sudden.pid().ended().await;
     assert!(reason.to_string().ends_with("no exits"), "{reason}");
     assert_eq!(me.try_receive(), Some("terminated"));

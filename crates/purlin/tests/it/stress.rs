@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::common::chance::{Chance, rounds};
-use crate::common::{Census, Token, ends, node, stop};
+use crate::common::{DropCounter, Token, ends, node, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, Reply, consume_budget, receive, try_spawn, yield_now};
 
@@ -43,7 +43,7 @@ impl Drop for Trap {
 
 /// State shared by all processes of one round.
 struct World {
-    census: Census,
+    drop_counter: DropCounter,
     received: AtomicU64,
     /// Messages returned by calls to ended processes.
     refused: AtomicU64,
@@ -56,7 +56,7 @@ struct World {
 impl World {
     fn new(limit: u64) -> Arc<Self> {
         Arc::new(Self {
-            census: Census::default(),
+            drop_counter: DropCounter::default(),
             received: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             began: AtomicU64::new(0),
@@ -77,7 +77,7 @@ impl World {
     }
 
     fn message(&self, what: What) -> Msg {
-        Msg { what, _token: self.census.token() }
+        Msg { what, _token: self.drop_counter.token() }
     }
 
     fn accept(&self, message: Msg) {
@@ -182,7 +182,7 @@ fn round(seed: u64, workers: usize) -> u64 {
         }
         for pid in &all[ended..] {
             let reason = ends(pid);
-            assert_ne!(reason, ExitReason::Killed, "nobody kills here");
+            assert_ne!(reason, ExitReason::Killed, "no process is killed here");
             if let ExitReason::Panic(panic) = reason {
                 // A trap that was sent to an ended process is dropped by its sender.
                 assert!(["at its end", "a trap"].contains(&panic.message.as_str()), "{panic}");
@@ -195,12 +195,12 @@ fn round(seed: u64, workers: usize) -> u64 {
     // WHY before counting: the end is reported shortly before the messages left in the mailbox are
     // counted.
     stop(&node);
-    let sent = world.census.born() as u64;
+    let sent = world.drop_counter.born() as u64;
     let received = world.received.load(Ordering::Relaxed);
     let refused = world.refused.load(Ordering::Relaxed);
     let dropped = node.dropped_messages();
     assert_eq!(sent, received + refused + dropped, "messages were lost or doubled");
-    assert_eq!(world.census.dropped() as u64, sent, "payloads leaked or were dropped twice");
+    assert_eq!(world.drop_counter.dropped() as u64, sent, "payloads leaked or were dropped twice");
     sent
 }
 

@@ -19,7 +19,7 @@ use purlin_testkit::{Simulation, for_each_seed};
 enum Seen {
     Up(&'static str, Pid<Order>),
     /// The child got an exit signal.
-    Told(&'static str, ExitReason),
+    Exited(&'static str, ExitReason),
     Exit(Exit),
 }
 
@@ -50,7 +50,7 @@ async fn child(mut me: Process<Order>, id: &'static str, witness: Pid<Seen>) -> 
         match me.receive().await {
             Order::End(reason) => return reason,
             Order::Exit(exit) => {
-                witness.send(Seen::Told(id, exit.reason.clone()));
+                witness.send(Seen::Exited(id, exit.reason.clone()));
                 return exit.reason;
             }
             Order::Ping(reply) => reply.send(()),
@@ -71,7 +71,7 @@ async fn up(me: &mut Process<Seen>, id: &'static str) -> Pid<Order> {
 async fn seen(me: &mut Process<Seen>) -> String {
     match me.receive().await {
         Seen::Up(id, _) => format!("up {id}"),
-        Seen::Told(id, reason) => format!("{reason} {id}"),
+        Seen::Exited(id, reason) => format!("{reason} {id}"),
         Seen::Exit(exit) => format!("exit {}", exit.reason),
     }
 }
@@ -169,7 +169,7 @@ async fn a_supervisor_gives_up_with_shutdown_when_its_intensity_is_exceeded(mut 
 /// Lets virtual time pass.
 async fn pass(me: &mut Process<Seen>, time: Duration) {
     receive!(me, {
-        Seen::Told(_, reason) => panic!("somebody was told {reason}"),
+        Seen::Exited(_, reason) => panic!("a process was sent {reason}"),
         after time => {}
     });
 }
@@ -236,16 +236,16 @@ fn child_exits_and_requests_may_come_in_any_order() {
 // G2: an exit signal of the parent stops the supervisor, with any reason; others are ignored
 #[purlin::test]
 async fn only_the_exit_signal_of_its_parent_stops_a_supervisor(mut me: Process<Seen>) {
-    let (tell, told) = tokio::sync::oneshot::channel();
+    let (tx, rx) = tokio::sync::oneshot::channel();
     let spec = SupervisorSpec::one_for_one().child(worker("a", &me));
     let parent = spawn(async move |mut me: Process<ExitReason>| {
         let supervisor = spec.start_link(&me).await.expect("it starts");
-        let _ = tell.send(supervisor.clone());
+        let _ = tx.send(supervisor.clone());
         let reason = me.receive().await;
         supervisor.pid().exit(reason);
         supervisor.pid().ended().await
     });
-    let supervisor = told.await.expect("the parent tells");
+    let supervisor = rx.await.expect("the parent sends it");
     up(&mut me, "a").await;
     supervisor.pid().exit(ExitReason::Shutdown);
     assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
@@ -279,7 +279,7 @@ fn a_child_that_does_not_end_in_time_is_killed() {
         witness.send(Seen::Up("stubborn", me.pid()));
         loop {
             if let Order::Exit(exit) = me.receive().await {
-                witness.send(Seen::Told("stubborn", exit.reason));
+                witness.send(Seen::Exited("stubborn", exit.reason));
             }
         }
     }
@@ -311,17 +311,17 @@ fn a_child_that_does_not_end_in_time_is_killed() {
 async fn a_child_that_does_not_yield_is_abandoned(me: Process<Seen>) {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = std::sync::Arc::new(std::sync::Mutex::new(held));
-    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
     let hog = move |_: Process<()>| async move {
-        let _ = tell.send(());
-        let held = held.lock().expect("nobody panics");
+        let _ = tx.send(());
+        let held = held.lock().expect("the lock is not poisoned");
         let _ = held.recv();
     };
     let child = ChildSpec::worker("hog", hog).shutdown(Shutdown::BrutalKill);
     let spec = SupervisorSpec::one_for_one().child(child);
     let supervisor = spec.start_link(&me).await.expect("it starts");
-    let mut told = told;
-    told.recv().await.expect("it runs");
+    let mut rx = rx;
+    rx.recv().await.expect("it runs");
     // WHY real time: the child blocks its thread, and a simulation has only one. The supervisor waits 2 s, and the
     // child until the supervisor has continued, however long that takes.
     supervisor.terminate_child("hog").await.expect("it is there");
@@ -353,9 +353,9 @@ async fn dynamic_children_keep_their_arguments_and_stop_concurrently(mut me: Pro
     let others = DynamicSupervisorRef::<u8>::whereis("pupils").expect("it has the name");
     assert_eq!(others.start_child(7).await, Err(StartChildError::OtherArguments));
     pupils.stop(ExitReason::Normal).await;
-    let mut told: [String; 2] = seen_all(&mut me).await;
-    told.sort();
-    assert_eq!(told, ["shutdown y", "shutdown z"]);
+    let mut seen: [String; 2] = seen_all(&mut me).await;
+    seen.sort();
+    assert_eq!(seen, ["shutdown y", "shutdown z"]);
 }
 
 /// A server whose `init` succeeds, is ignored or fails, depending on its arguments.

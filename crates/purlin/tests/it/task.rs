@@ -4,7 +4,7 @@ use crate::common;
 use std::future::pending;
 use std::time::Duration;
 
-use crate::common::{Census, HANG, Notice};
+use crate::common::{DropCounter, HANG, Notice};
 use crate::waiting::{MS, simulated, uptime};
 use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
@@ -48,12 +48,12 @@ async fn a_task_is_a_process_of_its_node(me: Process<()>) {
 fn a_task_returns_its_result_after_a_wait_that_timed_out() {
     simulated(async |_: Process<()>| {
         let (finish, finished) = oneshot::channel();
-        let mut task = task::spawn(async move { finished.await.expect("it is told") });
+        let mut task = task::spawn(async move { finished.await.expect("the sender lives") });
         assert_eq!((task.timeout(20 * MS).await, uptime()), (None, 20 * MS));
         assert_eq!((task.timeout(Duration::ZERO).await, uptime()), (None, 20 * MS));
         tokio::select! {
             biased;
-            ended = &mut task => panic!("it was not told to end: {ended:?}"),
+            ended = &mut task => panic!("it was not stopped: {ended:?}"),
             () = yield_now() => {}
         }
         finish.send(7).expect("it listens");
@@ -67,14 +67,14 @@ fn a_task_returns_its_result_after_a_wait_that_timed_out() {
 // G3, L7: the task's values are dropped before its end is reported
 #[purlin::test]
 async fn a_task_that_is_shut_down_has_dropped_its_values() {
-    let census = Census::default();
-    let token = census.token();
+    let drop_counter = DropCounter::default();
+    let token = drop_counter.token();
     let task = task::spawn(async move {
         let _token = token;
         pending::<()>().await
     });
     assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
-    assert_eq!((census.born(), census.dropped()), (1, 1));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (1, 1));
 }
 
 // G3, L7: a task that does not await is killed, and the wait for it is bounded
@@ -114,18 +114,18 @@ async fn a_task_that_was_ready_before_its_shutdown_returns_its_result() {
 // G3: a detached task keeps running, and its result is dropped once
 #[purlin::test]
 async fn a_task_whose_handle_is_dropped_keeps_running() {
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let (finish, finished) = oneshot::channel();
     let (done, is_done) = oneshot::channel::<()>();
-    let token = census.token();
+    let token = drop_counter.token();
     drop(task::spawn(async move {
         let done: oneshot::Sender<()> = done;
-        finished.await.expect("it is told");
+        finished.await.expect("the sender lives");
         (token, done)
     }));
     finish.send(()).expect("it still runs");
     assert!(is_done.await.is_err(), "the result is dropped");
-    assert_eq!((census.born(), census.dropped()), (1, 1));
+    assert_eq!((drop_counter.born(), drop_counter.dropped()), (1, 1));
 }
 
 // G3, L2, L3: a linked task ends with its caller, and the caller with the task
@@ -139,16 +139,16 @@ async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
     assert!(matches!(caller.ended().await, ExitReason::Panic(_)));
 
     me.trap_exit(true);
-    let (tell, told) = oneshot::channel();
+    let (tx, rx) = oneshot::channel();
     let caller = spawn(async move |me: Process<()>| {
         let task = task::spawn_link(&me, pending::<()>());
-        let _ = tell.send(task.id());
+        let _ = tx.send(task.id());
         drop(task.await);
     });
-    me.link(told.await.expect("it has a task"));
+    me.link(rx.await.expect("it has a task"));
     caller.exit(ExitReason::error("lost"));
     let Notice::Exit(exit) = me.receive().await else { panic!("no exit") };
-    assert_eq!(exit.reason, ExitReason::error("lost"), "the task was told");
+    assert_eq!(exit.reason, ExitReason::error("lost"), "the task got the exit signal");
 
     let mut task = task::spawn_link(&me, async { 7 });
     assert_eq!(task.timeout(HANG).await, Some(Ok(7)));

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Census, HANG, PanicsWhenDropped, Token, here, node, stop};
+use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, here, node, stop};
 use crate::waiting::{MS, simulated, uptime};
 use purlin::{ExitReason, Node, Pid, Process, Timer, receive, spawn, yield_now};
 use purlin_testkit::Simulation;
@@ -58,51 +58,51 @@ async fn a_zero_delay_sends_immediately_and_an_unlimited_one_never(mut me: Proce
 fn a_timer_message_to_an_ended_process_is_dropped_and_counted() {
     let mut simulation = Simulation::new(0);
     let node = simulation.node().clone();
-    let census = Census::default();
+    let drop_counter = DropCounter::default();
     let dead = node.spawn(async |_: Process<(Token, PanicsWhenDropped)>| {});
     simulation.advance(Duration::ZERO);
     let before = node.dropped_messages();
-    let message = || (census.token(), PanicsWhenDropped("a destructor of the user's"));
+    let message = || (drop_counter.token(), PanicsWhenDropped("a destructor of the user's"));
     node.send_after(&dead, MS, message());
     let later = node.send_after(&dead, MINUTE, message());
     simulation.advance(MS);
-    assert_eq!((census.dropped(), node.dropped_messages() - before), (1, 1));
+    assert_eq!((drop_counter.dropped(), node.dropped_messages() - before), (1, 1));
     assert_eq!(later.cancel(), Some(MINUTE - MS));
-    assert_eq!((census.dropped(), node.dropped_messages() - before), (2, 1));
+    assert_eq!((drop_counter.dropped(), node.dropped_messages() - before), (2, 1));
 }
 
 // N3, E1: pending messages are dropped once
 #[test]
 fn pending_timer_messages_are_dropped_when_the_node_stops() {
     let node = node(2);
-    let census = Census::default();
-    let tokens: Vec<_> = (0..100).map(|_| census.token()).collect();
+    let drop_counter = DropCounter::default();
+    let tokens: Vec<_> = (0..100).map(|_| drop_counter.token()).collect();
     let waits = node.spawn(async |mut me: Process<_>| drop(me.receive().await));
     let timers: Vec<_> =
         tokens.into_iter().map(|token| node.send_after(&waits, DAY, token)).collect();
     stop(&node);
-    assert_eq!(census.dropped(), 100);
+    assert_eq!(drop_counter.dropped(), 100);
     assert!(timers.iter().all(|timer| timer.cancel().is_none() && timer.read().is_none()));
-    drop(node.send_after(&waits, DAY, census.token()));
-    assert_eq!(census.dropped(), 101);
+    drop(node.send_after(&waits, DAY, drop_counter.token()));
+    assert_eq!(drop_counter.dropped(), 101);
 }
 
 // N3: from a thread that is not a worker, while all workers sleep until a much later deadline
 #[test]
 fn a_timer_set_from_outside_wakes_a_worker_with_a_later_deadline() {
     let node = node(2);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tx, rx) = std::sync::mpsc::channel();
     let gets = node.spawn(async move |mut me: Process<Instant>| {
         me.pid().send_after(DAY, Instant::now());
         loop {
-            tell.send(me.receive().await.elapsed()).unwrap();
+            tx.send(me.receive().await.elapsed()).unwrap();
         }
     });
     for _ in 0..20 {
         node.send_after(&gets, 2 * MS, Instant::now());
         // WHY real time: worker threads sleep by the machine's clock. A worker that is not woken
         // sleeps for a day.
-        let took = told.recv_timeout(HANG).expect("the worker is woken");
+        let took = rx.recv_timeout(HANG).expect("the worker is woken");
         assert!(took >= 2 * MS, "{took:?}");
     }
     stop(&node);
@@ -149,11 +149,11 @@ fn every_timer_is_either_sent_or_cancelled() {
                 canceller.send(None);
             }));
         }
-        let (mut sent, mut cancelled, mut told) = (0, 0, 0);
-        while told < 4 {
+        let (mut sent, mut cancelled, mut answers) = (0, 0, 0);
+        while answers < 4 {
             match me.receive().await {
                 None => sent += 1,
-                Some(count) => (cancelled, told) = (cancelled + count, told + 1),
+                Some(count) => (cancelled, answers) = (cancelled + count, answers + 1),
             }
         }
         // Timers that fired before they were cancelled may still have messages in flight.
@@ -238,7 +238,7 @@ fn messages_that_do_not_match_do_not_extend_a_deadline() {
     simulated(async |mut me: Process<u8>| {
         let noise = me.pid().send_interval(MS, || 0);
         receive!(me, {
-            1 => panic!("nobody sent it"),
+            1 => panic!("it was not sent"),
             after 12 * MS => {}
         });
         assert_eq!(uptime(), 12 * MS);
@@ -256,7 +256,7 @@ fn a_deadline_wakes_its_combinator_and_is_removed_with_its_receive() {
             waiting.push(
                 async {
                     receive!(me, {
-                        1 => panic!("nobody sent it"),
+                        1 => panic!("it was not sent"),
                         after 3 * MS => {}
                     })
                 }

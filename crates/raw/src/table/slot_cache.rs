@@ -54,13 +54,13 @@ impl<T> SlotCache<T> {
         }
     }
 
-    /// Keeps the `keep` most recent slots and passes the others to `give`.
-    pub(crate) fn keep(&self, keep: usize, give: impl FnMut(*const Entry<T>)) {
-        let (surplus, kept) = self.entries[..self.len.get()].split_at(self.len.get() - keep);
+    /// Retains the `count` most recent slots and passes the others to `give`.
+    pub(crate) fn retain_newest(&self, count: usize, give: impl FnMut(*const Entry<T>)) {
+        let (surplus, kept) = self.entries[..self.len.get()].split_at(self.len.get() - count);
         surplus.iter().map(Cell::get).for_each(give);
-        for (place, entry) in self.entries.iter().zip(kept) {
-            place.set(entry.get());
+        for (cell, entry) in self.entries.iter().zip(kept) {
+            cell.set(entry.get());
         }
-        self.len.set(keep);
+        self.len.set(count);
     }
 }

@@ -242,13 +242,13 @@ mod tests {
         // Processor time, which advances as long as the thread computes.
         while own.cpu_time().expect("it lives") < before + Duration::from_millis(1) {}
         assert!(!own.is_blocked(), "it is just asking");
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tx, rx) = std::sync::mpsc::channel();
         let (give, given) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || {
-            tell.send(ThreadId::current()).expect("the test lives");
+            tx.send(ThreadId::current()).expect("the test lives");
             given.recv().ok()
         });
-        let other = told.recv().expect("the thread lives");
+        let other = rx.recv().expect("the thread lives");
         while !other.is_blocked() {
             std::thread::yield_now();
         }

@@ -268,7 +268,7 @@ mod tests {
         assert!(revoker.revoke(|_| false).is_none());
         assert_eq!(owner.with(3, |value, more| value.replace(more)), Ok(2));
         assert_eq!(revoker.revoke(|value| *value.get_mut() == 3).map(Cell::into_inner), Some(3));
-        assert_eq!(owner.with("goods", |_, _| ()), Err("goods"));
+        assert_eq!(owner.with("value", |_, _| ()), Err("value"));
         assert!(revoker.revoke(|_| true).is_none());
     }
 

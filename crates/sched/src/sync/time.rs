@@ -26,8 +26,8 @@ impl Token {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the waiting thread check the time.
-    fn look(&self) {
+    /// Wakes the waiting thread, which checks the time again.
+    fn recheck(&self) {
         drop(self.lock());
         self.changed.notify_all();
     }
@@ -56,7 +56,7 @@ pub fn forward(by: Duration) {
         time.now += by;
         time.watching.clone()
     });
-    watching.iter().for_each(|token| token.look());
+    watching.iter().for_each(|token| token.recheck());
 }
 
 pub(super) fn watch(token: &Arc<Token>) {

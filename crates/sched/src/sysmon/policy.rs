@@ -44,7 +44,7 @@ pub(crate) struct Sample {
 pub(crate) struct Snapshot<'a> {
     pub(crate) workers: &'a [Sample],
     /// Whether the global queue is not empty.
-    pub(crate) outside: bool,
+    pub(crate) global_queue: bool,
     /// Number of workers that sleep or search.
     pub(crate) free: usize,
 }
@@ -84,7 +84,7 @@ impl Policy {
         let crowded =
             snapshot.workers.iter().any(|sample| sample.waiting > sample.threshold.max(1));
         // One action serves the waiting processes: either a wake-up or a hand-off.
-        let mut wanted = snapshot.outside || crowded;
+        let mut wanted = snapshot.global_queue || crowded;
         if snapshot.free > 0 {
             decision.wake = wanted;
         }
@@ -133,10 +133,10 @@ mod tests {
     }
 
     /// Returns the decision at the second of two ticks.
-    fn second(before: &[Sample], now: &[Sample], outside: bool, free: usize) -> Decision {
+    fn second(before: &[Sample], now: &[Sample], global_queue: bool, free: usize) -> Decision {
         let mut policy = Policy::new(now.len());
-        let _ = policy.decide(Snapshot { workers: before, outside: false, free: 0 });
-        policy.decide(Snapshot { workers: now, outside, free })
+        let _ = policy.decide(Snapshot { workers: before, global_queue: false, free: 0 });
+        policy.decide(Snapshot { workers: now, global_queue, free })
     }
 
     fn decided(steps: &[Action], wake: bool) -> Decision {
@@ -168,7 +168,7 @@ mod tests {
                 decided(&[], false),
             ),
             (
-                "stuck, and somebody waits in its queue",
+                "stuck, a process in its queue",
                 [works(7, 0), works(1, 0)],
                 [works(7, 1), works(2, 0)],
                 false,
@@ -176,7 +176,7 @@ mod tests {
                 decided(&[HandOff(0)], false),
             ),
             (
-                "stuck, and perhaps somebody is in its slot",
+                "stuck, perhaps a process in its LIFO slot",
                 [works(7, 0), works(1, 0)],
                 [works(7, 0), works(2, 0)],
                 false,
@@ -184,7 +184,7 @@ mod tests {
                 decided(&[HandOffIfWaiting(0)], false),
             ),
             (
-                "stuck, and one waits from outside",
+                "stuck, a process in the global queue",
                 [works(7, 0), works(1, 0)],
                 [works(7, 0), works(2, 0)],
                 true,
@@ -192,7 +192,7 @@ mod tests {
                 decided(&[HandOff(0)], false),
             ),
             (
-                "both stuck, and one waits from outside",
+                "both stuck, a process in the global queue",
                 [works(7, 0), works(1, 0)],
                 [works(7, 0), works(1, 0)],
                 true,
@@ -200,7 +200,7 @@ mod tests {
                 decided(&[HandOff(0), HandOffIfWaiting(1)], false),
             ),
             (
-                "stuck, and two wait behind one that works",
+                "stuck, two processes behind a busy worker",
                 [works(7, 0), works(1, 0)],
                 [works(7, 0), works(2, 2)],
                 false,
@@ -208,7 +208,7 @@ mod tests {
                 decided(&[HandOff(0)], false),
             ),
             (
-                "stuck, and a lone yielder beside one that works",
+                "stuck, one process that yields behind a busy worker",
                 [works(7, 0), works(1, 0)],
                 [works(7, 0), works(2, 1)],
                 false,
@@ -216,7 +216,7 @@ mod tests {
                 decided(&[HandOffIfWaiting(0)], false),
             ),
             (
-                "stuck, and another is free",
+                "stuck, another worker is free",
                 [works(7, 0), rests(1)],
                 [works(7, 1), rests(1)],
                 false,
@@ -224,7 +224,7 @@ mod tests {
                 decided(&[Expose(0)], false),
             ),
             (
-                "nobody stuck, one free, one waits from outside",
+                "no worker stuck, one free, a process in the global queue",
                 [works(7, 0), rests(1)],
                 [works(8, 0), rests(1)],
                 true,
@@ -232,7 +232,7 @@ mod tests {
                 decided(&[], true),
             ),
             (
-                "nobody stuck, one free, two wait unseen",
+                "no worker stuck, one free, two processes behind a busy worker",
                 [works(7, 0), rests(1)],
                 [works(8, 2), rests(1)],
                 false,
@@ -240,15 +240,15 @@ mod tests {
                 decided(&[], true),
             ),
         ];
-        for (name, before, now, outside, free, expected) in cases {
-            assert_eq!(second(&before, &now, outside, free), expected, "{name}");
+        for (name, before, now, global_queue, free, expected) in cases {
+            assert_eq!(second(&before, &now, global_queue, free), expected, "{name}");
         }
     }
 
     #[test]
     fn a_worker_is_reset_after_a_hand_off() {
         let mut policy = Policy::new(1);
-        let stuck = Snapshot { workers: &[works(3, 1)], outside: false, free: 0 };
+        let stuck = Snapshot { workers: &[works(3, 1)], global_queue: false, free: 0 };
         assert_eq!(policy.decide(stuck), decided(&[], false));
         assert_eq!(policy.decide(stuck), decided(&[Action::HandOff(0)], false));
         policy.forget(0);
@@ -263,7 +263,7 @@ mod tests {
         let mut policy = Policy::new(1);
         for now in times {
             let turn = turns.iter().filter(|began| **began <= now).count() as u32;
-            let snapshot = Snapshot { workers: &[works(turn, 1)], outside: false, free: 0 };
+            let snapshot = Snapshot { workers: &[works(turn, 1)], global_queue: false, free: 0 };
             let decision = policy.decide(snapshot);
             if decision.actions == [Action::HandOff(0)] {
                 return Some(now);

@@ -185,25 +185,25 @@ mod tests {
     impl Thread {
         fn computing() -> Self {
             let status = Arc::new(WorkerStatus::new(purlin_raw::revocable(Core::new()).1));
-            let (tell, told) = channel();
+            let (tx, rx) = channel();
             let (wait, waits) = channel::<()>();
             let (end, ends) = channel::<()>();
             let own = Arc::clone(&status);
             let thread = std::thread::spawn(move || {
                 own.attach();
-                tell.send(()).expect("the test waits");
+                tx.send(()).expect("the test waits");
                 while waits.try_recv() == Err(TryRecvError::Empty) {
                     std::hint::spin_loop();
                 }
                 // No value is sent: the thread waits until the sender is dropped.
                 let _ = ends.recv();
             });
-            told.recv().expect("it begins");
+            rx.recv().expect("it begins");
             Self { status, wait, end, thread }
         }
 
         fn slot(n: u64) -> Slot {
-            Slot::from_bits(NonZero::new(n).expect("not nobody's"))
+            Slot::from_bits(NonZero::new(n).expect("not 0"))
         }
     }
 
@@ -261,7 +261,7 @@ mod tests {
         stalled.publish(&hand_offs);
         assert_eq!(hand_offs.now(), all);
         for Thread { status, wait: _, end, thread } in threads {
-            status.hand_off.get().expect("it was relieved").end();
+            status.hand_off.get().expect("its core was handed off").end();
             drop(end);
             thread.join().expect("it only waits");
         }
@@ -302,10 +302,10 @@ mod tests {
             news += stalled.update(began + REPORT_AFTER).to_report.len();
             niceness_of(&computes.status) == 19.min(usual + 10)
         });
-        assert_eq!(news, 2, "both are told of");
+        assert_eq!(news, 2, "both are reported");
         assert_eq!(niceness_of(&waits.status), usual);
         for Thread { status, wait, end, thread } in [computes, waits] {
-            status.hand_off.get().expect("it was relieved").end();
+            status.hand_off.get().expect("its core was handed off").end();
             drop((wait.send(()), end));
             thread.join().expect("it only waits");
         }

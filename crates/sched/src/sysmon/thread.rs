@@ -120,7 +120,7 @@ impl Sysmon {
     pub(crate) fn run(mut self) {
         ThreadId::set_short_slices();
         let processors = available_parallelism().map_or(1, usize::from);
-        let (mut quiet, mut calm) = (0, 0);
+        let (mut idle_ticks, mut calm) = (0, 0);
         while self.wait() {
             let now = Instant::now();
             self.launcher.shared.ticks.fetch_add(1, Ordering::Relaxed);
@@ -136,10 +136,10 @@ impl Sysmon {
             // processor.
             let crowd = stalled.grace || stalled.computing >= processors;
             let idle = &self.launcher.shared.idle;
-            let all_quiet = idle.all_asleep() && !crowd;
-            quiet = if all_quiet { quiet + 1 } else { 0 };
-            if quiet >= IDLE_TICKS && idle.begin_sysmon_rest() {
-                quiet = 0;
+            let all_idle = idle.all_asleep() && !crowd;
+            idle_ticks = if all_idle { idle_ticks + 1 } else { 0 };
+            if idle_ticks >= IDLE_TICKS && idle.begin_sysmon_rest() {
+                idle_ticks = 0;
                 // WHY: a node at rest keeps no spare thread.
                 self.spare = None;
                 // The next load may be of another kind.
@@ -210,15 +210,15 @@ impl Sysmon {
         if !self.recheck {
             self.balance(&before, time);
         }
-        let outside = !shared.injector.is_empty();
+        let global_queue = !shared.injector.is_empty();
         self.recheck = (self.since.iter().zip(&self.samples)).any(|(since, sample)| {
-            let process_waits = sample.waiting > 0 || outside;
+            let process_waits = sample.waiting > 0 || global_queue;
             sample.running && process_waits && *since < now && now - *since < RECHECK_FOR
         });
         before.clear();
         self.scratch = before;
         let free = shared.idle.free();
-        let snapshot = Snapshot { workers: &self.samples, outside, free };
+        let snapshot = Snapshot { workers: &self.samples, global_queue, free };
         let Decision { actions: steps, mut wake } = self.policy.decide(snapshot);
         for action in steps {
             match action {

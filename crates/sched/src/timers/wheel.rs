@@ -116,7 +116,7 @@ impl<T> Wheel<T> {
         let key = self.slab.insert(due.pack(), item);
         match due {
             Due::In(_) => self.link(FRESH, key.index),
-            Due::At(_) => self.place(key.index),
+            Due::At(_) => self.link_by_due(key.index),
         }
         key
     }
@@ -182,7 +182,7 @@ impl<T> Wheel<T> {
         self.each(FRESH, |wheel, index| {
             let entry = wheel.slab.entry(index);
             entry.due = Due::At((entry.due & !LENGTH) + now).pack();
-            wheel.place(index);
+            wheel.link_by_due(index);
         });
     }
 
@@ -213,7 +213,7 @@ impl<T> Wheel<T> {
     }
 
     /// Inserts an entry that is in no list into the list of its tick.
-    fn place(&mut self, index: u32) {
+    fn link_by_due(&mut self, index: u32) {
         let present = self.present;
         let entry = self.slab.entry(index);
         let mut tick = tick_of(entry.due);
@@ -227,7 +227,7 @@ impl<T> Wheel<T> {
     }
 
     fn move_down(&mut self, list: usize) {
-        self.each(list, Self::place);
+        self.each(list, Self::link_by_due);
     }
 
     /// Empties a list and passes its entries to `f` in order.
@@ -331,7 +331,7 @@ mod tests {
             }
         }
 
-        fn place(&mut self, number: usize, moment: u64) {
+        fn record(&mut self, number: usize, moment: u64) {
             self.places += 1;
             // An entry that is overdue when inserted is due now.
             let present = moment_of(tick_at(self.now));
@@ -344,7 +344,7 @@ mod tests {
             self.keys.push(self.wheel.insert(due, number));
             match due {
                 Due::In(length) => self.fresh.push((number, length)),
-                Due::At(moment) => self.place(number, moment),
+                Due::At(moment) => self.record(number, moment),
             }
         }
 
@@ -354,10 +354,10 @@ mod tests {
             if let Some(at) = self.fresh.iter().position(|fresh| fresh.0 == number) {
                 let (_, length) = self.fresh.remove(at);
                 assert_eq!(cancelled, Some((number, Due::In(length))));
-            } else if let Some((&place, &(_, moment))) =
+            } else if let Some((&first, &(_, moment))) =
                 self.placed.iter().find(|(_, placed)| placed.0 == number)
             {
-                self.placed.remove(&place);
+                self.placed.remove(&first);
                 assert_eq!(cancelled, Some((number, Due::At(moment))));
             } else {
                 assert_eq!(cancelled, None, "{number} was taken out twice");
@@ -377,7 +377,7 @@ mod tests {
             assert_eq!(self.wheel.pop(self.now), None);
             self.wheel.stamp(self.now);
             for (number, length) in std::mem::take(&mut self.fresh) {
-                self.place(number, self.now + length);
+                self.record(number, self.now + length);
             }
         }
 
@@ -452,7 +452,7 @@ mod tests {
                     break;
                 }
             }
-            prop_assert!(checks <= LEVELS, "{} looks", checks);
+            prop_assert!(checks <= LEVELS, "{} checks", checks);
         }
     }
 

@@ -212,7 +212,7 @@ mod tests {
                     Step::Expose => prop_assert_eq!(core.expose_all(), core.queue().wants_help()),
                 }
                 let in_slot = usize::from(core.newest.take().inspect(|&one| core.newest.set(Some(one))).is_some());
-                prop_assert_eq!(core.queue().waiting() + in_slot + ran.len(), next as usize, "what the monitor sees");
+                prop_assert_eq!(core.queue().waiting() + in_slot + ran.len(), next as usize, "the published length");
             }
             ran.extend(std::iter::from_fn(|| core.next(|_| ())));
             ran.sort_unstable();
@@ -268,7 +268,7 @@ mod tests {
         let core = Core::new();
         core.queue().set_limits(0, 1000);
         (0..2).for_each(|one| assert_eq!(push_first(&core, one), one == 1));
-        assert_eq!(core.queue.stealable_len(), 1, "the first, as nobody else was there");
+        assert_eq!(core.queue.stealable_len(), 1, "the first, as the queue was empty");
         (2..10).for_each(|one| assert!(!push_first(&core, one)));
         assert_eq!(core.queue().stealer.steal().success(), Some(0));
         assert!(push_first(&core, 10));

@@ -21,7 +21,7 @@ pub struct Load {
     /// One entry per worker.
     pub workers: Vec<WorkerLoad>,
     /// Length of the global queue.
-    pub outside: usize,
+    pub global_queue: usize,
 }
 
 /// Statistics of one worker since its node started.
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn sleep_time_is_added_up_and_visible_during_a_sleep() {
         let counters = WorkerCounters::default();
-        assert_eq!(counters.slept(1000), 0, "nobody has slept");
+        assert_eq!(counters.slept(1000), 0, "no worker has slept");
         counters.end_sleep(|| unreachable!("no sleep was measured"));
         counters.begin_sleep(1000);
         assert_eq!(counters.slept(1010), 10);

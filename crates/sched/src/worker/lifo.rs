@@ -22,8 +22,8 @@ pub(crate) struct LifoSlots<T> {
 
 impl<T> LifoSlots<T> {
     pub(crate) fn new() -> Self {
-        let places = array::from_fn(|_| Cell::new(None));
-        Self { slots: places, bottom: Cell::new(0), top: Cell::new(0) }
+        let slots = array::from_fn(|_| Cell::new(None));
+        Self { slots, bottom: Cell::new(0), top: Cell::new(0) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -33,7 +33,7 @@ impl<T> LifoSlots<T> {
     /// Pushes an entry. The caller must have checked that there is capacity.
     #[inline]
     pub(crate) fn push(&self, newest: T) {
-        debug_assert!(self.len() < CAPACITY, "whoever adds makes room");
+        debug_assert!(self.len() < CAPACITY, "the caller makes room");
         let top = self.top.get();
         self.slots[top % CAPACITY].set(Some(newest));
         self.top.set(top.wrapping_add(1));

@@ -127,10 +127,10 @@ impl<T> LocalQueue<T> {
         first
     }
 
-    /// Steals a batch from the global queue `outside`. Returns its first entry; the others become
+    /// Steals a batch from the global queue. Returns its first entry; the others become
     /// stealable.
-    pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
-        self.taken(|stealable| outside.steal_batch_and_pop(stealable))
+    pub(crate) fn take_from(&self, global_queue: &Injector<T>) -> Option<T> {
+        self.taken(|stealable| global_queue.steal_batch_and_pop(stealable))
     }
 
     /// Steals half of another worker's stealable part. Returns its first entry; the others become
@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(
                 queue.queue().waiting(),
                 local + queue.stealable_len(),
-                "what the monitor sees"
+                "the published length"
             );
         }
         let left = std::iter::from_fn(|| queue.pop(|_| ())).collect();

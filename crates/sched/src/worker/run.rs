@@ -185,7 +185,7 @@ impl Worker {
             if self.queue().gathers() {
                 self.gather()?;
             }
-            if let Some(runnable) = self.take_outside()? {
+            if let Some(runnable) = self.take_global()? {
                 return Ok(Some(runnable));
             }
         }
@@ -206,7 +206,7 @@ impl Worker {
         self.core.with((), |core, ()| f(core)).map_err(|()| HandedOff)
     }
 
-    fn take_outside(&self) -> Result<Option<Runnable>, HandedOff> {
+    fn take_global(&self) -> Result<Option<Runnable>, HandedOff> {
         self.with_core(|core| core.queue.take_from(&self.shared.injector))
     }
 
@@ -215,7 +215,7 @@ impl Worker {
         // WHY here: after the next use of the core, sysmon cannot take it; only then may this
         // thread be counted as searching or asleep.
         self.status.clear_running();
-        if let Some(runnable) = self.take_outside()? {
+        if let Some(runnable) = self.take_global()? {
             return Ok(Some(runnable));
         }
         if !self.searching.get() {
@@ -229,7 +229,7 @@ impl Worker {
                 self.counters().steals();
                 return Ok(Some(runnable));
             }
-            if let Some(runnable) = self.take_outside()? {
+            if let Some(runnable) = self.take_global()? {
                 return Ok(Some(runnable));
             }
             hint::spin_loop();

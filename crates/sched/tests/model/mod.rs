@@ -41,7 +41,7 @@ pub(crate) fn model(name: &str, f: impl Fn() + Send + Sync + 'static) {
     for seed in (0..iterations).map(|n| first.wrapping_add(n)) {
         let run = || {
             execute(RandomScheduler::new_from_seed(seed, 1), &f);
-            // WHY two iterations: the first tells PCT the number of steps.
+            // WHY two iterations: PCT takes the number of steps from the first.
             execute(PctScheduler::new_from_seed(seed, DEPTH, 2), &f);
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {

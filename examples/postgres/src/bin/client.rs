@@ -88,7 +88,7 @@ async fn connect(address: &str, outbox: &Outbox) -> Result<Client, ConnectError>
             .epoch(outbox.epoch())
             .resume(0)
             // WHY: the messages are in the outbox, so giving up gains nothing.
-            .patience(Duration::MAX)
+            .give_up_after(Duration::MAX)
             // The server waits for its database before it answers.
             .connect_within(Duration::from_secs(30))
             .on_refused(|refused| println!("refused {} {}", refused.id, refused.reason));

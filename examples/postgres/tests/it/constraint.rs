@@ -36,7 +36,7 @@ fn rejected_batch_is_not_acknowledged_and_is_stored_when_the_constraint_is_gone(
     database.query("alter table messages add constraint rejects check (payload <> '200')");
     let runtime = runtime::Runtime::new().expect("a runtime");
     let answered = runtime.block_on(async {
-        let client = client(address).patience(Duration::from_millis(200)).connect().await;
+        let client = client(address).give_up_after(Duration::from_millis(200)).connect().await;
         let client = client.expect("there is a session");
         send(&client, 0..100).await;
         client.flush().await.expect("they are stored");
@@ -66,8 +66,8 @@ fn message_without_a_session_is_not_stored() {
     let (address, _port) = free_port();
     let _server = start_server(address, &database.connection());
     let left = runtime::Runtime::new().expect("a runtime").block_on(async {
-        let client = Client::builder(address).patience(Duration::ZERO).connect().await;
-        let client = client.expect("somebody listens");
+        let client = Client::builder(address).give_up_after(Duration::ZERO).connect().await;
+        let client = client.expect("the port is open");
         client.send(b"hello").await.expect("it is accepted");
         client.close().await.expect_err("it is never answered")
     });

@@ -67,7 +67,7 @@ fn connection(
     mut server: TcpStream,
     socket: PathBuf,
     next: &Mutex<Option<Cut>>,
-    told: &Sender<()>,
+    notify: &Sender<()>,
 ) -> io::Result<()> {
     let mut database = UnixStream::connect(socket)?;
     let answers_stop = Arc::new(AtomicBool::new(false));
@@ -95,12 +95,12 @@ fn connection(
             Some(Cut::Held(release)) => {
                 server.shutdown(Shutdown::Both)?;
                 // The test may have failed.
-                let _ = told.send(());
+                let _ = notify.send(());
                 let _ = release.recv();
                 return database.write_all(&message);
             }
         }
-        let _ = told.send(());
+        let _ = notify.send(());
         return server.shutdown(Shutdown::Both);
     }
 }

@@ -15,7 +15,7 @@ use crate::wire::session::Opening;
 use crate::wire::{HEAD, Head, SizeOrder};
 
 /// Client that stands for all clients without a session.
-const NOBODY: Client = Client { id: [0; 16], epoch: 0 };
+const NO_SESSION: Client = Client { id: [0; 16], epoch: 0 };
 /// Messages are committed when they exceed this number of bytes.
 const TOGETHER: usize = 4 << 20;
 
@@ -44,7 +44,7 @@ pub fn convert(file: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Converted
         return Err(Error::Io { action: "convert to", path: to.to_owned(), error });
     }
     let mut file = BufReader::with_capacity(1 << 20, file);
-    let mut copy = Copy { client: NOBODY, newest: None, messages: Vec::new() };
+    let mut copy = Copy { client: NO_SESSION, newest: None, messages: Vec::new() };
     let mut offset = 0;
     while length - offset >= HEAD as u64 {
         let mut bytes = [0; HEAD];
@@ -87,7 +87,7 @@ impl Copy {
             return Ok(true);
         }
         let id = head.id.number();
-        if self.client != NOBODY && self.newest.is_some_and(|newest| id <= newest) {
+        if self.client != NO_SESSION && self.newest.is_some_and(|newest| id <= newest) {
             return Ok(false);
         }
         self.newest = Some(id);
@@ -101,7 +101,7 @@ impl Copy {
 
     fn commit(&mut self, log: &mut Log) -> Result<(), Error> {
         if !self.messages.is_empty() {
-            let client = (self.client != NOBODY).then_some(self.client);
+            let client = (self.client != NO_SESSION).then_some(self.client);
             log.commit(&[Block { client, messages: &self.messages, refused: &[] }], false)?;
             self.messages.clear();
         }

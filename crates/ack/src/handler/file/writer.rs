@@ -81,7 +81,7 @@ impl Writer {
         me.trap_exit(true);
         loop {
             let mut mail = Some(me.receive().await);
-            let (mut bytes, mut told) = (0, None);
+            let (mut bytes, mut reason) = (0, None);
             while let Some(now) = mail {
                 match now {
                     Mail::Store(block, reply) => {
@@ -90,7 +90,7 @@ impl Writer {
                         self.wait.push(reply);
                     }
                     Mail::Stored(client, reply) => self.asked.push((client, reply)),
-                    Mail::Exit(exit) => told = Some(exit.reason),
+                    Mail::Exit(exit) => reason = Some(exit.reason),
                 }
                 mail = if bytes < TOGETHER { me.try_receive() } else { None };
             }
@@ -100,7 +100,7 @@ impl Writer {
                 tracing::error!(%error, "messages cannot be stored until the log is opened again");
                 return Err(error);
             }
-            if let Some(reason) = told {
+            if let Some(reason) = reason {
                 self.log.close()?;
                 return Ok(reason);
             }

@@ -22,6 +22,7 @@ use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 /// Capacity of the responder's mailbox in blocks.
 const BLOCKS: usize = 100;
 
+/// Serves a connection until it closes.
 pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     handler: H,
@@ -44,7 +45,7 @@ async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, 
     loop {
         reader.fill(&mut buffer, 1, Amount::Available).await?;
         // WHY any data counts: only the responder knows which messages are complete.
-        reader.heard();
+        reader.message_completed();
         let block = buffer.waiting().to_vec();
         buffer.consume(block.len());
         responder.send(Item::Block(block, reader.read_at()));

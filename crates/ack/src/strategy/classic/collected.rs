@@ -71,7 +71,7 @@ async fn read(
             reader.fill(&mut buffer, missing, amount).await?;
             continue;
         }
-        reader.heard();
+        reader.message_completed();
         // WHY no timeout: the collector is linked to this process, and a handler may be slow.
         // WHY no time for exact reads: the message is handed over as soon as it is complete, and
         // two clock reads per message would be added.

@@ -41,7 +41,7 @@ pub(super) async fn join<M: Send + 'static>(helper: &Pid<M>) -> Result<(), Close
     }
 }
 
-/// Writes all bytes and flushes. Fails if the client makes no room for `patience`, or if a message
+/// Writes all bytes and flushes. Fails if the client makes no room for `timeout`, or if a message
 /// for which `ends` returns `true` arrives.
 ///
 /// After a failure nothing more may be written: half an ack may have been sent.
@@ -49,7 +49,7 @@ pub(super) async fn write_all<M: Send + 'static>(
     me: &mut Process<M>,
     socket: &Socket,
     mut bytes: &[u8],
-    patience: Duration,
+    timeout: Duration,
     ends: impl Fn(&M) -> bool,
 ) -> Result<(), CloseReason> {
     while !socket.write(&mut bytes).map_err(CloseReason::lost)? {
@@ -58,7 +58,7 @@ pub(super) async fn write_all<M: Send + 'static>(
             ready = writable(socket.duplicate()) => ready.map_err(CloseReason::lost)?,
             end = async { receive!(me, {
                 message if ends(&message) => CloseReason::ExitSignal(ExitReason::Normal),
-                after patience => CloseReason::SlowReader,
+                after timeout => CloseReason::SlowReader,
             }) } => return Err(end),
         }
     }
@@ -92,8 +92,8 @@ mod tests {
     fn connected() -> (Socket, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
         let address = listener.local_addr().expect("it is bound");
-        let client = TcpStream::connect(address).expect("somebody listens");
-        let (stream, _) = listener.accept().expect("somebody has come");
+        let client = TcpStream::connect(address).expect("the listener is open");
+        let (stream, _) = listener.accept().expect("the client has connected");
         (Socket::new(stream, None).expect("it is connected"), client)
     }
 
@@ -105,11 +105,11 @@ mod tests {
             let writer = purlin::spawn(async move |mut me: Process<u8>| {
                 let bytes = vec![0; 64 << 20];
                 let day = Duration::from_secs(86_400);
-                let written = write_all(&mut me, &socket, &bytes, day, |told| *told == 2).await;
+                let written = write_all(&mut me, &socket, &bytes, day, |exit| *exit == 2).await;
                 assert_eq!(me.flush(), [1, 3], "the others stay");
                 written.map_or_else(ExitReason::shutdown_with, |()| ExitReason::Normal)
             });
-            (1..=3).for_each(|told| writer.send(told));
+            (1..=3).for_each(|exit| writer.send(exit));
             join(&writer).await
         });
         node.stop_blocking();

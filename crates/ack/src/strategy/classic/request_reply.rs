@@ -20,13 +20,14 @@ use crate::wire::{REPLY, SizeOrder};
 /// Size of the read buffer in bytes: a client that waits has sent one message.
 const USUAL: usize = 4 << 10;
 
+/// Serves a connection until it closes.
 pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, CloseReason> {
     let mut buffer = ReadBuffer::new(USUAL);
-    let mut owed = PendingAcks::default();
+    let mut pending = PendingAcks::default();
     loop {
         let missing = needed(buffer.waiting(), SizeOrder::Big, shared.limits.largest)?;
         if missing > 0 {
@@ -37,10 +38,10 @@ pub(crate) async fn run<H: Handler>(
             continue;
         };
         let used = batch.summary().used;
-        handle_batch(&mut handler, batch, &mut owed).await?;
+        handle_batch(&mut handler, batch, &mut pending).await?;
         buffer.consume(used);
-        reader.heard();
-        while let Some(ack) = next_ack(&mut owed, &shared.counters) {
+        reader.message_completed();
+        while let Some(ack) = next_ack(&mut pending, &shared.counters) {
             // A reply is the first part of an ack: the id.
             reader.write(&ack[..REPLY]).await?;
             shared.counters.latencies.acked(reader.read_at());

@@ -140,7 +140,7 @@ impl<H: Handler> Responder<H> {
         self.blocks += 1;
         if begins || self.pending.count() > before {
             self.whole_at = now();
-        } else if now().saturating_sub(self.whole_at) > self.shared.silence {
+        } else if now().saturating_sub(self.whole_at) > self.shared.idle_timeout {
             return Err(CloseReason::IdleTimeout);
         }
         Ok(())
@@ -193,7 +193,7 @@ impl<H: Handler> Responder<H> {
         while let Some(ack) = next_ack(&mut self.pending, &self.shared.counters) {
             let parent = self.parent;
             let left = |item: &Item| matches!(item, Item::Exit(exit) if exit.from == Some(parent));
-            write_all(me, &self.socket, &ack, self.shared.silence, left).await?;
+            write_all(me, &self.socket, &ack, self.shared.idle_timeout, left).await?;
             self.shared.counters.latencies.acked(self.pending_since);
         }
         Ok(())

@@ -14,22 +14,23 @@ use crate::handler::Handler;
 use crate::strategy::handle_batch::{acknowledge, handle_batch, missing_bytes, whole_messages};
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
+/// Serves a connection until it closes.
 pub(crate) async fn run<H: Handler>(
     reader: &mut Reader,
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, CloseReason> {
     let mut buffer = ReadBuffer::growing(INITIAL, BLOCK);
-    let mut owed = PendingAcks::default();
+    let mut pending = PendingAcks::default();
     loop {
         let missing = missing_bytes(buffer.waiting(), shared)?;
         reader.fill(&mut buffer, missing, Amount::Available).await?;
         let batch = whole_messages(buffer.waiting(), shared);
         let found = batch.summary();
         if found.frames > 0 {
-            reader.heard();
-            let taken = handle_batch(&mut handler, batch, &mut owed).await;
-            acknowledge(reader, &mut owed, &shared.counters).await?;
+            reader.message_completed();
+            let taken = handle_batch(&mut handler, batch, &mut pending).await;
+            acknowledge(reader, &mut pending, &shared.counters).await?;
             taken?;
             buffer.consume(found.used);
         }

@@ -35,13 +35,13 @@ pub(super) async fn ticker(
         if more {
             sleep(&mut me, TICK).await;
         }
-        let Ok((mut owed, since)) = collector.call_timeout(Collect::Take, Duration::MAX).await
+        let Ok((mut pending, since)) = collector.call_timeout(Collect::Take, Duration::MAX).await
         else {
             return ExitReason::Normal;
         };
-        while let Some(ack) = next_ack(&mut owed, &shared.counters) {
+        while let Some(ack) = next_ack(&mut pending, &shared.counters) {
             let left = |exit: &Exit| exit.from == Some(parent);
-            let written = write_all(&mut me, &socket, &ack, shared.silence, left).await;
+            let written = write_all(&mut me, &socket, &ack, shared.idle_timeout, left).await;
             if let Err(end) = written {
                 return ExitReason::shutdown_with(end);
             }

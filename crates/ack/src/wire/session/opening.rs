@@ -152,7 +152,7 @@ mod tests {
     fn invalid_opening_is_rejected_with_a_one_line_error() {
         let mut payload = [0; 26];
         payload[24] = 3;
-        for (id, size, status, said) in [
+        for (id, size, status, text) in [
             (*b"PURLIN 2", 25, Status::VERSION, "a session of version '2', and only '1' is spoken"),
             (
                 *b"PURLIN \n",
@@ -165,7 +165,7 @@ mod tests {
             (*b"PURLIN 1", 25, Status::LEVEL, "ack level 3, where 0, 1 or 2 was due"),
         ] {
             let bad = Opening::of(&Frame { id: Id(id), payload: &payload[..size] }).unwrap_err();
-            assert_eq!((bad.status(), bad.to_string().as_str()), (status, said));
+            assert_eq!((bad.status(), bad.to_string().as_str()), (status, text));
         }
     }
 

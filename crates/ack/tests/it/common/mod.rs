@@ -43,7 +43,7 @@ pub(crate) const NEVER: Duration = Duration::from_secs(86_400);
 
 /// Limits without timeouts.
 pub(crate) fn untimed() -> Limits {
-    Limits { silence: Some(NEVER), drain: NEVER, ..Limits::default() }
+    Limits { idle_timeout: Some(NEVER), drain: NEVER, ..Limits::default() }
 }
 
 /// Returns a server on a free port that discards messages, with [`untimed`] limits.
@@ -54,7 +54,7 @@ pub(crate) fn untimed_server() -> Builder<fn(SocketAddr) -> Count> {
 /// Returns a client without timeouts.
 pub(crate) fn untimed_client(to: impl ToString) -> client::Builder {
     let builder = client::Client::builder(to.to_string()).backoff(SOON);
-    builder.connect_within(NEVER).silence(NEVER).patience(NEVER)
+    builder.connect_within(NEVER).answer_timeout(NEVER).give_up_after(NEVER)
 }
 
 /// Returns the messages in a log.
@@ -147,7 +147,7 @@ impl Running {
     /// Drains the server and stops its node.
     pub(crate) fn drain(mut self) -> Counts {
         let server = self.server.take().expect("it has not been drained");
-        let server = Arc::into_inner(server).expect("nobody else has it");
+        let server = Arc::into_inner(server).expect("no other reference");
         let counts = self.node.block_on(async move |_: Process<()>| server.drain().await);
         until("all processes have ended", || self.node.processes().is_empty());
         self.node.stop_blocking();
@@ -247,7 +247,7 @@ impl Client {
 
 /// Opens a connection whose reads and writes time out.
 pub(crate) fn connect(to: SocketAddr) -> TcpStream {
-    try_connect(to).expect("somebody listens")
+    try_connect(to).expect("the port is open")
 }
 
 pub(crate) fn try_connect(to: SocketAddr) -> io::Result<TcpStream> {
@@ -272,7 +272,7 @@ pub(crate) fn connect_with_little_room(to: SocketAddr) -> TcpStream {
     let client = socket();
     client.set_recv_buffer_size(4096).expect("it is a socket");
     client.set_tcp_nodelay(true).expect("it is a socket");
-    client.connect(&to.into()).expect("somebody listens");
+    client.connect(&to.into()).expect("the port is open");
     client.into()
 }
 
@@ -309,9 +309,9 @@ impl Kept {
 
 /// Handler that records messages.
 #[derive(Clone, Default)]
-pub(crate) struct Keep(pub(crate) Kept);
+pub(crate) struct Recorder(pub(crate) Kept);
 
-impl Handler for Keep {
+impl Handler for Recorder {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
         self.0.push(&batch);
         Ok(())

@@ -13,7 +13,7 @@ const PROGRAM: &str = "PURLIN_ACK_PROGRAM";
 /// A running child process. Dropping it kills it.
 pub(crate) struct Program {
     child: Child,
-    said: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
     stdin: Option<ChildStdin>,
 }
 
@@ -57,9 +57,9 @@ impl Program {
         let mut command = command(test);
         command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
-        let said = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let stdin = child.stdin.take();
-        Self { child, said, stdin }
+        Self { child, stdout, stdin }
     }
 
     /// Waits for a line with this prefix and returns the rest of it.
@@ -67,24 +67,24 @@ impl Program {
         let mut line = String::new();
         loop {
             line.clear();
-            let read = self.said.read_line(&mut line).expect("it is text");
+            let read = self.stdout.read_line(&mut line).expect("it is text");
             assert!(read > 0, "the program has ended without a word of '{about}'");
-            if let Some(said) = line.strip_prefix(about) {
-                return said.trim().to_owned();
+            if let Some(rest) = line.strip_prefix(about) {
+                return rest.trim().to_owned();
             }
         }
     }
 
     /// Returns the rest of all lines with this prefix, until the process ends.
     pub(crate) fn all_said(&mut self, about: &str) -> Vec<String> {
-        let lines = (&mut self.said).lines().map_while(Result::ok);
+        let lines = (&mut self.stdout).lines().map_while(Result::ok);
         lines
-            .filter_map(|line| line.strip_prefix(about).map(|said| said.trim().to_owned()))
+            .filter_map(|line| line.strip_prefix(about).map(|rest| rest.trim().to_owned()))
             .collect()
     }
 
     /// Writes a line to its standard input.
-    pub(crate) fn tell(&mut self, line: &str) {
+    pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it listens");
         writeln!(stdin, "{line}").expect("it listens");
     }
@@ -150,7 +150,7 @@ pub(crate) fn signal(process: u32, name: &str) {
 
 /// Returns the next line of standard input, from the parent process. Returns `None` if the parent
 /// has ended.
-pub(crate) fn told() -> Option<String> {
+pub(crate) fn next_line() -> Option<String> {
     let mut line = String::new();
     match std::io::stdin().read_line(&mut line) {
         Ok(0) | Err(_) => None,

@@ -3,7 +3,7 @@
 //! The gateway sends messages from connections as far as the target's credit permits, and keeps them until they are
 //! confirmed. It monitors the target's registered name. While the name is unregistered or its node is unreachable,
 //! unconfirmed messages wait and are resent once the target is back; the gateway detects this with a monitor that does
-//! not fire. After the configured patience it fails the waiting connections. One gateway serves one name on one node
+//! not fire. After the give-up time it fails the waiting connections. One gateway serves one name on one node
 //! for as long as the command runs.
 
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub(super) struct Gateway {
     pub(super) to: Pid<Batch>,
     pub(super) after: AckAfter,
     pub(super) credit: u32,
-    pub(super) patience: Duration,
+    pub(super) give_up_after: Duration,
 }
 
 /// State of the gateway process.
@@ -199,7 +199,7 @@ impl State {
     }
 
     fn is_given_up(&self) -> bool {
-        self.unavailable_since.is_some_and(|since| since.elapsed() > self.gateway.patience)
+        self.unavailable_since.is_some_and(|since| since.elapsed() > self.gateway.give_up_after)
     }
 
     /// Sends pieces as far as the credit permits, if the target exists.

@@ -65,7 +65,7 @@ pub(super) struct Forwarding {
 
     /// Wait this many seconds for an unavailable process before closing connections [default: 60]
     #[arg(long, value_name = "SECONDS", help_heading = "To another node", requires = "forward", allow_negative_numbers = true, value_parser = positive)]
-    patience: Option<f64>,
+    give_up_after: Option<f64>,
 
     #[command(flatten, next_help_heading = "To another node")]
     secret: CookieOption,
@@ -129,7 +129,9 @@ impl Forwarding {
                 .ok_or_else(|| Problem::new(format!("{:?} is not a valid name", to.name)))?,
             after: self.ack_after,
             credit: self.credit.unwrap_or(4096),
-            patience: self.patience.map_or(Duration::from_secs(60), Duration::from_secs_f64),
+            give_up_after: self
+                .give_up_after
+                .map_or(Duration::from_secs(60), Duration::from_secs_f64),
         };
         let gateway = node.spawn(move |me| gateway.run(me));
         node.register("gateway", &gateway).map_err(problem)?;

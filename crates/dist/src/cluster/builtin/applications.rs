@@ -27,7 +27,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("application", "info", 0, |core, _| {
         let running = names(core)
             .into_iter()
-            .map(|(name, master)| Term::tuple([name, core.ids.told(master)]));
+            .map(|(name, master)| Term::tuple([name, core.ids.pid_or_undefined(master)]));
         let running = Term::list(running);
         Ok(Term::list([pair("loaded", all(core)), pair("running", running)]))
     });
@@ -41,15 +41,15 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
     offer.at_once("application_controller", "get_master", 1, |core, arguments| {
         let master = names(core).into_iter().find(|(name, _)| *name == arguments[0]);
-        Ok(core.ids.told(master.and_then(|(_, master)| master)))
+        Ok(core.ids.pid_or_undefined(master.and_then(|(_, master)| master)))
     });
     offer.process("appmon_info", "start_link2", 3, async |core, _, arguments| {
         let Some(client) = arguments[1].as_pid().cloned() else { return badarg() };
         let own = Arc::downgrade(&core);
-        let told = client.clone();
+        let to = client.clone();
         let shows = async move |me: Process<Term>| {
             if let Some(core) = own.upgrade() {
-                show(core, me, told).await;
+                show(core, me, to).await;
             }
         };
         let process = core.ids.node.try_spawn(shows).map_err(|_| Term::atom("system_limit"))?;

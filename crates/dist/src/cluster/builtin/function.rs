@@ -49,11 +49,11 @@ fn parts(path: &str) -> (&str, &str) {
         path = within;
     }
     let mut depth = 0;
-    for (place, letter) in path.char_indices().rev() {
+    for (index, letter) in path.char_indices().rev() {
         match letter {
-            '>' if !path[..place].ends_with('-') => depth += 1,
+            '>' if !path[..index].ends_with('-') => depth += 1,
             '<' => depth -= 1,
-            ':' if depth == 0 => return (path[..place].trim_end_matches(':'), &path[place + 1..]),
+            ':' if depth == 0 => return (path[..index].trim_end_matches(':'), &path[index + 1..]),
             _ => {}
         }
     }

@@ -49,7 +49,7 @@ fn sys_info(core: &Core) -> Term {
     let (node, all) = (&core.ids.node, processes::all(core));
     let (workers, processors) = (node.workers(), host::processors());
     let architecture = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-    let told = [
+    let pairs = [
         pair("uptime", node.uptime().as_millis() as u64),
         pair("run_queue", machine::run_queue(&all)),
         pair("io_input", 0),
@@ -82,7 +82,7 @@ fn sys_info(core: &Core) -> Term {
         pair("dist_buf_busy_limit", 1 << 20),
     ];
     let memory = machine::memory_of(&all);
-    Term::list(told.into_iter().chain(memory.as_list().unwrap_or_default().to_vec()))
+    Term::list(pairs.into_iter().chain(memory.as_list().unwrap_or_default().to_vec()))
 }
 
 /// The record `etop_proc_info` of a process.

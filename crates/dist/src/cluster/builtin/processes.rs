@@ -51,16 +51,16 @@ pub(super) fn export(offer: &Offer<'_>) {
         let items: Vec<Term> = ITEMS.map(Term::atom).to_vec();
         Ok(match process_info(&core, &arguments[0], &items).await? {
             // Like the BEAM, omits the name of a process that is not registered.
-            Term::List(told) => Term::list(told.into_iter().filter(|item| !is_no_name(item))),
+            Term::List(items) => Term::list(items.into_iter().filter(|item| !is_no_name(item))),
             undefined => undefined,
         })
     });
     offer.process("erlang", "process_info", 2, async |core, _, arguments| match &arguments[1] {
         Term::List(items) => process_info(&core, &arguments[0], items).await,
         item => {
-            let told = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
-            Ok(match told {
-                Term::List(told) => match told.into_iter().next() {
+            let found = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
+            Ok(match found {
+                Term::List(items) => match items.into_iter().next() {
                     // `process_info(Pid, registered_name)` is `[]` for a process without a name.
                     Some(item) if is_no_name(&item) => Term::NIL,
                     item => item.unwrap_or(Term::atom("undefined")),
@@ -75,7 +75,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "whereis", 1, |core, arguments| {
         let Some(name) = arguments[0].as_atom() else { return badarg() };
         let found = core.ids.node.local_name(name.as_str());
-        Ok(core.ids.told(found.map(|process| process.id())))
+        Ok(core.ids.pid_or_undefined(found.map(|process| process.id())))
     });
     offer.at_once("erlang", "registered", 0, |core, _| {
         Ok(Term::list(core.ids.node.registered().iter().map(|name| atom(name))))
@@ -180,11 +180,11 @@ async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     };
     let elsewhere = elsewhere(core, &details);
     let whom = |id| elsewhere.get(&id).cloned().unwrap_or_else(|| core.ids.pid(id).into());
-    let told: Option<Vec<Term>> = items
+    let pairs: Option<Vec<Term>> = items
         .iter()
         .map(|item| Some(Term::tuple([item.clone(), value(core, &info, &details, &whom, item)?])))
         .collect();
-    told.map_or_else(badarg, |told| Ok(Term::list(told)))
+    pairs.map_or_else(badarg, |pairs| Ok(Term::list(pairs)))
 }
 
 /// The value of one item; `None` for an unknown item. `whom` returns the term for a local or remote process.
@@ -221,7 +221,7 @@ fn value(
         ),
         "memory" => Term::from(info.memory + details.reported_memory),
         "reductions" => Term::from(info.reductions),
-        "parent" => core.ids.told(parent(core, info)),
+        "parent" => core.ids.pid_or_undefined(parent(core, info)),
         "links" => Term::list(details.links.iter().copied().map(whom)),
         "monitored_by" => Term::list(details.monitored_by.iter().copied().map(whom)),
         "monitors" => Term::list(details.monitors.iter().map(|monitored| {
@@ -287,12 +287,12 @@ fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> 
         |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.is_system);
     let some: HashSet<ProcessId> = all.filter(serves).collect();
     let found = if some.is_empty() { Vec::new() } else { core.state().proxies.remotes_of(&some) };
-    let told = found.into_iter().map(|(id, node, named)| match named {
+    let terms = found.into_iter().map(|(id, node, named)| match named {
         Named::Pid(pid) => (id, pid.into()),
         Named::Name(name) => {
             let node = Atom::new(node.as_str()).unwrap_or(Atom::EMPTY);
             (id, Term::tuple([Term::Atom(name), Term::Atom(node)]))
         }
     });
-    told.collect()
+    terms.collect()
 }

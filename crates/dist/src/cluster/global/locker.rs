@@ -42,10 +42,10 @@ impl Asker {
     pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
         nodes.sort_unstable_by(|a, b| b.cmp(a));
         nodes.dedup();
-        for (place, node) in nodes.iter().enumerate() {
+        for (index, node) in nodes.iter().enumerate() {
             let asked = self.ask(node, tagged!("set_lock", id.clone())).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
-                self.give_back(id, nodes[..place].iter()).await;
+                self.give_back(id, nodes[..index].iter()).await;
                 return false;
             }
         }
@@ -79,8 +79,8 @@ impl Locker {
             } else {
                 // CLOCK: OTP's locker waits between 0.2 and 3 s; the random delay lets one of two purlin nodes start
                 // first.
-                let patience = Duration::from_millis(300 + u64::from(chance() % 1200));
-                receive!(self.asker.me, { job => Some(job), after patience => None })
+                let delay = Duration::from_millis(300 + u64::from(chance() % 1200));
+                receive!(self.asker.me, { job => Some(job), after delay => None })
             };
             match job {
                 Some(ClientMail::Job(job)) => self.take(job).await,
@@ -122,7 +122,7 @@ impl Locker {
         tagged!("global", Term::list(lockers))
     }
 
-    fn tell(&self, them: &Them, set: bool) {
+    fn send_lock_set(&self, them: &Them, set: bool) {
         let own = self.asker.core.ids.pid(self.asker.me.id());
         let known = Term::list(self.known.iter().map(atom));
         let set = tagged!("lock_set", own, set, known, them.his.clone());
@@ -135,7 +135,7 @@ impl Locker {
         let mut nodes = self.known.clone();
         nodes.push(self.asker.core.ids.name.clone());
         let set = self.asker.lock(&id, &mut nodes).await;
-        self.tell(&them, set);
+        self.send_lock_set(&them, set);
         if set {
             self.exchange(&them, &id, &nodes).await;
         }
@@ -155,7 +155,7 @@ impl Locker {
         if !self.asker.lock(&id, &mut nodes).await {
             return;
         }
-        self.tell(&them, true);
+        self.send_lock_set(&them, true);
         let (node, mine) = (&them.node, them.mine);
         let set = receive!(self.asker.me, {
             ClientMail::Job(Job::LockSet { node: of, mine: by, set }) if of == *node && by == mine => {

@@ -56,8 +56,8 @@ impl Locks {
     pub(super) fn delete(&mut self, id: &Term, holder: &Pid) -> Option<MonitorRef> {
         let (resource, requester) = parts(id)?;
         let lock = self.0.get_mut(resource).filter(|lock| lock.requester == *requester)?;
-        let place = lock.holders.iter().position(|(known, _)| known == holder)?;
-        let (_, monitor) = lock.holders.swap_remove(place);
+        let index = lock.holders.iter().position(|(known, _)| known == holder)?;
+        let (_, monitor) = lock.holders.swap_remove(index);
         if lock.holders.is_empty() {
             self.0.remove(resource);
         }

@@ -60,22 +60,22 @@ impl Global {
             }
         });
         let locker = locker.ok()?;
-        let (inside, tells, known) = (Arc::clone(core), locker.clone(), Arc::clone(&names));
+        let (inside, to_locker, known) = (Arc::clone(core), locker.clone(), Arc::clone(&names));
         let options = SpawnOptions::new().name(SERVER);
         let server = node.spawn_opt(options, async move |me: Process<Mail>| {
-            Server::new(inside, me, tells, known).run().await;
+            Server::new(inside, me, to_locker, known).run().await;
         });
         let server = server.ok()?;
         let _ = give.send(server.clone());
         Offer(core).at_once("global", "resolve_it", 4, resolve::resolve_it);
-        let tells = server.clone();
+        let to_server = server.clone();
         core.nodes.add(move |node, change| {
             match change {
-                NodeChange::Up { visible: true } => tells.send(Mail::Up(node.clone())),
-                NodeChange::Down { visible: true } => tells.send(Mail::Gone(node.clone())),
+                NodeChange::Up { visible: true } => to_server.send(Mail::Up(node.clone())),
+                NodeChange::Down { visible: true } => to_server.send(Mail::Gone(node.clone())),
                 _ => {}
             }
-            tells.is_alive()
+            to_server.is_alive()
         });
         Some(Self { server, locker, names })
     }
@@ -160,7 +160,7 @@ impl Cluster {
         let core = Arc::clone(self.core());
         let global = core.global.get()?;
         let (server, names) = (global.server.clone(), Arc::clone(&global.names));
-        let (told, result) = tokio::sync::oneshot::channel();
+        let (sender, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
         let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail>| {
             let id = tagged!("global", inside.ids.pid(me.id()));
@@ -169,7 +169,7 @@ impl Cluster {
             let result = asker.change(name, pid, &names, &nodes).await;
             asker.unlock(&id, &nodes).await;
             // The caller may have been cancelled.
-            let _ = told.send(result);
+            let _ = sender.send(result);
         });
         spawned.ok()?;
         result.await.ok()

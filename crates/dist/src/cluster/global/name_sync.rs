@@ -12,7 +12,7 @@ use super::server::{NameSync, Server, VERSION};
 
 impl Server {
     pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut NameSync> {
-        self.syncs.get_mut(node).filter(|meeting| meeting.mine == mine)
+        self.syncs.get_mut(node).filter(|sync| sync.mine == mine)
     }
 
     pub(super) fn up(&mut self, node: NodeName) {
@@ -37,12 +37,12 @@ impl Server {
     ) -> Option<()> {
         if self.syncs.get(&node)?.his.is_some() {
             // The peer has restarted, and must learn that this node restarts, too.
-            self.say_cancelled(&node, his);
+            self.send_cancel(&node, his);
             self.begin_again(node.clone())?;
         }
-        let meeting = self.syncs.get_mut(&node)?;
-        meeting.his = Some(his.clone());
-        let mine = meeting.mine;
+        let sync = self.syncs.get_mut(&node)?;
+        sync.his = Some(his.clone());
+        let mine = sync.mine;
         let them = Them { node: node.clone(), locker: locker.clone(), mine, his: his.clone() };
         self.locker.send(ClientMail::Job(Job::Them(them)));
         if version >= VERSION {
@@ -54,11 +54,11 @@ impl Server {
 
     pub(super) fn lock_is_set(&mut self, node: &NodeName, mine: i64, lock: Term) {
         let us = self.us();
-        let Some(meeting) = self.current(node, mine) else {
+        let Some(sync) = self.current(node, mine) else {
             return self.cancel_locker(node.clone(), mine, Vec::new());
         };
-        meeting.lock = Some(lock);
-        let (his, theirs) = (meeting.his.clone().unwrap_or(Term::NIL), meeting.names.take());
+        sync.lock = Some(lock);
+        let (his, theirs) = (sync.his.clone().unwrap_or(Term::NIL), sync.names.take());
         cast(&self.core, node, tagged!("exchange", us, self.names.list(), Term::NIL, his));
         if let Some(names) = theirs {
             self.resolve(node.clone(), names);
@@ -67,7 +67,7 @@ impl Server {
 
     /// Resolves conflicts between the peer's names and ours.
     pub(super) fn resolve(&mut self, node: NodeName, theirs: Vec<Term>) {
-        let Some(mine) = self.syncs.get(&node).map(|meeting| meeting.mine) else { return };
+        let Some(mine) = self.syncs.get(&node).map(|sync| sync.mine) else { return };
         let (here, conflicts) = resolve::compare(&self.names, theirs);
         if conflicts.is_empty() || self.core.ids.name > node {
             // The node with the lesser name decides.
@@ -89,9 +89,9 @@ impl Server {
         there: Vec<Term>,
     ) {
         let (us, known) = (self.us(), self.known_list());
-        let Some(meeting) = self.current(node, mine) else { return };
-        meeting.here = Some(here);
-        let his = meeting.his.clone().unwrap_or(Term::NIL);
+        let Some(sync) = self.current(node, mine) else { return };
+        sync.here = Some(here);
+        let his = sync.his.clone().unwrap_or(Term::NIL);
         let (there, unused) = (Term::List(there), Term::atom("unused"));
         cast(&self.core, node, tagged!("resolved", us, there, known, unused, Term::NIL, his));
         self.together(node);
@@ -99,18 +99,18 @@ impl Server {
 
     /// Completes the synchronization if both sides have sent their changes.
     pub(super) fn together(&mut self, node: &NodeName) -> Option<()> {
-        let meeting = self.syncs.get(node)?;
-        if meeting.here.is_none() || meeting.said.is_none() {
+        let sync = self.syncs.get(node)?;
+        if sync.here.is_none() || sync.resolved.is_none() {
             return None;
         }
-        let meeting = self.syncs.remove(node)?;
-        let (mut changes, (there, theirs)) = (meeting.here?, meeting.said?);
+        let sync = self.syncs.remove(node)?;
+        let (mut changes, (there, theirs)) = (sync.here?, sync.resolved?);
         changes.extend(there);
         let version = Term::tuple([atom(node), Term::from(VERSION)]);
         let nodes: Vec<_> = std::iter::once(version).chain(theirs.iter().cloned()).collect();
-        let extra = Term::list([tagged!("vsn", VERSION), tagged!("lock", meeting.lock?)]);
-        let (changed, told) = (Term::List(changes.clone()), Term::List(nodes.clone()));
-        let new = tagged!("new_nodes", self.us(), changed, Term::NIL, told, extra);
+        let extra = Term::list([tagged!("vsn", VERSION), tagged!("lock", sync.lock?)]);
+        let (changed, listed) = (Term::List(changes.clone()), Term::List(nodes.clone()));
+        let new = tagged!("new_nodes", self.us(), changed, Term::NIL, listed, extra);
         let then = self.known.keys().map(|known| (known.clone(), new.clone())).collect();
         self.change(&changes);
         let added = self.add_known(&nodes);
@@ -121,7 +121,7 @@ impl Server {
                 self.cancel_locker(other, begun.mine, Vec::new());
             }
         }
-        self.cancel_locker(node.clone(), meeting.mine, then);
+        self.cancel_locker(node.clone(), sync.mine, then);
         self.locker.send(ClientMail::Job(Job::Known(added)));
         Some(())
     }
@@ -153,15 +153,15 @@ impl Server {
         self.locker.send(ClientMail::Job(Job::Cancel { node, mine, then }));
     }
 
-    pub(super) fn say_cancelled(&self, node: &NodeName, his: &Term) {
+    pub(super) fn send_cancel(&self, node: &NodeName, his: &Term) {
         let cancel = tagged!("cancel_connect", self.us(), his.clone());
         send_if_connected(&self.core, node, cancel);
     }
 
     /// Cancels the synchronization with a node and starts it again.
     pub(super) fn begin_again(&mut self, node: NodeName) -> Option<()> {
-        let meeting = self.syncs.remove(&node)?;
-        self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        let sync = self.syncs.remove(&node)?;
+        self.cancel_locker(node.clone(), sync.mine, Vec::new());
         self.up(node);
         Some(())
     }

@@ -115,14 +115,14 @@ pub(super) fn resolve_it(core: &Arc<Core>, arguments: &[Term]) -> Outcome {
             Ok(Term::Pid(least.clone()))
         }
         "random_notify_name" => {
-            tell(core, greatest, Term::Tuple(conflict()));
+            send(core, greatest, Term::Tuple(conflict()));
             Ok(Term::Pid(least.clone()))
         }
         "notify_all_name" => {
             for (to, about) in [(one, other), (other, one)] {
-                let mut told = conflict();
-                told.push(Term::Pid(about.clone()));
-                tell(core, to, Term::Tuple(told));
+                let mut message = conflict();
+                message.push(Term::Pid(about.clone()));
+                send(core, to, Term::Tuple(message));
             }
             Ok(Term::atom("none"))
         }
@@ -130,13 +130,13 @@ pub(super) fn resolve_it(core: &Arc<Core>, arguments: &[Term]) -> Outcome {
     }
 }
 
-fn tell(core: &Arc<Core>, process: &Pid, what: Term) {
+fn send(core: &Arc<Core>, process: &Pid, message: Term) {
     match core.ids.ours(process) {
         Some(ours) => {
             if let Some(ours) = core.ids.node.local_process(ours) {
-                core.tell(ours, what);
+                core.send_term(ours, message);
             }
         }
-        None => core.proxy(process).into_iter().for_each(|it| it.send(what.clone())),
+        None => core.proxy(process).into_iter().for_each(|it| it.send(message.clone())),
     }
 }

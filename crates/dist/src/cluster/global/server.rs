@@ -50,7 +50,7 @@ pub(super) struct NameSync {
     /// Changes to apply here, once resolved.
     pub(super) here: Option<Vec<Term>>,
     /// The peer's changes to apply here, and the nodes synchronized with it.
-    pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
+    pub(super) resolved: Option<(Vec<Term>, Vec<Term>)>,
 }
 
 /// State of the server process of `global`.
@@ -110,8 +110,8 @@ impl Server {
             Ok(call) => self.call(call),
             // Unknown casts and messages are ignored.
             Err(term) => match cast(term) {
-                Ok(said) => drop(said.as_tuple().and_then(|said| self.cast(said))),
-                Err(said) => drop(said.as_tuple().and_then(|said| self.info(said))),
+                Ok(cast) => drop(cast.as_tuple().and_then(|parts| self.cast(parts))),
+                Err(info) => drop(info.as_tuple().and_then(|parts| self.info(parts))),
             },
         }
     }
@@ -155,9 +155,9 @@ impl Server {
         self.core.reply(call, answer);
     }
 
-    fn cast(&mut self, said: &[Term]) -> Option<()> {
-        let (tag, said) = said.split_first()?;
-        match (tag.as_atom()?.as_str(), said) {
+    fn cast(&mut self, parts: &[Term]) -> Option<()> {
+        let (tag, parts) = parts.split_first()?;
+        match (tag.as_atom()?.as_str(), parts) {
             ("init_connect", [version, from, locker]) => {
                 let [version, his, ..] = version.as_tuple()? else { return None };
                 let [_, _, _, Term::Pid(locker)] = locker.as_tuple()? else { return None };
@@ -173,18 +173,18 @@ impl Server {
             }
             ("exchange", [from, names, _, mine]) => {
                 let (from, names) = (node(from)?, names.as_list()?.to_vec());
-                let meeting = self.current(&from, mine.as_integer()?)?;
-                if meeting.lock.is_some() {
+                let sync = self.current(&from, mine.as_integer()?)?;
+                if sync.lock.is_some() {
                     self.resolve(from, names);
                 } else {
-                    meeting.names = Some(names);
+                    sync.names = Some(names);
                 }
                 Some(())
             }
             ("resolved", [from, there, known, _, _, mine]) => {
-                let (from, said) = (node(from)?, (there.as_list()?, known.as_list()?));
-                let meeting = self.current(&from, mine.as_integer()?)?;
-                meeting.said = Some((said.0.to_vec(), said.1.to_vec()));
+                let (from, resolved) = (node(from)?, (there.as_list()?, known.as_list()?));
+                let sync = self.current(&from, mine.as_integer()?)?;
+                sync.resolved = Some((resolved.0.to_vec(), resolved.1.to_vec()));
                 self.together(&from)
             }
             ("new_nodes", [_, changes, _, nodes, ..]) => {
@@ -196,30 +196,30 @@ impl Server {
             }
             ("in_sync", [from, _]) => {
                 let node = node(from)?;
-                let meeting = self.syncs.remove(&node)?;
-                self.cancel_locker(node, meeting.mine, Vec::new());
+                let sync = self.syncs.remove(&node)?;
+                self.cancel_locker(node, sync.mine, Vec::new());
                 Some(())
             }
             _ => None,
         }
     }
 
-    fn info(&mut self, said: &[Term]) -> Option<()> {
-        let (tag, said) = said.split_first()?;
-        match (tag.as_atom()?.as_str(), said) {
+    fn info(&mut self, parts: &[Term]) -> Option<()> {
+        let (tag, parts) = parts.split_first()?;
+        match (tag.as_atom()?.as_str(), parts) {
             ("cancel_connect", [from, mine]) => {
                 let (node, mine) = (node(from)?, mine.as_integer()?);
-                self.syncs.get(&node).filter(|meeting| meeting.mine == mine)?;
+                self.syncs.get(&node).filter(|sync| sync.mine == mine)?;
                 self.begin_again(node)
             }
             ("init_connect_ack", [from, mine, his]) => {
                 let node = node(from)?;
-                let meeting = self.syncs.get(&node);
-                let is_current = meeting.is_some_and(|meeting| {
-                    Some(meeting.mine) == mine.as_integer() && meeting.his.as_ref() == Some(his)
+                let sync = self.syncs.get(&node);
+                let is_current = sync.is_some_and(|sync| {
+                    Some(sync.mine) == mine.as_integer() && sync.his.as_ref() == Some(his)
                 });
                 if !is_current {
-                    self.say_cancelled(&node, his);
+                    self.send_cancel(&node, his);
                     self.begin_again(node)?;
                 }
                 Some(())
@@ -231,7 +231,7 @@ impl Server {
                 }
                 let (life, number) = (life.clone(), number.clone());
                 let lost = tagged!("lost_connection", atom(&of), life, number, atom(&to));
-                self.tell_known(&of, &lost);
+                self.send_known(&of, &lost);
                 let other = if to == self.core.ids.name { of } else { to };
                 if self.is_known(&other) {
                     let remove = tagged!("remove_connection", self.us());
@@ -261,7 +261,7 @@ impl Server {
     }
 
     pub(super) fn is_known(&self, node: &NodeName) -> bool {
-        let is_pending = |meeting: &NameSync| meeting.his.is_some();
+        let is_pending = |sync: &NameSync| sync.his.is_some();
         self.known.contains_key(node) || self.syncs.get(node).is_some_and(is_pending)
     }
 
@@ -273,20 +273,20 @@ impl Server {
 
     /// Handles the loss of a node, or, if `removed`, the decision to disconnect it.
     fn gone(&mut self, node: &NodeName, removed: bool) {
-        if let Some(meeting) = self.syncs.remove(node) {
-            self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        if let Some(sync) = self.syncs.remove(node) {
+            self.cancel_locker(node.clone(), sync.mine, Vec::new());
         }
         self.locker.send(ClientMail::Job(Job::Unknown(node.clone())));
         if let Some((life, number)) = self.lost.notes(node, removed) {
             let lost = tagged!("lost_connection", self.us(), life, number, atom(node));
-            self.tell_known(node, &lost);
+            self.send_known(node, &lost);
         }
         self.known.remove(node);
     }
 
     /// Sends a message to all known nodes except `but`.
-    fn tell_known(&self, but: &NodeName, what: &Term) {
-        let pending = self.syncs.iter().filter(|(_, meeting)| meeting.his.is_some());
+    fn send_known(&self, but: &NodeName, what: &Term) {
+        let pending = self.syncs.iter().filter(|(_, sync)| sync.his.is_some());
         for node in self.known.keys().chain(pending.map(|(node, _)| node)) {
             if node != but {
                 send_if_connected(&self.core, node, what.clone());

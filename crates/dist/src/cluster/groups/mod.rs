@@ -43,7 +43,7 @@ impl Cluster {
     /// let groups = Groups::start("pg").await?;
     /// shop.share_groups::<Term>("pg").await?;
     /// let clerks = groups.members::<Term>("clerks");
-    /// assert!(clerks.is_empty(), "nobody has joined, on no node");
+    /// assert!(clerks.is_empty(), "no process has joined, on any node");
     /// # Ok(()) }
     /// ```
     ///
@@ -62,12 +62,12 @@ impl Cluster {
         core.decodes(|term| Ok(Mail::Term(term)));
         let proxy: MakeProxy =
             |core, of| core.typed_proxy::<M>(of).map(|pid| LocalProcess::from(&pid));
-        let (told, result) = tokio::sync::oneshot::channel();
+        let (sender, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
         let shares = async move |me: Process<Mail>| {
             let sharer = Sharer::new(me, inside, scope, proxy).await;
             // The caller may have been cancelled.
-            let _ = told.send(sharer.as_ref().map(drop).map_err(Clone::clone));
+            let _ = sender.send(sharer.as_ref().map(drop).map_err(Clone::clone));
             if let Ok(sharer) = sharer {
                 sharer.run().await;
             }

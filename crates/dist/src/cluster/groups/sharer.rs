@@ -92,12 +92,12 @@ impl Sharer {
         }
         let scope = me.monitor(groups.server().id());
         let (_, own) = groups.monitor_scope(&me).await.map_err(|_| NotShared::NotMade)?;
-        let tells = me.pid();
+        let to_me = me.pid();
         core.nodes.add(move |node, change| {
             if let NodeChange::Up { .. } = change {
-                tells.send(Mail::Up(node.clone()));
+                to_me.send(Mail::Up(node.clone()));
             }
-            tells.is_alive()
+            to_me.is_alive()
         });
         let (theirs, scopes, monitors) = Default::default();
         Ok(Self { me, core, name, groups, proxy, scope, own, theirs, scopes, monitors })
@@ -164,8 +164,8 @@ impl Sharer {
     }
 
     async fn message(&mut self, term: &Term) -> Result<(), Over> {
-        let Some([tag, said @ ..]) = term.as_tuple() else { return Ok(()) };
-        match (tag.as_atom().map_or("", Atom::as_str), said) {
+        let Some([tag, fields @ ..]) = term.as_tuple() else { return Ok(()) };
+        match (tag.as_atom().map_or("", Atom::as_str), fields) {
             // With a version, since OTP 28.
             ("discover", [Term::Pid(peer)] | [Term::Pid(peer), _]) => self.discovered(peer),
             ("$gen_cast", [cast]) => {
@@ -229,8 +229,8 @@ impl Sharer {
             let group = name_of(group);
             for pid in listed(pids) {
                 let known = before.get_mut(&group).into_iter().find_map(|known| {
-                    let place = known.iter().position(|known| *known == pid)?;
-                    Some(known.swap_remove(place))
+                    let index = known.iter().position(|known| *known == pid)?;
+                    Some(known.swap_remove(index))
                 });
                 match known {
                     Some(pid) => self.note(peer, &group, pid),
@@ -259,8 +259,8 @@ impl Sharer {
     async fn leave(&mut self, peer: &Pid, group: &Name, pid: &Pid) -> Result<(), Over> {
         let Some(scope) = self.scopes.get_mut(peer) else { return Ok(()) };
         let Some(known) = scope.get_mut(group) else { return Ok(()) };
-        let Some(place) = known.iter().position(|known| known == pid) else { return Ok(()) };
-        known.swap_remove(place);
+        let Some(index) = known.iter().position(|known| known == pid) else { return Ok(()) };
+        known.swap_remove(index);
         if known.is_empty() {
             scope.remove(group);
         }
@@ -296,12 +296,12 @@ impl Sharer {
             }
             let members = self.own.entry(event.group.clone()).or_default();
             let (group, pid) = (term_of(&event.group), Term::from(self.core.ids.pid(member)));
-            let told = if event.change == Change::Joined {
+            let message = if event.change == Change::Joined {
                 members.push(member);
                 tagged!("join", self.own_pid(), group, pid)
             } else {
-                if let Some(place) = members.iter().position(|known| *known == member) {
-                    members.swap_remove(place);
+                if let Some(index) = members.iter().position(|known| *known == member) {
+                    members.swap_remove(index);
                 }
                 if members.is_empty() {
                     self.own.remove(&event.group);
@@ -310,7 +310,7 @@ impl Sharer {
             };
             for peer in self.scopes.keys() {
                 if let Some(there) = self.core.proxy(peer) {
-                    there.send(told.clone());
+                    there.send(message.clone());
                 }
             }
         }

@@ -62,8 +62,8 @@ pub(crate) struct LostRelations {
 /// Outcome of an unlink.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unlinked {
-    /// Send it to the peer.
-    Say,
+    /// Send the unlink to the peer.
+    Send,
     /// There is no link any more; acknowledge immediately.
     Acknowledge,
 }
@@ -77,10 +77,13 @@ impl LinkTable {
         act: impl FnOnce(&mut Relation) -> R,
     ) -> R {
         let key = (ours, theirs.clone());
-        let mut bond = self.links.remove(&key).unwrap_or_default();
-        let result = act(&mut bond);
-        if !(bond.names.is_empty() && bond.unlinking.is_empty() && bond.unlinked.is_none()) {
-            self.links.insert(key, bond);
+        let mut relation = self.links.remove(&key).unwrap_or_default();
+        let result = act(&mut relation);
+        if !(relation.names.is_empty()
+            && relation.unlinking.is_empty()
+            && relation.unlinked.is_none())
+        {
+            self.links.insert(key, relation);
         }
         result
     }
@@ -93,11 +96,11 @@ impl LinkTable {
         theirs: &Pid,
         name: LocalProcess,
     ) -> Option<bool> {
-        let note = |bond: &mut Relation| {
-            let is_void = bond.names.is_empty() && bond.unlinked.is_some();
-            let is_first = bond.names.is_empty() && !is_void;
-            if !is_void && bond.names.iter().all(|known| known.id() != name.id()) {
-                bond.names.push(name);
+        let note = |relation: &mut Relation| {
+            let is_ignored = relation.names.is_empty() && relation.unlinked.is_some();
+            let is_first = relation.names.is_empty() && !is_ignored;
+            if !is_ignored && relation.names.iter().all(|known| known.id() != name.id()) {
+                relation.names.push(name);
             }
             is_first
         };
@@ -107,11 +110,11 @@ impl LinkTable {
     /// The remote process links to the local one. Returns whether the local process must be notified: `false` if it is
     /// linked already, or if its own unlink is in transit, which the peer will process.
     pub(crate) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
-        let note = |bond: &mut Relation| {
-            let is_new = bond.names.is_empty() && bond.unlinking.is_empty();
+        let note = |relation: &mut Relation| {
+            let is_new = relation.names.is_empty() && relation.unlinking.is_empty();
             if is_new {
-                bond.names.push(name);
-                bond.unlinked = None;
+                relation.names.push(name);
+                relation.unlinked = None;
             }
             is_new
         };
@@ -127,24 +130,24 @@ impl LinkTable {
         id: u64,
         name: LocalProcess,
     ) -> Option<(Unlinked, Deliveries)> {
-        let note = |bond: &mut Relation| {
-            let names = std::mem::take(&mut bond.names);
+        let note = |relation: &mut Relation| {
+            let names = std::mem::take(&mut relation.names);
             if names.is_empty() {
                 return (Unlinked::Acknowledge, Deliveries::new());
             }
             let others = names.into_iter().filter(|other| other.id() != name.id());
-            let told = others.map(|other| (other, RemoteSignal::Unlink(0))).collect();
-            bond.unlinking.push((id, name));
-            (Unlinked::Say, told)
+            let signals = others.map(|other| (other, RemoteSignal::Unlink(0))).collect();
+            relation.unlinking.push((id, name));
+            (Unlinked::Send, signals)
         };
         (!self.lost).then(|| self.with_relation(ours, theirs, note))
     }
 
     /// The remote process has acknowledged an unlink. Returns the signals for the local process.
     pub(crate) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Deliveries {
-        self.with_relation(ours, theirs, |bond| {
-            let place = bond.unlinking.iter().position(|(number, _)| *number == id);
-            let name = place.map(|place| bond.unlinking.swap_remove(place).1);
+        self.with_relation(ours, theirs, |relation| {
+            let index = relation.unlinking.iter().position(|(number, _)| *number == id);
+            let name = index.map(|index| relation.unlinking.swap_remove(index).1);
             name.map(|name| (name, RemoteSignal::UnlinkAck(id))).into_iter().collect()
         })
     }
@@ -157,28 +160,28 @@ impl LinkTable {
         theirs: &Pid,
         id: u64,
     ) -> Option<Deliveries> {
-        self.with_relation(ours, theirs, |bond| {
-            let names = std::mem::take(&mut bond.names);
-            bond.unlinked = (!names.is_empty() && id != 0).then_some(id).or(bond.unlinked);
+        self.with_relation(ours, theirs, |relation| {
+            let names = std::mem::take(&mut relation.names);
+            relation.unlinked = (!names.is_empty() && id != 0).then_some(id).or(relation.unlinked);
             // One acknowledgement is enough; id zero asks for none.
             let ids = std::iter::once(id).chain(std::iter::repeat(0));
             let signals = names.into_iter().zip(ids);
-            let told: Deliveries =
+            let signals: Deliveries =
                 signals.map(|(name, id)| (name, RemoteSignal::Unlink(id))).collect();
-            (!told.is_empty()).then_some(told)
+            (!signals.is_empty()).then_some(signals)
         })
     }
 
     /// The local process has processed that unlink.
     pub(crate) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
-        self.with_relation(ours, theirs, |bond| {
-            bond.unlinked = bond.unlinked.filter(|number| *number != id)
+        self.with_relation(ours, theirs, |relation| {
+            relation.unlinked = relation.unlinked.filter(|number| *number != id)
         });
     }
 
     /// One of the two has ended or does not exist. Returns the proxies by which they were linked.
     pub(crate) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
-        self.with_relation(ours, theirs, |bond| std::mem::take(&mut bond.names))
+        self.with_relation(ours, theirs, |relation| std::mem::take(&mut relation.names))
     }
 
     /// A local process monitors a remote one. Returns `None` if the connection is lost.
@@ -239,12 +242,12 @@ impl LinkTable {
     pub(crate) fn lose(&mut self) -> LostRelations {
         let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
         let mut lost = LostRelations::default();
-        for ((ours, _), bond) in all.links {
-            let links = bond.names.into_iter();
+        for ((ours, _), relation) in all.links {
+            let links = relation.names.into_iter();
             let exit = || RemoteSignal::LinkExit(ExitReason::NoConnection);
             lost.links.extend(links.map(|name| (ours, name, exit())));
             // The peer can no longer acknowledge these unlinks.
-            let unlinks = bond.unlinking.into_iter();
+            let unlinks = relation.unlinking.into_iter();
             lost.links.extend(unlinks.map(|(id, name)| (ours, name, RemoteSignal::UnlinkAck(id))));
         }
         lost.ours.extend(all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)));
@@ -273,17 +276,17 @@ mod tests {
     // D1: it fires at most once, cancelled or not.
     #[test]
     fn remote_monitor_fires_at_most_once_and_not_after_demonitor() {
-        let mut ledger = LinkTable::default();
+        let mut link_table = LinkTable::default();
         let [first, second] = [1, 2].map(MonitorRef::from_number);
-        assert!(ledger.watched(first, local(1), theirs(1)));
-        assert!(ledger.watched(second, local(1), theirs(2)));
-        assert!(!ledger.watched(MonitorRef::from_number(3), local(1), theirs(2)), "said twice");
+        assert!(link_table.watched(first, local(1), theirs(1)));
+        assert!(link_table.watched(second, local(1), theirs(2)));
+        assert!(!link_table.watched(MonitorRef::from_number(3), local(1), theirs(2)), "duplicate");
         let RemoteMonitor { watcher, reference, .. } = theirs(1);
-        assert_eq!(ledger.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
-        assert_eq!(ledger.unwatched(&watcher, &reference), None);
-        assert_eq!(ledger.fires(first), None);
-        assert_eq!(ledger.fires(second), Some(theirs(2)));
-        assert_eq!(ledger.fires(second), None);
+        assert_eq!(link_table.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
+        assert_eq!(link_table.unwatched(&watcher, &reference), None);
+        assert_eq!(link_table.fires(first), None);
+        assert_eq!(link_table.fires(second), Some(theirs(2)));
+        assert_eq!(link_table.fires(second), None);
     }
 
     fn name(node: &purlin::Node) -> LocalProcess {
@@ -292,62 +295,68 @@ mod tests {
 
     #[test]
     fn loss_is_signalled_once_and_nothing_is_recorded_after_it() {
-        let mut ledger = LinkTable::default();
+        let mut link_table = LinkTable::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
         let ([first, second, third], peer) = ([(); 3].map(|()| name(&node)), theirs(1).watcher);
-        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(true));
-        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(false));
-        assert_eq!(ledger.link(local(1), &peer, second), Some(false), "it is linked");
-        assert_eq!(ledger.link(local(2), &peer, third.clone()), Some(true));
-        assert!(ledger.unlink(local(2), &peer, 9, third).is_some());
-        assert!(ledger.watch(MonitorRef::from_number(1), local(1), theirs(1).watched).is_some());
-        assert!(ledger.watched(MonitorRef::from_number(2), local(2), theirs(2)));
-        let lost = ledger.lose();
+        assert_eq!(link_table.link(local(1), &peer, first.clone()), Some(true));
+        assert_eq!(link_table.link(local(1), &peer, first.clone()), Some(false));
+        assert_eq!(link_table.link(local(1), &peer, second), Some(false), "it is linked");
+        assert_eq!(link_table.link(local(2), &peer, third.clone()), Some(true));
+        assert!(link_table.unlink(local(2), &peer, 9, third).is_some());
+        assert!(
+            link_table.watch(MonitorRef::from_number(1), local(1), theirs(1).watched).is_some()
+        );
+        assert!(link_table.watched(MonitorRef::from_number(2), local(2), theirs(2)));
+        let lost = link_table.lose();
         let exits = lost.links.iter().filter(|(ours, ..)| *ours == local(1)).count();
         assert_eq!(exits, 2, "both names");
         let is_ack = |(.., signal): &(_, _, _)| *signal == RemoteSignal::UnlinkAck(9);
         assert_eq!((lost.links.len(), lost.links.iter().filter(|l| is_ack(l)).count()), (3, 1));
         assert_eq!(lost.ours, [(local(1), MonitorRef::from_number(1))]);
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
-        assert_eq!(ledger.link(local(1), &peer, first.clone()), None);
-        assert!(!ledger.linked(local(1), &peer, first.clone()));
-        assert!(ledger.unlink(local(1), &peer, 10, first).is_none());
-        assert!(ledger.watch(MonitorRef::from_number(3), local(1), theirs(1).watched).is_none());
-        assert!(!ledger.watched(MonitorRef::from_number(4), local(2), theirs(2)));
-        let again = ledger.lose();
+        assert_eq!(link_table.link(local(1), &peer, first.clone()), None);
+        assert!(!link_table.linked(local(1), &peer, first.clone()));
+        assert!(link_table.unlink(local(1), &peer, 10, first).is_none());
+        assert!(
+            link_table.watch(MonitorRef::from_number(3), local(1), theirs(1).watched).is_none()
+        );
+        assert!(!link_table.watched(MonitorRef::from_number(4), local(2), theirs(2)));
+        let again = link_table.lose();
         assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
     }
 
     // L5: a link that crosses our unlink is void, as both ends determine.
     #[test]
     fn crossing_links_and_unlinks_leave_both_ends_consistent() {
-        let mut ledger = LinkTable::default();
+        let mut link_table = LinkTable::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
         let ([first, second], peer) = ([(); 2].map(|()| name(&node)), theirs(1).watcher);
         let ours = local(1);
         // The remote process links while our unlink is in transit.
-        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
-        let unlinked = ledger.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
-        assert_eq!(unlinked, Some(Unlinked::Say));
-        assert!(!ledger.linked(ours, &peer, second.clone()));
-        assert_eq!(ledger.acknowledged(ours, &peer, 1).len(), 1);
-        assert!(ledger.linked(ours, &peer, second.clone()), "and now it counts");
+        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
+        let unlinked =
+            link_table.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
+        assert_eq!(unlinked, Some(Unlinked::Send));
+        assert!(!link_table.linked(ours, &peer, second.clone()));
+        assert_eq!(link_table.acknowledged(ours, &peer, 1).len(), 1);
+        assert!(link_table.linked(ours, &peer, second.clone()), "and now it counts");
         // The local process links before it has processed the remote unlink.
-        assert_eq!(ledger.unlinked(ours, &peer, 5).map(|told| told.len()), Some(1));
-        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(false));
-        assert!(ledger.ended(ours, &peer).is_empty());
-        ledger.acknowledges(ours, &peer, 5);
-        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        assert_eq!(link_table.unlinked(ours, &peer, 5).map(|signals| signals.len()), Some(1));
+        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(false));
+        assert!(link_table.ended(ours, &peer).is_empty());
+        link_table.acknowledges(ours, &peer, 5);
+        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
         // Both unlink simultaneously.
-        assert!(ledger.unlinked(ours, &peer, 6).is_some());
-        let (unlinked, told) = ledger.unlink(ours, &peer, 2, first.clone()).expect("it is up");
-        assert!(unlinked == Unlinked::Acknowledge && told.is_empty());
-        ledger.acknowledges(ours, &peer, 6);
-        assert!(ledger.links.is_empty(), "nothing is kept");
+        assert!(link_table.unlinked(ours, &peer, 6).is_some());
+        let (unlinked, signals) =
+            link_table.unlink(ours, &peer, 2, first.clone()).expect("it is up");
+        assert!(unlinked == Unlinked::Acknowledge && signals.is_empty());
+        link_table.acknowledges(ours, &peer, 6);
+        assert!(link_table.links.is_empty(), "nothing is kept");
         // One link for several proxies.
-        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
-        assert_eq!(ledger.link(ours, &peer, second), Some(false));
-        let (_, told) = ledger.unlink(ours, &peer, 3, first).expect("it is up");
-        assert_eq!(told.len(), 1);
+        assert_eq!(link_table.link(ours, &peer, first.clone()), Some(true));
+        assert_eq!(link_table.link(ours, &peer, second), Some(false));
+        let (_, signals) = link_table.unlink(ours, &peer, 3, first).expect("it is up");
+        assert_eq!(signals.len(), 1);
     }
 }

@@ -111,7 +111,7 @@ impl Core {
         our_call: bool,
     ) -> Arc<Connection> {
         let node = established.peer.clone();
-        let (connection, before, told) = {
+        let (connection, before, callbacks) = {
             let mut state = self.state();
             let up = state.connection_table.up(&node, our_call);
             if up.give_up_call
@@ -123,19 +123,19 @@ impl Core {
             let connection = Connection::new(node.clone(), up.connection);
             connection.start_agent(self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
-            let told = before.as_ref().and_then(|_| state.watches.remove(&node));
-            (connection, before, told)
+            let callbacks = before.as_ref().and_then(|_| state.watches.remove(&node));
+            (connection, before, callbacks)
         };
         // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
             before.close();
             self.lose(&before);
-            notify_node_down(told, &node);
+            notify_node_down(callbacks, &node);
         }
         let link = (self.start_link)(self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
         let visible = link.flags().contains(Flags::PUBLISHED);
-        self.nodes.tell(&node, NodeChange::Up { visible });
+        self.nodes.notify(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
         if self.state().left {
             connection.close();
@@ -149,30 +149,30 @@ impl Core {
         link.ended().await;
         // WHY first: signals of the next connection come after the end of this one.
         self.lose(&connection);
-        let told = {
+        let callbacks = {
             let mut state = self.state();
             let is_gone = state.connection_table.down(&connection.node, connection.number);
             is_gone.then(|| state.connections.remove(&connection.node));
             if is_gone { state.watches.remove(&connection.node) } else { None }
         };
         self.changed.notify_waiters();
-        notify_node_down(told, &connection.node);
+        notify_node_down(callbacks, &connection.node);
     }
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
         if connection.lose(&self.ids.node) {
             let visible = connection.flags().contains(Flags::PUBLISHED);
-            self.nodes.tell(&connection.node, NodeChange::Down { visible });
+            self.nodes.notify(&connection.node, NodeChange::Down { visible });
         }
     }
 }
 
 /// Calls the callbacks for a lost node.
-fn notify_node_down(told: Option<Vec<NodeDown>>, node: &NodeName) {
-    for told in told.into_iter().flatten() {
+fn notify_node_down(callbacks: Option<Vec<NodeDown>>, node: &NodeName) {
+    for callback in callbacks.into_iter().flatten() {
         // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
-        if catch_unwind(AssertUnwindSafe(|| told(node))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| callback(node))).is_err() {
             warn!(%node, "a function that is called when a node is gone has panicked");
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
     /// Epmd of this node's host.
     pub(crate) own: SocketAddr,
     /// Configured epmd addresses of other hosts.
-    pub(crate) told: HashMap<String, SocketAddr>,
+    pub(crate) configured: HashMap<String, SocketAddr>,
 }
 
 impl Hosts {
@@ -50,8 +50,8 @@ impl Hosts {
 
     /// Candidate addresses for the epmd of a host.
     async fn epmds(&self, host: &str) -> Result<Vec<SocketAddr>, NoConnection> {
-        if let Some(told) = self.told.get(host) {
-            return Ok(vec![*told]);
+        if let Some(address) = self.configured.get(host) {
+            return Ok(vec![*address]);
         }
         if host == self.us.host() {
             return Ok(vec![self.own]);

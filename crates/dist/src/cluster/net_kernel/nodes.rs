@@ -33,22 +33,25 @@ type NodeSubscriber = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 pub(crate) struct Nodes(RwLock<Vec<NodeSubscriber>>);
 
 impl Nodes {
-    pub(crate) fn add(&self, told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(told));
+    pub(crate) fn add(
+        &self,
+        subscriber: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static,
+    ) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(subscriber));
     }
 
-    pub(crate) fn tell(&self, node: &NodeName, change: NodeChange) {
+    pub(crate) fn notify(&self, node: &NodeName, change: NodeChange) {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        for told in all {
+        for subscriber in all {
             // WHY caught: user code runs in one of our tasks.
-            let goes_on =
-                catch_unwind(AssertUnwindSafe(|| told(node, change))).unwrap_or_else(|_| {
+            let goes_on = catch_unwind(AssertUnwindSafe(|| subscriber(node, change)))
+                .unwrap_or_else(|_| {
                     warn!(%node, "a function that is called when nodes come and go has panicked");
                     true
                 });
             if !goes_on {
                 let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-                all.retain(|other| !Arc::ptr_eq(other, &told));
+                all.retain(|other| !Arc::ptr_eq(other, &subscriber));
             }
         }
     }
@@ -63,19 +66,19 @@ mod tests {
     #[test]
     fn subscriber_is_removed_when_it_returns_false_and_kept_when_it_panics() {
         let (nodes, node) = (Nodes::default(), "a@h".parse().expect("a name"));
-        let (tell, told) = mpsc::channel();
+        let (tx, rx) = mpsc::channel();
         for wants in [false, true] {
-            let tell = tell.clone();
+            let tx = tx.clone();
             nodes.add(move |_, _| {
-                tell.send(wants).expect("it is there");
+                tx.send(wants).expect("it is there");
                 wants
             });
         }
         nodes.add(|_, _| panic!("it is the user's"));
         for _ in 0..2 {
-            nodes.tell(&node, NodeChange::Up { visible: true });
+            nodes.notify(&node, NodeChange::Up { visible: true });
         }
-        assert_eq!(told.try_iter().collect::<Vec<_>>(), [false, true, true]);
-        assert_eq!(nodes.0.read().expect("nobody panics under the lock").len(), 2);
+        assert_eq!(rx.try_iter().collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(nodes.0.read().expect("no panic under the lock").len(), 2);
     }
 }

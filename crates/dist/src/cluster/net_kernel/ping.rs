@@ -52,10 +52,10 @@ impl Cluster {
     /// let bank = Cluster::builder("bank@127.0.0.1".parse()?).cookie("secret").epmd(names.address());
     /// let bank = bank.start(&node()?).await?;
     ///
-    /// let patience = Duration::from_secs(20);
-    /// assert_eq!(shop.ping(bank.name(), patience).await, Err(PingError::NotConnected));
+    /// let timeout = Duration::from_secs(20);
+    /// assert_eq!(shop.ping(bank.name(), timeout).await, Err(PingError::NotConnected));
     /// shop.connect(bank.name()).await?;
-    /// assert!(shop.ping(bank.name(), patience).await? < patience);
+    /// assert!(shop.ping(bank.name(), timeout).await? < timeout);
     /// # Ok(())
     /// # }
     /// ```
@@ -75,9 +75,9 @@ impl Cluster {
         let (core, connection) = (Arc::clone(self.core()), self.core().connection(node));
         async move {
             let connection = connection.ok_or(PingError::NotConnected)?;
-            let (told, answer) = oneshot::channel();
+            let (sender, answer) = oneshot::channel();
             let on = core.ids.node.clone();
-            let asks = move |me| ask(me, core, connection, timeout, told);
+            let asks = move |me| ask(me, core, connection, timeout, sender);
             on.try_spawn(asks).map_err(|_| PingError::NotMade)?;
             answer.await.unwrap_or(Err(PingError::NotMade))
         }
@@ -89,7 +89,7 @@ async fn ask(
     core: Arc<Core>,
     connection: Arc<Connection>,
     timeout: Duration,
-    mut told: oneshot::Sender<Result<Duration, PingError>>,
+    mut sender: oneshot::Sender<Result<Duration, PingError>>,
 ) {
     let from = core.ids.pid(me.id());
     // WHY no monitor: the end of the connection is seen below, and every node has a `net_kernel`.
@@ -117,8 +117,8 @@ async fn ask(
         biased;
         result = answered => result,
         () = lost => Err(PingError::Lost),
-        () = told.closed() => return,
+        () = sender.closed() => return,
     };
     // The caller may have been cancelled.
-    let _ = told.send(result);
+    let _ = sender.send(result);
 }

@@ -15,13 +15,13 @@ use crate::cluster::core::Core;
 ///
 /// COST: one process that monitors it, until the channel is dropped.
 pub(crate) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
-    let (mut told, lives) = channel();
+    let (mut sender, lives) = channel();
     let Some(whom) = core.proxy(whom) else { return lives };
     let watches = async move |mut me: Process<Down>| {
         me.monitor(&whom);
         tokio::select! {
             _ = me.receive() => {}
-            () = told.closed() => {}
+            () = sender.closed() => {}
         }
     };
     // If the process limit is reached, the sender is dropped, which closes the channel.

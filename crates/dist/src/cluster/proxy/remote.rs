@@ -91,7 +91,7 @@ impl<M> Remote<M> {
     }
 
     fn begin_to_wait(&self) -> Wait {
-        let (core, node, line) =
+        let (core, node, ordering_key) =
             (Arc::clone(&self.core), self.node.clone(), self.ordering_key.clone());
         let connected = self.connection.clone();
         Box::pin(async move {
@@ -100,7 +100,7 @@ impl<M> Remote<M> {
                 // Links and monitors are answered with `noconnection`, which needs no further detail.
                 _ => core.connect(&node).await.ok()?,
             };
-            connection.link()?.wait_for_capacity(line.as_ref()).await;
+            connection.link()?.wait_for_capacity(ordering_key.as_ref()).await;
             Some(connection)
         })
     }
@@ -138,12 +138,12 @@ impl<M> Remote<M> {
             }
             RemoteSignal::Unlink(id) => {
                 let (from, to) = (from?, pid?);
-                let mut ledger = connection.link_table();
-                let (unlinked, others) = ledger.unlink(from, &to, id, own)?;
+                let mut link_table = connection.link_table();
+                let (unlinked, others) = link_table.unlink(from, &to, id, own)?;
                 for (name, signal) in others {
                     ids.node.deliver(&name, from, signal);
                 }
-                drop(ledger);
+                drop(link_table);
                 if unlinked == Unlinked::Acknowledge {
                     return None;
                 }
@@ -237,13 +237,13 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
         let flags = connection.flags();
         let control = match &mut self.template {
             Some((known, control)) if *known == flags => control,
-            said => {
+            template => {
                 let from = from.clone();
                 let control = match self.to.clone() {
                     Named::Pid(to) => Control::to_pid(flags, from, to),
                     Named::Name(to) => Control::RegSend { from, to, token: None },
                 };
-                &mut said.insert((flags, ControlTemplate::new(control))).1
+                &mut template.insert((flags, ControlTemplate::new(control))).1
             }
         };
         connection.put(self.ordering_key.as_ref(), control, Some(payload));

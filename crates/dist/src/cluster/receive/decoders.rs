@@ -41,7 +41,7 @@ type Decode = Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Syn
 pub(crate) struct Decoders {
     all: RwLock<HashMap<TypeId, Decode>>,
     /// Version of `all`: the number of registrations.
-    told: AtomicU64,
+    version: AtomicU64,
 }
 
 /// The decoder a connection used last. Most messages have the type of the previous one.
@@ -54,7 +54,7 @@ impl Decoders {
         all.insert(kind, decode);
         // ORDER: release, partner of the acquire below; under the lock, so that the version covers the entry just
         // added.
-        self.told.fetch_add(1, Ordering::Release);
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// Adds a decoder that takes a term, for messages of type `M`.
@@ -70,11 +70,11 @@ impl Decoders {
 
     /// The decoder for a message type. COST: two comparisons if it is the one used last.
     pub(crate) fn find<'l>(&self, kind: TypeId, last: &'l mut LastUsed) -> Option<&'l Decode> {
-        let told = self.told.load(Ordering::Acquire);
-        let is_last = |(when, of, _): &(u64, TypeId, _)| *when == told && *of == kind;
+        let version = self.version.load(Ordering::Acquire);
+        let is_last = |(at, of, _): &(u64, TypeId, _)| *at == version && *of == kind;
         if !last.0.as_ref().is_some_and(is_last) {
             let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-            last.0 = all.get(&kind).map(|decode| (told, kind, Arc::clone(decode)));
+            last.0 = all.get(&kind).map(|decode| (version, kind, Arc::clone(decode)));
         }
         last.0.as_ref().map(|(_, _, decode)| decode)
     }

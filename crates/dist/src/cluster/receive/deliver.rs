@@ -28,7 +28,7 @@ impl Core {
     }
 
     /// Sends a term to a local process, as a message of its type.
-    pub(crate) fn tell(&self, process: LocalProcess, term: Term) {
+    pub(crate) fn send_term(&self, process: LocalProcess, term: Term) {
         if let Ok(bytes) = term.encode() {
             // The encoding is well-formed.
             let _ = self.receive(process.into(), Unread::whole(&bytes), &mut LastUsed::default());
@@ -57,7 +57,7 @@ impl Core {
             Some(Ok(Err(NoValue::Invalid(invalid)))) => return Err(invalid),
             Some(Ok(Err(NoValue::Other(error)))) => error.to_string(),
             Some(Err(_)) => "the function that reads it has panicked".to_owned(),
-            None => "the cluster was not told how to read its messages".to_owned(),
+            None => "the cluster has no decoder for its messages".to_owned(),
         };
         // ORDER: relaxed: a counter that orders nothing else.
         if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {

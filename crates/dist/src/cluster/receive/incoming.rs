@@ -241,12 +241,12 @@ impl Incoming {
     /// and a call whose answer would go to another node than the sender's.
     fn ask_net_kernel(&self, from: &Pid, message: Term) {
         let Ok(call) = GenCall::try_from(message) else { return };
-        let asks = |request: &Term| {
+        let is_auth = |request: &Term| {
             request
                 .as_tuple()
                 .is_some_and(|parts| parts.first().is_some_and(|tag| tag.is_atom("is_auth")))
         };
-        if call.from.node == from.node && asks(&call.request) {
+        if call.from.node == from.node && is_auth(&call.request) {
             call.answer(&self.core, &self.connection, Term::atom("yes"));
         }
     }
@@ -263,8 +263,8 @@ impl Incoming {
             let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
             return self.connection.send_control(None, control, payload);
         };
-        let mut ledger = self.connection.link_table();
-        if ledger.linked(ours, theirs, name.clone()) {
+        let mut link_table = self.connection.link_table();
+        if link_table.linked(ours, theirs, name.clone()) {
             self.core.ids.node.deliver(&name, ours, RemoteSignal::Link);
         }
     }
@@ -273,9 +273,9 @@ impl Incoming {
     /// handled the unlink.
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
         let ours = self.core.ids.ours(to);
-        let mut ledger = self.connection.link_table();
-        match ours.and_then(|ours| Some((ours, ledger.unlinked(ours, theirs, id)?))) {
-            Some((ours, told)) => self.deliver_all(ours, told),
+        let mut link_table = self.connection.link_table();
+        match ours.and_then(|ours| Some((ours, link_table.unlinked(ours, theirs, id)?))) {
+            Some((ours, signals)) => self.deliver_all(ours, signals),
             // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
             None if id != 0 => {
                 let (from, to) = (to.clone(), theirs.clone());
@@ -288,26 +288,26 @@ impl Incoming {
     /// A remote process has acknowledged an unlink of a local one.
     fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
         let Some(ours) = self.core.ids.ours(to) else { return };
-        let mut ledger = self.connection.link_table();
-        let told = ledger.acknowledged(ours, theirs, id);
-        self.deliver_all(ours, told);
+        let mut link_table = self.connection.link_table();
+        let signals = link_table.acknowledged(ours, theirs, id);
+        self.deliver_all(ours, signals);
     }
 
     /// A remote process that is linked to a local one has ended.
     fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
         let why = reason::from_term(why);
-        let mut ledger = self.connection.link_table();
+        let mut link_table = self.connection.link_table();
         // If the local process has unlinked and the unlink is in transit, the table has no link: nothing is delivered.
-        let names = ledger.ended(ours, theirs).into_iter();
-        let told = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
-        self.deliver_all(ours, told);
+        let names = link_table.ended(ours, theirs).into_iter();
+        let signals = names.map(|name| (name, RemoteSignal::LinkExit(why.clone()))).collect();
+        self.deliver_all(ours, signals);
     }
 
     /// Delivers signals to a local process, each from its proxy. The caller holds the lock of the link table
     /// (INVARIANT of [`Connection::link_table`]).
-    fn deliver_all(&self, ours: ProcessId, told: Deliveries) {
-        for (name, signal) in told {
+    fn deliver_all(&self, ours: ProcessId, signals: Deliveries) {
+        for (name, signal) in signals {
             self.core.ids.node.deliver(&name, ours, signal);
         }
     }

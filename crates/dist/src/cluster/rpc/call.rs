@@ -91,11 +91,11 @@ impl Core {
         request: Term,
         timeout: Duration,
     ) -> Result<Term, CallError> {
-        let (told, answer) = tokio::sync::oneshot::channel();
+        let (sender, answer) = tokio::sync::oneshot::channel();
         let core = Arc::clone(self);
         let asks = async move |mut me: Process<ClientMail>| {
             // The caller may have been cancelled.
-            let _ = told.send(ask(&mut me, &core, &server, request, timeout).await);
+            let _ = sender.send(ask(&mut me, &core, &server, request, timeout).await);
         };
         self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
         answer.await.unwrap_or(Err(CallError::NotMade))

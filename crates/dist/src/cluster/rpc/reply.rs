@@ -35,10 +35,12 @@ impl GenCall {
             tag => tag.as_reference(),
         };
         let Some(reference) = reference else { return };
-        let mut ledger = connection.link_table();
-        let Some((monitor, ours, theirs)) = ledger.unwatched(&self.from, reference) else { return };
+        let mut link_table = connection.link_table();
+        let Some((monitor, ours, theirs)) = link_table.unwatched(&self.from, reference) else {
+            return;
+        };
         connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));
-        drop(ledger);
+        drop(link_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
         core.send_after_pending(connection, &self.from, None, down);
@@ -63,7 +65,7 @@ impl Core {
     pub(crate) fn reply(&self, call: GenCall, answer: Term) {
         if let Some(ours) = self.ids.ours(&call.from) {
             if let Some(ours) = self.ids.node.local_process(ours) {
-                self.tell(ours, Term::tuple([call.tag, answer]));
+                self.send_term(ours, Term::tuple([call.tag, answer]));
             }
         } else if let Ok(node) = call.from.node.as_str().parse()
             && let Some(connection) = self.connection(&node)

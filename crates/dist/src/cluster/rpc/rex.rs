@@ -85,10 +85,10 @@ fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut reque
         let why = failed(tagged!("undef", stack));
         return caller.answer(core, connection, why);
     };
-    let (told, outcome) = tokio::sync::oneshot::channel();
+    let (sender, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // The receiver waits until this process has ended.
-        let _ = told.send(function(me, arguments).await);
+        let _ = sender.send(function(me, arguments).await);
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
         return caller.answer(core, connection, failed(Term::atom("system_limit")));
@@ -105,10 +105,10 @@ fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut reque
 }
 
 /// Answers `features_request`, which every BEAM node sends to a published node.
-fn send_features(core: &Core, connection: &Arc<Connection>, asks: Pid) {
+fn send_features(core: &Core, connection: &Arc<Connection>, to: Pid) {
     let us = Term::Atom(core.ids.atom.clone());
     let features = Term::list([Term::atom("erpc")]);
-    send(core, connection, asks, tagged!("features_reply", us, features));
+    send(core, connection, to, tagged!("features_reply", us, features));
 }
 
 fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {

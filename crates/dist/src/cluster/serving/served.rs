@@ -68,7 +68,7 @@ type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 ///     .state(|tickets| tickets.0);
 /// # let _ = tickets;
 /// ```
-#[must_use = "nothing is served before the cluster is told"]
+#[must_use = "nothing is served before it is passed to the cluster"]
 pub struct Served<S: Server> {
     calls: ReadCall<S::Call>,
     casts: Read<S::Cast>,
@@ -80,7 +80,7 @@ impl<S: Server> Served<S> {
     /// Creates a registration without requests. `sys` works, and shows the state as the binary of its `Debug` text.
     pub fn new() -> Self {
         fn nothing<T>(what: &'static str) -> impl Fn(Term) -> Result<T, String> {
-            move |_| Err(format!("the cluster was not told of {what} for it"))
+            move |_| Err(format!("no {what} are accepted for it"))
         }
         Self {
             calls: Box::new(nothing("calls")),
@@ -105,12 +105,12 @@ impl<S: Server> Served<S> {
     }
 
     /// Accepts casts, from `gen_server:cast`.
-    pub fn casts<Q, F>(mut self, tell: F) -> Self
+    pub fn casts<Q, F>(mut self, cast: F) -> Self
     where
         Q: DeserializeOwned + 'static,
         F: Fn(Q) -> S::Cast + Send + Sync + 'static,
     {
-        self.casts = Box::new(move |term| Ok(tell(read::<Q>(&term)?)));
+        self.casts = Box::new(move |term| Ok(cast(read::<Q>(&term)?)));
         self
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn supervisors(core: &Arc<Core>) {
 /// The children of a supervisor in the format of `supervisor:which_children/1`: the last one first.
 pub(crate) async fn which_children(ids: &Ids, supervisor: &SupervisorRef) -> Option<Term> {
     let children = supervisor.which_children().await.ok()?;
-    Some(Term::list(children.iter().rev().map(|child| told(ids, child))))
+    Some(Term::list(children.iter().rev().map(|child| child_to_term(ids, child))))
 }
 
 /// The number of children in the format of `supervisor:count_children/1`.
@@ -86,7 +86,7 @@ async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Optio
             Err(_) => return None,
         },
         Request::RestartChild(id) => match supervisor.restart_child(&id).await {
-            Ok(process) => return Some(tagged!("ok", ids.told(process))),
+            Ok(process) => return Some(tagged!("ok", ids.pid_or_undefined(process))),
             Err(RestartError::Failed(why)) => return Some(tagged!("error", reason::to_term(&why))),
             Err(RestartError::NotFound) => "not_found",
             Err(RestartError::Running) => "running",
@@ -106,12 +106,12 @@ async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Optio
 
 /// `{Id, Child, Type, Modules}`. The id is an atom, as usual in Erlang, or a binary if it is too
 /// long for one.
-fn told(ids: &Ids, child: &ChildInfo) -> Term {
+fn child_to_term(ids: &Ids, child: &ChildInfo) -> Term {
     let id = Atom::new(&child.id).map_or_else(|_| Term::from(&*child.id), Term::Atom);
     let process = match child.process {
-        ChildProcess::Running(process) => ids.told(Some(process)),
+        ChildProcess::Running(process) => ids.pid_or_undefined(Some(process)),
         ChildProcess::Restarting => Term::atom("restarting"),
-        ChildProcess::Absent => ids.told(None),
+        ChildProcess::Absent => ids.pid_or_undefined(None),
     };
     let kind = match child.child_type {
         ChildType::Worker => Term::atom("worker"),

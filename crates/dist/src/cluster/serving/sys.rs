@@ -23,7 +23,7 @@ pub(crate) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
 pub(crate) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
     let (system, id) = (core.systems.of(&process), process.id());
     let info = core.ids.node.process_info(id)?;
-    let parent = core.ids.told(parent(core, &info));
+    let parent = core.ids.pid_or_undefined(parent(core, &info));
     let (running, messages) = (Term::atom("running"), Term::string(info.message_type));
     let (module, shown) = match system {
         Some(system) => {

@@ -32,12 +32,12 @@ pub enum NotSpawned {
     Refused(Atom),
 }
 
-/// A pending spawn request. Dropping it tells the requester that the connection is lost.
+/// A pending spawn request. Dropping it notifies the requester that the connection is lost.
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     /// The local process to link to it, or that monitors it.
     pub(super) by: Option<ProcessId>,
     pub(super) proxy: LocalProcess,
     pub(super) born: oneshot::Sender<purlin_term::Pid>,
-    pub(super) told: oneshot::Sender<Result<(), NotSpawned>>,
+    pub(super) answer: oneshot::Sender<Result<(), NotSpawned>>,
 }

@@ -37,19 +37,22 @@ pub(crate) fn answered(
     result: Result<purlin_term::Pid, Atom>,
 ) {
     let Some(request) = core.ids.monitor_of(request) else { return };
-    let mut ledger = connection.link_table();
-    let Some(PendingRequest { by, proxy, born, told }) = ledger.answered(request) else { return };
+    let mut link_table = connection.link_table();
+    let Some(PendingRequest { by, proxy, born, answer: sender }) = link_table.answered(request)
+    else {
+        return;
+    };
     let answer = match result {
         Ok(pid) => {
             if let (true, Some(by)) = (monitored, by) {
-                ledger.watch(request, by, Named::Pid(pid.clone()));
+                link_table.watch(request, by, Named::Pid(pid.clone()));
             }
             if let (true, Some(by)) = (linked, by)
-                && ledger.linked(by, &pid, proxy.clone())
+                && link_table.linked(by, &pid, proxy.clone())
             {
                 core.ids.node.deliver(&proxy, by, RemoteSignal::Link);
             }
-            drop(ledger);
+            drop(link_table);
             core.list(core.state(), (connection.node.clone(), Named::Pid(pid.clone())), proxy);
             // The proxy ends before this only if the node leaves.
             let _ = born.send(pid);
@@ -63,7 +66,7 @@ pub(crate) fn answered(
         }),
     };
     // The requester may have been cancelled.
-    let _ = told.send(answer);
+    let _ = sender.send(answer);
 }
 
 /// Transport of a proxy whose process does not exist yet.
@@ -128,7 +131,7 @@ impl Transport<Term> for PendingSpawn {
     }
 }
 
-/// The proxy of the process, and the channel that tells it the pid.
+/// The proxy of the process, and the channel that sends it the pid.
 struct PendingProxy {
     pid: Pid<Term>,
     born: oneshot::Sender<purlin_term::Pid>,
@@ -179,9 +182,9 @@ impl PendingProxy {
             options: option.map(Term::atom).into_iter().collect(),
             token: None,
         };
-        let (told, answer) = oneshot::channel();
+        let (sender, answer) = oneshot::channel();
         let proxy = LocalProcess::from(&self.pid);
-        let asked = PendingRequest { by, proxy, born: self.born, told };
+        let asked = PendingRequest { by, proxy, born: self.born, answer: sender };
         connection.link().ok_or(NotSpawned::Lost)?.wait_for_capacity(Some(&from)).await;
         connection.link_table().asks(request, asked).ok_or(NotSpawned::Lost)?;
         let control = Control::Spawn(Box::new(spawn));

@@ -55,8 +55,8 @@ pub(crate) fn spawn_for(
     answer(Ok(pid.clone()));
     if let Some(parent) = parent {
         let parent = LocalProcess::from(&parent);
-        let mut ledger = connection.link_table();
-        if ledger.linked(ours, &spawn.from, parent.clone()) {
+        let mut link_table = connection.link_table();
+        if link_table.linked(ours, &spawn.from, parent.clone()) {
             core.ids.node.deliver(&parent, ours, RemoteSignal::Link);
         }
     }

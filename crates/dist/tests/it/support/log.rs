@@ -16,7 +16,7 @@ struct Writer(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics").extend_from_slice(bytes);
+        self.0.lock().expect("the lock is not poisoned").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -39,7 +39,7 @@ impl Log {
 
     /// Returns all lines so far.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let lines = self.lines.lock().expect("nobody panics");
+        let lines = self.lines.lock().expect("the lock is not poisoned");
         String::from_utf8_lossy(&lines).lines().map(str::to_owned).collect()
     }
 

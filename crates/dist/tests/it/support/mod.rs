@@ -197,7 +197,7 @@ impl Beam {
     }
 
     /// Starts the evaluation of an expression without waiting for the value.
-    pub(crate) async fn tell(&mut self, expression: &str) {
+    pub(crate) async fn send(&mut self, expression: &str) {
         let line = format!("{}.\n", expression.replace('\n', " "));
         self.input.write_all(line.as_bytes()).await.expect("the BEAM reads");
     }
@@ -209,7 +209,7 @@ impl Beam {
     }
 
     pub(crate) async fn eval(&mut self, expression: &str) -> String {
-        self.tell(expression).await;
+        self.send(expression).await;
         self.line().await
     }
 
@@ -275,8 +275,8 @@ impl Ours {
     ) -> Self {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let (socket, address) = Listener::bind(any).await.expect("a port");
-        let told = Alive { alive: alive.to_owned(), port: address.port(), kind: Kind::Hidden };
-        let registration = Registration::new(epmd, told).await.expect("epmd is there");
+        let entry = Alive { alive: alive.to_owned(), port: address.port(), kind: Kind::Hidden };
+        let registration = Registration::new(epmd, entry).await.expect("epmd is there");
         let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
         let local = LocalNode { name, creation: registration.creation(), flags };
         let listener = Listener::new(socket, local.clone(), decide);

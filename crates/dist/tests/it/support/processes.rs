@@ -52,7 +52,7 @@ pub(crate) fn echoes(cluster: &Cluster) {
             answers.reply(call, what);
         }
     });
-    cluster.node().register("echo", &echo).expect("nobody has it");
+    cluster.node().register("echo", &echo).expect("the name is free");
 }
 
 /// Spawns a process that waits for `stop`.
@@ -62,7 +62,7 @@ pub(crate) fn idler(cluster: &Cluster) -> purlin::Pid<Term> {
 
 /// Messages to a test process.
 #[derive(Debug, Message)]
-pub(crate) enum Told {
+pub(crate) enum Received {
     Term(Term),
     #[from]
     Exit(Exit),
@@ -74,19 +74,19 @@ pub(crate) enum Told {
 pub(crate) fn start<R: Send + 'static, F>(
     cluster: &Cluster,
     name: &str,
-    process: impl FnOnce(Process<Told>, Cluster) -> F + Send + 'static,
+    process: impl FnOnce(Process<Received>, Cluster) -> F + Send + 'static,
 ) -> oneshot::Receiver<R>
 where
     F: Future<Output = R> + Send + 'static,
 {
-    cluster.receives_by(|term| Ok(Told::Term(term)));
-    let (told, result) = oneshot::channel();
+    cluster.receives_by(|term| Ok(Received::Term(term)));
+    let (sender, result) = oneshot::channel();
     let inside = cluster.clone();
     let spawned = cluster.node().spawn_opt(SpawnOptions::new().name(name), async move |me| {
         me.trap_exit(true);
-        let _ = told.send(process(me, inside).await);
+        let _ = sender.send(process(me, inside).await);
     });
-    spawned.expect("nobody has the name");
+    spawned.expect("the name is free");
     result
 }
 
@@ -94,21 +94,21 @@ pub(crate) async fn found<R>(result: oneshot::Receiver<R>) -> R {
     in_time("the end of a process", result).await.expect("it does not panic")
 }
 
-pub(crate) async fn term(me: &mut Process<Told>) -> Term {
-    receive!(me, { Told::Term(term) => term })
+pub(crate) async fn term(me: &mut Process<Received>) -> Term {
+    receive!(me, { Received::Term(term) => term })
 }
 
-pub(crate) async fn pid(me: &mut Process<Told>) -> Pid {
+pub(crate) async fn pid(me: &mut Process<Received>) -> Pid {
     match term(me).await {
         Term::Pid(pid) => *pid,
         other => panic!("{other} is no pid"),
     }
 }
 
-pub(crate) async fn exit(me: &mut Process<Told>) -> Exit {
-    receive!(me, { Told::Exit(exit) => exit })
+pub(crate) async fn exit(me: &mut Process<Received>) -> Exit {
+    receive!(me, { Received::Exit(exit) => exit })
 }
 
-pub(crate) async fn down(me: &mut Process<Told>) -> Down {
-    receive!(me, { Told::Down(down) => down })
+pub(crate) async fn down(me: &mut Process<Received>) -> Down {
+    receive!(me, { Received::Down(down) => down })
 }

@@ -22,7 +22,7 @@ const LOOKS: u32 = 4;
 pub(crate) async fn ticks_keep_it_and_silence_ends_it(beam: &mut Beam, connected: &mut Connected) {
     let clock = Clock::stop();
     only_ticks_pass(&clock, beam, connected).await;
-    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
+    beam.send("{here, 'ours@127.0.0.1'} ! still").await;
     assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
     a_stopped_beam_is_noticed(&clock, beam, connected).await;
 }

@@ -103,20 +103,20 @@ impl ActiveRun {
     }
 
     /// Prints a line, whether or not an earlier part of the run printed it already.
-    pub(super) fn say(&mut self, line: &str) {
-        self.watch.then.say(line);
+    pub(super) fn print(&mut self, line: &str) {
+        self.watch.then.print(line);
     }
 
     /// Gives a warning that the samples reproduce when an interrupted run is resumed.
     fn warn(&mut self, warning: Warning) {
-        self.watch.say(&format!("warning: {warning}"));
+        self.watch.print(&format!("warning: {warning}"));
         self.warnings.push(warning);
     }
 
     /// Gives warnings that cannot be derived again later, and stores them in the plan.
     fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
         for warning in warnings {
-            self.say(&format!("warning: {warning}"));
+            self.print(&format!("warning: {warning}"));
             self.plan.warnings.push(warning);
         }
         let text = json(&self.plan)?;
@@ -135,7 +135,7 @@ impl ActiveRun {
             Err(Failure::Interrupted) => return Err(Failure::Interrupted.to_string()),
             Err(failure) => {
                 let message = format!("{failure}; it takes no part");
-                self.say(&format!("{label}: {message}"));
+                self.print(&format!("{label}: {message}"));
                 self.leave_out(label, message.clone());
                 return Err(message);
             }
@@ -169,7 +169,7 @@ impl ActiveRun {
     pub(super) fn go(mut self, fitness: &Fitness, out: &mut dyn Write) -> Result<Ended, Problem> {
         self.warn_at_once(fitness.warnings())?;
         if self.entrants.is_empty() {
-            self.say("no contender takes part, so nothing is measured");
+            self.print("no contender takes part, so nothing is measured");
         } else if self.budget.rounds < FEWEST {
             let message =
                 format!("with fewer than {FEWEST} samples the intervals are too narrow for 95 %");
@@ -226,7 +226,7 @@ impl ActiveRun {
         self.watch.then.progress.end();
         let folder = self.watch.then.store.path("");
         let planned = self.watch.then.store.path(PLAN).exists();
-        self.say(&if planned {
+        self.print(&if planned {
             let folder = folder.display();
             format!("interrupted; go on with: purlin lab run --resume {folder}")
         } else {
@@ -254,7 +254,7 @@ impl ActiveRun {
         let unable: Vec<String> = unable.map(|(entrant, _)| entrant.label.clone()).collect();
         if !unable.is_empty() {
             let how = if unable.len() == 1 { "does" } else { "do" };
-            self.watch.say(&format!(
+            self.watch.print(&format!(
                 "{} {}: {how} not offer this experiment",
                 experiment.id,
                 unable.join(", ")
@@ -294,7 +294,7 @@ impl ActiveRun {
             let results = figures(experiment, lane, self.plan.ticks_per_ns);
             if lane.natural && results.is_empty() {
                 let message = "too few samples count to give a figure".to_owned();
-                self.watch.say(&format!("{} {}: {message}", experiment.id, lane.label));
+                self.watch.print(&format!("{} {}: {message}", experiment.id, lane.label));
                 self.trouble(Some(experiment.id), &lane.label, message);
                 self.losses = true;
             }

@@ -49,7 +49,7 @@ pub(super) fn start(
     let past = Past::default();
     let mut active_run = ActiveRun::begin(plan, &selection, store, &past, interrupt);
     for line in &selection.left_out {
-        active_run.say(line);
+        active_run.print(line);
     }
     for (contender, command) in selection.contenders {
         let (hello, problem) = match active_run.invite(&contender, command) {

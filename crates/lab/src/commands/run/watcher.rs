@@ -26,7 +26,7 @@ pub(super) struct Watcher {
 
 /// A record with its timestamp, as stored: one JSON line.
 #[derive(Serialize)]
-struct Kept<'a> {
+struct TimedRecord<'a> {
     /// When the answer was requested, in ms since the run began, excluding interruptions. For a
     /// failure, when it was recorded.
     at_ms: u64,
@@ -43,15 +43,15 @@ impl Watcher {
 }
 
 impl Watch for Watcher {
-    fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem> {
+    fn record(&mut self, record: &Record<'_>) -> Result<(), Problem> {
         self.progress.sampled();
         let took_ms = record.wall_ns.unwrap_or(0) / 1_000_000;
         let at_ms = self.elapsed_ms().saturating_sub(took_ms);
-        self.store.append(&Kept { at_ms, record })
+        self.store.append(&TimedRecord { at_ms, record })
     }
 
-    fn say(&mut self, line: &str) {
-        self.progress.say(line);
+    fn print(&mut self, line: &str) {
+        self.progress.print(line);
     }
 
     fn round(&mut self, done: usize, of: usize) {

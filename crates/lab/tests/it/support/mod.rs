@@ -59,12 +59,12 @@ pub(crate) struct Memory {
 }
 
 impl Watch for Memory {
-    fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem> {
+    fn record(&mut self, record: &Record<'_>) -> Result<(), Problem> {
         self.records.push(serde_json::to_value(record).expect("a record is JSON"));
         Ok(())
     }
 
-    fn say(&mut self, line: &str) {
+    fn print(&mut self, line: &str) {
         self.lines.push(line.to_owned());
     }
 

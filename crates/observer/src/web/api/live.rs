@@ -51,7 +51,7 @@ struct Follower {
     snapshots: Receiver<Arc<Snapshot>>,
     warnings: Receiver<Arc<Found>>,
     /// Number of the last snapshot sent.
-    told: u64,
+    last_sent: u64,
     /// Number of snapshots skipped because the client had not read the previous one.
     lost: u64,
     /// Events to send before the next snapshot.
@@ -75,7 +75,7 @@ pub(crate) async fn live(
         snapshots: site.sampler.subscribe(),
         warnings: site.warnings.subscribe(),
         _watching: site.sampler.watch(),
-        told: 0,
+        last_sent: 0,
         lost: 0,
         waiting: vec![event("history", &history)],
         site,
@@ -103,10 +103,10 @@ impl Follower {
             }
         }
         let snapshot = Arc::clone(&self.snapshots.borrow_and_update());
-        if self.told > 0 {
-            self.lost += snapshot.number.saturating_sub(self.told + 1);
+        if self.last_sent > 0 {
+            self.lost += snapshot.number.saturating_sub(self.last_sent + 1);
         }
-        self.told = snapshot.number;
+        self.last_sent = snapshot.number;
         Some(event("overview", &NodeOverview::of(&self.site, &snapshot, self.lost)))
     }
 }

@@ -41,11 +41,11 @@ impl Window {
             return None;
         }
         let (from, before) = &self.from;
-        let told = (now.saturating_duration_since(*from), read.since(before));
+        let result = (now.saturating_duration_since(*from), read.since(before));
         if since_next >= half {
             self.from = std::mem::replace(&mut self.next, (now, read));
         }
-        Some(told).filter(|(span, _)| !span.is_zero())
+        Some(result).filter(|(span, _)| !span.is_zero())
     }
 }
 
@@ -87,8 +87,8 @@ mod tests {
         let at = |millis| began + Duration::from_millis(millis);
         let mut window = Window::new(began, Latency::default());
         let mut span = |millis| {
-            let told = window.read(at(millis), Latency::default(), Duration::from_secs(2));
-            told.map(|(span, _)| span.as_millis())
+            let read = window.read(at(millis), Latency::default(), Duration::from_secs(2));
+            read.map(|(span, _)| span.as_millis())
         };
         assert_eq!(span(0), None);
         let beginning: Vec<_> = (1..=9).map(|half| span(500 * half)).collect();

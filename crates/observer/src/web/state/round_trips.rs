@@ -78,7 +78,7 @@ impl Known {
         }
     }
 
-    fn told(&self, now: Instant) -> RoundTrip {
+    fn round_trip(&self, now: Instant) -> RoundTrip {
         let ago = |then| now.saturating_duration_since(then);
         RoundTrip {
             took: self.last.map(|(took, _)| took),
@@ -113,9 +113,9 @@ impl RoundTrips {
             if it.asks(now, self.every) {
                 self.ask(cluster, &node);
             }
-            let told = it.told(now);
+            let round_trip = it.round_trip(now);
             known.insert(node.clone(), it);
-            (node, traffic, told)
+            (node, traffic, round_trip)
         });
         peers.collect()
     }
@@ -162,22 +162,22 @@ mod tests {
         let began = Instant::now();
         let (at, seconds) = (|seconds| began + Duration::from_secs(seconds), Duration::from_secs);
         let mut node = Known::default();
-        assert_eq!(node.told(at(0)), RoundTrip::default());
+        assert_eq!(node.round_trip(at(0)), RoundTrip::default());
         node.asks(at(0), EVERY);
         node.hears(Some(MILLISECOND), at(1));
         assert!(node.asks(at(3), EVERY));
         node.hears(None, at(23));
         assert!(node.asks(at(24), EVERY));
-        let told = node.told(at(30));
+        let round_trip = node.round_trip(at(30));
         let expected = (Some(MILLISECOND), Some(seconds(29)), Some(seconds(27)));
-        assert_eq!((told.took, told.age, told.unanswered), expected);
+        assert_eq!((round_trip.took, round_trip.age, round_trip.unanswered), expected);
         node.hears(None, at(44));
         // No watcher for an hour.
         assert!(node.asks(at(3644), EVERY));
         let due = RoundTrip { unanswered: Some(seconds(1)), ..RoundTrip::default() };
-        assert_eq!(node.told(at(3645)), due);
+        assert_eq!(node.round_trip(at(3645)), due);
         node.hears(Some(MILLISECOND), at(3646));
-        assert_eq!(node.told(at(3646)).unanswered, None);
+        assert_eq!(node.round_trip(at(3646)).unanswered, None);
     }
 
     #[test]
@@ -189,9 +189,9 @@ mod tests {
         let took =
             [true, true, false, false, true].into_iter().zip(0..).map(|(answers, minute)| {
                 assert!(node.asks(at(60 * minute), EVERY));
-                let told = node.told(at(60 * minute + 1)).took;
+                let round_trip = node.round_trip(at(60 * minute + 1)).took;
                 node.hears(answers.then_some(MILLISECOND), at(60 * minute + 20));
-                told.is_some()
+                round_trip.is_some()
             });
         // Until the pending probe is answered or times out, the result of the previous one is reported.
         assert_eq!(took.collect::<Vec<_>>(), [false, true, true, false, false]);

@@ -223,7 +223,7 @@ mod tests {
                 let _ = ended.recv();
             });
             assert!(timeout(Duration::ZERO, begun).await.is_err());
-            assert!(site.blocking.try_acquire().is_err(), "it goes on for nobody");
+            assert!(site.blocking.try_acquire().is_err(), "it continues without a client");
             let (did, done) = channel();
             let waits = site.run_blocking(move || {
                 let _ = did.send(());

@@ -110,7 +110,7 @@ struct Fake(Arc<Mutex<World>>);
 
 impl Fake {
     fn world(&self) -> std::sync::MutexGuard<'_, World> {
-        self.0.lock().expect("nobody panics with the world in hand")
+        self.0.lock().expect("no panic while the lock is held")
     }
 }
 
@@ -181,7 +181,7 @@ fn spec(number: Number, kind: Kind) -> Spec<Number> {
 /// Returns the trace of purlin's supervisor core in a scenario.
 pub(crate) fn play(scenario: &Scenario) -> String {
     let world = Arc::new(Mutex::new(World::default()));
-    Play { world, scenario }.run().now_or_never().expect("these hands make nobody wait")
+    Play { world, scenario }.run().now_or_never().expect("these effects are immediate")
 }
 
 struct Play<'a> {
@@ -191,7 +191,7 @@ struct Play<'a> {
 
 impl Play<'_> {
     fn world(&self) -> std::sync::MutexGuard<'_, World> {
-        self.world.lock().expect("nobody panics with the world in hand")
+        self.world.lock().expect("no panic while the lock is held")
     }
 
     fn saw(&self, what: &str) {
@@ -317,12 +317,12 @@ impl Play<'_> {
             return;
         }
         for child in core.children.iter() {
-            let place = match child.state() {
+            let state = match child.state() {
                 ChildState::Running(_) => "running",
                 ChildState::Restarting(_) => "restarting",
                 ChildState::Absent => "undefined",
             };
-            self.saw(&format!("{}:{place}", child.spec.id));
+            self.saw(&format!("{}:{state}", child.spec.id));
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
 
 /// Counts created and dropped tokens, to check that each is dropped exactly once.
 #[derive(Clone, Default)]
-pub(crate) struct Census(Arc<Counts>);
+pub(crate) struct DropCounter(Arc<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -57,7 +57,7 @@ struct Counts {
     dropped: AtomicUsize,
 }
 
-impl Census {
+impl DropCounter {
     /// Creates a token.
     pub(crate) fn token(&self) -> Token {
         self.0.born.fetch_add(1, Ordering::Relaxed);
@@ -80,8 +80,8 @@ impl Census {
     }
 }
 
-/// Token of a [`Census`]. Not `Clone`, so that a value that contains it cannot be cloned either.
-pub(crate) struct Token(Census);
+/// Token of a [`DropCounter`]. Not `Clone`, so that a value that contains it cannot be cloned either.
+pub(crate) struct Token(DropCounter);
 
 impl Drop for Token {
     fn drop(&mut self) {

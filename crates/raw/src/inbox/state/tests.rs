@@ -65,7 +65,7 @@ fn receive(inbox: &State, woken: &Receiver<()>, most: u32) -> [u32; SENDERS as u
         // SAFETY: as above; a sleeper waits until it is scheduled.
         if !over && unsafe { inbox.sleep(turn.is_multiple_of(2)) } == SleepOutcome::Asleep {
             sleeps += 1;
-            woken.recv().expect("somebody schedules a sleeper");
+            woken.recv().expect("a sleeper is scheduled");
         }
     }
     println!("{sleeps} sleeps");

@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::Moments;
 
 /// Collector that receives each call after its end, outside of the measured time.
-pub trait Keep<T> {
+pub trait Collector<T> {
     /// Records a call: its time and its result.
-    fn keep(&mut self, time: Duration, value: T);
+    fn record(&mut self, time: Duration, value: T);
 }
 
 /// Number of calls and the distribution of their times. COST: 56 bytes, whatever the number of
@@ -60,8 +60,8 @@ impl Summary {
     }
 }
 
-impl<T> Keep<T> for Summary {
-    fn keep(&mut self, time: Duration, _: T) {
+impl<T> Collector<T> for Summary {
+    fn record(&mut self, time: Duration, _: T) {
         self.add(time);
     }
 }
@@ -107,8 +107,8 @@ impl Times {
     }
 }
 
-impl<T> Keep<T> for Times {
-    fn keep(&mut self, time: Duration, _: T) {
+impl<T> Collector<T> for Times {
+    fn record(&mut self, time: Duration, _: T) {
         self.0.push(time);
     }
 }
@@ -128,8 +128,8 @@ impl<T> Default for Calls<T> {
     }
 }
 
-impl<T> Keep<T> for Calls<T> {
-    fn keep(&mut self, time: Duration, value: T) {
+impl<T> Collector<T> for Calls<T> {
+    fn record(&mut self, time: Duration, value: T) {
         self.times.0.push(time);
         self.values.push(value);
     }
