@@ -40,7 +40,7 @@ pub(crate) fn table(document: &Document) -> String {
     }
     if gaps {
         text.push_str(&format!(
-            "no ratio (—) where a figure is missing or is not significantly different from zero, and for {against}'s own variants\n"
+            "no ratio (—) where a figure is missing or indistinguishable from 0, and for {against}'s own variants\n"
         ));
     }
     text + &instrument

@@ -7,6 +7,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::programs::{self, Program};
@@ -36,11 +37,14 @@ type Ledger = BTreeMap<([u8; 16], u64), u64>;
 struct Recording {
     handled: Arc<Mutex<Ledger>>,
     gate: Arc<Semaphore>,
+    /// Handlers that have come to the gate.
+    at_gate: Arc<AtomicUsize>,
 }
 
 impl Handler for Recording {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
         if batch.frames().any(|frame| frame.payload == b"wait") {
+            self.at_gate.fetch_add(1, Ordering::Relaxed);
             self.gate.acquire().await.expect("it is open").forget();
         }
         if let Some(session) = batch.session() {
@@ -71,7 +75,12 @@ fn the_server_for_strangers() {
     };
     let handled = Arc::default();
     let gate = Arc::new(Semaphore::new(0));
-    let recording = Recording { handled: Arc::clone(&handled), gate: Arc::clone(&gate) };
+    let at_gate: Arc<AtomicUsize> = Arc::default();
+    let recording = Recording {
+        handled: Arc::clone(&handled),
+        gate: Arc::clone(&gate),
+        at_gate: Arc::clone(&at_gate),
+    };
     let builder = Server::builder(anywhere()).limits(limits);
     let server = start(builder.handler(move |_| recording.clone()));
     println!("\nlistening on {}", server.address());
@@ -81,12 +90,13 @@ fn the_server_for_strangers() {
         }
         let counts = server.counts();
         println!(
-            "counts {} {} {} {} {}",
+            "counts {} {} {} {} {} {}",
             counts.sessions_refused,
             counts.sessions_evicted,
             counts.gave_way,
             counts.over_budget,
-            counts.buffer_bytes
+            counts.buffer_bytes,
+            at_gate.load(Ordering::Relaxed)
         );
     }
     server.drain();
@@ -103,6 +113,7 @@ struct Seen {
     gave_way: u64,
     over_budget: u64,
     buffer_bytes: u64,
+    at_gate: u64,
 }
 
 /// A server in a child process, and its memory at the start.
@@ -133,9 +144,9 @@ impl Attacked {
         self.program.send_line(line);
         let said = self.program.said("counts ");
         let counts = said.split(' ').map(|count| count.parse().expect("a number"));
-        let counts: [u64; 5] = counts.collect::<Vec<_>>().try_into().expect("five of them");
-        let [refused, evicted, gave_way, over_budget, buffer_bytes] = counts;
-        Seen { refused, evicted, gave_way, over_budget, buffer_bytes }
+        let counts: [u64; 6] = counts.collect::<Vec<_>>().try_into().expect("six of them");
+        let [refused, evicted, gave_way, over_budget, buffer_bytes, at_gate] = counts;
+        Seen { refused, evicted, gave_way, over_budget, buffer_bytes, at_gate }
     }
 
     fn counts(&mut self) -> Seen {
@@ -199,6 +210,8 @@ fn eight_thousand_openings_of_one_session_cost_two_connections() {
     let (mut holder, reply) = open(server.address, stranger(0));
     assert_eq!(newest(reply), None);
     holder.write_all(&message(0, b"wait", SizeOrder::Little)).expect("the server reads");
+    // WHY: a holder that is asked to end before it has read the message ends without handling it.
+    until("the handler has the message", || server.counts().at_gate == 1);
     let mut refused = 0;
     let mut last = None;
     for _ in 0..OPENINGS / TOGETHER {

@@ -171,7 +171,7 @@ fn figure_near_zero_has_no_ratio_and_is_judged_by_ranks() {
     let compared = compared(&old, &new);
     assert_eq!(compared.primary[0].moved.ratio, None);
     assert_eq!(compared.beyond(0.0).count(), 0);
-    assert!(compared.notes.iter().any(|note| note.contains("does not judge it")));
+    assert!(compared.notes.iter().any(|note| note.contains("--fail-above ignores it")));
 }
 
 #[test]
