@@ -428,7 +428,11 @@ fn process_ends_on_a_thread_without_a_handle() {
 struct Leaked(std::sync::Arc<Mutex<Vec<Runnable>>>);
 
 impl Host for Leaked {
-    fn schedule(&self, runnable: Runnable) {
+    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
+        Err(runnable)
+    }
+
+    fn schedule_remote(&self, runnable: Runnable) {
         self.0.lock().unwrap().push(runnable);
     }
 }
