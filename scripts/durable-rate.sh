@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # durable-rate.sh [FOLDER [OPTION...]]: rate of durable acks, and rate of a plain program that writes and syncs as many
 # batches of their average size. FOLDER is on the disk to measure, by default the target folder; the options go to
-# `purlin ack load`, by default --connections 4 --rounds 5 --messages 200000 --size 100.
+# `purlin ack load`, by default --connections 4 --rounds 3 --messages 1000000 --size 100.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -9,7 +9,7 @@ find_cargo
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 place=${1:-$target}
 options=("${@:2}")
-[ ${#options[@]} -gt 0 ] || options=(--connections 4 --rounds 5 --messages 200000 --size 100)
+[ ${#options[@]} -gt 0 ] || options=(--connections 4 --rounds 3 --messages 1000000 --size 100)
 cargo build --release --locked -p purlin-cli --bin purlin
 cargo build --release --locked -p purlin-log --example plain_sync
 
