@@ -84,7 +84,7 @@ pub use process::context::{
     sends_done, spend_budget, trace, work_done,
 };
 pub use process::deferred_rc::flush;
-pub use process::mailbox::{ConvertedMessage, Examined, Mailbox, SignalOutcome};
+pub use process::mailbox::{ConvertedMessage, Mailbox, SignalOutcome};
 pub use process::owner::{InTurn, NotInTurn, Owner};
 pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};

@@ -1,20 +1,16 @@
 //! Selective receive: takes the oldest message that matches and leaves the others in order.
 //!
-//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, tests its
-//! arms, and puts the message back at its position if no arm matches. So patterns and guards see
-//! the message by value, as in a `match`, and payloads need not be `Copy`. The arms are tested in a
-//! first `match` whose guards all end in `false`, so that nothing is moved. The body runs after the
-//! scan, in a second `match` on the number of the arm, so that `break`, `continue`, `?` and
-//! `.await` keep their meaning in the surrounding code.
+//! [`receive!`](crate::receive!) tests its arms on one message after the other, each in its position
+//! in the mailbox. Patterns and guards see the message by value, as in a `match`, and payloads need
+//! not be `Copy`: the arms are tested in a first `match` whose guards all end in `false`, so that
+//! nothing is moved. The body runs after the scan, in a second `match` on the number of the arm, so
+//! that `break`, `continue`, `?` and `.await` keep their meaning in the surrounding code.
 
 use std::future::poll_fn;
 use std::time::Duration;
 
-use purlin_raw::{Examined, InTurn};
-
 use crate::Process;
 use crate::mailbox::deadline::Deadline;
-use crate::node::erlang_types::ErlangTypes;
 use crate::signals::handle_signal::handle_signal;
 
 /// Scan of the mailbox, from the oldest message on.
@@ -22,8 +18,6 @@ use crate::signals::handle_signal::handle_signal;
 /// A message that was passed over is not examined again (R4): the mailbox remembers the position.
 pub struct Scan<'a, M: Send + 'static> {
     process: &'a mut Process<M>,
-    /// Envelope of the message being examined.
-    examined: Option<Examined<M>>,
     /// Time limit of the receive.
     after: Option<Deadline>,
 }
@@ -33,43 +27,34 @@ impl<M: Send + 'static> Process<M> {
     #[doc(hidden)]
     pub fn scan(&mut self, after: Option<Duration>) -> Scan<'_, M> {
         self.in_turn(|me| me.mailbox().rewind());
-        Scan { process: self, examined: None, after: after.map(Deadline::after) }
+        Scan { process: self, after: after.map(Deadline::after) }
     }
 }
 
 impl<M: Send + 'static> Scan<'_, M> {
-    /// Returns the next message to examine; `None` when the time is up.
-    pub async fn next(&mut self) -> Option<M> {
+    /// Waits for a message to examine. Returns `false` when the time is up.
+    pub async fn has_next(&mut self) -> bool {
         poll_fn(|cx| {
-            let next = |process: &mut Process<M>| {
-                let (message, envelope) = process.in_turn(examine_next)?;
-                self.examined = Some(envelope);
-                Some(message)
+            let has_next = |process: &mut Process<M>| {
+                let found = process.in_turn(|me| {
+                    me.mailbox().has_next(move |signal| handle_signal(me, signal))
+                });
+                found.then_some(())
             };
-            self.process.poll_within(next, self.after.as_mut(), cx)
+            self.process.poll_within(has_next, self.after.as_mut(), cx)
         })
         .await
+        .is_some()
     }
 
-    /// Removes the examined message, because it matches.
-    pub fn accept(&mut self) {
-        if let Some(envelope) = self.examined.take() {
-            let accepted = self.process.owner().in_turn(|me| me.mailbox().accept(envelope));
-            debug_assert!(accepted.is_ok(), "a match follows the examination in the same turn");
-        }
+    /// Passes messages to `test` until it accepts one, which is returned, or returns the last one
+    /// there is.
+    ///
+    /// WHY apart from the wait: an async function would hold what `test` borrows while it waits, and
+    /// guards that use a [`Cell`](std::cell::Cell) would make the process's future `!Send`.
+    pub fn examine(&mut self, test: impl FnMut(M) -> Result<M, M>) -> Option<M> {
+        self.process.in_turn(|me| me.mailbox().scan(test))
     }
-
-    /// Puts back the examined message, because no arm matches.
-    pub fn put_back(&mut self, message: M) {
-        if let Some(envelope) = self.examined.take() {
-            let put = self.process.owner().in_turn(|me| me.mailbox().put_back(message, envelope));
-            debug_assert!(put.is_ok(), "a match follows the examination in the same turn");
-        }
-    }
-}
-
-fn examine_next<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<(M, Examined<M>)> {
-    me.mailbox().examine_next(move |signal| handle_signal(me, signal))
 }
 
 /// Receives the oldest message that matches an arm; the others stay, in order (R1).
@@ -119,7 +104,7 @@ fn examine_next<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<(M,
 /// message once (R4), so a receive behind K messages that do not match examines K messages, however
 /// often it is woken.
 ///
-/// COST: two moves of each message that does not match; no allocation. An `after` that has to wait
+/// COST: a message that does not match stays where it is; no allocation. An `after` that has to wait
 /// is an entry in the worker's timing wheel; if the first scan finds a match, it costs nothing.
 ///
 /// # Panics
@@ -177,30 +162,35 @@ macro_rules! __receive {
         let __purlin_received = {
             let mut __purlin_scan = $me.scan($after);
             loop {
-                let ::core::option::Option::Some(__purlin_message) = __purlin_scan.next().await else {
+                if !__purlin_scan.has_next().await {
                     break ::core::option::Option::None;
-                };
-                #[allow(unused_variables, unused_mut, clippy::all)]
-                let __purlin_message = (|| match __purlin_message {
-                    $(
-                        $pattern if __purlin_arm.is_none() && {
-                            let __purlin_this = $crate::__receive!(@count $($n)*);
-                            __purlin_tries = if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
-                            __purlin_asked = __purlin_this;
-                            true
-                        } $(&& $guard)? && {
-                            __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
-                            false
-                        } => ::core::unreachable!(),
-                    )*
-                    __purlin_message => __purlin_message,
-                })();
-                if __purlin_arm.is_some() {
-                    __purlin_scan.accept();
-                    break ::core::option::Option::Some(__purlin_message);
                 }
-                __purlin_scan.put_back(__purlin_message);
-                __purlin_asked = usize::MAX;
+                let __purlin_received = __purlin_scan.examine(|__purlin_message| {
+                    #[allow(unused_variables, unused_mut, clippy::all)]
+                    let __purlin_message = match __purlin_message {
+                        $(
+                            $pattern if __purlin_arm.is_none() && {
+                                let __purlin_this = $crate::__receive!(@count $($n)*);
+                                __purlin_tries =
+                                    if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
+                                __purlin_asked = __purlin_this;
+                                true
+                            } $(&& $guard)? && {
+                                __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
+                                false
+                            } => ::core::unreachable!(),
+                        )*
+                        __purlin_message => __purlin_message,
+                    };
+                    if __purlin_arm.is_some() {
+                        return ::core::result::Result::Ok(__purlin_message);
+                    }
+                    __purlin_asked = usize::MAX;
+                    ::core::result::Result::Err(__purlin_message)
+                });
+                if __purlin_received.is_some() {
+                    break __purlin_received;
+                }
             }
         };
         #[allow(unreachable_code, unused_variables, clippy::all)]

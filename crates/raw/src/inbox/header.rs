@@ -133,15 +133,40 @@ impl<T> Envelope<T> {
     /// Moves the payload out. The returned [`EmptyEnvelope`] owns the emptied envelope.
     ///
     /// # Safety
-    /// The header comes from `Envelope::<T>::seal`, `Envelope::<T>::seal_marked` or
-    /// `EmptyEnvelope::<T>::reseal` with this same `T`, and the caller owns it.
+    /// The header comes from `Envelope::<T>::seal` or `Envelope::<T>::seal_marked` with this same `T`, and the caller owns it.
     #[inline]
     pub(crate) unsafe fn open(header: NonNull<Header>) -> (T, EmptyEnvelope<T>) {
-        let envelope = header.cast::<Self>();
         // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type,
         // and its payload is initialised. `EmptyEnvelope` does not read the payload again.
-        let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
-        (payload, EmptyEnvelope(envelope))
+        unsafe { (Self::read(header), Self::emptied(header)) }
+    }
+
+    /// Copies the payload out. The envelope counts as emptied until [`Envelope::write`].
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`].
+    #[inline]
+    pub(crate) unsafe fn read(header: NonNull<Header>) -> T {
+        // SAFETY: by the contract the payload is initialised.
+        unsafe { header.cast::<Self>().as_ref().payload.assume_init_read() }
+    }
+
+    /// Puts a payload into an emptied envelope.
+    ///
+    /// # Safety
+    /// The caller owns the header of an emptied envelope of this same type.
+    #[inline]
+    pub(crate) unsafe fn write(header: NonNull<Header>, payload: T) {
+        // SAFETY: by the contract.
+        unsafe { (&raw mut (*header.cast::<Self>().as_ptr()).payload).cast::<T>().write(payload) }
+    }
+
+    /// Takes over an emptied envelope.
+    ///
+    /// # Safety
+    /// As for [`Envelope::write`].
+    pub(crate) unsafe fn emptied(header: NonNull<Header>) -> EmptyEnvelope<T> {
+        EmptyEnvelope(header.cast())
     }
 
     /// Borrows the payload.
@@ -194,18 +219,6 @@ impl<T> Envelope<T> {
 
 /// Envelope whose payload has been moved out.
 pub(crate) struct EmptyEnvelope<T>(NonNull<Envelope<T>>);
-
-impl<T> EmptyEnvelope<T> {
-    /// Puts a payload back in.
-    #[inline]
-    pub(crate) fn reseal(self, payload: T) -> NonNull<Header> {
-        let envelope = std::mem::ManuallyDrop::new(self).0;
-        // SAFETY: `self` owned the envelope, whose payload is uninitialised, and gives it away
-        // here.
-        unsafe { (&raw mut (*envelope.as_ptr()).payload).write(MaybeUninit::new(payload)) };
-        envelope.cast()
-    }
-}
 
 impl<T> Drop for EmptyEnvelope<T> {
     #[inline]

@@ -31,9 +31,14 @@ impl SaveQueue {
     /// The caller owns the header and gives it away.
     #[inline]
     pub(crate) unsafe fn append(&mut self, header: NonNull<Header>) {
-        let last = self.newest;
-        // SAFETY: the list owns the header now; `last` is null or a header of this list.
-        unsafe { self.insert(last, header) }
+        // SAFETY: the caller gave the header away.
+        unsafe { header.as_ref().set_next(ptr::null_mut()) };
+        match NonNull::new(self.newest) {
+            None => self.oldest = header.as_ptr(),
+            // SAFETY: `newest` is a header of this list, which owns its headers.
+            Some(last) => unsafe { last.as_ref().set_next(header.as_ptr()) },
+        }
+        self.newest = header.as_ptr();
     }
 
     /// Appends a batch.
@@ -76,17 +81,31 @@ impl SaveQueue {
         self.cursor = ptr::null_mut();
     }
 
-    /// Removes the message behind the cursor.
+    /// Returns the message behind the cursor.
     #[inline]
-    pub(crate) fn take_next(&mut self) -> Option<NonNull<Header>> {
-        let behind = if self.cursor.is_null() {
+    pub(crate) fn peek_next(&self) -> Option<NonNull<Header>> {
+        NonNull::new(if self.cursor.is_null() {
             self.oldest
         } else {
             // SAFETY: the cursor is a header of this list, and only the owning process accesses the
             // list.
             unsafe { (*self.cursor).next() }
-        };
-        let header = NonNull::new(behind)?;
+        })
+    }
+
+    /// Moves the cursor past the message behind it.
+    ///
+    /// # Safety
+    /// `header` is that message.
+    #[inline]
+    pub(crate) unsafe fn skip(&mut self, header: NonNull<Header>) {
+        self.cursor = header.as_ptr();
+    }
+
+    /// Removes the message behind the cursor.
+    #[inline]
+    pub(crate) fn take_next(&mut self) -> Option<NonNull<Header>> {
+        let header = self.peek_next()?;
         // SAFETY: `header` is in this list, which owns its headers.
         let rest = unsafe { header.as_ref().next() };
         if self.cursor.is_null() {
@@ -120,37 +139,5 @@ impl SaveQueue {
         }
         self.rewind();
         None
-    }
-
-    /// Puts a message back at the cursor and moves the cursor past it.
-    ///
-    /// # Safety
-    /// The caller owns the header and gives it away.
-    #[inline]
-    pub(crate) unsafe fn put_back(&mut self, header: NonNull<Header>) {
-        // SAFETY: the list owns the header now; the cursor is null or a header of this list.
-        unsafe { self.insert(self.cursor, header) };
-        self.cursor = header.as_ptr();
-    }
-
-    /// # Safety
-    /// The caller owns `header` and gives it away; `before` is null or a header of this list.
-    #[inline]
-    unsafe fn insert(&mut self, before: *mut Header, header: NonNull<Header>) {
-        let after = if before.is_null() {
-            std::mem::replace(&mut self.oldest, header.as_ptr())
-        } else {
-            // SAFETY: `before` is a header of this list, which owns its headers.
-            unsafe {
-                let after = (*before).next();
-                (*before).set_next(header.as_ptr());
-                after
-            }
-        };
-        // SAFETY: the caller gave the header away.
-        unsafe { header.as_ref().set_next(after) };
-        if after.is_null() {
-            self.newest = header.as_ptr();
-        }
     }
 }

@@ -270,6 +270,16 @@ pub fn spend_budget() -> bool {
     })
 }
 
+/// Returns the remaining budget of this thread's turn.
+pub(crate) fn budget() -> u32 {
+    context(|now| now.left.get())
+}
+
+/// Spends units of the budget, at most those that remain.
+pub(crate) fn spend(units: u32) {
+    context(|now| now.left.set(now.left.get().saturating_sub(units)));
+}
+
 /// Spends the remaining budget: the process yields at its next opportunity.
 pub fn exhaust_budget() {
     context(|now| now.left.set(0));

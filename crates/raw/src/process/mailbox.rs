@@ -12,12 +12,12 @@ use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
-use crate::inbox::header::{Class, EmptyEnvelope, Envelope, Header};
+use crate::inbox::header::{Class, Envelope, Header};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
 use crate::process::cell::{Base, LISTENING, RESCHEDULE, count};
-use crate::process::context::is_traced;
+use crate::process::context::{budget, is_traced, spend};
 use crate::process::owner::InTurn;
 use crate::process::trace::{traced, traced_received};
 
@@ -42,9 +42,6 @@ pub struct ConvertedMessage<M> {
     message: PhantomData<M>,
 }
 
-/// Empty envelope of a message that [`Mailbox::examine_next`] took out.
-pub struct Examined<M>(EmptyEnvelope<M>);
-
 impl<M> ConvertedMessage<M> {
     /// Seals a message, marked with a number by which [`Mailbox::withdraw`] finds it.
     pub fn new(message: M, mark: u64) -> Self {
@@ -63,11 +60,21 @@ impl<M> Drop for ConvertedMessage<M> {
     }
 }
 
-// SAFETY: the `EmptyEnvelope` holds no payload, and its successor pointer is not followed until the
-// envelope is back in a save queue.
-unsafe impl<M> Send for Examined<M> {}
-// SAFETY: a shared reference to an `EmptyEnvelope` gives access to nothing.
-unsafe impl<M> Sync for Examined<M> {}
+/// Message that a scan has moved out of its envelope. The drop removes the envelope from the save
+/// queue.
+struct Candidate<'t, W: RuntimeTypes, M: Send + 'static> {
+    mailbox: Mailbox<'t, W, M>,
+}
+
+impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, W, M> {
+    fn drop(&mut self) {
+        if let Some(header) = self.mailbox.save_queue(SaveQueue::take_next) {
+            self.mailbox.base().remove_waiting();
+            // SAFETY: the header has left the save queue, and its message has been moved out.
+            drop(unsafe { Envelope::<M>::emptied(header) });
+        }
+    }
+}
 
 impl<W: RuntimeTypes, M> Clone for Mailbox<'_, W, M> {
     fn clone(&self) -> Self {
@@ -241,41 +248,62 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self.save_queue(SaveQueue::rewind);
     }
 
-    /// Takes out the next message of the scan, and fetches when the scan reaches the end of the
-    /// save queue. Pass the envelope to [`Mailbox::accept`] to receive the message, or both to
-    /// [`Mailbox::put_back`].
+    /// Returns whether the scan has a message to examine; fetches at the end of the save queue.
     #[inline]
-    pub fn examine_next(
+    pub fn has_next(
         self,
         mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> Option<(M, Examined<M>)> {
+    ) -> bool {
         loop {
-            if let Some(header) = self.save_queue(SaveQueue::take_next) {
-                // SAFETY: the save queue holds messages of this type, and this one has left it.
-                let (message, empty) = unsafe { Envelope::<M>::open(header) };
-                return Some((message, Examined(empty)));
+            if self.save_queue(|save_queue| save_queue.peek_next().is_some()) {
+                return true;
             }
             if !self.has_arrivals() || self.fetch(false, &mut handle_signal) == 0 {
-                return None;
+                return false;
             }
         }
     }
 
-    /// Receives the message that was examined last.
-    pub fn accept(self, examined: Examined<M>) {
-        drop(examined);
-        self.base().remove_waiting();
-        count(&self.base().received, 1);
-        if is_traced() {
-            traced::<W, M>(None);
+    /// Passes the messages behind the cursor to `test`, and receives the first that it accepts. The
+    /// messages that it returns as an error stay in their positions. Stops at the end of the save
+    /// queue, and when the budget is used up, but not before the first message.
+    ///
+    /// A message during whose test `test` unwinds is lost.
+    #[inline]
+    pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
+        let (limit, mut examined) = (budget(), 0);
+        loop {
+            let Some(header) = self.save_queue(|save_queue| save_queue.peek_next()) else { break };
+            let candidate = Candidate { mailbox: self };
+            // SAFETY: the save queue holds messages of this type. `candidate` removes this one from
+            // the queue, unless it is put back or nothing more is read from it.
+            match test(unsafe { Envelope::<M>::read(header) }) {
+                Ok(accepted) => {
+                    drop(candidate);
+                    spend(examined);
+                    count(&self.base().received, 1);
+                    if is_traced() {
+                        traced::<W, M>(None);
+                    }
+                    return Some(accepted);
+                }
+                Err(message) => {
+                    std::mem::forget(candidate);
+                    // SAFETY: the message was read from this envelope, which is the one behind the
+                    // cursor.
+                    unsafe {
+                        Envelope::<M>::write(header, message);
+                        self.save_queue(|save_queue| save_queue.skip(header));
+                    }
+                }
+            }
+            if examined == limit {
+                break;
+            }
+            examined += 1;
         }
-    }
-
-    /// Returns the message that was examined last to its position and continues the scan behind it.
-    pub fn put_back(self, message: M, examined: Examined<M>) {
-        let header = examined.0.reseal(message);
-        // SAFETY: the header is owned here and precedes a message.
-        self.save_queue(|save_queue| unsafe { save_queue.put_back(header) });
+        spend(examined);
+        None
     }
 
     /// Requests that messages wake the process after this turn.
