@@ -16,7 +16,7 @@ mod waiting;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
+        .without(&SAVINA)
         .note(format!(
             "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
