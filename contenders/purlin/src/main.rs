@@ -14,6 +14,7 @@ mod messages;
 mod nodes;
 mod processes;
 mod restarts;
+mod savina;
 mod signals;
 mod trees;
 mod waiting;
@@ -23,8 +24,8 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Payload, Run, SAVINA, SERVED, Sample, Short, Variant,
-    serve_program_with_nodes, tail_call,
+    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_nodes,
+    tail_call,
 };
 
 #[global_allocator]
@@ -42,7 +43,6 @@ fn main() -> ExitCode {
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
         .serving(&SERVED)
-        .without(&SAVINA)
         .paired(&["to-purlin", "to-beam"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
@@ -100,7 +100,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::ExitCascade { n, reps } => root(node, move |me| exits::exit_cascade(me, n, reps)),
         Run::Restart { n, reps } => root(node, move |me| restarts::restart(me, n, reps)),
         Run::Signals(asked) => root(node, move |me| signals::signals(me, asked)),
-        Run::Savina(_) => Err(format!("no process of purlin's runs {}", asked.experiment())),
+        Run::Savina(asked) => savina::run(node, asked),
     }
 }
 

@@ -10,13 +10,14 @@ mod exits;
 mod hog;
 mod messages;
 mod processes;
+mod savina;
 mod trees;
 mod waiting;
 
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -37,7 +38,6 @@ fn main() -> ExitCode {
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
-        .without(&SAVINA)
         .note(format!(
             "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
@@ -101,6 +101,7 @@ async fn run(asked: Run) -> Result<Sample, String> {
         Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
         Run::IdleMemory { n } => waiting::idle_memory(n).await,
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
+        Run::Savina(asked) => savina::run(asked).await,
         other => return Err(format!("no task of tokio's runs {}", other.experiment())),
     })
 }

@@ -109,6 +109,12 @@ impl Filter {
         room
     }
 
+    /// Returns the filter that begins with this prime, with the same maximum.
+    #[must_use]
+    pub fn next(&self, first: u64) -> Self {
+        Filter::new(first, self.local)
+    }
+
     /// Returns the number of primes.
     #[must_use]
     pub fn count(&self) -> u64 {
