@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("a timer is a sleep that is polled once and dropped")
+        .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
     // ordinary task and runs on a worker.
