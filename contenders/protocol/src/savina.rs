@@ -245,7 +245,8 @@ impl Savina {
                 vec![("sum", reps * (0..series).map(|i| term(Series::new(i))).sum::<u64>())]
             }
             Savina::Sieve { n, reps, .. } => {
-                let prime = |m: &u64| (2..*m).take_while(|d| d * d <= *m).all(|d| m % d > 0);
+                let prime =
+                    |m: &u64| (2..*m).take_while(|d| d * d <= *m).all(|d| !m.is_multiple_of(d));
                 vec![("primes", reps * (2..=n).filter(prime).count() as u64)]
             }
             Savina::Spread { processes, n, .. } => {

@@ -6,6 +6,7 @@
 mod banking;
 mod big;
 mod buffer;
+mod call;
 mod chameneos;
 mod dictionary;
 mod logistic;
@@ -13,11 +14,7 @@ mod philosophers;
 mod sieve;
 mod spread;
 
-use std::ops::AddAssign;
-
 use purlin_contender::{Sample, Savina};
-use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::oneshot;
 
 /// Runs one program.
 pub(crate) async fn run(asked: Savina) -> Sample {
@@ -41,28 +38,4 @@ pub(crate) async fn run(asked: Savina) -> Sample {
         Savina::Big { processes, n } => big::big(processes, n).await,
         Savina::Spread { processes, n, us } => spread::spread(processes, n, us).await,
     }
-}
-
-/// Numbers of messages a task has sent and received.
-#[derive(Default)]
-struct Tally {
-    sent: u64,
-    received: u64,
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.received += other.received;
-    }
-}
-
-/// Sends a request with the channel for its reply, and awaits the reply. Returns `None` if the task has ended.
-async fn call<M, T>(
-    server: &UnboundedSender<M>,
-    request: impl FnOnce(oneshot::Sender<T>) -> M,
-) -> Option<T> {
-    let (reply, answer) = oneshot::channel();
-    server.send(request(reply)).ok()?;
-    answer.await.ok()
 }

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 
-use super::{Tally, call};
+use super::call::{Tally, call};
 use crate::messages::YIELD_EVERY;
 
 /// Messages of an account.

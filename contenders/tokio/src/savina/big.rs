@@ -6,7 +6,7 @@ use std::time::Instant;
 use purlin_contender::{DrawStream, Sample};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::Tally;
+use super::call::Tally;
 
 /// Messages of a member.
 enum ToMember {

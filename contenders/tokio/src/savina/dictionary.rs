@@ -7,7 +7,7 @@ use purlin_contender::{Sample, is_value_of, lookups};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::{Tally, call};
+use super::call::{Tally, call};
 
 /// Messages of the dictionary.
 enum Ask {

@@ -6,7 +6,7 @@ use purlin_contender::{Calibration, Sample, WORK_START, work};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::{Tally, call};
+use super::call::{Tally, call};
 
 /// A request, and the channel for its reply.
 type Ask = (u64, oneshot::Sender<u64>);
