@@ -1,11 +1,16 @@
 //! Distribution of computing over the cores: `spread`.
 
 use super::checks::{asked, extra, found};
-use super::experiment::{Axis, Experiment, Figure, Params, Point, SamplingMode};
-use super::points::{TIME_PER_OPERATION, cores, params};
+use super::experiment::{Axis, Experiment, Figure, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, params};
 use super::savina::pings;
 use super::savina_check::worked;
 use crate::profile::Profile;
+
+pub(crate) use super::points::cores;
+
+/// Steps of one timing of the calibration.
+pub(crate) const TIMED_STEPS: u64 = 200_000;
 
 /// Number of processes that compute.
 const PROCESSES: u64 = 40;
@@ -19,8 +24,8 @@ pub(super) static SPREAD: Experiment = Experiment {
     what: "40 processes call one server and then compute t µs, again and again; the time over that of the computing alone on all cores.",
     notes: &[
         "The computing is the same in all, whatever t is: 40 ms per core in the quick profile and 400 ms in the full one. A time of 1 means that all cores computed all the time, and that calls and switches took none.",
-        "A piece of computing is a number of steps of the generator that the protocol names. Each contender measures how many take t µs before each sample, with nothing else to do; samples report the number. What the other core then takes away, by its clock or by the memory, counts against every contender alike.",
-        "The primary metric is that of t = 10 µs. Not a program of Savina's, whose programs do not show whether a runtime uses its cores. Six samples at most.",
+        "A piece of computing is a number of steps of the generator that the protocol names. Before each sample a contender measures how many take t µs, with nothing else to do, and reports the number; the perfect time is that of these steps, at the median speed of all measurements of the contender. What two busy cores take from each other counts against all contenders alike.",
+        "The primary metric is that of t = 10 µs. Not a program of Savina's. Six samples at most.",
     ],
     metric: "time over perfect time",
     unit: "×",
@@ -45,12 +50,6 @@ pub(super) static SPREAD: Experiment = Experiment {
     },
     ..TIME_PER_OPERATION
 };
-
-/// Returns the time of the computing alone, evenly distributed over the cores of this machine, in ns.
-pub(crate) fn perfect_ns(params: &Params) -> f64 {
-    let computing = asked(params, "processes") * asked(params, "n") * asked(params, "us") * 1000;
-    computing as f64 / cores().min(asked(params, "processes")).max(1) as f64
-}
 
 #[cfg(test)]
 mod tests {
