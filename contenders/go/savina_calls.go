@@ -277,7 +277,7 @@ func arbitrate(count, meals int64, asked <-chan hungry, done <-chan int64, serve
 	served <- [2]int64{granted, denied}
 }
 
-// Calibration of spread: the shortest of so many timings of so many steps of work.
+// Calibration of spread: the number of timings, of which the shortest counts, and of steps of work in each.
 const (
 	timings    = 10
 	timedSteps = 200_000

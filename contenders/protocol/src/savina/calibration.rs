@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::local::{WORK_START, work};
 
-/// Steps that are timed at once.
+/// Steps of one timing.
 const TIMED_STEPS: u64 = 200_000;
 
 /// Number of timings, of which the shortest counts.
