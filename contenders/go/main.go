@@ -5,7 +5,8 @@
 //	{"op":"run","experiment":"ping-pong","params":{"n":100000}}
 //
 // This file reads requests and writes answers; params.go validates parameters; the experiments are
-// in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go and hog.go. The
+// in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go, hog.go, savina.go
+// and savina_calls.go. The
 // program changes no runtime setting: GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG apply as usual.
 // Before the clock of each run starts, runtime.GC collects the garbage of the previous run.
 package main
@@ -125,6 +126,7 @@ func hello() answer {
 			"moved: the receiver gets the slice itself; copied: the sender copies it first",
 			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
+			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),
 			"hog: goroutines are preempted by the runtime; the open loop is started by a goroutine that sleeps, since Go has no thread beside its scheduler",
 			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},

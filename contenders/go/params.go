@@ -66,6 +66,10 @@ func (s sample) answer() answer {
 
 func number(name string, from, to int64) param { return param{name: name, from: from, to: to} }
 
+// group is a number of processes that call another, each returns that of the operations of one of them.
+func group(name string, from int64) param { return number(name, from, groupMax) }
+func each(name string) param              { return number(name, 0, operationsEachMax) }
+
 var (
 	count     = number("n", 0, countMax)
 	someCount = number("n", 1, countMax)
@@ -97,6 +101,15 @@ var experiments = []experiment{
 	{"timers", []param{number("waiting", 0, waitingMax), count}, timers},
 	{"idle-memory", []param{number("n", 0, processesMax)}, idleMemory},
 	{"hog", []param{{name: "loop", words: []string{"open", "closed"}}, number("hogs", 0, hogsMax), number("ms", 1, msMax)}, hog},
+	{"banking", []param{number("accounts", 2, crowdMax), number("n", 0, operationsMax), reps}, banking},
+	{"bounded-buffer", []param{group("producers", 1), group("consumers", 1), number("capacity", 2, 1_000_000), number("cost", 0, 1_000_000), each("n")}, boundedBuffer},
+	{"chameneos", []param{number("creatures", 2, crowdMax), number("n", 0, operationsMax)}, chameneos},
+	{"dictionary", []param{group("workers", 1), number("writes", 0, 100), each("n")}, dictionary},
+	{"logistic-map", []param{group("series", 1), each("terms"), reps}, logisticMap},
+	{"philosophers", []param{group("philosophers", 2), each("n")}, philosophers},
+	{"sieve", []param{number("n", 2, 10_000_000), number("local", 1, 1_000_000), reps}, sieve},
+	{"big", []param{number("processes", 1, crowdMax), number("n", 0, operationsMax)}, big},
+	{"spread", []param{group("processes", 1), each("n"), number("us", 1, 1_000_000)}, spread},
 }
 
 // check parses and validates a request to run an experiment. It returns the experiment's function
@@ -196,6 +209,10 @@ func (e experiment) whole(p params) error {
 		}
 		if left != 1 {
 			return fmt.Errorf("leaves is %d, not a power of ten", p.number("leaves"))
+		}
+	case "bounded-buffer":
+		if capacity, producers := p.number("capacity"), p.number("producers"); capacity <= producers {
+			return fmt.Errorf("capacity is %d, not more than the %d producers", capacity, producers)
 		}
 	case "message-size", "bandwidth":
 		if s := p.number("s"); s > 0 && 2*p.number("n")*p.number("reps") > math.MaxInt64/s {

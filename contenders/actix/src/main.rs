@@ -20,7 +20,7 @@ use std::sync::mpsc::channel;
 
 use actix::{Arbiter, System};
 use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Mode, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
 };
 
 #[global_allocator]
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     let hello = Hello::new("actix", ACTIX)
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"])
+        .without(&SAVINA)
         .note("one arbiter, that is one thread: an actor stays where it was started, and starting it elsewhere is left to its user")
         .note("mailboxes have actix's default bound of 16, which do_send passes by and only send minds: a sender that is faster than its receiver fills the memory")
         .note("a loop that only sends yields every 1024 messages")

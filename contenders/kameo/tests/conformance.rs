@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use purlin_contender::SAVINA;
 use purlin_contender::conformance::{examine, obeys_workers, tells_version};
 
 fn contender() -> Command {
@@ -10,7 +11,10 @@ fn contender() -> Command {
 
 #[test]
 fn kameo_contender_conforms_to_the_protocol() {
-    assert_eq!(examine(contender), Ok(vec!["call-deep", "selective", "exit-cascade", "signals"]));
+    assert_eq!(
+        examine(contender),
+        Ok([&["call-deep", "selective", "exit-cascade", "signals"][..], &SAVINA].concat())
+    );
 }
 
 #[test]

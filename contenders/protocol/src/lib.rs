@@ -48,6 +48,7 @@ mod request;
 mod run;
 mod running;
 mod sample;
+mod savina;
 mod serve;
 mod servers;
 mod settings;
@@ -69,6 +70,10 @@ pub use request::Request;
 pub use run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
 pub use running::Running;
 pub use sample::Sample;
+pub use savina::{
+    BALANCE, Calibration, Colour, DrawStream, Filter, KEYS, Lookup, SAVINA, Savina, Series,
+    Transfer, dictionary, is_value_of, logistic, lookups, scaled_term, transfers,
+};
 pub use serve::{
     Hello, load_program, serve, serve_on, serve_program, serve_program_with_nodes,
     serve_program_with_servers, serve_with_servers_on,

@@ -7,6 +7,7 @@ use crate::params::{
     ROOM_MAX, SENDERS_MAX, WAITING_MAX,
 };
 use crate::run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
+use crate::savina::Savina;
 
 /// The variant of `signals` in which the receiver's queue adapts automatically.
 pub(crate) const ADAPTIVE: &str = "adaptive";
@@ -91,12 +92,10 @@ impl Run {
             }
             "restart" => Run::Restart { n: p.integer("n", 0, RESTARTS_MAX)?, reps: p.reps()? },
             "signals" => Run::Signals(signals(&mut p)?),
-            _ => {
-                return Err(format!(
-                    "unknown experiment {experiment:?}; this contender knows {}",
-                    EXPERIMENTS.join(", ")
-                ));
-            }
+            _ => Run::Savina(Savina::parse(experiment, &mut p)?.ok_or_else(|| {
+                let known = EXPERIMENTS.join(", ");
+                format!("unknown experiment {experiment:?}; this contender knows {known}")
+            })?),
         };
         p.finish()?;
         Ok(run)

@@ -3,8 +3,10 @@
 //! Constructed only by `parse.rs`, from checked parameters, so contenders may multiply the counts:
 //! no total reaches 2^63.
 
+use crate::savina::{SAVINA, Savina};
+
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 25] = [
+pub const EXPERIMENTS: [&str; 34] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -30,6 +32,15 @@ pub const EXPERIMENTS: [&str; 25] = [
     "exit-cascade",
     "restart",
     "signals",
+    "banking",
+    "bounded-buffer",
+    "chameneos",
+    "dictionary",
+    "logistic-map",
+    "philosophers",
+    "sieve",
+    "big",
+    "spread",
 ];
 
 /// An experiment with its parameters. All counts are checked: see [`Run::parse`].
@@ -169,6 +180,8 @@ pub enum Run {
     },
     /// Many senders to one receiver, for a given time, with messages and exit signals.
     Signals(Signals),
+    /// A Savina program.
+    Savina(Savina),
 }
 
 /// The parameters of `signals`.
@@ -331,6 +344,7 @@ impl Run {
             Run::ExitCascade { .. } => 22,
             Run::Restart { .. } => 23,
             Run::Signals(_) => 24,
+            Run::Savina(savina) => return SAVINA[savina.place()],
         };
         EXPERIMENTS[place]
     }

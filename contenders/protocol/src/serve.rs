@@ -53,10 +53,10 @@ impl Hello {
         self
     }
 
-    /// Sets the experiments the contender does not offer; it must answer them with an error.
+    /// Adds experiments the contender does not offer; it must answer them with an error.
     #[must_use]
     pub fn without(mut self, experiments: &[&'static str]) -> Self {
-        self.without = experiments.to_vec();
+        self.without.extend(experiments);
         self
     }
 

@@ -14,6 +14,7 @@ mod messages;
 mod nodes;
 mod processes;
 mod restarts;
+mod savina;
 mod signals;
 mod trees;
 mod waiting;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
+        .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
         .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default")
         .note("allocator: mimalloc, as in tokio's contender");
     serve_program_with_nodes(
@@ -99,6 +101,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::ExitCascade { n, reps } => root(node, move |me| exits::exit_cascade(me, n, reps)),
         Run::Restart { n, reps } => root(node, move |me| restarts::restart(me, n, reps)),
         Run::Signals(asked) => root(node, move |me| signals::signals(me, asked)),
+        Run::Savina(asked) => savina::run(node, asked),
     }
 }
 

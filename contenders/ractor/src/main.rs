@@ -19,7 +19,7 @@ mod waiting;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Mode, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
 };
 use ractor::ActorProcessingErr;
 use tokio::runtime::{Builder, Runtime};
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
     let hello = Hello::new("ractor", RACTOR)
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
+        .without(&SAVINA)
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
             runtime.metrics().num_workers()

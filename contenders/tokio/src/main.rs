@@ -10,6 +10,7 @@ mod exits;
 mod hog;
 mod messages;
 mod processes;
+mod savina;
 mod trees;
 mod waiting;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("a timer is a sleep that is polled once and dropped")
+        .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
     // ordinary task and runs on a worker.
@@ -100,6 +102,7 @@ async fn run(asked: Run) -> Result<Sample, String> {
         Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
         Run::IdleMemory { n } => waiting::idle_memory(n).await,
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
+        Run::Savina(asked) => savina::run(asked).await,
         other => return Err(format!("no task of tokio's runs {}", other.experiment())),
     })
 }

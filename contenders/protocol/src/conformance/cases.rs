@@ -64,7 +64,48 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("signals", signals("receive", 16, 50, 10)),
     ];
     cases.extend(with_variants());
+    cases.extend(savina());
     cases
+}
+
+fn savina() -> Vec<(&'static str, Value)> {
+    let buffer = |producers: u64, consumers: u64, capacity: u64, cost: u64, n: u64| {
+        json!({
+            "producers": producers, "consumers": consumers, "capacity": capacity, "cost": cost,
+            "n": n,
+        })
+    };
+    vec![
+        ("banking", json!({"accounts": 1000, "n": 5000})),
+        ("banking", json!({"accounts": 2, "n": 500, "reps": 3})),
+        ("banking", json!({"accounts": 10, "n": 0})),
+        ("bounded-buffer", buffer(40, 40, 50, 25, 20)),
+        ("bounded-buffer", buffer(1, 7, 2, 0, 100)),
+        ("bounded-buffer", buffer(7, 1, 1000, 3, 100)),
+        ("bounded-buffer", buffer(3, 3, 4, 1, 0)),
+        ("chameneos", json!({"creatures": 100, "n": 2000})),
+        ("chameneos", json!({"creatures": 2, "n": 100})),
+        ("chameneos", json!({"creatures": 3, "n": 0})),
+        ("dictionary", json!({"workers": 20, "writes": 10, "n": 100})),
+        ("dictionary", json!({"workers": 1, "writes": 100, "n": 10})),
+        ("dictionary", json!({"workers": 3, "writes": 0, "n": 0})),
+        ("logistic-map", json!({"series": 10, "terms": 500, "reps": 2})),
+        ("logistic-map", json!({"series": 1, "terms": 1})),
+        ("logistic-map", json!({"series": 3, "terms": 0})),
+        ("philosophers", json!({"philosophers": 20, "n": 50})),
+        ("philosophers", json!({"philosophers": 2, "n": 100})),
+        ("philosophers", json!({"philosophers": 5, "n": 0})),
+        ("sieve", json!({"n": 2000, "local": 20, "reps": 2})),
+        ("sieve", json!({"n": 1000, "local": 1})),
+        ("sieve", json!({"n": 1000, "local": 1000})),
+        ("sieve", json!({"n": 2, "local": 1})),
+        ("big", json!({"processes": 120, "n": 20})),
+        ("big", json!({"processes": 1, "n": 100})),
+        ("big", json!({"processes": 5, "n": 0})),
+        ("spread", json!({"processes": 40, "n": 10, "us": 5})),
+        ("spread", json!({"processes": 1, "n": 3, "us": 100})),
+        ("spread", json!({"processes": 4, "n": 0, "us": 1})),
+    ]
 }
 
 /// Requests that must be served with each variant, and without a variant.
@@ -142,6 +183,11 @@ pub(super) fn bad() -> Vec<&'static str> {
         r#"{"op":"run","experiment":"signals","params":{"mode":"both","senders":1,"ms":5,"exit_percent":0,"s":1,"switch":0,"rest_ms":0,"room":9}}"#,
         r#"{"op":"run","experiment":"signals","params":{"mode":"send","senders":1,"ms":5,"exit_percent":0,"s":1,"switch":0,"rest_ms":0,"room":9,"variant":"heapless"}}"#,
         r#"{"op":"run","experiment":"exchange","params":{"n":5,"pieces":0,"work":1}}"#,
+        r#"{"op":"run","experiment":"banking","params":{"accounts":1,"n":5}}"#,
+        r#"{"op":"run","experiment":"bounded-buffer","params":{"producers":4,"consumers":1,"capacity":4,"cost":1,"n":5}}"#,
+        r#"{"op":"run","experiment":"dictionary","params":{"workers":1,"writes":101,"n":5}}"#,
+        r#"{"op":"run","experiment":"sieve","params":{"n":1,"local":5}}"#,
+        r#"{"op":"run","experiment":"spread","params":{"processes":1,"n":5,"us":0}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"beamed"}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":1000000000000,"s":1000000,"pieces":1,"work":1,"reps":1000}}"#,
     ]

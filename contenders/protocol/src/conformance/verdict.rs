@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::local::{WORK_START, work};
 use crate::run::{Exchange, Hog, LoopKind, Mode, Payload, Run, Signals};
+use crate::savina::Savina;
 
 /// Percentiles of single messages or round trips: optional, but required in `hog`.
 const DELAYS: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
@@ -47,6 +48,7 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
         Run::Restart { reps, .. } => equal(answer, "alive", *reps),
         Run::Hog(hog) => trips(hog, answer),
         Run::Signals(asked) => signals(asked, answer),
+        Run::Savina(asked) => savina(asked, answer),
         _ => Ok(()),
     }
 }
@@ -79,6 +81,7 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         | Run::MonitorChurn { n }
         | Run::LinkChurn { n } => (n, n),
         Run::Skynet { leaves } => (leaves, leaves),
+        Run::Savina(asked) => asked.due(),
         Run::Hog(_) | Run::Signals(_) => return None,
     })
 }
@@ -125,6 +128,19 @@ fn signals(asked: &Signals, answer: &Value) -> Result<(), String> {
         return Err("more are late than were sent, or more are cut than sent".to_owned());
     }
     figure(answer, "drain_ns").map(drop)
+}
+
+/// Checks the additional fields of a Savina program.
+fn savina(asked: &Savina, answer: &Value) -> Result<(), String> {
+    let steps = match asked {
+        Savina::Spread { .. } => {
+            figure(answer, "calibration_ns")?;
+            figure(answer, "steps")?
+        }
+        Savina::Philosophers { .. } => figure(answer, "denied")?,
+        _ => 0,
+    };
+    asked.fields(steps).into_iter().try_for_each(|(name, due)| equal(answer, name, due))
 }
 
 /// Checks that the percentiles are complete and ascending.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, End, Exchange, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample,
+    EXPERIMENTS, End, Exchange, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample, Savina,
     Schedule, Signals, Variant, serve_on, shares,
 };
 use serde_json::{Value, json};
@@ -80,6 +80,53 @@ fn every_experiment_is_parsed_with_its_parameters() {
                 room: 9,
                 seed: 7,
             }),
+        ),
+        (
+            "banking",
+            json!({"accounts": 4, "n": 5}),
+            Run::Savina(Savina::Banking { accounts: 4, n: 5, reps: 1 }),
+        ),
+        (
+            "bounded-buffer",
+            json!({"producers": 4, "consumers": 5, "capacity": 6, "cost": 7, "n": 8}),
+            Run::Savina(Savina::BoundedBuffer {
+                producers: 4,
+                consumers: 5,
+                capacity: 6,
+                cost: 7,
+                n: 8,
+            }),
+        ),
+        (
+            "chameneos",
+            json!({"creatures": 4, "n": 5}),
+            Run::Savina(Savina::Chameneos { creatures: 4, n: 5 }),
+        ),
+        (
+            "dictionary",
+            json!({"workers": 4, "writes": 5, "n": 6}),
+            Run::Savina(Savina::Dictionary { workers: 4, writes: 5, n: 6 }),
+        ),
+        (
+            "logistic-map",
+            json!({"series": 4, "terms": 5, "reps": 2}),
+            Run::Savina(Savina::LogisticMap { series: 4, terms: 5, reps: 2 }),
+        ),
+        (
+            "philosophers",
+            json!({"philosophers": 4, "n": 5}),
+            Run::Savina(Savina::Philosophers { philosophers: 4, n: 5 }),
+        ),
+        (
+            "sieve",
+            json!({"n": 4, "local": 5, "reps": 2}),
+            Run::Savina(Savina::Sieve { n: 4, local: 5, reps: 2 }),
+        ),
+        ("big", json!({"processes": 4, "n": 5}), Run::Savina(Savina::Big { processes: 4, n: 5 })),
+        (
+            "spread",
+            json!({"processes": 4, "n": 5, "us": 6}),
+            Run::Savina(Savina::Spread { processes: 4, n: 5, us: 6 }),
         ),
     ];
     assert_eq!(cases.len(), EXPERIMENTS.len());
@@ -251,6 +298,18 @@ fn any_params() -> impl Strategy<Value = Value> {
         "switch",
         "rest_ms",
         "room",
+        "accounts",
+        "producers",
+        "consumers",
+        "capacity",
+        "creatures",
+        "workers",
+        "writes",
+        "series",
+        "terms",
+        "philosophers",
+        "local",
+        "us",
     ];
     let value = prop_oneof![
         any::<u64>().prop_map(Value::from),
@@ -278,6 +337,7 @@ fn totals(run: &Run) -> u64 {
         }
         Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => 2 * n,
         Run::Skynet { leaves } => leaves * (leaves - 1) / 2,
+        Run::Savina(savina) => savina.due().1,
         _ => 0,
     }
 }

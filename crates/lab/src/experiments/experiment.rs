@@ -94,6 +94,8 @@ pub enum Figure {
     Above,
     /// Time per operation at the second point divided by that at the first.
     Over,
+    /// Total time divided by that of the computing alone on all cores, at this x.
+    OverPerfect(u64),
     /// Median round trip of the open loop in µs.
     Trips,
     /// Time per operation in µs.

@@ -1,7 +1,7 @@
 //! The experiments: requests to contenders, and the conditions of a valid answer.
 //!
 //! Each file holds one group of [`Experiment`]s. All code here is data and pure functions: it starts no program, reads
-//! no clock and draws no random numbers. Only `hog`, `signals` and `ack-sync-or-async` depend on the machine, by its
+//! no clock and draws no random numbers. Only `hog`, `signals`, `spread` and `ack-sync-or-async` depend on the machine, by its
 //! number of cores.
 //!
 //! Sampling takes the points from an experiment, the results take its figure, and [`Experiment::check`] alone decides
@@ -18,8 +18,11 @@ mod flow;
 mod hog;
 mod nodes;
 mod points;
+mod savina;
+mod savina_check;
 pub(crate) mod signals;
 mod spawning;
+pub(crate) mod spread;
 mod trees;
 mod waiting;
 
@@ -30,7 +33,7 @@ pub use experiment::{
 };
 
 /// All experiments, in execution order.
-pub static ALL: [&Experiment; 34] = [
+pub static ALL: [&Experiment; 43] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -56,6 +59,15 @@ pub static ALL: [&Experiment; 34] = [
     &exits::EXIT_CASCADE,
     &exits::RESTART,
     &signals::SIGNALS,
+    &savina::BANKING,
+    &savina::BOUNDED_BUFFER,
+    &savina::CHAMENEOS,
+    &savina::DICTIONARY,
+    &savina::LOGISTIC_MAP,
+    &savina::PHILOSOPHERS,
+    &savina::SIEVE,
+    &savina::BIG,
+    &spread::SPREAD,
     &acks::REQUEST_REPLY,
     &acks::THROTTLE,
     &acks::HEAD_REST,
@@ -118,7 +130,9 @@ mod tests {
     fn x_of_the_primary_metric_is_sampled_in_both_profiles() {
         for profile in [Profile::Quick, Profile::Full] {
             for experiment in ALL {
-                let (Figure::PerOperation(Some(x)) | Figure::Rate(Some(x))) = experiment.figure
+                let (Figure::PerOperation(Some(x))
+                | Figure::Rate(Some(x))
+                | Figure::OverPerfect(x)) = experiment.figure
                 else {
                     continue;
                 };

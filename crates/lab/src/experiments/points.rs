@@ -31,7 +31,7 @@ pub(super) fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {
 }
 
 /// Returns the number of cores.
-pub(super) fn cores() -> u64 {
+pub(crate) fn cores() -> u64 {
     available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 

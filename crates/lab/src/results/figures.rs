@@ -2,7 +2,7 @@
 
 use super::frame::{Draft, Frame, finite, number, per_repetition};
 use super::schema::ResultEntry;
-use super::{above, acks, beside, over, signals, slope, trips};
+use super::{above, acks, beside, over, over_perfect, signals, slope, trips};
 use crate::contender::Reply;
 use crate::experiments::{Better, Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
@@ -37,6 +37,7 @@ pub fn figures(
         Figure::Bandwidth => bandwidth(&frame),
         Figure::Above => above::results(&frame, ticks_per_ns),
         Figure::Over => over::results(&frame),
+        Figure::OverPerfect(x) => over_perfect::results(&frame, x),
         Figure::Trips => trips::results(&frame),
         Figure::Signals => signals::results(&frame),
         Figure::SyncOrAsync => acks::results(&frame),

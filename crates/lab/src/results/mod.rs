@@ -11,6 +11,7 @@ mod doubts;
 mod figures;
 mod frame;
 mod over;
+mod over_perfect;
 mod ratios;
 mod schema;
 mod signals;

@@ -64,6 +64,14 @@ fn primary_metrics_equal_the_simulated_costs() {
         ("exit-cascade", 100.0),
         ("restart", 1e7),
         ("signals", 1e7),
+        ("banking", 100.0),
+        ("bounded-buffer", 100.0),
+        ("chameneos", 100.0),
+        ("dictionary", 100.0),
+        ("logistic-map", 100.0),
+        ("philosophers", 100.0),
+        ("sieve", 100.0),
+        ("big", 100.0),
         ("ack-request-reply", 1e7),
         ("ack-throttle", 1e7),
         ("ack-head-rest", 1e7),
@@ -74,6 +82,22 @@ fn primary_metrics_equal_the_simulated_costs() {
     ] {
         let found = primary(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
+    }
+}
+
+/// The simulated runtime computes on one core.
+#[test]
+fn spread_is_the_time_over_that_of_all_cores_despite_disturbed_calibrations() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(40) as f64;
+    let mut disturbed = MadeUpRuntime::spoiling(|before, _, answer| {
+        let calibration_ns = answer["calibration_ns"].as_u64().expect("it is a number");
+        answer["calibration_ns"] = json!(calibration_ns * if before % 3 == 0 { 7 } else { 1 });
+        Ok(())
+    });
+    let (outcome, _) = sampled("spread", &entrants(1), 1, &mut disturbed);
+    let found = figures(experiment("spread"), &outcome.lanes[0], None);
+    for result in results("spread", 1).iter().chain(&found) {
+        assert!(near(result.median, cores), "{} at {:?}", result.median, result.x);
     }
 }
 

@@ -208,7 +208,8 @@ fn every_experiment_rejects_answers_off_by_one() {
             };
             assert_eq!(read(&honest), Ok(()), "{}", experiment.id);
             for (name, value) in honest.as_object().unwrap() {
-                let measured = ["_ns", "_peak", "_bytes", "_before", "_after", "late", "cut"];
+                let measured =
+                    ["_ns", "_peak", "_bytes", "_before", "_after", "late", "cut", "denied"];
                 let free = measured.iter().any(|end| name.ends_with(end));
                 if free || (experiment.id == "exchange" && name == "elements") {
                     continue;
