@@ -10,8 +10,8 @@
 %%
 %% This module reads requests and writes answers; params.erl validates the parameters; the
 %% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl. Each run has a fresh process, so
-%% that the heap of the previous run has no effect.
+%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl; each Savina program has a module of
+%% its name. Each run has a fresh process, so that the heap of the previous run has no effect.
 -module(contender).
 -export([main/0]).
 
@@ -96,6 +96,7 @@ notes() ->
         <<"every experiment runs in a fresh process, spawned with no options">>,
         <<"signals: the receiver is spawned with message_queue_data off_heap, as OTP's suite does, or on_heap, the runtime's default">>,
         <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
+        <<"Savina programs: plain processes, all linked; a call waits by selective receive for a fresh reference, without a monitor and a timeout (elixir has a GenServer there); queues of 25 000 messages, in logistic-map and sieve, are off_heap">>,
         <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
         <<"restart: OTP's supervisor with an intensity that is never passed; supervisor, gen_server and proc_lib log nothing meanwhile">>,
@@ -139,4 +140,15 @@ run('monitor-churn', #{n := N}) -> exits:monitor_churn(N);
 run('link-churn', #{n := N}) -> exits:link_churn(N);
 run('exit-cascade', #{n := N, reps := Reps}) -> exits:exit_cascade(N, Reps);
 run('restart', #{n := N, reps := Reps}) -> restarts:restart(N, Reps);
-run('signals', Params) -> signals:run(Params).
+run('signals', Params) -> signals:run(Params);
+run('banking', #{accounts := Accounts, n := N, reps := Reps}) -> banking:run(Accounts, N, Reps);
+run('bounded-buffer', Params) -> bounded_buffer:run(Params);
+run('chameneos', #{creatures := Creatures, n := N}) -> chameneos:run(Creatures, N);
+run('dictionary', #{workers := Workers, writes := Writes, n := N}) ->
+    dictionary:run(Workers, Writes, N);
+run('logistic-map', #{series := Series, terms := Terms, reps := Reps}) ->
+    logistic_map:run(Series, Terms, Reps);
+run('philosophers', #{philosophers := Philosophers, n := N}) -> philosophers:run(Philosophers, N);
+run('sieve', #{n := N, local := Local, reps := Reps}) -> sieve:run(N, Local, Reps);
+run('big', #{processes := Processes, n := N}) -> big:run(Processes, N);
+run('spread', #{processes := Processes, n := N, us := Us}) -> spread:run(Processes, N, Us).

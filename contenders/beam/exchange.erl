@@ -1,6 +1,6 @@
 %% Two processes that compute and exchange messages: exchange, message-size and bandwidth.
 -module(exchange).
--export([run/1]).
+-export([run/1, work/2]).
 
 %% s is the length of the lists, or the atom none for short messages.
 run(#{n := N, reps := Reps} = Params) ->

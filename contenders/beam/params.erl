@@ -10,6 +10,10 @@
 -define(LENGTH, 1000000).
 -define(WAITING, 10000000).
 -define(RESTARTS, 1000000).
+-define(CROWD, 100000).
+-define(GROUP, 10000).
+-define(OPERATIONS, 1000000000).
+-define(EACH, 1000000).
 
 %% {Name, Range} is a mandatory parameter, {Name, Range, Default} an optional one. Range is
 %% {From, To} for an integer, or a list of words.
@@ -43,7 +47,19 @@ table() ->
             {mode, [send, 'receive']}, {senders, {1, 10000}}, {ms, {1, 600000}},
             {exit_percent, {0, 100}}, {s, {0, ?LENGTH}}, {switch, {0, 1}}, {rest_ms, {0, 600000}},
             {room, {1, 1000000000}}, {variant, [off_heap, on_heap], off_heap}
-        ]}
+        ]},
+        {'banking', [{accounts, {2, ?CROWD}}, {n, {0, ?OPERATIONS}}, reps()]},
+        {'bounded-buffer', [
+            {producers, {1, ?GROUP}}, {consumers, {1, ?GROUP}}, {capacity, {1, 1000000}},
+            {cost, {0, 1000000}}, {n, {0, ?EACH}}
+        ]},
+        {'chameneos', [{creatures, {2, ?CROWD}}, {n, {0, ?OPERATIONS}}]},
+        {'dictionary', [{workers, {1, ?GROUP}}, {writes, {0, 100}}, {n, {0, ?EACH}}]},
+        {'logistic-map', [{series, {1, ?GROUP}}, {terms, {0, ?EACH}}, reps()]},
+        {'philosophers', [{philosophers, {2, ?GROUP}}, {n, {0, ?EACH}}]},
+        {'sieve', [{n, {2, 10000000}}, {local, {1, ?EACH}}, reps()]},
+        {'big', [{processes, {1, ?CROWD}}, {n, {0, ?OPERATIONS}}]},
+        {'spread', [{processes, {1, ?GROUP}}, {n, {0, ?EACH}}, {us, {1, 1000000}}]}
     ].
 
 reps() -> {reps, {1, 1000000}, 1}.
@@ -113,6 +129,10 @@ whole('serial-spawn', #{m := M, total := Total}) when M > Total ->
     wrong('serial-spawn', io_lib:format("m is ~b, more than the total of ~b", [M, Total]));
 whole(Experiment, #{n := N, s := S, reps := Reps}) when 2 * N * S * Reps >= 1 bsl 63 ->
     wrong(Experiment, "2*n*s*reps elements are more than can be counted; lower one of them");
+whole('bounded-buffer', #{producers := Producers, capacity := Capacity}) when Capacity =< Producers ->
+    wrong('bounded-buffer', io_lib:format(
+        "capacity is ~b; it must be greater than the ~b producers", [Capacity, Producers]
+    ));
 whole('skynet', #{leaves := Leaves}) ->
     case power_of_ten(Leaves) of
         true -> ok;
@@ -135,6 +155,16 @@ processes('exit-cascade', #{n := N}) -> N;
 processes('hog', #{hogs := Hogs}) -> Hogs + 2;
 processes('signals', #{senders := Senders}) -> Senders + 2;
 processes('skynet', #{leaves := Leaves}) -> Leaves + Leaves div 9 + 1;
+processes('banking', #{accounts := Accounts}) -> Accounts;
+processes('bounded-buffer', #{producers := Producers, consumers := Consumers}) ->
+    Producers + Consumers + 1;
+processes('chameneos', #{creatures := Creatures}) -> Creatures + 1;
+processes('dictionary', #{workers := Workers}) -> Workers + 1;
+processes('logistic-map', #{series := Series}) -> 2 * Series;
+processes('philosophers', #{philosophers := Philosophers}) -> Philosophers + 1;
+processes('sieve', #{n := N, local := Local}) -> N div (2 * Local) + 3;
+processes(Experiment, #{processes := Processes}) when Experiment =:= big; Experiment =:= spread ->
+    Processes + 1;
 processes(_, _) -> 2.
 
 enough_processes(Experiment, Processes) ->

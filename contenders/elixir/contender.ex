@@ -10,6 +10,7 @@
 # +P 4000000, all other settings are the defaults, and each run has a fresh process.
 defmodule Contender do
   alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
+  alias Contender.{Banking, Big, BoundedBuffer, Chameneos, Dictionary, LogisticMap, Philosophers, Sieve, Spread}
 
   @line_max 1_048_576
 
@@ -91,6 +92,7 @@ defmodule Contender do
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
         "work is done in small integers: the product is taken in two halves, which gives the same numbers",
         "signals: the receiver is spawned with message_queue_data off_heap; how on_heap fares is measured on beam",
+        "Savina programs: accounts, workers and computers of logistic-map and whatever is called are GenServers, which wait with a call for another's answer; the dictionary's map is an Elixir map; calls that may be answered late have no timeout",
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
         "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
         "restart: Supervisor with max_restarts that are never passed; nothing of it is logged meanwhile",
@@ -149,4 +151,18 @@ defmodule Contender do
   defp run(:"exit-cascade", %{n: n, reps: reps}), do: Exits.exit_cascade(n, reps)
   defp run(:restart, %{n: n, reps: reps}), do: Restarts.restart(n, reps)
   defp run(:signals, params), do: Signals.run(params)
+  defp run(:banking, %{accounts: accounts, n: n, reps: reps}), do: Banking.run(accounts, n, reps)
+  defp run(:"bounded-buffer", params), do: BoundedBuffer.run(params)
+  defp run(:chameneos, %{creatures: creatures, n: n}), do: Chameneos.run(creatures, n)
+
+  defp run(:dictionary, %{workers: workers, writes: writes, n: n}),
+    do: Dictionary.run(workers, writes, n)
+
+  defp run(:"logistic-map", %{series: series, terms: terms, reps: reps}),
+    do: LogisticMap.run(series, terms, reps)
+
+  defp run(:philosophers, %{philosophers: philosophers, n: n}), do: Philosophers.run(philosophers, n)
+  defp run(:sieve, %{n: n, local: local, reps: reps}), do: Sieve.run(n, local, reps)
+  defp run(:big, %{processes: processes, n: n}), do: Big.run(processes, n)
+  defp run(:spread, %{processes: processes, n: n, us: us}), do: Spread.run(processes, n, us)
 end

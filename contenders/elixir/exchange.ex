@@ -118,9 +118,9 @@ defmodule Contender.Exchange do
 
   # x * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
   # is split: 1103515245 = 16838 * 65536 + 20077.
-  defp work(0, x), do: x
+  def work(0, x), do: x
 
-  defp work(steps, x) do
+  def work(steps, x) do
     high = (x * 16838) |> band(0x7FFF) |> bsl(16)
     work(steps - 1, band(high + x * 20077 + 12345, 0x7FFFFFFF))
   end

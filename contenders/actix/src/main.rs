@@ -2,8 +2,8 @@
 //!
 //! The lab starts this program, which speaks the contender protocol on standard input and output.
 //! It is idiomatic actix code: one actor per process, `do_send` and `send`, all on one arbiter,
-//! because `start` uses the current one. A task of that arbiter holds the clock, because `main`
-//! waits for the lab. Each group of experiments has a module.
+//! because `start` uses the current one, except in `spread`. A task of that arbiter holds the clock,
+//! because `main` waits for the lab. Each group of experiments has a module.
 
 mod asking;
 mod exchange;
@@ -11,6 +11,7 @@ mod flow;
 mod hog;
 mod processes;
 mod ring;
+mod savina;
 mod trees;
 mod waiting;
 
@@ -20,7 +21,7 @@ use std::sync::mpsc::channel;
 
 use actix::{Arbiter, System};
 use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
 
 #[global_allocator]
@@ -43,8 +44,8 @@ fn main() -> ExitCode {
     let hello = Hello::new("actix", ACTIX)
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"])
-        .without(&SAVINA)
-        .note("one arbiter, that is one thread: an actor stays where it was started, and starting it elsewhere is left to its user")
+        .note("one arbiter, that is one thread, except in spread: an actor stays where it was started, and starting it elsewhere is left to its user")
+        .note("Savina programs: a server that answers later sends a message to the address of the asking actor, all others are asked with send; spread has one more arbiter per core for its computing actors")
         .note("mailboxes have actix's default bound of 16, which do_send passes by and only send minds: a sender that is faster than its receiver fills the memory")
         .note("a loop that only sends yields every 1024 messages")
         .note("an actor of exchange notifies itself of each piece of work; it goes on as long as it has something to do, so that most messages wait until all pieces are done")
@@ -99,6 +100,7 @@ async fn run(asked: Run) -> Outcome {
         Run::Call { n } => asking::call(n).await,
         Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
         Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::Savina(asked) => savina::run(asked).await,
         other => Err(format!("no actor of actix's runs {}", other.experiment()).into()),
     }
 }

@@ -12,6 +12,7 @@ mod flow;
 mod hog;
 mod processes;
 mod ring;
+mod savina;
 mod trees;
 mod waiting;
 
@@ -19,7 +20,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,14 +44,14 @@ fn main() -> ExitCode {
     let hello = Hello::new("kameo", KAMEO)
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
-        .without(&SAVINA)
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
             runtime.metrics().num_workers()
         ))
-        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of exchange, its kin and hog have none, since two that send to each other from their handlers would wait for ever")
+        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of exchange, its kin, hog, banking and big have none, since two that send to each other from their handlers would wait for ever")
         .note("a loop that only sends awaits each tell")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
+        .note("Savina programs: a call is ask without a timeout; an actor that awaits it in its handler receives nothing else meanwhile")
         .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle of a prepared actor, which tells the reason; link-churn is by on_link_died, restart by kameo's supervision of a permanent child, whose reference stays the same")
         .note("a linked actor dies of another reason than the one it hears, which it wraps; hence no exit-cascade")
@@ -111,6 +112,7 @@ async fn run(asked: Run) -> Outcome {
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         Run::LinkChurn { n } => exits::link_churn(n).await,
         Run::Restart { n, reps } => exits::restart(n, reps).await,
+        Run::Savina(asked) => savina::run(asked).await,
         other => Err(format!("no actor of kameo's runs {}", other.experiment()).into()),
     }
 }

@@ -13,13 +13,14 @@ mod flow;
 mod hog;
 mod processes;
 mod ring;
+mod savina;
 mod trees;
 mod waiting;
 
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, SAVINA, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
 use ractor::ActorProcessingErr;
 use tokio::runtime::{Builder, Runtime};
@@ -44,7 +45,6 @@ fn main() -> ExitCode {
     let hello = Hello::new("ractor", RACTOR)
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
-        .without(&SAVINA)
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
             runtime.metrics().num_workers()
@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
         .note("a loop that only sends yields every 1024 messages")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
+        .note("Savina programs: a call is call! without a timeout; an actor that awaits it in its handler receives nothing else meanwhile; a loop that only sends consumes tokio's budget")
         .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
@@ -112,6 +113,7 @@ async fn run(asked: Run) -> Outcome {
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         Run::LinkChurn { n } => exits::link_churn(n).await,
         Run::Restart { n, reps } => exits::restart(n, reps).await,
+        Run::Savina(asked) => savina::run(asked).await,
         other => Err(format!("no actor of ractor's runs {}", other.experiment()).into()),
     }
 }
