@@ -13,13 +13,14 @@ mod exits;
 mod hog;
 mod messages;
 mod processes;
+mod savina;
 mod trees;
 
 use std::process::ExitCode;
 
 use may::go;
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SAVINA, SERVED, Sample, Short, Variant, serve_program_with_servers,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
     tail_call,
 };
 
@@ -54,7 +55,6 @@ fn main() -> ExitCode {
             "restart",
             "signals",
         ])
-        .without(&SAVINA)
         .note(format!(
             "a scheduler of {} workers, each pinned to a core, as by default; each run has a coroutine of its own",
             may::config().get_workers()
@@ -103,6 +103,7 @@ fn run(asked: Run) -> Result<Sample, String> {
         Run::Skynet { leaves } => trees::skynet(leaves),
         Run::FanOut { processes, n } => messages::fan_out(processes, n),
         Run::Call { n } => messages::call(n),
+        Run::Savina(asked) => savina::run(asked),
         Run::MonitorChurn { n } => exits::monitor_churn(n),
         other => return Err(format!("no coroutine of may's runs {}", other.experiment())),
     })

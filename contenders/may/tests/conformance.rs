@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-use purlin_contender::SAVINA;
 use purlin_contender::conformance::{examine, obeys_workers, tells_version};
 
 fn contender() -> Command {
@@ -11,7 +10,7 @@ fn contender() -> Command {
 
 #[test]
 fn may_contender_conforms_to_the_protocol() {
-    let missing = [
+    let missing = vec![
         "call-deep",
         "selective",
         "timers",
@@ -21,7 +20,7 @@ fn may_contender_conforms_to_the_protocol() {
         "restart",
         "signals",
     ];
-    assert_eq!(examine(contender), Ok([&missing[..], &SAVINA].concat()));
+    assert_eq!(examine(contender), Ok(missing));
 }
 
 #[test]

@@ -26,8 +26,8 @@ impl Buffer {
         Ok(read > 0)
     }
 
-    /// Reads until the buffer contains exactly this number of bytes. Returns `None` if the connection
-    /// ends before.
+    /// Reads until the buffer contains exactly this number of bytes. Returns `None` if the
+    /// connection ends before.
     pub(super) fn exactly(&mut self, from: &mut impl Read, size: usize) -> Option<()> {
         if self.bytes.len() < size {
             self.bytes.resize(size, 0);
