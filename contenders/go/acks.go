@@ -111,6 +111,7 @@ func checkServe(request map[string]json.RawMessage) (strategy, int64, error) {
 	return nil, 0, fmt.Errorf("unknown experiment %s; this contender serves %s", shown(request["experiment"]), strings.Join(known, ", "))
 }
 
+// read parses and validates the parameters.
 func (s served) read(request map[string]json.RawMessage) (params, error) {
 	wanted := experiment{id: s.id, params: []param{{name: "cores", from: 1, to: coresMax, optional: true}}}
 	if len(s.variants) > 0 {

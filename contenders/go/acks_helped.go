@@ -249,66 +249,56 @@ func recycle(free chan<- []byte, block []byte) {
 	}
 }
 
-const (
-	// handledBuffers is the number of buffers of a connection of best: one is read into while another
-	// one is handled.
-	handledBuffers = 2
-	// handledWaiting is the number of blocks that may wait for the handling goroutine.
-	handledWaiting = 64
-)
+// handledWaiting is the number of blocks that may wait for the handling goroutine.
+const handledWaiting = 64
 
-// handed is a buffer that begins with complete messages.
+// handed is a block of complete messages.
 type handed struct {
-	blocks *buffer
-	used   int
-	found  owed
-	back   chan<- *handed
+	block []byte
+	done  chan<- struct{}
 }
 
 var (
 	takerOnce sync.Once
-	taker     = make(chan *handed, handledWaiting)
+	taker     = make(chan handed, handledWaiting)
 )
 
 // bestEach passes blocks of complete messages to one goroutine for all connections, which calls a
-// function for each message; a writer then acknowledges the block and returns its buffer.
+// function for each message, and then acknowledges the block.
 func bestEach(stream *connection) int64 {
 	takerOnce.Do(func() { go takeAll() })
-	back, free := make(chan *handed, handledBuffers), make(chan *buffer, handledBuffers)
-	counted := make(chan int64)
-	go acknowledgeAll(stream, back, free, counted)
-	blocks := newBuffer(blockLarge)
-	free <- newBuffer(blockLarge)
+	blocks, done := newBuffer(blockLarge), make(chan struct{}, 1)
+	received := int64(0)
 	for needed := headSize; needed > 0; {
 		if blocks.fill(stream, needed) != nil {
 			break
 		}
 		var found owed
 		var used int
-		if found, used, needed = skim(blocks.content()); used == 0 {
-			continue
+		if found, used, needed = skim(blocks.content()); used > 0 {
+			taker <- handed{blocks.content()[:used], done}
+			<-done
+			blocks.consume(used)
 		}
-		next := <-free
-		next.set(blocks.content()[used:])
-		taker <- &handed{blocks, used, found, back}
-		blocks = next
+		count, err := stream.acknowledge(&found)
+		if err != nil {
+			break
+		}
+		received += count
 	}
-	// All buffers are back when the writer has acknowledged them.
-	<-free
-	close(back)
-	return <-counted
+	return received
 }
 
 // takeAll calls take for each message of all connections.
 func takeAll() {
 	sum := uint64(0)
-	for block := range taker {
-		for rest := block.blocks.bytes[:block.used]; len(rest) > 0; {
+	for taken := range taker {
+		for rest := taken.block; len(rest) > 0; {
 			size, _ := first(rest)
 			take(binary.LittleEndian.Uint64(rest), rest[headSize:size], &sum)
 			rest = rest[size:]
 		}
-		block.back <- block
+		taken.done <- struct{}{}
 	}
 }
 
@@ -316,19 +306,3 @@ func takeAll() {
 //
 //go:noinline
 func take(id uint64, payload []byte, sum *uint64) { *sum += id + uint64(len(payload)) }
-
-// acknowledgeAll acknowledges handled blocks and returns their buffers, also after an error.
-func acknowledgeAll(stream *connection, blocks <-chan *handed, free chan<- *buffer, counted chan<- int64) {
-	received, healthy := int64(0), true
-	for block := range blocks {
-		if healthy {
-			count, err := stream.acknowledge(&block.found)
-			if received += count; err != nil {
-				healthy = false
-				stream.CloseRead()
-			}
-		}
-		free <- block.blocks
-	}
-	counted <- received
-}

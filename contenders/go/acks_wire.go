@@ -83,11 +83,3 @@ func (b *buffer) fill(from *connection, needed int) error {
 func (b *buffer) content() []byte { return b.bytes[:b.filled] }
 
 func (b *buffer) consume(used int) { b.filled = copy(b.bytes, b.bytes[used:b.filled]) }
-
-// set replaces the content.
-func (b *buffer) set(bytes []byte) {
-	if len(bytes) > len(b.bytes) {
-		b.bytes = make([]byte, len(bytes))
-	}
-	b.filled = copy(b.bytes, bytes)
-}

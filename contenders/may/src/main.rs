@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep and no selective")
         .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
+        .note("Savina programs: a coroutine per process, which owns its state; a request carries an spsc channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a coroutine owns")
         .note("servers: a coroutine for each connection, may::net; the number of workers is set when the program starts, hence no ack-sync-or-async")
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program_with_servers(

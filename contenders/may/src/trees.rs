@@ -8,7 +8,7 @@ use std::time::Instant;
 use may::coroutine::JoinHandle;
 use may::go;
 use may::sync::Semphore;
-use purlin_contender::{Sample, shares};
+use purlin_contender::Sample;
 
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
@@ -22,9 +22,10 @@ pub(crate) fn fork_join(n: u64) -> Sample {
     let mut children = Vec::with_capacity(ALIVE);
 
     let start = Instant::now();
-    for share in shares(n, n.div_ceil(ALIVE as u64)) {
-        children.extend((sent..sent + share).map(|child| go!(move || child)));
-        sent += share;
+    while sent < n {
+        let next = n.min(sent + ALIVE as u64);
+        children.extend((sent..next).map(|child| go!(move || child)));
+        sent = next;
         for child in children.drain(..) {
             received += u64::from(child.join().is_ok());
         }

@@ -26,6 +26,8 @@ enum Collect {
     /// Handle the first message of this buffer and return the buffer.
     Message(Buffer),
     Take(spsc::Sender<Pending>),
+    /// End, because the client does not read its acks.
+    Unread,
 }
 
 /// Reads exactly a header, and then exactly its payload.
@@ -63,7 +65,7 @@ pub(super) fn head_rest(connection: Connection) -> u64 {
     })
 }
 
-/// Runs `read`, which ends with the connection, beside the two helpers. Returns the number of
+/// Runs `read`, which ends with the connection, and the two helpers. Returns the number of
 /// acknowledged messages.
 fn collected(
     connection: Connection,
@@ -77,7 +79,7 @@ fn collected(
     helpers.finish()
 }
 
-/// The two coroutines beside the reader of a connection.
+/// The two helper coroutines of a connection.
 struct Helpers {
     collector: mpsc::Sender<Collect>,
     handled: spsc::Receiver<Buffer>,
@@ -123,6 +125,7 @@ fn collect(asked: &mpsc::Receiver<Collect>, done: &spsc::Sender<Buffer>) {
             Collect::Take(reply) => {
                 let _ = reply.send(std::mem::take(&mut pending));
             }
+            Collect::Unread => return,
         }
     }
 }
@@ -142,6 +145,7 @@ fn tick(
         let pending = if asked.is_ok() { taken.recv().unwrap_or_default() } else { break };
         if let Some(ack) = pending.ack() {
             if writer.write_all(&ack).is_err() {
+                let _ = collector.send(Collect::Unread);
                 break;
             }
             received += pending.count();

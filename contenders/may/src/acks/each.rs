@@ -1,18 +1,16 @@
 //! Strategy best with each message handled: the reader passes blocks of complete messages to one
-//! coroutine for all connections, which calls a function for each message; a writer then
-//! acknowledges the block and returns its buffer to the reader.
+//! coroutine for all connections, which calls a function for each message and returns the block,
+//! and then acknowledges it.
 
 use std::io::Write;
 
 use may::go;
-use may::io::SplitWriter;
-use may::net::TcpStream;
-use may::sync::{mpsc, spsc};
+use may::sync::mpsc;
 
 use super::buffer::Buffer;
 use super::connection::Connection;
 use super::direct::LARGE;
-use super::wire::{HEAD, Pending, Skimmed, messages, skim};
+use super::wire::{HEAD, Skimmed, messages, skim};
 use crate::channels::receive;
 
 /// A buffer that begins with complete messages.
@@ -20,8 +18,7 @@ pub(super) struct Block {
     buffer: Buffer,
     /// Size of these messages in bytes.
     used: usize,
-    pending: Pending,
-    handled: mpsc::Sender<Block>,
+    handled: mpsc::Sender<Buffer>,
 }
 
 /// Starts the coroutine that handles the messages. It ends when all senders are dropped.
@@ -37,9 +34,8 @@ fn take_all(blocks: &mpsc::Receiver<Block>) {
         for (id, payload) in messages(&block.buffer.filled()[..block.used]) {
             take(id, payload, &mut sum);
         }
-        let handled = block.handled.clone();
-        // Fails if the client does not read its acks.
-        let _ = handled.send(block);
+        // Fails only if the connection has failed.
+        let _ = block.handled.send(block.buffer);
     }
 }
 
@@ -49,57 +45,29 @@ fn take(id: [u8; 8], payload: &[u8], sum: &mut u64) {
     *sum = sum.wrapping_add(u64::from_le_bytes(id)).wrapping_add(payload.len() as u64);
 }
 
-pub(super) fn best(connection: Connection, taker: &mpsc::Sender<Block>) -> u64 {
-    let Ok((mut reader, writer)) = connection.split() else {
-        return 0;
-    };
-    let (handled, blocks) = mpsc::channel();
-    let (free, buffers) = spsc::channel();
-    let writer = go!(move || acknowledge(writer, &blocks, &free));
-    // One buffer is read into while another one is handled.
-    let mut spare = Some(Buffer::new(LARGE));
+pub(super) fn best(mut connection: Connection, taker: &mpsc::Sender<Block>) -> u64 {
+    let (handled, back) = mpsc::channel();
     let mut buffer = Buffer::new(LARGE);
-    let mut missing = Some(HEAD);
-    while let Some(needed) = missing {
-        if !buffer.fill(&mut reader, needed).unwrap_or(false) {
-            break;
-        }
-        let Skimmed { pending, used, needed } = skim(buffer.filled());
-        missing = needed;
-        if used == 0 {
-            continue;
-        }
-        let Some(mut next) = spare.take().or_else(|| buffers.recv().ok()) else {
-            break;
-        };
-        next.set(&buffer.filled()[used..]);
-        let full = std::mem::replace(&mut buffer, next);
-        let block = Block { buffer: full, used, pending, handled: handled.clone() };
-        if taker.send(block).is_err() {
-            break;
-        }
-    }
-    drop(handled);
-    writer.join().unwrap_or(0)
-}
-
-/// Acknowledges handled blocks and returns their buffers. Returns the number of acknowledged
-/// messages when the reader has ended, or if the client does not read.
-fn acknowledge(
-    mut writer: SplitWriter<TcpStream>,
-    blocks: &mpsc::Receiver<Block>,
-    free: &spsc::Sender<Buffer>,
-) -> u64 {
     let mut received = 0;
-    while let Some(block) = receive(blocks) {
-        if let Some(ack) = block.pending.ack() {
-            if writer.write_all(&ack).is_err() {
+    let mut missing = HEAD;
+    while let Ok(true) = buffer.fill(&mut connection, missing) {
+        let Skimmed { pending, used, needed } = skim(buffer.filled());
+        if let Some(ack) = pending.ack() {
+            if taker.send(Block { buffer, used, handled: handled.clone() }).is_err() {
                 break;
             }
-            received += block.pending.count();
+            let Some(returned) = receive(&back) else { break };
+            buffer = returned;
+            buffer.consume(used);
+            if connection.stream.write_all(&ack).is_err() {
+                break;
+            }
+            received += pending.count();
         }
-        // Fails when the reader has ended.
-        let _ = free.send(block.buffer);
+        match needed {
+            Some(needed) => missing = needed,
+            None => break,
+        }
     }
     received
 }

@@ -34,7 +34,7 @@ pub(super) fn async_ack(connection: Connection) -> u64 {
     // WHY: may's channels are unbounded.
     let room = Arc::new(Semphore::new(BLOCKS));
     let freed = Arc::clone(&room);
-    let responder = go!(move || respond(writer, &read, &free, &freed));
+    let responder = go!(move || respond(writer, read, &free, &freed));
     loop {
         room.wait();
         let mut buffer: Vec<u8> = buffers.try_recv().unwrap_or_else(|_| vec![0; USUAL]);
@@ -51,7 +51,7 @@ pub(super) fn async_ack(connection: Connection) -> u64 {
 /// large, or if the client does not read.
 fn respond(
     mut writer: SplitWriter<TcpStream>,
-    blocks: &mpsc::Receiver<Block>,
+    blocks: mpsc::Receiver<Block>,
     free: &spsc::Sender<Vec<u8>>,
     room: &Semphore,
 ) -> u64 {
@@ -90,7 +90,8 @@ fn respond(
             }
         }
     }
-    // The reader may wait for room; it then finds the channel closed.
+    // In this order: the reader may wait for room, and must then find the channel closed.
+    drop(blocks);
     room.post();
     received
 }

@@ -4,11 +4,12 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::buffer::Buffer;
 use super::connection::{Reader, Writer};
 use super::direct::USUAL;
 use super::wire::{HEAD, Pending, size};
@@ -16,13 +17,13 @@ use super::wire::{HEAD, Pending, size};
 /// Period of the acks.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Capacity of the collector's channel: a call of the reader and one of the ticker.
-const CALLS: usize = 2;
-
 /// Requests to the collector.
 enum Collect {
-    Message { id: [u8; 8], payload: Bytes, done: oneshot::Sender<()> },
+    /// Take the first message of this buffer, and return the buffer.
+    Message(Buffer, oneshot::Sender<Buffer>),
     Take(oneshot::Sender<Pending>),
+    /// End, because the client does not read its acks.
+    Unread,
 }
 
 /// Reads exactly a header, and then exactly its payload.
@@ -40,54 +41,57 @@ pub(super) async fn head_rest(mut reader: Reader, writer: Writer) -> u64 {
 }
 
 /// Returns `None` when the connection has ended.
-async fn exactly(reader: &mut Reader, collector: &mpsc::Sender<Collect>) -> Option<Infallible> {
+async fn exactly(reader: &mut Reader, collector: &UnboundedSender<Collect>) -> Option<Infallible> {
+    let mut buffer = Buffer::new(USUAL);
     loop {
-        let mut head = [0; HEAD];
-        reader.read_exact(&mut head).await?;
-        let mut payload = vec![0; size(&head, u32::from_le_bytes)?];
-        reader.read_exact(&mut payload).await?;
-        let [id @ .., _, _, _, _] = head;
-        hand_over(collector, id, payload.into()).await?;
+        buffer.exactly(reader, HEAD).await?;
+        let size = size(buffer.filled().first_chunk()?, u32::from_le_bytes)?;
+        buffer.exactly(reader, HEAD + size).await?;
+        buffer = hand_over(collector, buffer).await?;
+        buffer.consume(HEAD + size);
     }
 }
 
 /// Returns `None` when the connection has ended.
-async fn available(reader: &mut Reader, collector: &mpsc::Sender<Collect>) -> Option<Infallible> {
-    let mut buffer = BytesMut::new();
+async fn available(
+    reader: &mut Reader,
+    collector: &UnboundedSender<Collect>,
+) -> Option<Infallible> {
+    let mut buffer = Buffer::new(USUAL);
+    let mut missing = HEAD;
     loop {
-        let mut needed = HEAD;
-        while let Some((head, rest)) = buffer.split_first_chunk() {
+        buffer.fill(reader, missing).await?;
+        missing = HEAD;
+        while let Some((head, rest)) = buffer.filled().split_first_chunk() {
             let size = size(head, u32::from_le_bytes)?;
-            let [id @ .., _, _, _, _] = *head;
             if rest.len() < size {
-                needed = HEAD + size;
+                missing = HEAD + size;
                 break;
             }
-            let payload = buffer.split_to(HEAD + size).freeze().slice(HEAD..);
-            hand_over(collector, id, payload).await?;
+            buffer = hand_over(collector, buffer).await?;
+            buffer.consume(HEAD + size);
         }
-        buffer.reserve(needed.max(USUAL) - buffer.len());
-        reader.read(&mut buffer).await?;
     }
 }
 
-/// Passes a message to the collector and waits for its reply.
-async fn hand_over(collector: &mpsc::Sender<Collect>, id: [u8; 8], payload: Bytes) -> Option<()> {
+/// Passes the first message of a buffer to the collector and waits for its reply. The buffer moves
+/// there and back, so the message is not copied.
+async fn hand_over(collector: &UnboundedSender<Collect>, buffer: Buffer) -> Option<Buffer> {
     let (done, replied) = oneshot::channel();
-    collector.send(Collect::Message { id, payload, done }).await.ok()?;
+    collector.send(Collect::Message(buffer, done)).ok()?;
     replied.await.ok()
 }
 
-/// The two tasks beside the reader of a connection.
+/// The two helper tasks of a connection.
 struct Helpers {
-    collector: mpsc::Sender<Collect>,
+    collector: UnboundedSender<Collect>,
     last: oneshot::Sender<()>,
     ticker: JoinHandle<u64>,
 }
 
 impl Helpers {
     fn start(writer: Writer) -> Self {
-        let (collector, asked) = mpsc::channel(CALLS);
+        let (collector, asked) = unbounded_channel();
         let (last, ended) = oneshot::channel();
         tokio::spawn(collect(asked));
         let ticker = tokio::spawn(tick(writer, collector.clone(), ended));
@@ -102,18 +106,20 @@ impl Helpers {
 }
 
 /// Accepts messages, and keeps the pending ack.
-async fn collect(mut asked: mpsc::Receiver<Collect>) {
+async fn collect(mut asked: UnboundedReceiver<Collect>) {
     let mut pending = Pending::default();
     while let Some(request) = asked.recv().await {
         match request {
-            Collect::Message { id, payload, done } => {
-                pending.add(Pending::one(id));
-                drop(payload);
-                let _ = done.send(());
+            Collect::Message(buffer, done) => {
+                if let Some([id @ .., _, _, _, _]) = buffer.filled().first_chunk::<HEAD>() {
+                    pending.add(Pending::one(*id));
+                }
+                let _ = done.send(buffer);
             }
             Collect::Take(reply) => {
                 let _ = reply.send(std::mem::take(&mut pending));
             }
+            Collect::Unread => return,
         }
     }
 }
@@ -122,7 +128,7 @@ async fn collect(mut asked: mpsc::Receiver<Collect>) {
 /// has ended, or if the client does not read.
 async fn tick(
     mut writer: Writer,
-    collector: mpsc::Sender<Collect>,
+    collector: UnboundedSender<Collect>,
     mut ended: oneshot::Receiver<()>,
 ) -> u64 {
     let mut ticks = interval(TICK);
@@ -134,10 +140,11 @@ async fn tick(
             _ = &mut ended => true,
         };
         let (reply, taken) = oneshot::channel();
-        let asked = collector.send(Collect::Take(reply)).await;
+        let asked = collector.send(Collect::Take(reply));
         let pending = if asked.is_ok() { taken.await.unwrap_or_default() } else { break };
         if let Some(ack) = pending.ack() {
             if writer.write_all(&ack).await.is_err() {
+                let _ = collector.send(Collect::Unread);
                 break;
             }
             received += pending.count();

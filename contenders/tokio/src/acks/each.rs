@@ -1,17 +1,17 @@
 //! Strategy best with each message handled: the reader passes blocks of complete messages to one
-//! task for all connections, which calls a function for each message; a writer then acknowledges
-//! the block and returns its buffer to the reader.
+//! task for all connections, which calls a function for each message and returns the block, and
+//! then acknowledges it.
+//!
+//! WHY the reader waits: reading the next block meanwhile, with two buffers and a writer task, was
+//! slower on two cores.
 
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::buffer::Buffer;
 use super::connection::{Reader, Writer};
 use super::direct::LARGE;
-use super::wire::{HEAD, Pending, Skimmed, messages, skim};
-
-/// Number of buffers of a connection: one is read into while another one is handled.
-const BUFFERS: usize = 2;
+use super::wire::{HEAD, Skimmed, messages, skim};
 
 /// Number of blocks that may wait for the handling task.
 const BLOCKS: usize = 64;
@@ -21,8 +21,7 @@ pub(super) struct Block {
     buffer: Buffer,
     /// Size of these messages in bytes.
     used: usize,
-    pending: Pending,
-    handled: mpsc::Sender<Block>,
+    handled: oneshot::Sender<Buffer>,
 }
 
 /// Starts the task that handles the messages. It ends when all senders are dropped.
@@ -38,9 +37,8 @@ async fn take_all(mut blocks: mpsc::Receiver<Block>) {
         for (id, payload) in messages(&block.buffer.filled()[..block.used]) {
             take(id, payload, &mut sum);
         }
-        let handled = block.handled.clone();
-        // Fails if the client does not read its acks.
-        let _ = handled.send(block).await;
+        // Fails only if the connection has failed.
+        let _ = block.handled.send(block.buffer);
     }
 }
 
@@ -50,55 +48,33 @@ fn take(id: [u8; 8], payload: &[u8], sum: &mut u64) {
     *sum = sum.wrapping_add(u64::from_le_bytes(id)).wrapping_add(payload.len() as u64);
 }
 
-pub(super) async fn best(mut reader: Reader, writer: Writer, taker: mpsc::Sender<Block>) -> u64 {
-    let (handled, blocks) = mpsc::channel(BUFFERS);
-    let (free, mut buffers) = mpsc::channel(BUFFERS);
-    let writer = tokio::spawn(acknowledge(writer, blocks, free));
-    let mut spare = Some(Buffer::new(LARGE));
-    let mut buffer = Buffer::new(LARGE);
-    let mut missing = Some(HEAD);
-    while let Some(needed) = missing {
-        if buffer.fill(&mut reader, needed).await.is_none() {
-            break;
-        }
-        let Skimmed { pending, used, needed } = skim(buffer.filled());
-        missing = needed;
-        if used == 0 {
-            continue;
-        }
-        let next = match spare.take() {
-            Some(next) => Some(next),
-            None => buffers.recv().await,
-        };
-        let Some(mut next) = next else { break };
-        next.set(&buffer.filled()[used..]);
-        let full = std::mem::replace(&mut buffer, next);
-        let block = Block { buffer: full, used, pending, handled: handled.clone() };
-        if taker.send(block).await.is_err() {
-            break;
-        }
-    }
-    drop(handled);
-    writer.await.unwrap_or(0)
-}
-
-/// Acknowledges handled blocks and returns their buffers. Returns the number of acknowledged
-/// messages when the reader has ended, or if the client does not read.
-async fn acknowledge(
+pub(super) async fn best(
+    mut reader: Reader,
     mut writer: Writer,
-    mut blocks: mpsc::Receiver<Block>,
-    free: mpsc::Sender<Buffer>,
+    taker: mpsc::Sender<Block>,
 ) -> u64 {
+    let mut buffer = Buffer::new(LARGE);
     let mut received = 0;
-    while let Some(block) = blocks.recv().await {
-        if let Some(ack) = block.pending.ack() {
+    let mut missing = HEAD;
+    while buffer.fill(&mut reader, missing).await.is_some() {
+        let Skimmed { pending, used, needed } = skim(buffer.filled());
+        if let Some(ack) = pending.ack() {
+            let (handled, back) = oneshot::channel();
+            if taker.send(Block { buffer, used, handled }).await.is_err() {
+                break;
+            }
+            let Ok(returned) = back.await else { break };
+            buffer = returned;
+            buffer.consume(used);
             if writer.write_all(&ack).await.is_err() {
                 break;
             }
-            received += block.pending.count();
+            received += pending.count();
         }
-        // Fails when the reader has ended.
-        let _ = free.send(block.buffer).await;
+        match needed {
+            Some(needed) => missing = needed,
+            None => break,
+        }
     }
     received
 }

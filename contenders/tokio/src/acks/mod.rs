@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// A connection that is being served. Resolves to the number of acknowledged messages.
 type Serving = Pin<Box<dyn Future<Output = u64> + Send>>;
 
-/// Starts a server on this runtime, or on one of its own if a number of cores is requested.
+/// Starts a server on this runtime, or on a separate one if a number of cores is requested.
 pub(crate) fn start(runtime: &Runtime, asked: Serve) -> Result<Running, String> {
     let own = asked.cores.map(of_cores).transpose()?;
     let on = own.as_ref().unwrap_or(runtime).handle().clone();
