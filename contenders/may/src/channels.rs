@@ -1,6 +1,7 @@
-//! Receiving from a channel of may.
+//! Receiving from a channel of may, and calls.
 
-use may::sync::mpsc::Receiver;
+use may::sync::mpsc::{Receiver, Sender};
+use may::sync::spsc;
 
 /// Receives the next message. Returns `None` when the channel is closed.
 ///
@@ -10,4 +11,15 @@ pub(crate) fn receive<M>(mailbox: &Receiver<M>) -> Option<M> {
         Ok(message) => Some(message),
         Err(_) => mailbox.recv().ok(),
     }
+}
+
+/// Sends a request with the channel for its reply, and waits for the reply. Returns `None` if the
+/// called coroutine has ended.
+pub(crate) fn call<M, T>(
+    server: &Sender<M>,
+    request: impl FnOnce(spsc::Sender<T>) -> M,
+) -> Option<T> {
+    let (reply, answer) = spsc::channel();
+    server.send(request(reply)).ok()?;
+    answer.recv().ok()
 }

@@ -13,8 +13,6 @@ mod philosophers;
 mod sieve;
 mod spread;
 
-use may::sync::mpsc::Sender;
-use may::sync::spsc;
 use purlin_contender::{Sample, Savina};
 
 /// Runs one program.
@@ -33,12 +31,4 @@ pub(crate) fn run(asked: Savina) -> Sample {
         Savina::Big { processes, n } => big::big(processes, n),
         Savina::Spread { processes, n, us } => spread::spread(processes, n, us),
     }
-}
-
-/// Sends a request with the channel for its reply, and waits for the reply. Returns `None` if the
-/// called coroutine has ended.
-fn call<M, T>(server: &Sender<M>, request: impl FnOnce(spsc::Sender<T>) -> M) -> Option<T> {
-    let (reply, answer) = spsc::channel();
-    server.send(request(reply)).ok()?;
-    answer.recv().ok()
 }

@@ -8,8 +8,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{BALANCE, Sample, Tally, transfers};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 use crate::messages::YIELD_EVERY;
 
 /// Messages of an account.

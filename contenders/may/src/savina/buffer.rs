@@ -8,8 +8,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{Sample, WORK_START, work};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 
 /// Messages of the manager. It answers when there is room, or an item; no item at the end.
 enum ToManager {

@@ -7,8 +7,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{Colour, Sample};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 
 /// Request of a creature, answered with the colour of another one, or with nothing when the mall
 /// has closed.

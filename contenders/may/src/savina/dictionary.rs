@@ -8,8 +8,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{Sample, Tally, is_value_of, lookups};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 
 /// Messages of the dictionary.
 enum Ask {

@@ -8,8 +8,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{Sample, Series, Tally, logistic, scaled_term};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 use crate::messages::YIELD_EVERY;
 
 /// Messages of a worker.

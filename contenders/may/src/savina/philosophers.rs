@@ -7,8 +7,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::Sample;
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 
 /// Messages of the arbiter.
 enum ToArbiter {

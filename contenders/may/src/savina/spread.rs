@@ -7,8 +7,7 @@ use may::sync::mpsc::{Receiver, Sender, channel};
 use may::sync::spsc;
 use purlin_contender::{Calibration, Sample, Tally, WORK_START, work};
 
-use super::call;
-use crate::channels::receive;
+use crate::channels::{call, receive};
 
 /// A request, and the channel for its reply.
 type Ask = (u64, spsc::Sender<u64>);
