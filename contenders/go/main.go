@@ -6,7 +6,7 @@
 //
 // This file reads requests and writes answers; params.go validates parameters; the experiments are
 // in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go, hog.go, savina.go
-// and savina_calls.go. The
+// and savina_calls.go, the ack servers in acks.go. The
 // program changes no runtime setting: GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG apply as usual.
 // Before the clock of each run starts, runtime.GC collects the garbage of the previous run.
 package main
@@ -88,7 +88,7 @@ func handle(line []byte) answer {
 	}
 	var op string
 	if err := json.Unmarshal(request["op"], &op); err != nil {
-		return refusal(errors.New(`a request has an "op": "hello", "run" or "quit"`))
+		return refusal(errors.New(`a request has an "op": "hello", "run", "serve", "stop" or "quit"`))
 	}
 	switch op {
 	case "hello":
@@ -102,8 +102,19 @@ func handle(line []byte) answer {
 		}
 		runtime.GC()
 		return run(given).answer()
+	case "serve":
+		return orRefusal(serveRequest(request))
+	case "stop":
+		return orRefusal(stopRequest())
 	}
-	return refusal(fmt.Errorf(`unknown op %s; this contender knows "hello", "run" and "quit"`, shown(request["op"])))
+	return refusal(fmt.Errorf(`unknown op %s; this contender knows "hello", "run", "serve", "stop" and "quit"`, shown(request["op"])))
+}
+
+func orRefusal(reply answer, err error) answer {
+	if err != nil {
+		return refusal(err)
+	}
+	return reply
 }
 
 func hello() answer {
@@ -111,12 +122,19 @@ func hello() answer {
 	for _, one := range experiments {
 		names = append(names, one.id)
 	}
+	of := map[string][]string{"message-size": variants, "bandwidth": variants}
+	for _, one := range servers {
+		names = append(names, one.id)
+		if len(one.variants) > 0 {
+			of[one.id] = one.variants
+		}
+	}
 	return answer{
 		"name":        "go",
 		"version":     runtime.Version(),
 		"os_pid":      os.Getpid(),
 		"experiments": names,
-		"variants":    map[string][]string{"message-size": variants, "bandwidth": variants},
+		"variants":    of,
 		"notes": []string{
 			fmt.Sprintf("goroutines on GOMAXPROCS of %d, as the runtime chose it or the environment says; the collector is what users get, and runs once before each clock", runtime.GOMAXPROCS(0)),
 			"no isolation: what is sent is shared unless it is copied, a goroutine that panics ends the program, and none can be ended from outside",
@@ -128,6 +146,7 @@ func hello() answer {
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
 			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),
 			"hog: goroutines are preempted by the runtime; the open loop is started by a goroutine that sleeps, since Go has no thread beside its scheduler",
+			"servers: a goroutine for each connection, package net, buffers that are used again; one write for each ack; told on how many cores to run, they set GOMAXPROCS",
 			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},
 	}

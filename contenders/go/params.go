@@ -36,8 +36,9 @@ type param struct {
 	name     string
 	from, to int64
 	words    []string
-	// Default value; empty if the parameter is mandatory.
-	natural string
+	// Default value; empty if the parameter is mandatory, or optional without a default.
+	natural  string
+	optional bool
 }
 
 // params holds the parameters of one run, complete and within their ranges.
@@ -122,11 +123,9 @@ func check(request map[string]json.RawMessage) (func(params) sample, params, err
 	if seed, there := request["seed"]; there && !within(seed, 0, math.MaxInt64) {
 		return nil, params{}, fmt.Errorf(`"seed" must be a non-negative integer, not %s`, shown(seed))
 	}
-	given := map[string]json.RawMessage{}
-	if raw, there := request["params"]; there {
-		if err := json.Unmarshal(raw, &given); err != nil {
-			return nil, params{}, fmt.Errorf(`"params" must be an object, not %s`, shown(raw))
-		}
+	given, err := object(request)
+	if err != nil {
+		return nil, params{}, err
 	}
 	known := []string{}
 	for _, one := range experiments {
@@ -140,6 +139,17 @@ func check(request map[string]json.RawMessage) (func(params) sample, params, err
 		known = append(known, one.id)
 	}
 	return nil, params{}, fmt.Errorf("unknown experiment %s; this contender knows %s", shown(request["experiment"]), strings.Join(known, ", "))
+}
+
+// object returns the parameters of a request as they were written.
+func object(request map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	given := map[string]json.RawMessage{}
+	if raw, there := request["params"]; there {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return nil, fmt.Errorf(`"params" must be an object, not %s`, shown(raw))
+		}
+	}
+	return given, nil
 }
 
 func within(raw []byte, from, to int64) bool {
@@ -165,6 +175,9 @@ func (e experiment) read(given map[string]json.RawMessage) (params, error) {
 
 func (p param) read(given map[string]json.RawMessage, into params) error {
 	raw, there := given[p.name]
+	if !there && p.optional {
+		return nil
+	}
 	if len(p.words) == 0 {
 		if !there {
 			raw = []byte(p.natural)

@@ -4,6 +4,7 @@
 //! It is idiomatic tokio code: the default runtime, unbounded channels as mailboxes, and `oneshot`
 //! channels or join handles for single replies. Each group of experiments has a module.
 
+mod acks;
 mod calls;
 mod exchange;
 mod exits;
@@ -14,10 +15,12 @@ mod savina;
 mod trees;
 mod waiting;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
+    tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
+        .serving(&SERVED)
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
             "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
@@ -48,23 +52,33 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("a timer is a sleep that is polled once and dropped")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
+        .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; told on how many cores to run, they get a multi-thread runtime of as many workers")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
     // ordinary task and runs on a worker.
-    serve_program(&hello, |asked| match asked {
-        // WHY: not in a task, which the computing tasks would delay.
-        Run::Hog(asked) => Ok(hog::hog(&runtime, asked)),
-        _ => runtime.block_on(runtime.spawn(run(asked))).unwrap_or_else(|error| {
-            Err(format!("{}: the task has failed: {error}", asked.experiment()))
-        }),
-    })
+    serve_program_with_servers(
+        &hello,
+        |asked| match asked {
+            // WHY: not in a task, which the computing tasks would delay.
+            Run::Hog(asked) => Ok(hog::hog(&runtime, asked)),
+            _ => runtime.block_on(runtime.spawn(run(asked))).unwrap_or_else(|error| {
+                Err(format!("{}: the task has failed: {error}", asked.experiment()))
+            }),
+        },
+        |asked| acks::start(&runtime, asked),
+    )
 }
 
 /// Builds tokio's default runtime, with the number of workers of `--workers` if given.
 fn runtime() -> Result<Runtime, String> {
+    runtime_of(purlin_contender::workers()?.map(NonZeroUsize::get))
+}
+
+/// Builds tokio's multi-thread runtime with this number of workers, by default one per core.
+fn runtime_of(workers: Option<usize>) -> Result<Runtime, String> {
     let mut builder = Builder::new_multi_thread();
-    if let Some(workers) = purlin_contender::workers()? {
-        builder.worker_threads(workers.get());
+    if let Some(workers) = workers {
+        builder.worker_threads(workers);
     }
     builder
         .enable_all()

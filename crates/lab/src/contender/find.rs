@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The built-in contenders, in display order.
-pub const BUILT_IN: [(&str, &str); 9] = [
+pub const BUILT_IN: [(&str, &str); 10] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "plain tokio tasks and channels"),
@@ -15,6 +15,7 @@ pub const BUILT_IN: [(&str, &str); 9] = [
     ("kameo", "actors of kameo"),
     ("actix", "actors of actix, on one arbiter"),
     ("go", "Go's goroutines and channels"),
+    ("may", "stackful coroutines of may"),
     ("elixir", "Elixir on the real Erlang runtime"),
     ("threads", "blocking servers over TCP"),
 ];

@@ -106,7 +106,7 @@ pub(super) static SYNC_OR_ASYNC: Experiment = Experiment {
     what: "The servers of sync-ack and async-ack, each on a given number of cores, against the number of messages in a write.",
     notes: &[
         "Which of the two wins depends on the processor: in 2015 async-ack won on a laptop and lost on an old Linux machine and on a cloud instance. A picture for each number of cores and of connections; which strategy a line is stands behind the contender's name, and what is set otherwise than by default.",
-        "The cores are those of the server: purlin has a node of as many workers, the BEAM as many schedulers online. The client has a thread for each connection beside them. At the end of each sample of async-ack there are 5 ms of silence.",
+        "The cores are those of the server: purlin has a node of as many workers, tokio a runtime of as many, the BEAM as many schedulers online, Go that GOMAXPROCS. The client has a thread for each connection beside them. At the end of each sample of async-ack there are 5 ms of silence.",
         "The primary metric is sync-ack's with 50 messages in a write, one connection and two cores, or as many as there are.",
     ],
     x: Some(Axis { param: "batch", label: "messages in a write", scale: "log" }),

@@ -1,0 +1,111 @@
+//! may contender of the lab: stackful coroutines and their channels.
+//!
+//! The lab starts this program, which speaks the contender protocol on standard input and output.
+//! It is idiomatic may code: coroutines with stacks of the default size, unbounded channels as
+//! mailboxes, and join handles for ends. Each group of experiments has a module, and each run has a
+//! root coroutine, which holds the clock.
+
+mod acks;
+mod calls;
+mod channels;
+mod exchange;
+mod exits;
+mod hog;
+mod messages;
+mod processes;
+mod savina;
+mod trees;
+
+use std::process::ExitCode;
+
+use may::go;
+use purlin_contender::{
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
+    tail_call,
+};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// may does not export its version; a test compares this constant with the lock file.
+const MAY: &str = "may 0.3.51";
+
+fn main() -> ExitCode {
+    match purlin_contender::workers() {
+        Ok(None) => {}
+        Ok(Some(workers)) => {
+            may::config().set_workers(workers.get());
+        }
+        Err(problem) => {
+            eprintln!("contender-may: {problem}");
+            return ExitCode::FAILURE;
+        }
+    }
+    let served: Vec<_> = SERVED.into_iter().filter(|id| *id != "ack-sync-or-async").collect();
+    let hello = Hello::new("may", MAY)
+        .variants(&[Variant::Moved])
+        .serving(&served)
+        .without(&[
+            "call-deep",
+            "selective",
+            "timers",
+            "idle-memory",
+            "link-churn",
+            "exit-cascade",
+            "restart",
+            "signals",
+        ])
+        .note(format!(
+            "a scheduler of {} workers, each pinned to a core, as by default; each run has a coroutine of its own",
+            may::config().get_workers()
+        ))
+        .note("a coroutine has may's default stack of 32 KiB and a guard page, which are two mappings; by the kernel's default of 65 530 mappings (vm.max_map_count) 32 thousand coroutines can live, hence no idle-memory, at most 1000 live children in fork-join, and in skynet at most 1000 live nodes over leaves")
+        .note("mailboxes are may::sync::mpsc::channel, looked into by try_recv before recv, or spsc::channel if there is one sender")
+        .note(format!("a loop that only sends yields every {} messages", messages::YIELD_EVERY))
+        .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep and no selective")
+        .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers")
+        .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
+        .note("Savina programs: a coroutine per process, which owns its state; a request carries an spsc channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a coroutine owns")
+        .note("servers: a coroutine for each connection, may::net; the number of workers is set when the program starts, hence no ack-sync-or-async")
+        .note("allocator: mimalloc, as in purlin's contender");
+    serve_program_with_servers(
+        &hello,
+        |asked| match asked {
+            // WHY: not in a coroutine, which the computing ones would delay.
+            Run::Hog(asked) => Ok(hog::hog(asked)),
+            _ => go!(move || run(asked)).join().unwrap_or_else(|_| {
+                Err(format!("{}: the root coroutine has panicked", asked.experiment()))
+            }),
+        },
+        acks::start,
+    )
+}
+
+/// Runs one experiment.
+fn run(asked: Run) -> Result<Sample, String> {
+    Ok(match asked {
+        Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n),
+        Run::TailCall { n, reps } => tail_call(n, reps),
+        Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps),
+        Run::SerialSpawn { m, total } => processes::serial_spawn(m, total),
+        Run::Exchange(asked) => exchange::exchange(asked, Short::default),
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+            let (n, length) = (payload.exchange.n, payload.length());
+            match payload.variant {
+                Variant::Moved => exchange::exchange(payload.exchange, || Moved::new(n, length)),
+                Variant::Copied => exchange::exchange(payload.exchange, || Copied::new(length)),
+            }
+        }
+        Run::PingPong { n } => messages::ping_pong(n),
+        Run::Throughput { n } => messages::fan_in(1, n),
+        Run::FanIn { senders, n } => messages::fan_in(senders, n),
+        Run::ThreadRing { processes, n } => messages::thread_ring(processes, n),
+        Run::ForkJoin { n } => trees::fork_join(n),
+        Run::Skynet { leaves } => trees::skynet(leaves),
+        Run::FanOut { processes, n } => messages::fan_out(processes, n),
+        Run::Call { n } => messages::call(n),
+        Run::Savina(asked) => savina::run(asked),
+        Run::MonitorChurn { n } => exits::monitor_churn(n),
+        other => return Err(format!("no coroutine of may's runs {}", other.experiment())),
+    })
+}

@@ -1,0 +1,93 @@
+//! `logistic-map`: series whose terms are computed by other coroutines.
+
+use std::time::{Duration, Instant};
+
+use may::coroutine::yield_now;
+use may::go;
+use may::sync::mpsc::{Receiver, Sender, channel};
+use may::sync::spsc;
+use purlin_contender::{Sample, Series, Tally, logistic, scaled_term};
+
+use crate::channels::{call, receive};
+use crate::messages::YIELD_EVERY;
+
+/// Messages of a worker.
+enum ToWorker {
+    /// Ask for the next term.
+    Next,
+    /// Answer with the last term.
+    Get(spsc::Sender<f64>),
+}
+
+/// Request of a worker: the current term, answered with the next one.
+type Compute = (f64, spsc::Sender<f64>);
+
+pub(crate) fn logistic_map(series: u64, terms: u64, reps: u64) -> Sample {
+    let (mut elapsed, mut tally, mut sum) = (Duration::ZERO, Tally::default(), 0);
+    for _ in 0..reps {
+        let start = Instant::now();
+        let (mut workers, mut tasks) = (Vec::new(), Vec::new());
+        for number in 0..series {
+            let Series { rate, start } = Series::new(number);
+            let (computer, requests) = channel();
+            let (worker, mailbox) = channel();
+            tasks.push(go!(move || compute(requests, rate)));
+            tasks.push(go!(move || work(mailbox, start, computer)));
+            workers.push(worker);
+        }
+        for term in 1..=terms {
+            for worker in &workers {
+                tally.sent += u64::from(worker.send(ToWorker::Next).is_ok());
+            }
+            if term % (YIELD_EVERY / series).max(1) == 0 {
+                yield_now();
+            }
+        }
+        let last: Vec<_> = workers
+            .iter()
+            .map(|worker| {
+                let (reply, answer) = spsc::channel();
+                worker.send(ToWorker::Get(reply)).map(|()| answer)
+            })
+            .collect();
+        for answer in last.into_iter().flatten() {
+            sum += answer.recv().map_or(0, scaled_term);
+        }
+        elapsed += start.elapsed();
+
+        drop(workers);
+        for task in tasks {
+            tally += task.join().unwrap_or_default();
+        }
+    }
+    let all = series * terms * reps;
+    Sample::new(elapsed, all, tally.sent, tally.received).with("sum", sum)
+}
+
+fn work(mailbox: Receiver<ToWorker>, start: f64, computer: Sender<Compute>) -> Tally {
+    let (mut x, mut tally) = (start, Tally::default());
+    while let Some(message) = receive(&mailbox) {
+        match message {
+            ToWorker::Next => {
+                tally.received += 1;
+                tally.sent += 1;
+                if let Some(next) = call(&computer, |reply| (x, reply)) {
+                    tally.received += 1;
+                    x = next;
+                }
+            }
+            // The reply can only be lost if the root has failed.
+            ToWorker::Get(reply) => drop(reply.send(x)),
+        }
+    }
+    tally
+}
+
+fn compute(requests: Receiver<Compute>, rate: f64) -> Tally {
+    let mut tally = Tally::default();
+    while let Some((x, reply)) = receive(&requests) {
+        tally.received += 1;
+        tally.sent += u64::from(reply.send(logistic(rate, x)).is_ok());
+    }
+    tally
+}
