@@ -4,10 +4,10 @@
 # scripts/otp.sh 29 scripts/test-workspace.sh -p purlin-dist
 #
 # The release is installed by debootstrap, as root on Linux, into ~/.cache/purlin/otp/RELEASE/root: about 1 GB and some
-# minutes the first time. The folder ~/.cache/purlin/otp/RELEASE/bin has a script per program, which starts it with
-# the loader and the libraries of that root: an ordinary process of the host, without chroot, mounts and privileges. Elsewhere, put links to
-# `erl`, `erlc` and `escript` of an installed release into `bin`. `purlin lab run` measures these releases as beam@27 and
-# beam@29. The exit status is that of the command, or 2 if the release cannot be had.
+# minutes the first time. The folder ~/.cache/purlin/otp/RELEASE/bin has a script per program, which starts it with the
+# loader and the libraries of that root: an ordinary process of the host, without chroot, mounts and privileges.
+# Elsewhere, put links to `erl`, `erlc` and `escript` of an installed release into that folder. `purlin lab run` measures
+# these releases as beam@27 and beam@29. The exit status is that of the command, or 2 if the release cannot be had.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
