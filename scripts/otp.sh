@@ -111,4 +111,5 @@ if [ $# -eq 0 ]; then
   echo "$bin/erl"
   exit
 fi
-exec env PATH="$bin:$PATH" "$@"
+export PATH="$bin:$PATH"
+exec "$@"
