@@ -38,7 +38,7 @@ install_root() {
     unavailable "Erlang/OTP $release is installed by debootstrap as root on Linux; run as root: scripts/otp.sh $release, or link erl, erlc and escript of an installed release into $bin"
   fi
   if ! command -v debootstrap >/dev/null; then
-    if [ "${PURLIN_NO_INSTALL:-}" = 1 ] || ! apt-get install -qq -y debootstrap >/dev/null; then
+    if [ "${PURLIN_NO_INSTALL:-}" = 1 ] || ! apt-get install -qq -y debootstrap >/dev/null 2>&1; then
       unavailable "Erlang/OTP $release needs debootstrap: apt-get install debootstrap"
     fi
   fi
@@ -82,12 +82,14 @@ write_scripts() {
     mv "$new/$program" "$new/$program.bin"
     script "$program" env "ERLC_EMULATOR=$bin/erl" "ESCRIPT_EMULATOR=$bin/erl" "$bin/$program.bin"
   done
-  for program in elixir elixirc iex mix; do
+  for program in elixir elixirc iex; do
     # WHY the path: these scripts start the `erl` that they find there.
     # shellcheck disable=SC2016 # the script expands them
     printf '#!/bin/sh\nPATH=%q:$PATH exec %q "$@"\n' "$bin" "$root/usr/lib/elixir/bin/$program" >"$new/$program"
   done
   chmod +x "$new"/*
+  # WHY a link: mix is written in Elixir, and `elixir -S mix` reads it.
+  ln -s "$root/usr/lib/elixir/bin/mix" "$new/mix"
   mv "$new" "$bin"
 }
 
