@@ -50,7 +50,9 @@ stop() ->
             Monitor = monitor(process, Taker),
             Taker ! {stop, self()},
             receive
-                {taken, Count} -> demonitor(Monitor, [flush]), #{received => Count};
+                {taken, Count} ->
+                    %% The name is free once the process has ended.
+                    receive {'DOWN', Monitor, process, _, _} -> #{received => Count} end;
                 {'DOWN', Monitor, process, _, _} -> #{error => <<"the far process has ended">>}
             end
     end.
