@@ -37,10 +37,11 @@ install_root() {
   if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ]; then
     unavailable "Erlang/OTP $release is installed by debootstrap as root on Linux; run as root: scripts/otp.sh $release, or link erl, erlc and escript of an installed release into $bin"
   fi
-  if ! command -v debootstrap >/dev/null; then
-    if [ "${PURLIN_NO_INSTALL:-}" = 1 ] || ! apt-get install -qq -y debootstrap >/dev/null 2>&1; then
-      unavailable "Erlang/OTP $release needs debootstrap: apt-get install debootstrap"
-    fi
+  if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
+    unavailable "Erlang/OTP $release is not installed, and PURLIN_NO_INSTALL=1; run without it: scripts/otp.sh $release"
+  fi
+  if ! command -v debootstrap >/dev/null && ! apt-get install -qq -y debootstrap >/dev/null 2>&1; then
+    unavailable "Erlang/OTP $release needs debootstrap: apt-get install debootstrap"
   fi
   echo "otp: installing Erlang/OTP $release from Debian $suite in $root" >&2
   local new=$home/new
