@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
-# kills, faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it
-# passed in this target folder; ALL=1 runs all.
+# other releases of Erlang/OTP, kills, faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends
+# on has changed since it passed in this target folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -51,6 +51,10 @@ proof differential "differential: 5000 programs on the BEAM and on purlin" "$nod
   scripts/differential.sh --programs 5000
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
   scripts/differential.sh --spread --seconds 40
+for release in 27 29; do
+  proof "otp-$release" "OTP $release: tests of purlin-dist, and programs over a node of each" "$nodes" \
+    scripts/test-otp.sh "$release"
+done
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
 proof kills "kills: 50 random ones of server, clients and database; the database has each message once" \
   "$library crates/ack crates/log examples/postgres" scripts/test-kills.sh 50

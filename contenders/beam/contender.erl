@@ -70,12 +70,11 @@ request(#{<<"op">> := _}) ->
 request(_) -> refuse("a request is a JSON object with an \"op\": \"hello\", \"run\" or \"quit\"").
 
 hello() ->
-    Release = erlang:system_info(otp_release),
     Erts = erlang:system_info(version),
     Flavor = atom_to_list(erlang:system_info(emu_flavor)),
     #{
         name => <<"beam">>,
-        version => iolist_to_binary(["Erlang/OTP ", Release, ", erts ", Erts, ", ", Flavor]),
+        version => iolist_to_binary(["Erlang/OTP ", release(), ", erts ", Erts, ", ", Flavor]),
         os_pid => list_to_integer(os:getpid()),
         experiments => params:experiments() ++ nodes:experiments(),
         variants => #{
@@ -83,10 +82,19 @@ hello() ->
             bandwidth => [<<"copied">>],
             signals => [<<"off_heap">>, <<"on_heap">>],
             'dist-send' => nodes:fars(),
-            'dist-round-trip' => nodes:fars()
+            'dist-round-trip' => nodes:fars(),
+            'dist-call' => nodes:fars()
         },
         notes => notes()
     }.
+
+%% The release with its patches, such as 27.3.4.1, from the file that comes with it.
+release() ->
+    Release = erlang:system_info(otp_release),
+    case file:read_file(filename:join([code:root_dir(), "releases", Release, "OTP_VERSION"])) of
+        {ok, Version} -> string:trim(Version);
+        {error, _} -> Release
+    end.
 
 notes() ->
     Schedulers = integer_to_list(erlang:system_info(schedulers_online)),
@@ -100,7 +108,7 @@ notes() ->
         <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
         <<"restart: OTP's supervisor with an intensity that is never passed; supervisor, gen_server and proc_lib log nothing meanwhile">>,
-        <<"with two nodes: the node is made one by net_kernel:start/1 when it is first asked, and visible, as by default">>,
+        <<"with two nodes: the node is made one by net_kernel:start/1 when it is first asked, and visible, as by default; dist-call is gen_server:call/3 of {Name, Node}">>,
         <<"elements are measured on the last list that each process received, after the clock">>
     ].
 

@@ -1,4 +1,4 @@
-%% Node in a cluster, near or far end: dist-send and dist-round-trip.
+%% Node in a cluster, near or far end: dist-send, dist-round-trip and dist-call.
 %%
 %% The far process is registered as lab; the near process is the process of the run. epmd is at
 %% 127.0.0.1, port ERL_EPMD_PORT. The node listens on 127.0.0.1 only.
@@ -8,28 +8,40 @@
 %% A round trip whose number has these bits clear is timed: one in 256.
 -define(TRIP_BITS, 255).
 
-experiments() -> ['dist-send', 'dist-round-trip'].
+%% Timeout of a call in ms: the default of gen_server:call/2.
+-define(CALL_TIMEOUT, 5000).
+
+experiments() -> ['dist-send', 'dist-round-trip', 'dist-call'].
 
 %% Variants of the far node that this contender supports as the near node, the BEAM first.
 fars() -> [<<"to-beam">>, <<"to-purlin">>].
 
 %% Parameters of either end, for params:check/2.
 far() -> [{Experiment, [{cookie, text}]} || Experiment <- experiments()].
-near() -> [{Experiment, [{n, {0, 1000000000000}}, {node, text}, {cookie, text}]} || Experiment <- experiments()].
+near() ->
+    Common = [{n, {0, 1000000000000}}, {node, text}, {cookie, text}],
+    [
+        {'dist-send', Common},
+        {'dist-round-trip', Common},
+        {'dist-call', [{callers, {1, 10000}} | Common]}
+    ].
 
 %% Starts the far end. Returns the name of the node.
 take(Experiment, #{cookie := Cookie}) ->
     case whereis(lab) of
         undefined ->
             ok = join(Cookie),
-            Answers = Experiment =:= 'dist-round-trip',
-            register(lab, spawn(fun() -> taker(Answers) end)),
+            case Experiment of
+                'dist-send' -> register(lab, spawn(fun() -> taker(false) end));
+                'dist-round-trip' -> register(lab, spawn(fun() -> taker(true) end));
+                'dist-call' -> {ok, _} = gen_server:start({local, lab}, echo_server, [], [])
+            end,
             #{address => atom_to_binary(node())};
         _ ->
             #{error => <<"the far node is there already; stop it first">>}
     end.
 
-%% Stops the far end. Returns the number of messages that were received in order.
+%% Stops the far end. Returns the number of messages that were received in order, or of calls.
 stop() ->
     case whereis(lab) of
         undefined ->
@@ -38,7 +50,9 @@ stop() ->
             Monitor = monitor(process, Taker),
             Taker ! {stop, self()},
             receive
-                {taken, Count} -> demonitor(Monitor, [flush]), #{received => Count};
+                {taken, Count} ->
+                    %% The name is free once the process has ended.
+                    receive {'DOWN', Monitor, process, _, _} -> #{received => Count} end;
                 {'DOWN', Monitor, process, _, _} -> #{error => <<"the far process has ended">>}
             end
     end.
@@ -72,20 +86,23 @@ answer(Near, Count) ->
     end.
 
 %% Runs the near end. Returns the sample.
-send(Experiment, #{n := N, node := Name, cookie := Cookie}) ->
+send(Experiment, #{n := N, node := Name, cookie := Cookie} = Params) ->
     ok = join(Cookie),
     Node = binary_to_atom(Name),
     case net_kernel:connect_node(Node) of
         true ->
-            {lab, Node} ! {'begin', self()},
-            Far = receive {ready, Pid} -> Pid end,
             case Experiment of
-                'dist-send' -> one_way(N, Far);
-                'dist-round-trip' -> round_trips(N, Far)
+                'dist-send' -> one_way(N, far_process(Node));
+                'dist-round-trip' -> round_trips(N, far_process(Node));
+                'dist-call' -> calls(N, maps:get(callers, Params), {lab, Node})
             end;
         _ ->
             #{error => <<"there is no connection to ", Name/binary>>}
     end.
+
+far_process(Node) ->
+    {lab, Node} ! {'begin', self()},
+    receive {ready, Pid} -> Pid end.
 
 one_way(N, Far) ->
     Start = erlang:monotonic_time(nanosecond),
@@ -116,6 +133,37 @@ trips(Number, N, Far, Back, Times) when Number band ?TRIP_BITS =:= 0 ->
 trips(Number, N, Far, Back, Times) ->
     Far ! {message, Number},
     receive {message, Number} -> trips(Number + 1, N, Far, Back + 1, Times) end.
+
+%% Callers make N calls in all, each one after the other. A call that fails ends the run.
+calls(N, Callers, Server) ->
+    Root = self(),
+    Share = fun(Caller) -> N div Callers + (if Caller =< N rem Callers -> 1; true -> 0 end) end,
+    Pids = [spawn_link(fun() -> caller(Share(I), Server, Root) end) || I <- lists:seq(1, Callers)],
+    lists:foreach(fun(Pid) -> receive {ready, Pid} -> ok end end, Pids),
+    Start = erlang:monotonic_time(nanosecond),
+    lists:foreach(fun(Pid) -> Pid ! go end, Pids),
+    Done = [receive {done, Pid, Replies, Times} -> {Replies, Times} end || Pid <- Pids],
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    Served = gen_server:call(Server, count),
+    Replies = lists:sum([Count || {Count, _} <- Done]),
+    (delays:figures(lists:append([Times || {_, Times} <- Done])))#{
+        elapsed_ns => Elapsed, ops => N, sent => 2 * N, received => Served + Replies
+    }.
+
+caller(Share, Server, Root) ->
+    Root ! {ready, self()},
+    receive go -> ok end,
+    {Replies, Times} = call(1, Share, Server, 0, []),
+    Root ! {done, self(), Replies, Times}.
+
+%% Every call is timed.
+call(Number, Share, _, Replies, Times) when Number > Share -> {Replies, Times};
+call(Number, Share, Server, Replies, Times) ->
+    Start = delays:now(),
+    Reply = gen_server:call(Server, {echo, Number}, ?CALL_TIMEOUT),
+    Took = delays:now() - Start,
+    Correct = case Reply of Number -> 1; _ -> 0 end,
+    call(Number + 1, Share, Server, Replies + Correct, [Took | Times]).
 
 %% Makes this runtime a distributed node unless it is one already, and sets the cookie.
 join(Cookie) ->

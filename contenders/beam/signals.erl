@@ -26,7 +26,7 @@ run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) 
         fun() ->
             process_flag(trap_exit, true),
             Root ! ready,
-            take(Senders, Root, Counters, {0, 0, 0}, none)
+            take(Senders, Root, Counters, 0, 0, 0, none)
         end,
         [{message_queue_data, Queue}]
     ),
@@ -114,27 +114,26 @@ look(X, Send, Sent, {Counters, Room, Due} = Limits, {InTime, _}) ->
         1 -> {Sent, Seen, 1}
     end.
 
-%% Counts all signals until every sender has sent `last`.
-take(0, Root, _, Counts, Looked) ->
+%% Counts all signals until every sender has sent `last`: exit signals, requests for another queue,
+%% and the others, which are messages.
+take(0, Root, _, Received, Exits, Switches, Looked) ->
+    Counts = {Received - Exits - Switches, Exits, Switches},
     Root ! {received, Counts, or_now(Looked), erlang:monotonic_time(nanosecond)};
-take(Sending, Root, Counters, {Messages, Exits, Switches} = Counts, Looked) ->
+take(Sending, Root, Counters, Received, Exits, Switches, Looked) ->
     receive
         List when is_list(List) ->
-            counted(Sending, Root, Counters, {Messages + 1, Exits, Switches}, Looked);
+            counted(Sending, Root, Counters, Received + 1, Exits, Switches, Looked);
         {'EXIT', _, _} ->
-            counted(Sending, Root, Counters, {Messages, Exits + 1, Switches}, Looked);
+            counted(Sending, Root, Counters, Received + 1, Exits + 1, Switches, Looked);
         last ->
-            take(Sending - 1, Root, Counters, Counts, Looked);
+            take(Sending - 1, Root, Counters, Received, Exits, Switches, Looked);
         Queue ->
             process_flag(message_queue_data, Queue),
-            counted(Sending, Root, Counters, {Messages, Exits, Switches + 1}, Looked)
+            counted(Sending, Root, Counters, Received + 1, Exits, Switches + 1, Looked)
     end.
 
-counted(Sending, Root, Counters, {Messages, Exits, Switches} = Counts, Looked) ->
-    case Messages + Exits + Switches of
-        Received when Received rem ?LOOK_EVERY =:= 0 ->
-            atomics:put(Counters, ?RECEIVED, Received),
-            take(Sending, Root, Counters, Counts, erlang:monotonic_time(nanosecond));
-        _ ->
-            take(Sending, Root, Counters, Counts, Looked)
-    end.
+counted(Sending, Root, Counters, Received, Exits, Switches, _) when Received rem ?LOOK_EVERY =:= 0 ->
+    atomics:put(Counters, ?RECEIVED, Received),
+    take(Sending, Root, Counters, Received, Exits, Switches, erlang:monotonic_time(nanosecond));
+counted(Sending, Root, Counters, Received, Exits, Switches, Looked) ->
+    take(Sending, Root, Counters, Received, Exits, Switches, Looked).

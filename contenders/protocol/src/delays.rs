@@ -105,6 +105,11 @@ impl Delays {
         self.times.push(now.saturating_sub(stamp));
     }
 
+    /// Adds the latencies of another collection.
+    pub fn add(&mut self, other: Delays) {
+        self.times.extend(other.times);
+    }
+
     /// Returns the number of timed messages.
     #[must_use]
     pub fn count(&self) -> usize {

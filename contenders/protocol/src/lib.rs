@@ -59,7 +59,7 @@ mod tally;
 pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
-pub use nodes::{Far, Near, Nodes, PAIRED};
+pub use nodes::{Far, Near, Nodes, PAIRED, Traffic};
 pub use params::{
     BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, COUNT_MAX, HOGS_MAX, LENGTH_MAX, MESSAGES_MAX, MS_MAX,
     PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,

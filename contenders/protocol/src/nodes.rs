@@ -10,22 +10,36 @@ use crate::running::Running;
 use crate::sample::Sample;
 
 /// The experiments with two nodes, in the order of the protocol's table.
-pub const PAIRED: [&str; 2] = ["dist-send", "dist-round-trip"];
+pub const PAIRED: [&str; 3] = ["dist-send", "dist-round-trip", "dist-call"];
 
 /// Maximum length of a node name and of a cookie, in bytes.
 const TEXT_MAX: usize = 255;
 
+/// Maximum number of calling processes.
+const CALLERS_MAX: u64 = 10_000;
+
+/// What the near node sends to the far one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Messages without answers.
+    OneWay,
+    /// Messages, each of which waits for the answer to the previous one.
+    RoundTrips,
+    /// Calls of a server, by several processes.
+    Calls,
+}
+
 /// A contender whose processes can be those of a distribution node. epmd is on 127.0.0.1, at the port given by
 /// `ERL_EPMD_PORT`.
 pub trait Nodes {
-    /// Becomes the far node: a process registered as `lab` accepts messages.
+    /// Becomes the far node: a process registered as `lab` accepts messages or calls.
     ///
     /// # Errors
     ///
     /// Returns one line with the reason if it cannot.
     fn take(&mut self, asked: Far) -> Result<Running, String>;
 
-    /// Becomes the near node, sends the messages, and returns the sample.
+    /// Becomes the near node, sends the messages or calls, and returns the sample.
     ///
     /// # Errors
     ///
@@ -51,8 +65,8 @@ impl Nodes for NoNodes {
 pub struct Far {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// Whether each message is answered.
-    pub answers: bool,
+    /// What the far node receives.
+    pub traffic: Traffic,
     /// The cookie shared by the two nodes.
     pub cookie: String,
 }
@@ -62,13 +76,15 @@ pub struct Far {
 pub struct Near {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// Whether each message waits for the answer to the previous one.
-    pub answers: bool,
+    /// What the near node sends.
+    pub traffic: Traffic,
+    /// Number of calling processes; 1 unless `traffic` is [`Traffic::Calls`].
+    pub callers: u64,
     /// The name of the far node.
     pub node: String,
     /// The cookie shared by the two nodes.
     pub cookie: String,
-    /// Number of messages.
+    /// Number of messages or calls.
     pub n: u64,
 }
 
@@ -78,12 +94,12 @@ impl Far {
         experiment: &str,
         params: &Map<String, Value>,
     ) -> Option<Result<Far, String>> {
-        let experiment = known(experiment)?;
+        let (experiment, traffic) = known(experiment)?;
         let read = || {
             let mut p = Params::new(experiment, params);
             let cookie = p.text("cookie", TEXT_MAX)?;
             p.finish()?;
-            Ok(Far { experiment, answers: answers(experiment), cookie })
+            Ok(Far { experiment, traffic, cookie })
         };
         Some(read())
     }
@@ -95,25 +111,26 @@ impl Near {
         experiment: &str,
         params: &Map<String, Value>,
     ) -> Option<Result<Near, String>> {
-        let experiment = known(experiment)?;
+        let (experiment, traffic) = known(experiment)?;
         let read = || {
             let mut p = Params::new(experiment, params);
             let n = p.integer("n", 0, COUNT_MAX)?;
             let (node, cookie) = (p.text("node", TEXT_MAX)?, p.text("cookie", TEXT_MAX)?);
+            let callers = match traffic {
+                Traffic::Calls => p.integer("callers", 1, CALLERS_MAX)?,
+                Traffic::OneWay | Traffic::RoundTrips => 1,
+            };
             p.finish()?;
-            Ok(Near { experiment, answers: answers(experiment), node, cookie, n })
+            Ok(Near { experiment, traffic, callers, node, cookie, n })
         };
         Some(read())
     }
 }
 
-/// Returns the experiment's name with static lifetime.
-fn known(experiment: &str) -> Option<&'static str> {
-    PAIRED.into_iter().find(|known| *known == experiment)
-}
-
-fn answers(experiment: &str) -> bool {
-    experiment == PAIRED[1]
+/// Returns the experiment's name with static lifetime, and its traffic.
+fn known(experiment: &str) -> Option<(&'static str, Traffic)> {
+    let all = [Traffic::OneWay, Traffic::RoundTrips, Traffic::Calls];
+    PAIRED.into_iter().zip(all).find(|(known, _)| *known == experiment)
 }
 
 #[cfg(test)]
@@ -127,17 +144,31 @@ mod tests {
     }
 
     #[test]
-    fn requests_to_both_nodes_say_whether_messages_are_answered() {
+    fn requests_to_both_nodes_say_what_is_sent() {
         let (node, cookie) = ("far@127.0.0.1".to_owned(), "secret".to_owned());
-        for (experiment, answers) in [("dist-send", false), ("dist-round-trip", true)] {
+        for (experiment, traffic) in
+            [("dist-send", Traffic::OneWay), ("dist-round-trip", Traffic::RoundTrips)]
+        {
             let far = Far::parse(experiment, &params(json!({"cookie": "secret"})));
-            assert_eq!(far, Some(Ok(Far { experiment, answers, cookie: cookie.clone() })));
+            assert_eq!(far, Some(Ok(Far { experiment, traffic, cookie: cookie.clone() })));
             let asked = json!({"n": 7, "node": "far@127.0.0.1", "cookie": "secret"});
             let (node, cookie) = (node.clone(), cookie.clone());
-            let due = Near { experiment, answers, node, cookie, n: 7 };
+            let due = Near { experiment, traffic, callers: 1, node, cookie, n: 7 };
             assert_eq!(Near::parse(experiment, &params(asked)), Some(Ok(due)));
         }
         assert_eq!(Far::parse("ping-pong", &Map::new()), None);
+    }
+
+    #[test]
+    fn request_to_call_has_the_number_of_callers() {
+        let asked = json!({"n": 7, "callers": 64, "node": "far@127.0.0.1", "cookie": "secret"});
+        let near = Near::parse("dist-call", &params(asked)).unwrap().unwrap();
+        assert_eq!((near.traffic, near.callers), (Traffic::Calls, 64));
+        for callers in [0, 10_001] {
+            let asked = json!({"n": 7, "callers": callers, "node": "a@b", "cookie": "c"});
+            let refused = Near::parse("dist-call", &params(asked)).unwrap().unwrap_err();
+            assert!(refused.contains("\"callers\""), "{refused}");
+        }
     }
 
     #[test]

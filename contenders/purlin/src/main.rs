@@ -11,6 +11,7 @@ mod exchange;
 mod exits;
 mod hog;
 mod messages;
+mod node_calls;
 mod nodes;
 mod processes;
 mod restarts;
@@ -43,13 +44,13 @@ fn main() -> ExitCode {
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
         .serving(&SERVED)
-        .paired(&["to-purlin", "to-beam"])
+        .paired(&["to-purlin", "to-beam", "to-beam@27", "to-beam@29"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
-        .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default")
+        .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default; dist-call is Cluster::call and a server of its own types")
         .note("allocator: mimalloc, as in tokio's contender");
     serve_program_with_nodes(
         &hello,

@@ -1,4 +1,5 @@
-//! Node in a cluster, near or far end: `dist-send` and `dist-round-trip`.
+//! Node in a cluster, near or far end: `dist-send`, `dist-round-trip` and, with
+//! [`node_calls`](crate::node_calls), `dist-call`.
 //!
 //! The far process is registered as `lab`; the near process is the process of the run. Both use the
 //! messages in the protocol's table, so that the peer can be any contender.
@@ -9,16 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use purlin::{ExitReason, Node, Pid, Process, consume_budget, receive};
-use purlin_contender::{Delays, Far, Near, Nodes, Running, Sample};
+use purlin_contender::{Delays, Far, Near, Nodes, Running, Sample, Traffic};
 use purlin_dist::cluster::Cluster;
 use purlin_dist::{NodeName, epmd};
 use purlin_term::Pid as Remote;
 use serde::{Deserialize, Serialize};
 
-use crate::root;
+use crate::{node_calls, root};
 
 /// Registered name of the far process.
-const LAB: &str = "lab";
+pub(crate) const LAB: &str = "lab";
 
 /// Messages of the far process.
 #[derive(Serialize, Deserialize)]
@@ -73,6 +74,7 @@ impl Clustered {
         let cluster = joined.map_err(|error| error.to_string())?;
         cluster.receives::<There>();
         cluster.receives::<Back>();
+        node_calls::serve(&cluster);
         self.cluster = Some((cookie.to_owned(), cluster.clone()));
         Ok(cluster)
     }
@@ -81,9 +83,13 @@ impl Clustered {
 impl Nodes for Clustered {
     fn take(&mut self, asked: Far) -> Result<Running, String> {
         let cluster = self.cluster(&asked.cookie)?;
+        if asked.traffic == Traffic::Calls {
+            return node_calls::take(&self.node, &cluster);
+        }
+        let answers = asked.traffic == Traffic::RoundTrips;
         let (taken, own) = (Arc::new(AtomicU64::new(0)), cluster.clone());
         let counted = Arc::clone(&taken);
-        let taker = self.node.spawn(async move |me| take(me, own, asked.answers, &counted).await);
+        let taker = self.node.spawn(async move |me| take(me, own, answers, &counted).await);
         self.node.register(LAB, &taker).map_err(|error| error.to_string())?;
         let node = self.node.clone();
         Ok(Running::new(cluster.name(), move || {
@@ -101,7 +107,14 @@ impl Nodes for Clustered {
         let (connecting, there) = (cluster.clone(), node.clone());
         let up = self.node.block_on(async move |_: Process<()>| connecting.connect(&there).await);
         up.map_err(|error| format!("{node}: {error}"))?;
-        root(&self.node, move |me| near(me, cluster, node, asked.answers, asked.n))
+        let n = asked.n;
+        match asked.traffic {
+            Traffic::OneWay => root(&self.node, move |me| one_way(me, cluster, node, n)),
+            Traffic::RoundTrips => root(&self.node, move |me| round_trips(me, cluster, node, n)),
+            Traffic::Calls => {
+                root(&self.node, move |me| node_calls::near(me, cluster, node, asked.callers, n))
+            }
+        }
     }
 }
 
@@ -127,23 +140,16 @@ async fn take(mut me: Process<There>, cluster: Cluster, answers: bool, taken: &A
     }
 }
 
-/// Sends to the far process after it has reported its pid. The run ends when the far process
-/// reports its count.
-async fn near(
-    mut me: Process<Back>,
-    cluster: Cluster,
-    node: NodeName,
-    answers: bool,
-    n: u64,
-) -> Sample {
-    let far = cluster.named::<There>(LAB, &node).expect("there is room for a proxy");
+/// Returns the far process, after it has reported its pid. The run ends when it reports its count.
+async fn begin(me: &mut Process<Back>, cluster: &Cluster, node: &NodeName) -> Pid<There> {
+    let far = cluster.named::<There>(LAB, node).expect("there is room for a proxy");
     far.send(There::Begin(cluster.term_of(me.id())));
     let far = receive!(me, { Back::Ready(far) => cluster.pid::<There>(&far) });
-    let far = far.expect("there is room for a proxy");
-    if answers { round_trips(me, &far, n).await } else { one_way(me, &far, n).await }
+    far.expect("there is room for a proxy")
 }
 
-async fn one_way(mut me: Process<Back>, far: &Pid<There>, n: u64) -> Sample {
+async fn one_way(mut me: Process<Back>, cluster: Cluster, node: NodeName, n: u64) -> Sample {
+    let far = begin(&mut me, &cluster, &node).await;
     let start = Instant::now();
     for number in 1..=n {
         far.send(There::Message(number));
@@ -154,7 +160,8 @@ async fn one_way(mut me: Process<Back>, far: &Pid<There>, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, n, received)
 }
 
-async fn round_trips(mut me: Process<Back>, far: &Pid<There>, n: u64) -> Sample {
+async fn round_trips(mut me: Process<Back>, cluster: Cluster, node: NodeName, n: u64) -> Sample {
+    let far = begin(&mut me, &cluster, &node).await;
     let (mut back, mut delays) = (0, Delays::from_now());
     let start = Instant::now();
     for number in 1..=n {

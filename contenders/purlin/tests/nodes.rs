@@ -46,23 +46,32 @@ fn ask(contender: &mut Contender, request: &Value) -> Value {
     answer
 }
 
-/// Runs both experiments twice between two programs.
+/// Runs each experiment twice between two programs.
 fn talk(near: Kind, far: Kind) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let epmd = runtime.block_on(Server::start("127.0.0.1:0")).unwrap();
     let (mut near, mut far) =
         (start(near, epmd.address().port()), start(far, epmd.address().port()));
-    for (experiment, each) in [("dist-send", 1), ("dist-round-trip", 2)].repeat(2) {
+    let experiments = [
+        ("dist-send", None, 1),
+        ("dist-round-trip", None, 2),
+        ("dist-call", Some(1), 2),
+        ("dist-call", Some(7), 2),
+    ];
+    for (experiment, callers, each) in experiments.repeat(2) {
         let serve = json!({"cookie": "secret"});
         let serve = json!({"op": "serve", "experiment": experiment, "params": serve});
         let there = ask(&mut far, &serve);
         let n = 1000;
-        let run = json!({"n": n, "node": there["address"], "cookie": "secret"});
+        let mut run = json!({"n": n, "node": there["address"], "cookie": "secret"});
+        if let Some(callers) = callers {
+            run["callers"] = json!(callers);
+        }
         let run = json!({"op": "run", "experiment": experiment, "params": run});
         let sample = ask(&mut near, &run);
         let counts = ["ops", "sent", "received"].map(|name| sample[name].as_u64().unwrap());
         assert_eq!(counts, [n, each * n, each * n], "{experiment}: {sample}");
-        assert_eq!(experiment == "dist-round-trip", sample["p99_ns"].is_u64());
+        assert_eq!(experiment != "dist-send", sample["p99_ns"].is_u64());
         assert_eq!(ask(&mut far, &json!({"op": "stop"})), json!({"received": n}));
     }
     for contender in [near, far] {
@@ -71,22 +80,22 @@ fn talk(near: Kind, far: Kind) {
 }
 
 #[test]
-fn messages_arrive_from_purlin_to_purlin() {
+fn messages_and_calls_arrive_from_purlin_to_purlin() {
     talk(Kind::Purlin, Kind::Purlin);
 }
 
 #[test]
-fn messages_arrive_from_purlin_to_beam() {
+fn messages_and_calls_arrive_from_purlin_to_beam() {
     talk(Kind::Purlin, Kind::Beam);
 }
 
 #[test]
-fn messages_arrive_from_beam_to_purlin() {
+fn messages_and_calls_arrive_from_beam_to_purlin() {
     talk(Kind::Beam, Kind::Purlin);
 }
 
 #[test]
-fn messages_arrive_from_beam_to_beam() {
+fn messages_and_calls_arrive_from_beam_to_beam() {
     talk(Kind::Beam, Kind::Beam);
 }
 

@@ -61,6 +61,7 @@ impl StandIns {
             .env("PURLIN_NO_INSTALL", if no_install { "1" } else { "" })
             .env("PATH", &self.directory)
             .env("HOME", &self.directory)
+            .env_remove("XDG_CACHE_HOME")
             .env("CARGO_HOME", self.directory.join("cargo-home"))
             .env("CARGO_TARGET_DIR", &self.directory)
             .output()
@@ -185,6 +186,49 @@ fn an_unavailable_sanitizer_is_skipped_with_a_message() {
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("this would add it: rustup component add rust-src"), "{said}");
     assert!(said.contains("left out: without the sources of the standard library"), "{said}");
+}
+
+#[test]
+fn a_release_of_otp_that_cannot_be_provided_is_refused_in_one_line() {
+    let path = StandIns::new("otp-elsewhere")
+        .basics()
+        .command("uname", "echo Darwin")
+        .command("mkdir", "/bin/mkdir \"$@\"");
+    for (release, due) in [
+        ("26", "'26' is not a release that is known here, 25, 27 or 29"),
+        ("29", "Erlang/OTP 29 is installed by debootstrap as root on Linux; run as root"),
+    ] {
+        let (status, said) = path.run("otp.sh", &[release], true);
+        assert_eq!((status, said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains(due), "{said}");
+    }
+}
+
+#[test]
+fn a_linked_release_of_otp_precedes_the_installed_one_if_it_is_the_requested_one() {
+    let path = StandIns::new("otp-linked").basics();
+    let bin = path.directory.join(".cache/purlin/otp/29/bin");
+    fs::create_dir_all(&bin).expect("a directory can be made");
+    let erl = bin.join("erl").display().to_string();
+    let path = path.command(".cache/purlin/otp/29/bin/erl", "printf 29");
+    assert_eq!(path.run("otp.sh", &["29"], true), (Some(0), format!("{erl}\n")));
+    let (status, said) = path.run("otp.sh", &["29", "erl"], true);
+    assert_eq!((status, said.as_str()), (Some(0), "29"));
+
+    let path = path.command(".cache/purlin/otp/29/bin/erl", "printf 27");
+    let (status, said) = path.run("otp.sh", &["29"], true);
+    assert_eq!((status, said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("is Erlang/OTP 27, not 29"), "{said}");
+}
+
+#[test]
+fn a_missing_suite_of_otp_is_refused_in_one_line() {
+    let path = StandIns::new("otp-suite").basics();
+    for options in [&[][..], &["messages_SUITE.erl"]] {
+        let (status, said) = path.run("otp-suite.sh", options, true);
+        assert_eq!((status, said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains("name the file in erts/test of a checkout"), "{said}");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The table at the end of a run: one row per experiment, one column per contender. Pure.
+//! The table at the end of a run: one row per experiment, one column per contender, headed by its
+//! name and its runtime's version. Pure.
 //!
 //! Each cell holds the median of the primary metric and half the width of its 95 % confidence
 //! interval; the ratios follow with theirs. If both do not fit side by side, the ratios are printed
@@ -9,17 +10,21 @@ use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
 /// Returns the table, with a legend below.
 pub(crate) fn table(document: &Document) -> String {
-    let figures = figures(document);
+    let mut figures = figures(document);
     let instrument = document.instrument.line();
     let variants = in_other_variants(document);
     let Some((ratios, against)) = ratios(document) else {
+        figures.insert(1, versions(document));
         return format!("{}{}\n{instrument}", narrow(&figures, 2), listed(&variants));
     };
-    let beside: Vec<Vec<String>> = figures
+    let mut beside: Vec<Vec<String>> = figures
         .iter()
         .zip(&ratios)
         .map(|(row, more)| [row.as_slice(), more.get(1..).unwrap_or(&[])].concat())
         .collect();
+    for rows in [&mut figures, &mut beside] {
+        rows.insert(1, versions(document));
+    }
     let mut text = grid(&beside, 2);
     if text.lines().any(|line| line.chars().count() > WIDTH) {
         text = format!("{}\n{}", narrow(&figures, 2), narrow(&ratios, 1));
@@ -44,6 +49,12 @@ pub(crate) fn table(document: &Document) -> String {
         ));
     }
     text + &instrument
+}
+
+/// Returns the second row of the head: the version of each contender's runtime.
+fn versions(document: &Document) -> Vec<String> {
+    let versions = document.contenders.iter().map(|contender| contender.brief_version().to_owned());
+    [String::new(), String::new()].into_iter().chain(versions).collect()
 }
 
 fn figures(document: &Document) -> Vec<Vec<String>> {

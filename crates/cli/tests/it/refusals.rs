@@ -22,7 +22,10 @@ fn an_unknown_experiment_is_named_with_the_known_ones() {
 #[test]
 fn an_unknown_contender_is_named_with_the_known_ones() {
     let line = refused(&Bench::of("ping-pong", &["haskell".into()]));
-    assert!(line.contains("\"haskell\"") && line.contains("purlin, beam, tokio"), "{line}");
+    assert!(
+        line.contains("\"haskell\"") && line.contains("purlin, beam, beam@27, beam@29, tokio"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -12,11 +12,11 @@ impl Surroundings {
     /// A contender whose source is embedded in the lab is compiled first, unless it is cached.
     pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
         let program = |name: &str| {
-            self.program(name)
-                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
+            self.tool(id, name)
+                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} to run it with")))
         };
         let arguments = options.iter().map(OsString::from);
-        match id {
+        match id.split_once('@').map_or(id, |(runtime, _)| runtime) {
             "beam" => {
                 let erl = program("erl")?;
                 let code = beam::compiled(&erl, &program("erlc")?, &self.cache)?;

@@ -7,9 +7,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The built-in contenders, in display order.
-pub const BUILT_IN: [(&str, &str); 10] = [
+pub const BUILT_IN: [(&str, &str); 12] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
+    ("beam@27", "the same contender on Erlang/OTP 27"),
+    ("beam@29", "the same contender on Erlang/OTP 29"),
     ("tokio", "plain tokio tasks and channels"),
     ("ractor", "actors of ractor"),
     ("kameo", "actors of kameo"),
@@ -99,6 +101,24 @@ impl Surroundings {
             .find(|candidate| is_program(candidate))
     }
 
+    /// Returns the folder of an Erlang/OTP release, whether or not it exists.
+    ///
+    /// `scripts/otp.sh` fills it.
+    fn release(&self, release: &str) -> PathBuf {
+        self.cache.join("otp").join(release).join("bin")
+    }
+
+    /// Returns the path of a runtime's program: in the search path, or for a contender such as
+    /// `beam@29` in the folder of its release.
+    pub(super) fn tool(&self, id: &str, name: &str) -> Option<PathBuf> {
+        match id.split_once('@') {
+            None => self.program(name),
+            Some((_, release)) => {
+                Some(self.release(release).join(name)).filter(|tool| is_program(tool))
+            }
+        }
+    }
+
     /// Returns the path of a contender's executable, whether or not the file exists.
     pub(super) fn executable(&self, id: &str) -> PathBuf {
         self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
@@ -112,6 +132,14 @@ impl Surroundings {
     /// Returns what a built-in contender, or [`LOAD`], lacks to run here and how to install it; `None`
     /// if it can run.
     pub fn missing(&self, id: &str) -> Option<String> {
+        if let Some(("beam", release)) = id.split_once('@') {
+            let tools = ["erl", "erlc"];
+            let tool = tools.into_iter().find(|tool| self.tool(id, tool).is_none())?;
+            return Some(format!(
+                "there is no {}; scripts/otp.sh {release} installs that release, or link the erl and erlc of an installed one there",
+                self.release(release).join(tool).display()
+            ));
+        }
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
             let tool = tools.iter().find(|tool| self.program(tool).is_none())?;
             return Some(format!("there is no {tool} on the path; {remedy}"));
@@ -154,6 +182,8 @@ mod tests {
     fn missing_program_is_named_with_its_remedy() {
         let beam = nowhere().missing("beam").unwrap();
         assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
+        let release = nowhere().missing("beam@29").unwrap();
+        assert!(release.starts_with("there is no /nowhere/otp/29/bin/erl; scripts/otp.sh 29 "));
         let go = nowhere().missing("go").unwrap();
         assert!(go.contains("no go on the path") && go.contains("apt-get install golang-go"));
         let elixir = nowhere().missing("elixir").unwrap();

@@ -31,16 +31,19 @@ struct Pair {
     cookie: String,
 }
 
-/// Returns the far node's contender of a variant such as `to-beam`.
-fn far_kind(variant: &str) -> Option<&str> {
-    variant.strip_prefix("to-")
+/// Returns the far node's contender of a variant such as `to-beam`: for `beam@29` itself if the
+/// variant names its runtime.
+fn far_kind<'a>(own: &'a str, variant: &'a str) -> Option<&'a str> {
+    let kind = variant.strip_prefix("to-")?;
+    let same = own.split_once('@').is_some_and(|(runtime, _)| runtime == kind);
+    Some(if same { own } else { kind })
 }
 
 /// Returns whether the far node of this variant can run here: the near node's contender, or a built-in one.
 pub(super) fn can_pair(own: &str, variant: &str, surroundings: &Surroundings) -> bool {
     let built_in = |kind| BUILT_IN.iter().any(|(id, _)| *id == kind);
     let there = |kind| built_in(kind) && surroundings.missing(kind).is_none();
-    far_kind(variant).is_some_and(|kind| kind == own || there(kind))
+    far_kind(own, variant).is_some_and(|kind| kind == own || there(kind))
 }
 
 impl Pairs {
@@ -56,7 +59,7 @@ impl Pairs {
     ) -> Result<Reply, Failure> {
         let epmd = resources.epmd()?;
         let variant = request.params.get("variant").and_then(Value::as_str);
-        let kind = variant.and_then(far_kind).unwrap_or(own);
+        let kind = variant.and_then(|variant| far_kind(own, variant)).unwrap_or(own);
         let fits = |pair: &Pair| pair.epmd == epmd && (round.is_none() || pair.round == round);
         let mut pair = match self.0.remove(kind).filter(fits) {
             Some(pair) => pair,
@@ -144,6 +147,8 @@ mod tests {
             ("purlin", "to-beam", false),
             ("purlin", "to-mine", false),
             ("purlin", "beam", false),
+            ("beam@29", "to-beam", true),
+            ("beam@29", "to-beam@27", false),
         ] {
             assert_eq!(can_pair(own, variant, &here), meets, "{own} {variant}");
         }

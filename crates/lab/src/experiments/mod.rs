@@ -33,7 +33,7 @@ pub use experiment::{
 };
 
 /// All experiments, in execution order.
-pub static ALL: [&Experiment; 43] = [
+pub static ALL: [&Experiment; 44] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -77,6 +77,7 @@ pub static ALL: [&Experiment; 43] = [
     &acks::SYNC_OR_ASYNC,
     &nodes::DIST_SEND,
     &nodes::DIST_ROUND_TRIP,
+    &nodes::DIST_CALL,
 ];
 
 /// Returns the experiments of these names in the order of [`ALL`]; all of them if no name is given.

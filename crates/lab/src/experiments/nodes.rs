@@ -1,8 +1,8 @@
-//! Two distribution nodes on one machine: `dist-send`, `dist-round-trip`.
+//! Two distribution nodes on one machine: `dist-send`, `dist-round-trip`, `dist-call`.
 
 use super::checks::{asked, conserved, extra, in_order_if_told};
-use super::experiment::{Better, Experiment, Figure, Invalid, Params, SamplingMode};
-use super::points::{TIME_PER_OPERATION, counted, timed};
+use super::experiment::{Axis, Better, Experiment, Figure, Invalid, Params, SamplingMode};
+use super::points::{TIME_PER_OPERATION, counted, params, sweep, timed};
 use crate::contender::Reply;
 
 pub(super) static DIST_SEND: Experiment = Experiment {
@@ -37,6 +37,28 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
     better: Better::Lower,
     figure: Figure::Micros,
     points: |_| timed(Params::new(), counted(100, 100_000_000, 1.0)),
+    check: |params, reply| all_taken(params, reply, 2),
+    ..DIST_SEND
+};
+
+pub(super) static DIST_CALL: Experiment = Experiment {
+    id: "dist-call",
+    title: "Calls of a server on another node",
+    what: "1 or 64 processes call a server on another node on the same machine, each one call after the other, n calls in all.",
+    notes: &[
+        "The pairs are those of dist-send; a pair is named after the node that calls. A call is gen_server:call({lab, Node}, {echo, Number}) on the BEAM and Cluster::call on purlin; the server is a gen_server, or a purlin server of its own types that is registered with Cluster::serves. Each runtime monitors the server during the call, with a timeout of five seconds.",
+        "A call counts if the reply carries its number, and the server counts its calls. The callers are started and the nodes connected before the clock starts; it stops when the last caller has its last reply.",
+        "The primary metric is the rate with 64 callers. Beside it stands the latency, of every call: with one caller it is that of an idle connection.",
+    ],
+    metric: "calls per second",
+    unit: "calls/s",
+    x: Some(Axis { param: "callers", label: "callers", scale: "log" }),
+    figure: Figure::Rate(Some(64)),
+    points: |_| {
+        sweep(vec![1, 64], |callers, share| {
+            (params([("callers", callers)]), counted(100, 100_000_000, share))
+        })
+    },
     check: |params, reply| all_taken(params, reply, 2),
     ..DIST_SEND
 };

@@ -6,7 +6,7 @@ use crate::error::Problem;
 use crate::results::Figures;
 
 /// Column names; a stable interface for other programs.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "experiment",
     "contender",
     "variant",
@@ -19,6 +19,7 @@ const COLUMNS: [&str; 12] = [
     "principal",
     "round",
     "value",
+    "version",
 ];
 
 /// Returns one row per sample of each figure, after a header row.
@@ -39,6 +40,9 @@ pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
     for result in &figures.results {
         let x = result.x.map(|x| x.to_string()).unwrap_or_default();
         let params = Value::from(result.params.clone()).to_string();
+        let mut contenders = figures.contenders.iter();
+        let version = contenders.find(|one| one.id == result.contender);
+        let version = version.map(|one| one.version.as_str()).unwrap_or_default();
         for (index, value) in result.samples.iter().enumerate() {
             let row = [
                 result.experiment.as_str(),
@@ -53,6 +57,7 @@ pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
                 if result.primary { "true" } else { "false" },
                 &(index + 1).to_string(),
                 &value.to_string(),
+                version,
             ];
             rows.write_record(row).map_err(|error| refused(&error))?;
         }

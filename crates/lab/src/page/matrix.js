@@ -46,7 +46,15 @@ const matrix = (() => {
             "tr",
             {},
             h("th", { scope: "col" }, "Experiment"),
-            columns.map((contender) => h("th", { scope: "col", class: "number" }, palette.swatch(contender, false), contender.label)),
+            columns.map((contender) =>
+              h(
+                "th",
+                { scope: "col", class: "number" },
+                palette.swatch(contender, false),
+                contender.label,
+                h("small", { class: "version" }, contender.version.split(",")[0]),
+              ),
+            ),
           ),
         ),
         h(

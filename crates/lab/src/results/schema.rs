@@ -87,6 +87,14 @@ pub struct AboutContender {
     pub variants: BTreeMap<String, Vec<String>>,
 }
 
+impl AboutContender {
+    /// Returns the version without its details: the part before the first comma, such as
+    /// `Erlang/OTP 27.3.4`.
+    pub(crate) fn brief_version(&self) -> &str {
+        self.version.split(',').next().unwrap_or_default()
+    }
+}
+
 /// Description of an experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct AboutExperiment {

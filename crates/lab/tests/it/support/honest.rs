@@ -60,7 +60,7 @@ pub(crate) const SERVED: [&str; 7] = [
 ];
 
 /// Experiments with two nodes.
-pub(crate) const PAIRED: [&str; 2] = ["dist-send", "dist-round-trip"];
+pub(crate) const PAIRED: [&str; 3] = ["dist-send", "dist-round-trip", "dist-call"];
 
 /// Base memory of an idle process, in bytes.
 pub(crate) const IDLE_BYTES: u64 = 100;
@@ -105,7 +105,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         "ping-pong" | "call" => (n, 2 * n, 100 * n, beside(cost)),
         "throughput" | "fan-in" => (n, n, 100 * n, beside(cost)),
         "dist-send" => (n, n, 100 * n, json!({"taken": n})),
-        "dist-round-trip" => {
+        "dist-round-trip" | "dist-call" => {
             let [p50, p99, max] = [1000, 2000, 3000].map(|ns| ns * cost);
             let more = json!({"taken": n, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
             (n, 2 * n, 100 * n, more)
