@@ -7,9 +7,9 @@ use crate::stats::Interval;
 
 /// Legend of a table.
 pub(super) const LEGEND: &str = "times worse: the new median against the old, with its 95 % interval; above 1 is worse, \
-                      whichever way the figure goes. A change is significant if the interval excludes 1 and the \
-                      ratio is off by 2 % or more; about one in twenty of the changes in a table at most is \
-                      chance.";
+                      whichever way the figure goes. A change is significant if the interval excludes 1, the ratio \
+                      is off by 2 % or more, and a test of the samples agrees; about one in twenty of the changes \
+                      in a table at most is chance.";
 
 /// The word for a figure with too few rounds.
 const NOT_JUDGED: &str = "not judged";

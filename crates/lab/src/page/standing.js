@@ -23,20 +23,28 @@ const standing = (() => {
         );
   }
 
-  function line(ratio, link) {
-    const interval = ratio.low === null || ratio.high === null ? "" : ` (${format.interval(ratio.low, ratio.high, "", ratio.value)})`;
-    return h(
-      "li",
-      {},
-      link(ratio.experiment, ratio.id),
-      `, ${ratio.name}: ${format.ratio(ratio.value)}${interval}; sources: `,
-      sources(ratio),
-    );
+  // Returns one line per experiment; each name is a link to the program's source, if it is known.
+  function line(ratios, link) {
+    const [{ experiment, id, against }] = ratios;
+    const named = (contender, name) => source(contender, id) || name;
+    const each = ratios.flatMap((ratio, at) => [
+      at > 0 ? ", " : "",
+      named(ratio.contender, ratio.contender?.label || "the other"),
+      ratio.variant ? ` · ${ratio.variant}` : "",
+      ` ${format.ratio(ratio.value)}`,
+    ]);
+    return h("li", {}, link(experiment, id), " (", named(against, against?.label || "the other"), "): ", each);
   }
 
   function side(name, words, ratios, link) {
     const heading = h("h3", {}, `${name} is ${words} in ${plural(ratios.length, "comparison")}`);
-    const all = ratios.map((ratio) => line(ratio, link));
+    const ids = [...new Set(ratios.map((ratio) => ratio.id))];
+    const all = ids.map((id) =>
+      line(
+        ratios.filter((ratio) => ratio.id === id),
+        link,
+      ),
+    );
     return [heading, all.length === 0 ? null : h("ul", { class: "standing" }, all)];
   }
 
