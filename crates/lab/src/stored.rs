@@ -2,10 +2,10 @@
 //! benchmark, which is recognised by its content.
 //!
 //! Comparisons and exports take parsed figures ([`read_figures`]); the page takes the file, with
-//! ratios and control computed anew ([`read_judged`]), so that all give the same verdicts. Input is not trusted: a missing or malformed field is reported with its
-//! position.
+//! ratios and control computed anew ([`read_judged`]), so that all give the same verdicts. Input is
+//! not trusted: a missing or malformed field is reported with its position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -130,23 +130,21 @@ fn fault(figure: &ResultEntry, first_schema: bool) -> Option<&'static str> {
 ///
 /// A figure keeps no rounds, and so has no ratio, if it may lack one: its contender has invalid
 /// samples in the experiment, or it has fewer samples than another figure of the experiment.
-fn number_rounds(figures: &mut [ResultEntry], void: &[(String, String)]) {
+fn number_rounds(figures: &mut [ResultEntry], void: &BTreeSet<(String, String)>) {
     let mut most: BTreeMap<String, usize> = BTreeMap::new();
     for figure in figures.iter() {
         let rounds = most.entry(figure.experiment.clone()).or_default();
         *rounds = figure.samples.len().max(*rounds);
     }
     for figure in figures {
-        let lacks = void.iter().any(|(experiment, contender)| {
-            *experiment == figure.experiment && *contender == figure.contender
-        });
+        let lacks = void.contains(&(figure.experiment.clone(), figure.contender.clone()));
         let whole = most.get(&figure.experiment) == Some(&figure.samples.len()) && !lacks;
         figure.rounds = if whole { (1..=figure.samples.len()).collect() } else { Vec::new() };
     }
 }
 
 /// Returns experiment and contender of each invalid sample.
-fn void(results: &Value) -> Vec<(String, String)> {
+fn void(results: &Value) -> BTreeSet<(String, String)> {
     let invalid = results["void"].as_array().map_or(&[][..], Vec::as_slice);
     let text = |one: &Value, name: &str| one[name].as_str().unwrap_or_default().to_owned();
     invalid.iter().map(|one| (text(one, "experiment"), text(one, "contender"))).collect()
