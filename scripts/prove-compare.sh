@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# prove-compare.sh: measures the error rates of `purlin lab compare` on this machine with real runs. A contender compared
-# with itself must be reported as different in at most 16 of 200 runs; slowed by 5 %, in at least 18 of 20.
+# prove-compare.sh: measures the error rates of the lab's verdict on this machine with real runs. A contender compared
+# with itself must be reported as different in at most 16 of 200 runs; slowed by 5 %, in at least 18 of 20. The report of
+# a run and `purlin lab compare` must agree in each of them.
 # SAME=200, SLOWED=20: number of runs of each kind. SAMPLES=151: rounds per run. APART=1: compares two consecutive runs
-# instead of two contenders of one run, which is harder on a machine that drifts.
+# instead of two contenders of one run, which is harder on a machine that drifts. BUILT=DIR: programs built before.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-151} apart=${APART:-}
 
 find_cargo
-step "build: the purlin command and a contender that can be slowed" \
-  cargo build --release --locked -p purlin-cli -p purlin-contender --example slowed --bins
-built=$(realpath "${CARGO_TARGET_DIR:-target}")/release
+if [ -z "${BUILT:-}" ]; then
+  step "build: the purlin command and a contender that can be slowed" \
+    cargo build --release --locked -p purlin-cli -p purlin-contender --example slowed --bins
+fi
+built=$(realpath "${BUILT:-${CARGO_TARGET_DIR:-target}/release}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -27,8 +30,23 @@ take() {
   fi
 }
 
+# agrees WORD: checks that the report of the last run has the verdict that compare prints as WORD; a rate is compared.
+agrees() {
+  local verdict
+  case $1 in
+    slower) verdict=worse ;;
+    faster) verdict=better ;;
+    *) verdict=$1 ;;
+  esac
+  if ! grep -q "\"verdict\": \"$verdict\"" "$folder/both.json"; then
+    echo "the report of the run does not say $verdict, as compare does" >&2
+    exit 1
+  fi
+}
+
 # told PERCENT: prints the verdict of compare, one word, on the contender and itself slowed by PERCENT.
 told() {
+  local word
   local old="old='$built/examples/slowed' 0" new="new='$built/examples/slowed' $1"
   if [ -n "$apart" ]; then
     take old.json "one='$built/examples/slowed' 0"
@@ -38,7 +56,9 @@ told() {
     take both.json "$old" "$new"
     "$built/purlin" lab compare "$folder/both.json" -c old,new >"$folder/told"
   fi
-  grep -oE '^1 (slower|faster|indistinguishable)' "$folder/told" | cut -d ' ' -f 2
+  word=$(grep -oE '^1 (slower|faster|indistinguishable)' "$folder/told" | cut -d ' ' -f 2)
+  if [ -z "$apart" ]; then agrees "$word"; fi
+  echo "$word"
 }
 
 # tally PERCENT RUNS: counts the verdicts of RUNS comparisons in slower, faster and indistinguishable.

@@ -44,7 +44,7 @@ func (d delays) at(percent int) int64 {
 	return int64(d[(len(d)*percent+99)/100-1])
 }
 
-// figures returns the median, the 99th percentile and the maximum, or nil if nothing was timed.
+// figures returns the median, the 90th and 99th percentiles and the maximum, or nil if nothing was timed.
 func (d delays) figures() map[string]int64 {
 	if len(d) == 0 {
 		return nil
@@ -54,5 +54,5 @@ func (d delays) figures() map[string]int64 {
 
 func (d delays) percentiles() map[string]int64 {
 	sort.Slice(d, func(one, other int) bool { return d[one] < d[other] })
-	return map[string]int64{"p50_ns": d.at(50), "p99_ns": d.at(99), "max_ns": d.at(100)}
+	return map[string]int64{"p50_ns": d.at(50), "p90_ns": d.at(90), "p99_ns": d.at(99), "max_ns": d.at(100)}
 }

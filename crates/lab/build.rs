@@ -1,4 +1,5 @@
-//! Packs the charting library that the report page embeds, and embeds the contenders' source files.
+//! Packs the charting library that the report page embeds, embeds the contenders' source files, and
+//! lists the source files of all contenders of the repository.
 //!
 //! Apache ECharts is not in the repository; the package `charming` ships it. The script asks `cargo
 //! metadata` where Cargo unpacked that package and packs the one file into `OUT_DIR`, where `page`
@@ -21,7 +22,7 @@ const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/page/packed.rs");
-    match pack_library().and_then(|()| embed_contenders()) {
+    match pack_library().and_then(|()| embed_contenders()).and_then(|()| list_programs()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             println!("cargo::error=the lab lacks a file that it embeds: {problem}");
@@ -67,6 +68,57 @@ fn embed_contenders() -> Result<(), Box<dyn Error>> {
         code += &format!("pub(super) const {name}: &[(&str, &str)] = &[{entries}];\n");
     }
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("contenders.rs"), code)?)
+}
+
+/// Writes the table of the repository's contenders, which `contender::programs` includes: folder,
+/// whether its source calls the function of the control, and its source files.
+///
+/// A package holds only the contenders that it embeds.
+fn list_programs() -> Result<(), Box<dyn Error>> {
+    let own = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let repository = own.join("../../contenders");
+    let folder = if repository.is_dir() { repository } else { own.join("contenders") };
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        folders.push(entry?.path());
+    }
+    folders.sort();
+    let mut code = "pub(super) const PROGRAMS: &[Program] = &[\n".to_owned();
+    for program in folders.iter().filter(|path| path.is_dir()) {
+        let mut files = Vec::new();
+        source_files(program, &mut files)?;
+        files.sort();
+        let mut calls = false;
+        for file in &files {
+            let rust = file.extension().is_some_and(|ending| ending == "rs");
+            calls |= rust && fs::read_to_string(file)?.contains("tail_call(");
+        }
+        let names: Vec<String> = files
+            .iter()
+            .filter_map(|file| Some(file.strip_prefix(&folder).ok()?.to_str()?.replace('\\', "/")))
+            .collect();
+        let name = program.file_name().unwrap_or_default();
+        code +=
+            &format!("    Program {{ folder: {name:?}, control: {calls}, files: &{names:?} }},\n");
+    }
+    code += "];\n";
+    Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("programs.rs"), code)?)
+}
+
+/// Appends the source files below a folder, without those of tests and examples.
+fn source_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() && !["tests", "test", "examples", "target"].contains(&name) {
+            source_files(&path, files)?;
+        } else if ["rs", "erl", "ex", "go", "java", "scala"].contains(&ending) {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the folder into which Cargo unpacked the package.

@@ -70,6 +70,7 @@ fn run(runtime: &Runtime, asked: purlin_contender::Load) -> Result<Sample, Strin
         let at = |share| found.latency.value_at_quantile(share);
         Ok(Sample::new(round.time, round.messages, asked.all(), received)
             .with("p50_ns", at(0.5))
+            .with("p90_ns", at(0.9))
             .with("p99_ns", at(0.99))
             .with("max_ns", found.latency.max()))
     })

@@ -124,7 +124,7 @@ impl Delays {
 }
 
 impl Sample {
-    /// Adds the median, the 99th percentile and the maximum; adds nothing if no message was timed.
+    /// Adds the median, the 90th and 99th percentiles and the maximum; adds nothing if no message was timed.
     #[must_use]
     pub fn with_delays(self, mut delays: Delays) -> Sample {
         if delays.times.is_empty() {
@@ -132,6 +132,7 @@ impl Sample {
         }
         delays.times.sort_unstable();
         self.with("p50_ns", delays.at(50))
+            .with("p90_ns", delays.at(90))
             .with("p99_ns", delays.at(99))
             .with("max_ns", delays.at(100))
     }
@@ -155,8 +156,9 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_rank() {
         let quantiles = of((1..=200).rev());
-        assert_eq!(quantiles, [("p50_ns", 100), ("p99_ns", 198), ("max_ns", 200)]);
-        assert_eq!(of([7].into_iter()), [("p50_ns", 7), ("p99_ns", 7), ("max_ns", 7)]);
+        assert_eq!(quantiles, [("p50_ns", 100), ("p90_ns", 180), ("p99_ns", 198), ("max_ns", 200)]);
+        let single = [("p50_ns", 7), ("p90_ns", 7), ("p99_ns", 7), ("max_ns", 7)];
+        assert_eq!(of([7].into_iter()), single);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | [`contender`] | finding, starting, querying and ending the contenders' programs |
 //! | [`sampling`] | the number of samples and their order |
 //! | [`store`], `plan` | every sample on disk as it arrives, and the request of the run |
+//! | [`measured`] | hash of the sources that a run measures |
 //! | [`results`] | figures, intervals and ratios computed from samples |
 //! | [`stats`] | the statistical methods |
 //! | [`host`], `instrument` | the machine, and the cost of measuring |
@@ -35,6 +36,7 @@ pub mod host;
 mod instrument;
 mod interrupt;
 mod markdown;
+pub mod measured;
 mod options;
 pub mod otp_text;
 pub mod page;

@@ -29,6 +29,9 @@ pub struct Plan {
     pub named: bool,
     /// The machine.
     pub host: Host,
+    /// Hash of the measured sources, if the run was started in a checkout.
+    #[serde(default)]
+    pub sources: Option<String>,
     /// Ticks of the time stamp counter per nanosecond.
     pub ticks_per_ns: Option<f64>,
     /// The process that takes the samples.
@@ -62,12 +65,13 @@ pub struct Resumption {
 }
 
 impl Plan {
-    /// Checks that this program on this machine may resume the run.
+    /// Checks that this program on this machine, started in a checkout with these sources, may resume
+    /// the run.
     ///
     /// # Errors
     ///
     /// Returns one line that states the difference.
-    pub fn fits(&self, host: &Host) -> Result<(), Problem> {
+    pub fn fits(&self, host: &Host, sources: Option<&str>) -> Result<(), Problem> {
         let version = env!("CARGO_PKG_VERSION");
         if self.schema != 1 || self.version != version {
             return Err(Problem::new(format!(
@@ -80,6 +84,11 @@ impl Plan {
                 "it is still under way, in process {}; wait for it, or end it first",
                 process.pid
             )));
+        }
+        if let (Some(then), Some(now)) = (self.sources.as_deref(), sources)
+            && then != now
+        {
+            return Err(Problem::new("the measured sources have changed since; begin a new run"));
         }
         match self.host.changes(host).as_str() {
             "" => Ok(()),
@@ -140,6 +149,7 @@ mod tests {
             },
             named: true,
             host: Host::snapshot(),
+            sources: None,
             ticks_per_ns: None,
             process: Process::own(),
             contenders: vec![Invited { text: "a=b c".into(), hello: None, problem: None }],
@@ -160,17 +170,28 @@ mod tests {
     fn other_version_or_machine_is_refused_with_the_difference() {
         let here = Host::snapshot();
         let plan = || Plan { process: None, ..plan() };
-        plan().fits(&here).unwrap();
+        plan().fits(&here, None).unwrap();
         let older = Plan { version: "0.0.1".into(), ..plan() };
-        assert!(older.fits(&here).unwrap_err().to_string().contains("begun by purlin 0.0.1"));
+        assert!(older.fits(&here, None).unwrap_err().to_string().contains("begun by purlin 0.0.1"));
         let elsewhere = Host { cores: here.cores + 1, ..here };
-        let refused = plan().fits(&elsewhere).unwrap_err().to_string();
+        let refused = plan().fits(&elsewhere, None).unwrap_err().to_string();
         assert!(refused.contains("another machine (cores "), "{refused}");
     }
 
     #[test]
+    fn run_of_other_sources_is_not_resumed() {
+        let here = Host::snapshot();
+        let of = |sources: &str| Plan { process: None, sources: Some(sources.into()), ..plan() };
+        for now in [None, Some("one")] {
+            of("one").fits(&here, now).unwrap();
+        }
+        let refused = of("one").fits(&here, Some("other")).unwrap_err().to_string();
+        assert!(refused.contains("sources have changed"), "{refused}");
+    }
+
+    #[test]
     fn run_in_progress_is_not_resumed() {
-        let refused = plan().fits(&Host::snapshot()).unwrap_err().to_string();
+        let refused = plan().fits(&Host::snapshot(), None).unwrap_err().to_string();
         assert!(refused.contains("still under way"), "{refused}");
     }
 

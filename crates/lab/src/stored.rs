@@ -1,17 +1,20 @@
-//! Reader for stored results: schema 1, by file or by folder, and the text of OTP's own benchmark,
-//! which is recognised by its content.
+//! Reader for stored results: schemas 1 and 2, by file or by folder, and the text of OTP's own
+//! benchmark, which is recognised by its content.
 //!
-//! The page takes results unchanged ([`read`]); comparisons and exports take parsed figures
-//! ([`read_figures`]). Input is not trusted: a missing or malformed field is reported with its
-//! position.
+//! Comparisons and exports take parsed figures ([`read_figures`]); the page takes the file, with
+//! ratios and control computed anew ([`read_judged`]), so that all give the same verdicts. Input is
+//! not trusted: a missing or malformed field is reported with its position.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::contender::sources;
 use crate::error::Problem;
 use crate::otp_text;
+use crate::results::{ResultEntry, SCHEMA, control, ratios};
 use crate::store::RESULTS;
 
 pub use crate::results::Figures;
@@ -26,9 +29,34 @@ pub fn results_file(path: &Path) -> PathBuf {
 /// # Errors
 ///
 /// Returns one line if the file cannot be read, is neither JSON nor OTP's text, or holds no results
-/// of schema 1.
+/// of a known schema.
 pub fn read(file: &Path) -> Result<Value, Problem> {
     checked(&text(file)?, file)
+}
+
+/// Reads the results in a file, with ratios, control and source files as this version computes them.
+///
+/// A file whose figures are damaged has none of these.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_judged(file: &Path) -> Result<Value, Problem> {
+    let text = text(file)?;
+    let mut results = checked(&text, file)?;
+    let Some(document) = results.as_object_mut() else { return Ok(results) };
+    document.remove("ratios");
+    document.remove("control");
+    if let Ok(mut figures) = figures(&text, file) {
+        for contender in &mut figures.contenders {
+            let own = figures.results.iter().filter(|result| result.contender == contender.id);
+            contender.sources = sources(&contender.id, own.map(|result| &*result.experiment));
+        }
+        document.insert("ratios".into(), json!(ratios(&figures.results)));
+        document.insert("control".into(), json!(control(&figures.results)));
+        document.insert("contenders".into(), json!(figures.contenders));
+    }
+    Ok(results)
 }
 
 /// Reads the results in a file as JSON; those of a run are returned byte for byte.
@@ -47,7 +75,7 @@ pub fn read_json(file: &Path) -> Result<String, Problem> {
 /// # Errors
 ///
 /// As [`read`]; also if a field that a comparison needs is missing or of the wrong type, or a
-/// figure has no samples.
+/// figure has no samples or not one ascending round for each.
 pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
     figures(&text(file)?, file)
 }
@@ -61,22 +89,65 @@ pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
     let results = checked(text, file)?;
     let wrong = |what: String| {
         let hint = "give the file as purlin lab run wrote it";
-        Problem::new(format!("{} is not as schema 1 says: {what}; {hint}", file.display()))
+        Problem::new(format!("{} is not as its schema says: {what}; {hint}", file.display()))
     };
+    let first_schema = results["schema"] == 1;
+    let void = void(&results);
     // WHY: parsing the text directly gives errors with line numbers.
     let figures = if otp_text::is_text(text) {
         serde_json::from_value(results)
     } else {
         serde_json::from_str(text)
     };
-    let figures: Figures = figures.map_err(|error| wrong(error.to_string()))?;
-    match figures.results.iter().find(|result| result.samples.is_empty()) {
-        Some(bare) => Err(wrong(format!(
-            "{} {}, {}, has no samples",
-            bare.experiment, bare.contender, bare.metric
-        ))),
+    let mut figures: Figures = figures.map_err(|error| wrong(error.to_string()))?;
+    if first_schema {
+        number_rounds(&mut figures.results, &void);
+    }
+    let fault = figures.results.iter().find_map(|one| Some((one, fault(one, first_schema)?)));
+    match fault {
+        Some((ResultEntry { experiment, contender, metric, .. }, what)) => {
+            Err(wrong(format!("{experiment} {contender}, {metric}, has {what}")))
+        }
         None => Ok(figures),
     }
+}
+
+/// Returns what is wrong with the samples of a figure; `None` if nothing is.
+fn fault(figure: &ResultEntry, first_schema: bool) -> Option<&'static str> {
+    let ascending = figure.rounds.is_sorted_by(|one, next| one < next);
+    if figure.samples.is_empty() {
+        Some("no samples")
+    } else if first_schema && figure.rounds.is_empty() {
+        None
+    } else if figure.rounds.len() != figure.samples.len() || !ascending {
+        Some("not one round for each sample, in ascending order")
+    } else {
+        None
+    }
+}
+
+/// Numbers the rounds of figures of schema 1, which stored none.
+///
+/// A figure keeps no rounds, and so has no ratio, if it may lack one: its contender has invalid
+/// samples in the experiment, or it has fewer samples than another figure of the experiment.
+fn number_rounds(figures: &mut [ResultEntry], void: &BTreeSet<(String, String)>) {
+    let mut most: BTreeMap<String, usize> = BTreeMap::new();
+    for figure in figures.iter() {
+        let rounds = most.entry(figure.experiment.clone()).or_default();
+        *rounds = figure.samples.len().max(*rounds);
+    }
+    for figure in figures {
+        let lacks = void.contains(&(figure.experiment.clone(), figure.contender.clone()));
+        let whole = most.get(&figure.experiment) == Some(&figure.samples.len()) && !lacks;
+        figure.rounds = if whole { (1..=figure.samples.len()).collect() } else { Vec::new() };
+    }
+}
+
+/// Returns experiment and contender of each invalid sample.
+fn void(results: &Value) -> BTreeSet<(String, String)> {
+    let invalid = results["void"].as_array().map_or(&[][..], Vec::as_slice);
+    let text = |one: &Value, name: &str| one[name].as_str().unwrap_or_default().to_owned();
+    invalid.iter().map(|one| (text(one, "experiment"), text(one, "contender"))).collect()
 }
 
 fn text(file: &Path) -> Result<String, Problem> {
@@ -99,9 +170,9 @@ fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
         ))
     })?;
     match value.get("schema") {
-        Some(schema) if schema == 1 => Ok(value),
+        Some(schema) if *schema == 1 || *schema == SCHEMA => Ok(value),
         Some(Value::Number(schema)) => Err(Problem::new(format!(
-            "{} has schema {schema}, and this purlin reads schema 1; use the purlin that wrote it",
+            "{} has schema {schema}, and this purlin reads schemas 1 to {SCHEMA}; use the purlin that wrote it",
             file.display()
         ))),
         _ => Err(Problem::new(format!(
@@ -125,7 +196,7 @@ mod tests {
             (&b"{"[..], "is no JSON"),
             (&b"{}"[..], "holds no results"),
             (&b"[1]"[..], "holds no results"),
-            (&br#"{"schema":2}"#[..], "schema 2"),
+            (&br#"{"schema":3}"#[..], "schema 3"),
             (&br#"{"schema":"1"}"#[..], "holds no results"),
             (&b"\xff"[..], "cannot read"),
         ] {
@@ -150,11 +221,17 @@ mod tests {
         };
         let result = r#"{"experiment":"call","contender":"a","params":{},"metric":"time","unit":"ns",
             "better":"lower","samples":SAMPLES,"median":1,"low":1,"high":1,"principal":true}"#;
+        let later = |samples: &str| {
+            with(&result.replace("SAMPLES", samples)).replace(r#""schema":1"#, r#""schema":2"#)
+        };
         for (text, reason) in [
             (r#"{"schema":1}"#.to_owned(), "missing field `started`"),
             (with("{}"), "missing field `experiment` at line 1"),
             (with(&result.replace("SAMPLES", "[]")), "call a, time, has no samples"),
             (with(&result.replace("SAMPLES", "[null]")), "invalid type: null"),
+            (later(r#"[1, 2], "rounds": [1]"#), "call a, time, has not one round for each sample"),
+            (later(r#"[1, 2], "rounds": [2, 2]"#), "has not one round for each sample"),
+            (later("[1, 2]"), "has not one round for each sample"),
         ] {
             fs::write(&file, text).unwrap();
             let refused = read_figures(&file).unwrap_err().to_string();

@@ -5,8 +5,9 @@
 //! interval; the ratios follow with theirs. If both do not fit side by side, the ratios are printed
 //! below. Figures of other variants come last.
 
-use crate::format::{NONE, WIDTH, digits, grid, narrow, short, unit};
-use crate::results::{Document, Ratio, ResultEntry, Verdict};
+use crate::format::{NONE, WIDTH, digits, grid, narrow, short, unit, wrap};
+use crate::profile::FEWEST;
+use crate::results::{Document, Ratio, ResultEntry, VERDICT, Verdict};
 
 /// Returns the table, with a legend below.
 pub(crate) fn table(document: &Document) -> String {
@@ -38,15 +39,19 @@ pub(crate) fn table(document: &Document) -> String {
         "\nmedian ± half its 95 % interval; ratios, with theirs, say how many times worse than {against}\n"
     ));
     if same {
-        text.push_str(&format!("{equal}: the interval of the ratio holds 1\n"));
+        wrap(&mut text, "", VERDICT);
     }
     if others {
         text.push_str("* than the first contender that has a figure\n");
     }
     if gaps {
-        text.push_str(&format!(
-            "no ratio (—) where a figure is missing or indistinguishable from 0, and for {against}'s own variants\n"
-        ));
+        let without = format!(
+            "no ratio (—) for a figure that is missing or {equal} from 0, for fewer than {FEWEST} rounds in common, and for {against}'s own variants"
+        );
+        wrap(&mut text, "", &without);
+    }
+    if let Some(control) = &document.control {
+        wrap(&mut text, "", &control.line());
     }
     text + &instrument
 }

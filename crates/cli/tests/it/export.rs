@@ -183,7 +183,7 @@ fn two_otp_texts_are_compared_metric_by_metric() {
     let words = ["compare", "parallel_messages.txt", "parallel_messages.txt"];
     let text = output_of(folder.path(), &words);
     assert!(text.starts_with("old: parallel_messages.txt\n"), "{text}");
-    assert!(text.contains("18 indistinguishable") && text.contains("have fewer than"), "{text}");
+    assert!(text.contains("18 not judged") && text.contains("have fewer than"), "{text}");
     assert!(text.contains("not known on which machine"), "{text}");
     let graph = "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}";
     assert!(text.contains(&format!("signals/s\n{graph}\n  contender  point")), "{text}");

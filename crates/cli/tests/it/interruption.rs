@@ -23,7 +23,7 @@ fn stopped_by(signal: &str, folder: &Path) -> Child {
         .expect("purlin runs");
     let mut lines = BufReader::new(run.stderr.take().expect("it is piped")).lines();
     let first_done =
-        lines.any(|line| line.is_ok_and(|line| line.starts_with("ping-pong: 3 rounds")));
+        lines.any(|line| line.is_ok_and(|line| line.starts_with("ping-pong: 6 rounds")));
     assert!(first_done, "the first experiment came to its end");
     let printed = go_on(folder).stderr;
     assert!(String::from_utf8_lossy(&printed).contains("still under way"), "{printed:?}");
@@ -39,7 +39,7 @@ fn first_experiment_is_on_disk(folder: &Path) {
     let of_first = stored
         .iter()
         .filter(|sample| sample["experiment"] == "ping-pong" && sample["kind"] == "sample");
-    assert_eq!(of_first.count(), 3);
+    assert_eq!(of_first.count(), 6);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn fresh_gives_each_round_new_processes() {
     let bench = Bench::run(&["--fresh", "-e", "tail-call,skynet", "-c", &counted]);
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
     let starts = std::fs::read_to_string(bench.path("starts")).unwrap().lines().count();
-    assert_eq!(starts, 1 + 2 * 3, "one for the greeting, and one for each round");
+    assert_eq!(starts, 1 + 2 * 6, "one for the greeting, and one for each round");
     let fresh = |sample: &Value| sample["afresh"] == (sample["kind"] == "sample");
     assert!(bench.samples().iter().all(fresh));
     assert_eq!(bench.results()["fresh"], true);
@@ -79,7 +79,7 @@ fn only_an_experiment_that_measures_memory_starts_with_a_fresh_process() {
 fn the_results_have_the_fields_of_the_schema() {
     let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());
     let results = bench.results();
-    assert_eq!(results["schema"], 1);
+    assert_eq!(results["schema"], 2);
     assert_eq!(results["tool"]["name"], "purlin lab");
     assert_eq!((&results["seed"], &results["profile"]), (&1.into(), &"quick".into()));
     let started = results["started"].as_str().unwrap();
@@ -109,8 +109,9 @@ fn the_results_have_the_fields_of_the_schema() {
     assert_eq!(list(&results["instrument"], "requests").len(), 2);
     assert_eq!(
         keys(&results["ratios"][0]),
-        ["against", "contender", "experiment", "high", "low", "ratio", "verdict"]
+        ["against", "contender", "experiment", "high", "low", "ratio", "rounds", "verdict"]
     );
+    assert_eq!(results["control"], Value::Null, "these programs are not in the table of sources");
     assert_eq!(keys(&results["contenders"][0]), ["id", "label", "notes", "variants", "version"]);
     assert_eq!(
         keys(&results["experiments"][0]),
@@ -130,6 +131,7 @@ fn the_results_have_the_fields_of_the_schema() {
             "metric",
             "params",
             "principal",
+            "rounds",
             "samples",
             "unit"
         ]
@@ -184,9 +186,12 @@ fn the_table_lists_variants_of_the_baseline_and_of_a_single_contender() {
 
 #[test]
 fn warnings_are_printed_when_they_arise_listed_at_the_end_and_stored() {
-    let bench =
-        Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
+    let contenders = [contender("one", ""), contender("two", "loses@call")];
+    let bench = Bench::rounds("3", "ping-pong,call", &contenders);
     let results = bench.results();
+    assert!(list(&results, "ratios").is_empty(), "fewer than six rounds have no ratio");
+    let legend = "no ratio (—) for a figure that is missing";
+    assert!(!bench.stdout().contains(legend), "{}", bench.stdout());
     for (kind, contender, words) in [
         ("few-samples", Value::Null, "with fewer than 6 samples"),
         ("void", "two".into(), "call two: 3 samples are invalid: received is"),
@@ -238,7 +243,7 @@ fn every_sample_is_a_line_on_disk() {
     let bench = Bench::of("fan-in", &two());
     let samples = bench.samples();
     let counted = samples.iter().filter(|sample| sample["kind"] == "sample");
-    assert_eq!(counted.count(), 3 * 2 * 5);
+    assert_eq!(counted.count(), 6 * 2 * 5);
     let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
     assert_eq!(warm_up, Some(0));
     let mut last = samples.last().unwrap().clone();

@@ -45,7 +45,7 @@ pub(super) struct ExportOptions {
 /// Output format.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// The results as they are stored, schema 1
+    /// The results as they are stored
     Json,
     /// One row per sample
     Csv,

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::error::Problem;
 use crate::page;
 use crate::store::{self, PAGE};
-use crate::stored::{read, results_file};
+use crate::stored::{read_judged, results_file};
 
 const HELP: &str = "\
 Examples:
@@ -38,7 +38,7 @@ pub(super) struct ReportOptions {
 /// Renders the page and returns its path.
 pub(super) fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
     let files: Vec<PathBuf> = options.paths.iter().map(|path| results_file(path)).collect();
-    let stored = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let stored = files.iter().map(|file| read_judged(file)).collect::<Result<Vec<_>, _>>()?;
     let page = match (&options.html, files.as_slice()) {
         (Some(page), _) => page.clone(),
         (None, [only]) => only.with_file_name(PAGE),

@@ -1,15 +1,18 @@
 //! Result of a comparison, ready to be rendered.
 
-use super::verdict::Moved;
 use crate::format::{self, NONE, with_ends};
-use crate::results::{ResultEntry, Verdict};
+use crate::profile::FEWEST;
+use crate::results::{Moved, ResultEntry, Verdict};
 use crate::stats::Interval;
 
 /// Legend of a table.
 pub(super) const LEGEND: &str = "times worse: the new median against the old, with its 95 % interval; above 1 is worse, \
-                      whichever way the figure goes. A change is significant if the interval excludes 1 and the \
-                      ratio is off by 2 % or more; about one in twenty of the changes in a table at most is \
-                      chance.";
+                      whichever way the figure goes. A change is significant if the interval excludes 1, the ratio \
+                      is off by 2 % or more, and a test of the samples agrees; about one in twenty of the changes \
+                      in a table at most is chance.";
+
+/// The word for a figure with too few rounds.
+const NOT_JUDGED: &str = "not judged";
 
 /// One figure in both runs.
 #[derive(Debug, Clone)]
@@ -54,7 +57,7 @@ impl<'a> Comparison<'a> {
     /// Returns the number of figures per verdict, in words.
     pub(super) fn tally(&self) -> String {
         let shown = || self.primary.iter().chain(&self.rest);
-        let words = ["slower", "worse", "faster", "better", Verdict::INDISTINGUISHABLE];
+        let words = ["slower", "worse", "faster", "better", Verdict::INDISTINGUISHABLE, NOT_JUDGED];
         let counts = words.map(|word| (shown().filter(|one| one.word() == word).count(), word));
         let counted = counts.iter().filter(|(count, _)| *count > 0);
         let counted: Vec<_> = counted.map(|(count, word)| format!("{count} {word}")).collect();
@@ -67,9 +70,14 @@ impl<'a> Comparison<'a> {
 }
 
 impl Compared<'_> {
-    /// Returns `faster`, `slower`, `better`, `worse` or `indistinguishable`.
+    /// Returns `faster`, `slower`, `better`, `worse` or `indistinguishable`; `not judged` for too few
+    /// rounds.
     pub fn word(&self) -> &'static str {
-        self.moved.verdict.word(&self.new.unit)
+        if self.moved.rounds < FEWEST {
+            NOT_JUDGED
+        } else {
+            self.moved.verdict.word(&self.new.unit)
+        }
     }
 
     /// Returns how many times worse the new figure is, with the confidence interval.

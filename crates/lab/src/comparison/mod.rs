@@ -1,14 +1,13 @@
 //! Compares two runs: which figures changed beyond their noise. Pure.
 //!
-//! [`compare`] pairs the figures that both runs have at the same point and judges each pair;
-//! [`text`] and [`markdown`] render the result. The result is deterministic: it depends neither on
-//! the clock nor on random numbers.
+//! [`compare`] pairs the figures that both runs have at the same point, the verdict of
+//! [`results`](crate::results) judges them, and [`text`] and [`markdown`] render the result. The
+//! result is deterministic: it depends neither on the clock nor on random numbers.
 //!
 //! | module | role |
 //! |---|---|
 //! | `pairing` | matching the points of both runs, and listing those only one run has |
 //! | `sides` | two contenders of one run, presented as two runs |
-//! | `verdict` | whether one figure changed |
 //! | `compared` | the comparison, to be rendered |
 //! | `notes` | other differences between the runs, limits of the figures |
 //! | `text`, `markdown` | rendering |
@@ -19,19 +18,16 @@ mod notes;
 mod pairing;
 mod sides;
 mod text;
-mod verdict;
 
-use crate::results::{Figures, ResultEntry};
+use crate::results::{Control, Figures, ResultEntry, Rounds, judge};
 
 use pairing::pair;
-use verdict::Rounds;
 
-pub use crate::results::Verdict;
+pub use crate::results::{Moved, Verdict};
 pub use compared::{Compared, Comparison};
 pub use markdown::markdown;
 pub use sides::{Sides, sides};
 pub use text::text;
-pub use verdict::Moved;
 
 /// Compares two runs, each with its name; `all` includes figures other than the primary metrics.
 ///
@@ -43,18 +39,21 @@ pub fn compare<'a>(
     new: (&str, &'a Figures),
     all: bool,
 ) -> Option<Comparison<'a>> {
-    compared(old, new, all, Rounds::Unrelated)
+    let mut comparison = compared(old, new, all, Rounds::Unrelated)?;
+    comparison.notes.extend(notes::control(old.1, new.1));
+    Some(comparison)
 }
 
 /// Compares two contenders of one run, round by round; otherwise like [`compare`].
 ///
 /// Returns `None` if the contenders have no figure in common.
 pub fn compare_within<'a>(name: &str, sides: &'a Sides, all: bool) -> Option<Comparison<'a>> {
-    let Sides { names, figures: [old, new] } = sides;
+    let Sides { names, figures: [old, new], control } = sides;
     let of = |side: &str| format!("{side} in {name}");
     let (before, now) = (of(&names[0]), of(&names[1]));
     let mut comparison = compared((&before, old), (&now, new), all, Rounds::Shared)?;
     comparison.notes.insert(0, ONE_RUN.into());
+    comparison.notes.extend(control.as_ref().map(Control::line));
     Some(comparison)
 }
 
@@ -98,7 +97,7 @@ fn compared<'a>(
 
 /// Judges the figures of one table together.
 fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>, rounds: Rounds) -> Vec<Compared<'a>> {
-    let moved = verdict::compare(&pairs, rounds);
+    let moved = judge(&pairs, rounds);
     let judged = pairs.into_iter().zip(moved);
     judged.map(|((old, new), moved)| Compared { old, new, moved }).collect()
 }

@@ -1,9 +1,8 @@
 //! Warnings and notes of a comparison: differences between the runs, and limits of their figures.
 
 use super::compared::Compared;
-use super::verdict::Rounds;
 use crate::profile::FEWEST;
-use crate::results::{Figures, Verdict};
+use crate::results::{Figures, ResultEntry, Rounds, Verdict, is_of_control, judge};
 
 /// Variance inflation from which a figure is reported to have drifted.
 const DRIFTED: f64 = 1.5;
@@ -96,16 +95,42 @@ pub(super) fn unchanged_but_moved(
     })
 }
 
+/// Returns a note on the contenders that run the same function in both runs, judged together.
+pub(super) fn control(old: &Figures, new: &Figures) -> Option<String> {
+    let of_control = new.results.iter().filter(|result| is_of_control(result));
+    let pairs: Vec<(&ResultEntry, &ResultEntry)> = of_control
+        .filter_map(|now| {
+            let same =
+                |before: &&ResultEntry| is_of_control(before) && before.contender == now.contender;
+            Some((old.results.iter().find(same)?, now))
+        })
+        .collect();
+    let moved = judge(&pairs, Rounds::Unrelated);
+    let judged: Vec<_> = moved.iter().filter_map(|one| Some((one.ratio?, one.verdict))).collect();
+    let differing = judged.iter().filter(|(_, verdict)| *verdict != Verdict::Indistinguishable);
+    let least = judged.iter().map(|(ratio, _)| ratio.value).fold(f64::INFINITY, f64::min);
+    let most = judged.iter().map(|(ratio, _)| ratio.value).fold(0.0, f64::max);
+    let names: Vec<_> = pairs.iter().map(|(_, now)| now.contender.as_str()).collect();
+    (!judged.is_empty()).then(|| {
+        format!(
+            "control: tail-call is the same function in {}; {} of {} called different between the \
+             runs, by {least:.2} to {most:.2} times",
+            names.join(", "),
+            differing.count(),
+            judged.len()
+        )
+    })
+}
+
 /// Returns notes on the figures shown.
 pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
     let shown = || primary.iter().chain(rest);
     let mut notes = Vec::new();
-    let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
-    let count = shown().filter(few).count();
-    if count > 0 {
+    let few = shown().filter(|one| one.moved.rounds < FEWEST).count();
+    if few > 0 {
         notes.push(format!(
-            "{} fewer than {FEWEST} samples, in which hardly any change can be detected",
-            figures(count)
+            "{} fewer than {FEWEST} rounds to compare, and so no ratio and no verdict",
+            figures(few)
         ));
     }
     let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
@@ -115,7 +140,7 @@ pub(super) fn reservations(primary: &[Compared<'_>], rest: &[Compared<'_>]) -> V
             figures(count)
         ));
     }
-    if shown().any(|one| one.moved.ratio.is_none()) {
+    if shown().any(|one| one.moved.rounds >= FEWEST && one.moved.ratio.is_none()) {
         notes.push(
             "no ratio (—) where a figure is not significantly different from zero; --fail-above ignores it"
                 .into(),
@@ -150,7 +175,7 @@ mod tests {
         let contenders = Vec::new();
         let (started, profile, results) = (String::new(), profile.into(), Vec::new());
         let host = Some(host);
-        Figures { started, interrupted: false, seed: 1, profile, host, contenders, results }
+        Figures { started, interrupted: false, profile, host, contenders, results }
     }
 
     fn warnings(old: &Figures, new: &Figures) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Splits one run into two contenders that are compared like two runs. Pure.
 
-use crate::results::Figures;
+use crate::results::{Control, Figures, control};
 
 /// The figures of two contenders, under a common name.
 #[derive(Debug, Clone)]
@@ -8,6 +8,8 @@ pub struct Sides {
     /// The contenders: the first takes the place of the old run, the second that of the new.
     pub(super) names: [String; 2],
     pub(super) figures: [Figures; 2],
+    /// The control of the run.
+    pub(super) control: Option<Control>,
 }
 
 /// Splits off two contenders of a run.
@@ -29,5 +31,6 @@ pub fn sides<'n>(run: &Figures, names: [&'n str; 2]) -> Result<Sides, &'n str> {
         // note.
         Figures { contenders: Vec::new(), results, ..run.clone() }
     };
-    Ok(Sides { figures: names.map(side), names: names.map(str::to_owned) })
+    let control = control(&run.results);
+    Ok(Sides { figures: names.map(side), names: names.map(str::to_owned), control })
 }

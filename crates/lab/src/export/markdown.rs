@@ -2,7 +2,7 @@
 
 use crate::format::{NONE, digits, short, with_ends};
 use crate::markdown::plain;
-use crate::results::{Figures, Ratio, ResultEntry, Verdict, ratios};
+use crate::results::{Figures, Ratio, ResultEntry, VERDICT, Verdict, control, ratios};
 use crate::stats::Interval;
 
 /// Returns a line about the run, then one row per primary metric, each followed by rows for the
@@ -20,7 +20,7 @@ pub(crate) fn markdown(figures: &Figures) -> String {
             parts.push(table(&results, &[], true));
         }
     } else {
-        let ratios = ratios(&figures.results, figures.seed);
+        let ratios = ratios(&figures.results);
         // The contender's other variants of a compared figure get rows, too.
         let beside = |one: &&'_ ResultEntry| ratios.iter().any(|ratio| ratio.is_of(one));
         let rows = primary.iter().flat_map(|one| {
@@ -29,9 +29,18 @@ pub(crate) fn markdown(figures: &Figures) -> String {
         });
         parts.push(table(&rows.collect::<Vec<_>>(), &ratios, false));
     }
-    parts.push("<sub>Median, with its 95 % interval.</sub>\n".into());
+    parts.push(format!("<sub>Median, with its 95 % interval.{}</sub>\n", in_words(figures)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
+}
+
+/// Returns the legend of the verdicts and the control, if there are ratios.
+fn in_words(figures: &Figures) -> String {
+    let control =
+        control(&figures.results).map(|control| format!("<br>{}", plain(&control.line())));
+    let compared = figures.results.iter().any(|result| result.primary);
+    let words = if compared { format!(" {VERDICT}") } else { String::new() };
+    words + &control.unwrap_or_default()
 }
 
 /// Returns start time, profile and machine, as far as they are known.

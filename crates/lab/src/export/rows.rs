@@ -24,9 +24,8 @@ const COLUMNS: [&str; 13] = [
 
 /// Returns one row per sample of each figure, after a header row.
 ///
-/// `round` is the position of a sample among the valid ones, from 1. The same round of two
-/// contenders was taken at about the same time, unless samples of one of them are invalid. Numbers
-/// keep all digits of the results.
+/// `round` is the number of the round, from 1; it is empty if the file does not say. The same round
+/// of two contenders was taken at about the same time. Numbers keep all digits of the results.
 ///
 /// Fails if a row cannot be encoded.
 ///
@@ -55,7 +54,7 @@ pub(crate) fn csv(figures: &Figures) -> Result<String, Problem> {
                 &result.unit,
                 &result.better,
                 if result.primary { "true" } else { "false" },
-                &(index + 1).to_string(),
+                &result.rounds.get(index).map(usize::to_string).unwrap_or_default(),
                 &value.to_string(),
                 version,
             ];

@@ -168,6 +168,7 @@ impl Scenario<'_> {
             metric: self.measure.metric() + AS_OTP,
             unit: UNIT.into(),
             better: Better::Higher.word().into(),
+            rounds: Vec::new(),
             samples: vec![value],
             median: value,
             low: value,
@@ -216,6 +217,7 @@ fn contender(label: &str) -> AboutContender {
         version: String::new(),
         notes: vec!["out of the text of OTP's parallel_messages_SUITE".into()],
         variants: Default::default(),
+        sources: Default::default(),
     }
 }
 

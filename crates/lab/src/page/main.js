@@ -33,6 +33,7 @@
   function contents() {
     const entries = [
       ["ratios", "Ratios"],
+      ["control", "Control"],
       ["ladder", "Then and now"],
       ["contenders-title", "Contenders"],
     ].filter(([id]) => byId(id));
@@ -60,6 +61,7 @@
     part("trouble", "The list of warnings", () => summary.warnings(report, link));
     part("trouble", "The list of problems", () => summary.trouble(report, link));
     part("summary", "The table of ratios", () => summary.ratios(report, link));
+    part("summary", "The control", () => standing.controls(report));
     part("summary", "The ladder", () => ladder.build(report));
     part("contenders", "The list of contenders", () => summary.contenders(report));
     for (const experiment of report.experiments) {

@@ -13,7 +13,7 @@ const matrix = (() => {
     const made = h(
       "td",
       {
-        class: `number tint ${ratio.verdict || "worse"}`,
+        class: `number tint ${ratio.verdict || "indistinguishable"}`,
         title: `${ratio.contender?.label}: ${table.words(ratio)}, 95 %: ${format.interval(ratio.low, ratio.high, "", ratio.value)}`,
       },
       format.ratio(ratio.value),

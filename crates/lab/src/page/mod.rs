@@ -20,6 +20,7 @@
 //! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and text description |
 //! | `spread.js`, `facts.js`, `matrix.js` | strip plot of samples, facts in words, overview of all ratios |
 //! | `ladder.js` | acknowledging servers, published in 2015 and measured now |
+//! | `standing.js` | where the reference is behind and ahead, sources, control |
 //! | `table.js`, `summary.js`, `section.js`, `printing.js`, `main.js` | tables, header, sections, printing, assembly |
 //!
 //! `build.rs` takes Apache ECharts from the package `charming`.
@@ -35,7 +36,7 @@ const STYLE: &str = include_str!("page.css");
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js.gz.base64"));
 
 /// The script's files, in dependency order.
-const SCRIPT: [&str; 31] = [
+const SCRIPT: [&str; 32] = [
     include_str!("dom.js"),
     include_str!("format.js"),
     include_str!("palette.js"),
@@ -59,6 +60,7 @@ const SCRIPT: [&str; 31] = [
     include_str!("spread.js"),
     include_str!("facts.js"),
     include_str!("table.js"),
+    include_str!("standing.js"),
     include_str!("matrix.js"),
     include_str!("ladder.js"),
     include_str!("summary.js"),

@@ -66,6 +66,7 @@ const model = (() => {
           version: text(stated.version),
           notes: notes(stated.notes),
           variants: object(stated.variants),
+          sources: object(stated.sources),
         });
       };
       for (const stated of list(file.contenders)) add(text(stated.id), stated);
@@ -134,13 +135,6 @@ const model = (() => {
     return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
   }
 
-  // Returns the verdict that the interval of a ratio implies, for files without a verdict.
-  function seen(low, high) {
-    if (low === null || high === null) return "";
-    if (low <= 1 && high >= 1) return "indistinguishable";
-    return low > 1 ? "worse" : "better";
-  }
-
   // Returns a contender's primary metric, or the same figure of another variant.
   function compared(experiment, whose, variant) {
     const principal = experiment?.results.find((result) => result.contender === whose && result.principal);
@@ -174,9 +168,19 @@ const model = (() => {
     if (plain === higher && value) {
       [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
     }
-    const stated = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : seen(low, high);
+    // WHY no verdict from the interval: the lab's takes all ratios of a run together.
+    const verdict = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : "";
     const name = contender && (variant ? `${contender.label} · ${variant}` : contender.label);
-    return { experiment, id: text(raw.experiment), contender, variant, name, against, mine, theirs, value, low, high, verdict: stated };
+    return { experiment, id: text(raw.experiment), contender, variant, name, against, mine, theirs, value, low, high, verdict };
+  }
+
+  // Contenders that run the same function; null if the file has none.
+  function readControl(raw, index, find, experiments) {
+    const { contenders, spread, ratios, experiment } = object(raw);
+    const labels = (Array.isArray(contenders) ? contenders : []).map((id) => find(index, text(id))?.label || text(id));
+    if (labels.length < 2 || !format.isNumber(spread)) return null;
+    const compared = list(ratios).map((ratio) => readRatio(ratio, index, find, experiments));
+    return { experiment: text(experiment), labels, spread, ratios: compared.filter((ratio) => ratio.value > 0) };
   }
 
   function read(stored) {
@@ -201,9 +205,11 @@ const model = (() => {
       ratios: gather("ratios")
         .map(({ raw, index }) => readRatio(raw, index, find, experiments))
         .filter((ratio) => ratio.value > 0),
+      controls: files.map((file, index) => readControl(file.control, index, find, experiments)).filter((one) => one !== null),
       invalid: gather("void").map(({ raw, index }) => ({
         experiment: text(raw.experiment),
         contender: label(index, raw.contender),
+        round: number(raw.round),
         params: object(raw.params),
         reason: text(raw.reason),
       })),

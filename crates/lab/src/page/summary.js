@@ -58,6 +58,7 @@ const summary = (() => {
       },
       { title: "Log scale", class: "forest-cell", cell: (row) => forest(row, ends) },
       { title: "Reading", cell: table.verdict, sort: table.words },
+      { title: "Sources", cell: standing.sources },
       {
         title: others.size === 1 ? `Its figure and ${against}’s` : "The two figures",
         cell: (row) =>
@@ -71,10 +72,12 @@ const summary = (() => {
       h(
         "p",
         {},
-        `How many times as much a contender costs as ${against}. Above 1 it costs more, below 1 less. `,
-        "Where the interval includes 1 the two are indistinguishable on this machine.",
+        `How many times as much a contender costs as ${against}: the median of the rounds’ ratios. Above 1 it costs more, below 1 less. `,
+        "Two contenders are indistinguishable if the interval includes 1, if the ratio is off by less than 2 %, or if the difference is not among those that remain when all ratios of the run are tested together, ",
+        "of which at most one in twenty is due to chance. Fewer than six common rounds have no ratio.",
       ),
       glance,
+      standing.lists(report, link),
       fold(`Every ratio with its interval (${plural(rows.length, "row")})`, !glance || rows.length <= FEW, () =>
         table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows))),
       ),
@@ -111,6 +114,7 @@ const summary = (() => {
             {},
             title(one.experiment),
             `, ${one.contender || "unknown contender"}`,
+            one.round === null ? "" : `, round ${format.whole(one.round)}`,
             Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "",
             `: ${one.reason || "no reason given"}`,
           ),

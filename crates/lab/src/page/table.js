@@ -170,7 +170,7 @@ const table = (() => {
 
   // Returns the verdict of a ratio in words.
   function words(ratio) {
-    if (ratio.verdict === "") return "no interval";
+    if (ratio.verdict === "") return "not judged";
     const joint = ratio.verdict === "indistinguishable" ? "from" : "than";
     return `${ratio.verdict} ${joint} ${ratio.against?.label || "the other"}`;
   }

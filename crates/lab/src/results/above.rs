@@ -1,6 +1,6 @@
 //! `call-vs-send`: cost of a send above a local call, and related figures.
 
-use super::frame::{Frame, finite};
+use super::frame::{Frame, Samples, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::sampling::Taken;
@@ -17,7 +17,7 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
     };
     let pairs = pairs(local, remote);
     let paired = |figure: &dyn Fn(f64, f64) -> f64| {
-        finite(pairs.iter().map(|(local, remote)| figure(*local, *remote)))
+        finite(pairs.iter().map(|&(round, local, remote)| (round, figure(local, remote))))
     };
     let peak = |reply: &Reply| reply.extra("queue_peak").unwrap_or(0) as f64;
     let above = paired(&|local, remote| remote - local);
@@ -30,11 +30,11 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
             "peak of the receiver's queue",
             "messages",
             remote,
-            finite(remote.replies.iter().map(|(_, reply)| peak(reply))),
+            finite(remote.replies.iter().map(|(round, reply)| (*round, peak(reply)))),
         ),
     ];
     if let Some(pace) = ticks_per_ns {
-        let ticks = above.iter().map(|ns| ns * pace).collect();
+        let ticks = above.iter().map(|(round, ns)| (*round, ns * pace)).collect();
         drafts.push((
             "ticks of the time stamp counter per send above a local call",
             "ticks",
@@ -45,18 +45,18 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
     frame.costs(drafts)
 }
 
-/// Returns the times per operation of the rounds in which both samples are valid.
-pub(super) fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
+/// Returns the rounds in which both samples are valid, each with both times per operation.
+pub(super) fn pairs(local: &Taken, remote: &Taken) -> Vec<(usize, f64, f64)> {
     let mut pairs = Vec::new();
     for (round, with) in &remote.replies {
         let same = local.replies.iter().find(|(other, _)| other == round);
         if let Some((_, without)) = same {
-            pairs.push((without.ns_per_operation(), with.ns_per_operation()));
+            pairs.push((*round, without.ns_per_operation(), with.ns_per_operation()));
         }
     }
     pairs
 }
 
-pub(super) fn times(point: &Taken) -> Vec<f64> {
-    finite(point.replies.iter().map(|(_, reply)| reply.ns_per_operation()))
+pub(super) fn times(point: &Taken) -> Samples {
+    finite(point.replies.iter().map(|(round, reply)| (*round, reply.ns_per_operation())))
 }

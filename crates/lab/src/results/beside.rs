@@ -3,13 +3,14 @@
 //! The contender, or the load client for its server, may report latency. The lab reads memory,
 //! where the operating system reports it. A missing value gives no result.
 
-use super::frame::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, field};
 use super::schema::ResultEntry;
 use crate::experiments::Better;
 
 /// Field of the answer, name of the figure, its unit, and the number of field units per unit.
-const FIGURES: [(&str, &str, &str, f64); 4] = [
+const FIGURES: [(&str, &str, &str, f64); 5] = [
     ("p50_ns", "latency p50", "µs", 1e3),
+    ("p90_ns", "latency p90", "µs", 1e3),
     ("p99_ns", "latency p99", "µs", 1e3),
     ("max_ns", "latency max", "µs", 1e3),
     ("resident_peak", "resident memory", "MB", 1e6),
@@ -19,8 +20,7 @@ const FIGURES: [(&str, &str, &str, f64); 4] = [
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let figures = frame.lane.points.iter().flat_map(|point| {
         FIGURES.iter().map(move |(name, metric, unit, size)| {
-            let values = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
-            let samples = finite(values.map(|value| value as f64 / size));
+            let samples = field(point, name, *size);
             let better = Better::Lower;
             frame.result(Draft { metric, unit, better, ..frame.draft(point, samples) })
         })

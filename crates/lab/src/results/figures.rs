@@ -1,12 +1,11 @@
 //! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
-use super::frame::{Draft, Frame, finite, number, per_repetition};
+use super::frame::{Draft, Frame, Samples, number, per_repetition};
 use super::schema::ResultEntry;
 use super::{above, acks, beside, over, over_perfect, signals, slope, trips};
 use crate::contender::Reply;
 use crate::experiments::{Better, Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
-use crate::stats;
 
 /// Returns the results of a lane.
 ///
@@ -60,28 +59,34 @@ pub fn figures(
     results
 }
 
-/// Returns n·s divided by the time the messages add; the peak is the primary metric.
+/// Returns n·s divided by the time the messages add to the same round without messages; the peak is
+/// the primary metric.
+///
+/// A point with a round that took no longer than the work alone has no figure: the rate of that
+/// round is unbounded, and without it the median would be too low.
 fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let lane = frame.lane;
     let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
         return Vec::new();
     };
-    let times: Vec<f64> =
-        idle.replies.iter().map(|(_, reply)| per_repetition(idle, reply)).collect();
-    let Some(base) = stats::median(&times) else {
-        return Vec::new();
+    let time = |point: &Taken| -> Samples {
+        let replies = point.replies.iter();
+        replies.map(|(round, reply)| (*round, per_repetition(point, reply))).collect()
     };
+    let bare = time(idle);
     let mut results: Vec<ResultEntry> = lane
         .points
         .iter()
         .filter(|point| point.x.is_some())
         .filter_map(|point| {
             let elements = (number(&point.params, "n") * number(&point.params, "s")) as f64;
-            let added = |reply: &Reply| per_repetition(point, reply) - base;
-            // WHY: a sample no slower than the work alone carries no information on its messages.
-            let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
-            let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
-            frame.result(frame.draft(point, samples))
+            let rates = time(point).into_iter().filter_map(|(round, ns)| {
+                let (_, alone) = bare.iter().find(|(other, _)| *other == round)?;
+                Some((round, elements * 1e9 / (ns - alone)))
+            });
+            let rates: Samples = rates.collect();
+            let bounded = rates.iter().all(|(_, rate)| *rate > 0.0 && rate.is_finite());
+            bounded.then(|| frame.result(frame.draft(point, rates)))?
         })
         .collect();
     let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
@@ -92,7 +97,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
         metric: "time with no messages",
         unit: "ns",
         better: Better::Lower,
-        ..frame.draft(idle, times)
+        ..frame.draft(idle, bare)
     }));
     results
 }

@@ -12,6 +12,9 @@ pub(super) struct Frame<'a> {
     pub(super) lane: &'a Lane,
 }
 
+/// The samples of a figure: one value per valid round, ascending by round.
+pub(super) type Samples = Vec<(usize, f64)>;
+
 /// A figure without its interval.
 pub(super) struct Draft<'a> {
     pub(super) metric: &'a str,
@@ -19,13 +22,13 @@ pub(super) struct Draft<'a> {
     pub(super) better: Better,
     pub(super) params: Params,
     pub(super) x: Option<u64>,
-    pub(super) samples: Vec<f64>,
+    pub(super) samples: Samples,
     pub(super) primary: bool,
 }
 
 impl Frame<'_> {
     /// Returns a draft at one point in the experiment's own metric; it is not the primary metric.
-    pub(super) fn draft(&self, point: &Taken, samples: Vec<f64>) -> Draft<'_> {
+    pub(super) fn draft(&self, point: &Taken, samples: Samples) -> Draft<'_> {
         Draft {
             metric: self.experiment.metric,
             unit: self.experiment.unit,
@@ -41,7 +44,7 @@ impl Frame<'_> {
     /// to and its samples; the first is the primary metric.
     pub(super) fn costs<'p>(
         &self,
-        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
+        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Samples)>,
     ) -> Vec<ResultEntry> {
         let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
             let primary = index == 0;
@@ -53,7 +56,8 @@ impl Frame<'_> {
 
     /// Returns a result of these samples; `None` for no samples.
     pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
-        let interval = stats::median_interval(&draft.samples)?;
+        let (rounds, samples): (Vec<usize>, Vec<f64>) = draft.samples.into_iter().unzip();
+        let interval = stats::median_interval(&samples)?;
         Some(ResultEntry {
             experiment: self.experiment.id.into(),
             contender: self.lane.label.clone(),
@@ -64,7 +68,8 @@ impl Frame<'_> {
             metric: draft.metric.into(),
             unit: draft.unit.into(),
             better: draft.better.word().into(),
-            samples: draft.samples,
+            rounds,
+            samples,
             median: interval.value,
             low: interval.low,
             high: interval.high,
@@ -80,9 +85,16 @@ impl Frame<'_> {
         primary: bool,
         figure: impl Fn(&Reply) -> f64,
     ) -> Option<ResultEntry> {
-        let samples = finite(point.replies.iter().map(|(_, reply)| figure(reply)));
+        let value = |(round, reply): &(usize, Reply)| (*round, figure(reply));
+        let samples = finite(point.replies.iter().map(value));
         self.result(Draft { primary, ..self.draft(point, samples) })
     }
+}
+
+/// Returns an additional field of each answer that has it, in a unit of `size`.
+pub(super) fn field(point: &Taken, name: &str, size: f64) -> Samples {
+    let value = |(round, reply): &(usize, Reply)| Some((*round, reply.extra(name)? as f64 / size));
+    point.replies.iter().filter_map(value).collect()
 }
 
 /// Returns the time of one repetition, in ns.
@@ -96,6 +108,6 @@ pub(super) fn number(params: &Params, name: &str) -> u64 {
 }
 
 /// Drops values that JSON cannot represent.
-pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    values.filter(|value| value.is_finite()).collect()
+pub(super) fn finite(values: impl Iterator<Item = (usize, f64)>) -> Samples {
+    values.filter(|(_, value)| value.is_finite()).collect()
 }

@@ -1,32 +1,36 @@
 //! Ratios of the contenders' primary metrics to purlin's.
 
-use super::schema::{Ratio, ResultEntry, Verdict};
-use crate::stats::{self, Interval};
+use super::schema::{Ratio, ResultEntry};
+use super::verdict::{Moved, Rounds, judge};
 
 /// Compares the primary metrics, experiment by experiment, each followed by the same figure in the
-/// contender's other variants.
+/// contender's other variants. All comparisons are judged together.
 ///
 /// The reference is purlin's primary metric, or that of the first contender that has one. A ratio
-/// above 1 means that the reference is better, for either direction of the metric. A figure that
-/// cannot be distinguished from 0 has no ratio. A ratio whose interval contains 1 is
-/// *indistinguishable*: the samples do not show which contender is better.
-pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
-    let mut ratios = Vec::new();
+/// above 1 means that the reference is better, for either direction of the metric. A figure has no
+/// ratio if it cannot be distinguished from 0, or shares fewer than
+/// [`FEWEST`](crate::profile::FEWEST) rounds with the reference.
+pub fn ratios(results: &[ResultEntry]) -> Vec<Ratio> {
+    let mut pairs = Vec::new();
     let primary: Vec<&ResultEntry> = results.iter().filter(|result| result.primary).collect();
     for group in primary.chunk_by(|a, b| a.experiment == b.experiment) {
         let Some(base) = base(group) else { continue };
         for result in group.iter().filter(|result| result.contender != base.contender) {
-            ratios.extend(ratio(result, base, seed));
-            let others = result.in_other_variants(results);
-            ratios.extend(others.filter_map(|other| ratio(other, base, seed)));
+            pairs.push((base, *result));
+            pairs.extend(result.in_other_variants(results).map(|other| (base, other)));
         }
     }
-    ratios
+    let moved = judge(&pairs, Rounds::Shared);
+    pairs
+        .into_iter()
+        .zip(moved)
+        .filter_map(|((base, one), moved)| ratio(base, one, moved))
+        .collect()
 }
 
-fn ratio(result: &ResultEntry, base: &ResultEntry, seed: u64) -> Option<Ratio> {
-    let (over, under) = if result.better == "higher" { (base, result) } else { (result, base) };
-    let interval = stats::ratio_of_medians(&over.samples, &under.samples, seed)?;
+/// Returns the ratio of a figure to the reference.
+pub(super) fn ratio(base: &ResultEntry, result: &ResultEntry, moved: Moved) -> Option<Ratio> {
+    let interval = moved.ratio?;
     Some(Ratio {
         experiment: result.experiment.clone(),
         contender: result.contender.clone(),
@@ -35,7 +39,8 @@ fn ratio(result: &ResultEntry, base: &ResultEntry, seed: u64) -> Option<Ratio> {
         ratio: interval.value,
         low: interval.low,
         high: interval.high,
-        verdict: verdict(interval),
+        rounds: moved.rounds,
+        verdict: moved.verdict,
     })
 }
 
@@ -43,31 +48,4 @@ fn base<'a>(group: &[&'a ResultEntry]) -> Option<&'a ResultEntry> {
     let ours = |label: &str| label == "purlin" || label.starts_with("purlin:");
     let found = group.iter().find(|result| ours(&result.contender));
     found.or_else(|| group.first()).copied()
-}
-
-fn verdict(ratio: Interval) -> Verdict {
-    if ratio.low > 1.0 {
-        Verdict::Worse
-    } else if ratio.high < 1.0 {
-        Verdict::Better
-    } else {
-        Verdict::Indistinguishable
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn interval_that_contains_one_is_indistinguishable() {
-        let of = |low, high| verdict(Interval { value: 1.05, low, high });
-        assert_eq!(of(1.01, 1.1), Verdict::Worse);
-        assert_eq!(of(0.9, 0.99), Verdict::Better);
-        for (low, high) in [(0.9, 1.1), (1.0, 1.1), (0.9, 1.0), (1.0, 1.0)] {
-            assert_eq!(of(low, high), Verdict::Indistinguishable);
-        }
-        let stored = serde_json::to_value(of(0.9, 1.1)).unwrap();
-        assert_eq!(stored, "indistinguishable");
-    }
 }

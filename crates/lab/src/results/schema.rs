@@ -1,10 +1,13 @@
-//! Stored results, schema 1. Field names are a stable file format that other programs read.
+//! Stored results, schema 2. Field names are a stable file format that other programs read.
+//!
+//! Schema 1 has no [`rounds`](ResultEntry::rounds); [`stored`](crate::stored) reads both.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::control::Control;
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::instrument::Instrument;
@@ -12,10 +15,13 @@ use crate::profile::Profile;
 use crate::sampling::{InvalidSample, Step};
 use crate::warning::Warning;
 
+/// The version of the format that is written.
+pub const SCHEMA: u32 = 2;
+
 /// All data of one run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
-    /// Schema version: 1.
+    /// Schema version: [`SCHEMA`].
     pub schema: u32,
     /// The program that wrote the results.
     pub tool: Tool,
@@ -47,6 +53,8 @@ pub struct Document {
     pub instrument: Instrument,
     /// Comparisons of the primary metrics.
     pub ratios: Vec<Ratio>,
+    /// Comparison of the contenders that run the same function.
+    pub control: Option<Control>,
     /// The steps by which `call-vs-send` found its n.
     pub steps: Vec<Step>,
     /// The invalid samples.
@@ -70,6 +78,9 @@ pub struct Tool {
     pub name: &'static str,
     /// The program's version.
     pub version: &'static str,
+    /// Hash of the measured sources; `None` for a run that was not started in a checkout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
 }
 
 /// A contender as it described itself.
@@ -85,6 +96,9 @@ pub struct AboutContender {
     pub notes: Vec<String>,
     /// Variants by experiment, the natural one first.
     pub variants: BTreeMap<String, Vec<String>>,
+    /// Source file by experiment, relative to the repository; empty for a contender of the user's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, String>,
 }
 
 impl AboutContender {
@@ -146,9 +160,6 @@ pub struct Figures {
     /// Whether the run was interrupted.
     #[serde(default)]
     pub interrupted: bool,
-    /// Seed of the sample order and of the intervals.
-    #[serde(default)]
-    pub seed: u64,
     /// `quick` or `full`.
     pub profile: String,
     /// The machine; `None` if unknown, as in OTP's text.
@@ -183,6 +194,9 @@ pub struct ResultEntry {
     pub unit: String,
     /// `lower` or `higher`.
     pub better: String,
+    /// The round of each sample, from 1 and ascending; an invalid round is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<usize>,
     /// One value per valid round.
     pub samples: Vec<f64>,
     /// The median of the samples.
@@ -200,6 +214,11 @@ pub struct ResultEntry {
 }
 
 impl ResultEntry {
+    /// Returns the sample of a round, if it is valid.
+    pub fn in_round(&self, round: usize) -> Option<f64> {
+        self.samples.get(self.rounds.binary_search(&round).ok()?).copied()
+    }
+
     /// Returns the point of the graph at which the figure was taken.
     pub fn point(&self) -> String {
         let variant = self.variant.iter().cloned();
@@ -227,7 +246,7 @@ impl ResultEntry {
     }
 }
 
-/// A line of best fit through all samples against x, in the unit of the points.
+/// The line of best fit against x, in the unit of the points: the medians of the rounds' lines.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Fit {
     /// The slope.
@@ -258,13 +277,15 @@ pub struct Ratio {
     pub variant: Option<String>,
     /// The reference; above 1 the reference is better.
     pub against: String,
-    /// The ratio of the medians.
+    /// The median of the rounds' ratios.
     pub ratio: f64,
     /// Lower bound of the 95 % confidence interval.
     pub low: f64,
     /// Upper bound of the interval.
     pub high: f64,
-    /// The verdict given by the interval.
+    /// The number of rounds that both have.
+    pub rounds: usize,
+    /// Whether the contenders differ beyond their noise.
     pub verdict: Verdict,
 }
 

@@ -30,7 +30,8 @@ fn at(
     primary: bool,
     figure: &dyn Fn(&Reply) -> Option<f64>,
 ) -> Option<ResultEntry> {
-    let samples = finite(point.replies.iter().filter_map(|(_, reply)| figure(reply)));
+    let value = |(round, reply): &(usize, Reply)| Some((*round, figure(reply)?));
+    let samples = finite(point.replies.iter().filter_map(value));
     let result = frame.result(Draft { metric, primary, ..frame.draft(point, samples) })?;
     Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
 }

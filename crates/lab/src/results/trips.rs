@@ -1,6 +1,6 @@
 //! `hog`: round-trip latency, by open and closed loop.
 
-use super::frame::{Draft, Frame, finite};
+use super::frame::{Draft, Frame, field};
 use super::schema::ResultEntry;
 
 /// Metrics of each loop; one value per sample, in µs.
@@ -16,11 +16,10 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     for point in &frame.lane.points {
         let open = point.params.get("loop").is_some_and(|pace| pace == "open");
         for (name, of_open, of_closed) in FIGURES {
-            let times = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
             results.extend(frame.result(Draft {
                 metric: if open { of_open } else { of_closed },
                 primary: open && name == "p50_ns",
-                ..frame.draft(point, finite(times.map(|ns| ns as f64 / 1000.0)))
+                ..frame.draft(point, field(point, name, 1000.0))
             }));
         }
     }

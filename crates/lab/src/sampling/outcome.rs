@@ -50,6 +50,8 @@ pub struct InvalidSample {
     pub experiment: String,
     /// The contender's label.
     pub contender: String,
+    /// The round, from 1.
+    pub round: usize,
     /// The parameters of the request.
     pub params: Params,
     /// Why the sample is invalid.

@@ -108,6 +108,7 @@ impl<'a> Session<'a> {
                     Some(reason) => self.outcome.invalid.push(InvalidSample {
                         experiment: self.experiment.id.into(),
                         contender: self.lanes[lane].lane.label.clone(),
+                        round,
                         params: self.lanes[lane].lane.points[point].params.clone(),
                         reason,
                     }),

@@ -123,11 +123,16 @@ fn drift_of_the_machine_is_noted() {
     assert!(drifting >= 10 && quiet <= 6, "{drifting} of 20 that drift, {quiet} that do not");
 }
 
+/// Returns a primary metric with these samples, one a round.
+fn with(samples: Vec<f64>, experiment: &str) -> ResultEntry {
+    ResultEntry { rounds: (1..=samples.len()).collect(), samples, ..entry(experiment, "a") }
+}
+
 /// Returns a figure with eleven samples around this value, with a spread of 1 %.
 fn about(value: f64) -> ResultEntry {
     let samples = [3, -2, 5, 0, -5, 1, 4, -1, -3, 2, -4];
     let samples = samples.map(|step| value * (1.0 + f64::from(step) / 500.0)).to_vec();
-    ResultEntry { samples, ..entry("ping-pong", "a") }
+    with(samples, "ping-pong")
 }
 
 fn verdict(old: ResultEntry, new: ResultEntry) -> (Verdict, &'static str) {
@@ -162,9 +167,8 @@ fn verdict_is_faster_or_slower_for_speeds_and_better_or_worse_otherwise() {
 
 #[test]
 fn figure_near_zero_has_no_ratio_and_is_judged_by_ranks() {
-    let zero =
-        ResultEntry { samples: vec![-2.0, 1.0, 0.0, -1.0, 2.0, 0.5, -0.5], ..entry("call", "a") };
-    let far = ResultEntry { samples: (50..57).map(f64::from).collect(), ..entry("call", "a") };
+    let zero = with(vec![-2.0, 1.0, 0.0, -1.0, 2.0, 0.5, -0.5], "call");
+    let far = with((50..57).map(f64::from).collect(), "call");
     assert_eq!(verdict(zero.clone(), far.clone()).0, Verdict::Worse);
     assert_eq!(verdict(zero.clone(), zero.clone()).0, Verdict::Indistinguishable);
     let (old, new) = (run(vec![zero]), run(vec![far]));
@@ -190,14 +194,14 @@ fn threshold_applies_to_the_whole_interval_of_a_primary_metric() {
 
 #[test]
 fn only_calibrated_parameters_may_differ() {
-    let with = |experiment: &str, params: serde_json::Value| {
+    let asked = |experiment: &str, params: serde_json::Value| {
         let params = params.as_object().cloned().unwrap_or_default();
         run(vec![ResultEntry { experiment: experiment.into(), params, ..about(100.0) }])
     };
-    let (old, new) = (with("ping-pong", json!({"n": 5})), with("ping-pong", json!({"n": 7})));
+    let (old, new) = (asked("ping-pong", json!({"n": 5})), asked("ping-pong", json!({"n": 7})));
     assert_eq!(compared(&old, &new).primary.len(), 1);
-    let mut new = with("fork-join", json!({"n": 7}));
-    let old = with("fork-join", json!({"n": 5}));
+    let mut new = asked("fork-join", json!({"n": 7}));
+    let old = asked("fork-join", json!({"n": 5}));
     assert!(compare(("a", &old), ("b", &new), true).is_none());
     new.results.push(about(1.0));
     let mut old = old;
@@ -228,11 +232,11 @@ fn unpaired_figures_are_listed_and_version_changes_are_noted() {
 #[test]
 fn change_at_the_same_version_is_noted() {
     let same = json!([{"id": "a", "label": "a", "version": "1", "notes": [], "variants": {}}]);
-    let with = |value| Figures {
+    let named = |value| Figures {
         contenders: serde_json::from_value(same.clone()).unwrap(),
         ..run(vec![about(value)])
     };
-    let (old, new) = (with(100.0), with(120.0));
+    let (old, new) = (named(100.0), named(120.0));
     let [note] = compared(&old, &new).notes.try_into().expect("one note");
     assert!(note.starts_with("moved at the same version: a;"), "{note}");
     assert!(compared(&old, &old).notes.is_empty());
@@ -272,7 +276,7 @@ fn markdown_escapes_names() {
 }
 
 fn samples() -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(1.0f64..1e6, 1..16)
+    prop::collection::vec(1.0f64..1e6, 6..16)
 }
 
 proptest! {
@@ -282,7 +286,7 @@ proptest! {
     fn swapping_the_runs_inverts_the_ratio_and_the_word(some in samples(), others in samples(), rate: bool) {
         let of = |samples: &[f64]| {
             let better = if rate { "higher" } else { "lower" }.into();
-            run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", "a") }])
+            run(vec![ResultEntry { better, ..with(samples.to_vec(), "call") }])
         };
         let (old, new) = (of(&some), of(&others));
         let there = compared(&old, &new).primary[0].moved;
@@ -306,7 +310,8 @@ proptest! {
     ) {
         let of = |samples: &[f64]| {
             let better = word.clone();
-            run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", &word) }])
+            let contender = word.clone();
+            run(vec![ResultEntry { better, contender, ..with(samples.to_vec(), "call") }])
         };
         let (old, new) = (of(&some), of(&others));
         let compared = compared(&old, &new);
@@ -318,7 +323,7 @@ proptest! {
     fn run_compared_with_itself_is_indistinguishable(figures in prop::collection::vec(samples(), 1..6)) {
         let entries = figures.into_iter().enumerate();
         let results = entries.map(|(number, samples)| {
-            ResultEntry { samples, x: Some(number as u64), ..entry("call", "a") }
+            ResultEntry { x: Some(number as u64), ..with(samples, "call") }
         });
         let own = run(results.collect());
         let compared = compared(&own, &own);

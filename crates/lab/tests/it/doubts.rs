@@ -8,7 +8,8 @@ const STEADY: Machine = Machine { drift: (0.0, 0.0), ..QUIET };
 
 /// Returns a primary metric with these samples.
 fn figure(contender: &str, samples: &[f64]) -> ResultEntry {
-    ResultEntry { samples: samples.to_vec(), ..entry("call", contender) }
+    let rounds = (1..=samples.len()).collect();
+    ResultEntry { rounds, samples: samples.to_vec(), ..entry("call", contender) }
 }
 
 #[test]

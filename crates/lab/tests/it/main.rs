@@ -1,6 +1,7 @@
 //! Integration tests, linked into one executable.
 
 mod comparison;
+mod control;
 mod coverage;
 mod doubts;
 mod figures;

@@ -239,6 +239,44 @@ fn warnings_machine_and_instrument_are_shown_at_the_top() {
 }
 
 #[test]
+fn losses_are_listed_as_plainly_as_wins_with_sources_and_the_control_is_shown() {
+    let mut results = only(&["ping-pong", "throughput"]);
+    let mut ratios = results["ratios"].take();
+    let find = |ratios: &mut Value, experiment, contender, verdict: &str| {
+        let all = ratios.as_array_mut().expect("a list").iter_mut();
+        let mut of =
+            all.filter(|one| one["experiment"] == experiment && one["contender"] == contender);
+        let ratio = of.next().expect("there is one");
+        ratio["verdict"] = verdict.into();
+        ratio.clone()
+    };
+    let equal = find(&mut ratios, "ping-pong", "tokio", "indistinguishable");
+    let mut lost = find(&mut ratios, "throughput", "tokio", "better");
+    (lost["ratio"], lost["low"], lost["high"]) = (json!(0.5), json!(0.48), json!(0.52));
+    let won = ["ping-pong", "throughput"].map(|id| find(&mut ratios, id, "beam", "worse"));
+    // The orientation of a ratio follows from the medians.
+    for result in results["results"].as_array_mut().expect("a list") {
+        if result["experiment"] == "throughput" && result["contender"] == "tokio" {
+            result["median"] = 7.into();
+        }
+    }
+    let mut control = won[0].clone();
+    (control["contender"], control["experiment"]) = ("tokio".into(), "tail-call".into());
+    results["ratios"] = json!([equal, lost, won[0], won[1]]);
+    results["control"] = json!({
+        "experiment": "tail-call", "contenders": ["purlin", "tokio"], "spread": 1.5, "ratios": [control],
+    });
+    for contender in results["contenders"].as_array_mut().expect("a list") {
+        let id = contender["id"].as_str().expect("a text").to_owned();
+        contender["sources"] = json!({
+            "throughput": format!("contenders/{id}/src/messages.rs"),
+            "ping-pong": format!("contenders/../../{id}.rs"),
+        });
+    }
+    drive("losses", &[results]);
+}
+
+#[test]
 fn charts_and_controls_have_accessible_names() {
     drive("tree", &[stored()]);
 }

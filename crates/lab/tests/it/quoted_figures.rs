@@ -1,9 +1,15 @@
-//! Checks that the tables in README and COMPARE hold the medians of the stored run they name.
+//! Checks that the tables in README and COMPARE hold the medians of the stored run they name, and
+//! say so if that run measured other code than the present.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use purlin_lab::measured::of_checkout;
 use serde_json::Value;
+
+/// What a document says if its run measured other code: the hashes of the sources differ, or the run
+/// stored none.
+const OTHER_CODE: &str = "**The measured code has changed since this run.**";
 
 /// Returns the cells of a row of a Markdown table.
 fn cells(row: &str) -> Vec<&str> {
@@ -47,6 +53,17 @@ fn compare(document: &str) -> usize {
     let run: Value = serde_json::from_str(&run).expect("JSON");
     let started = run["started"].as_str().expect("when it began");
     assert_eq!(folder, started.replace(['-', ':'], ""), "the id is when the run began");
+
+    let stored = run["tool"]["sources"].as_str();
+    let present = of_checkout(&root()).expect("the sources can be read");
+    let (marked, same) = (table.contains(OTHER_CODE), stored == Some(&*present));
+    assert!(
+        marked != same,
+        "{document} quotes run {folder}, which measured {} code than the present: {} the sentence \
+         {OTHER_CODE:?} in its table's paragraph, or quote a new run (`make lab`)",
+        if same { "no other" } else { "other" },
+        if same { "remove" } else { "add" },
+    );
 
     let median = |experiment: &str, contender: &str| {
         let results = run["results"].as_array().expect("results");

@@ -23,8 +23,8 @@ fn order(records: &[Value]) -> Vec<(u64, String, Value)> {
 fn every_round_runs_every_contender_once_at_every_point() {
     let (_, memory) = sampled("fan-in", &entrants(3), 1, &mut MadeUpRuntime::default());
     let order = order(&memory.records);
-    assert_eq!(order.len(), 5 * 3 * 5);
-    for round in 1..=5 {
+    assert_eq!(order.len(), 6 * 3 * 5);
+    for round in 1..=6 {
         let mut seen: Vec<_> = order
             .iter()
             .filter(|sample| sample.0 == round)
@@ -34,7 +34,7 @@ fn every_round_runs_every_contender_once_at_every_point() {
         seen.dedup();
         assert_eq!(seen.len(), 15);
     }
-    assert_eq!(memory.rounds, [1, 2, 3, 4, 5]);
+    assert_eq!(memory.rounds, [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn failed_contender_is_not_asked_again_and_others_are_unaffected() {
     assert_eq!(outcome.lost, [("b".to_owned(), "ended by itself".to_owned())]);
     let left: Vec<_> = outcome.lanes.iter().map(|lane| lane.label.as_str()).collect();
     assert_eq!(left, ["a", "c"]);
-    let whole = |point: &purlin_lab::sampling::Taken| point.replies.len() == 5;
+    let whole = |point: &purlin_lab::sampling::Taken| point.replies.len() == 6;
     assert!(outcome.lanes.iter().all(|lane| lane.points.iter().all(whole)));
     let reports = memory.lines.iter().filter(|line| line.contains("ended by itself")).count();
     assert_eq!(reports, 1);
@@ -129,9 +129,9 @@ fn invalid_sample_is_stored_with_its_reason_and_not_counted() {
         Ok(())
     });
     let (outcome, memory) = sampled("ping-pong", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.invalid.len(), 1);
+    assert_eq!((outcome.invalid.len(), outcome.invalid[0].round), (1, 2));
     assert!(outcome.invalid[0].reason.starts_with("received is"), "{}", outcome.invalid[0].reason);
-    assert_eq!(outcome.lanes[0].points[0].replies.len(), 4);
+    assert_eq!(outcome.lanes[0].points[0].replies.len(), 5);
     let stored = memory.records.iter().filter(|record| record["void"].is_string()).count();
     assert_eq!(stored, 1);
 }
@@ -143,7 +143,7 @@ fn sample_with_zero_duration_is_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.invalid.len(), 5);
+    assert_eq!(outcome.invalid.len(), 6);
     assert_eq!(outcome.invalid[0].reason, "no time has passed");
 }
 
@@ -231,7 +231,7 @@ fn queue_above_one_gibibyte_makes_a_sample_invalid() {
         Ok(())
     });
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
-    assert_eq!(outcome.invalid.len(), 5);
+    assert_eq!(outcome.invalid.len(), 6);
     assert!(outcome.invalid[0].reason.contains("1 GiB"));
 }
 
@@ -264,7 +264,7 @@ fn starving_with_all_round_trips_completed_is_invalid() {
     });
     let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
     assert!(outcome.starved.is_empty());
-    assert_eq!(outcome.invalid.len(), 2 * 5);
+    assert_eq!(outcome.invalid.len(), 2 * 6);
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Runs `purlin lab run` with these arguments, three short samples per point, in `run/`.
+    /// Runs `purlin lab run` with these arguments, six short samples per point, in `run/`.
     pub(crate) fn run(words: &[&str]) -> Self {
         Self::in_folder(tempfile::tempdir().expect("a folder can be made"), words)
     }
@@ -79,6 +79,14 @@ impl Bench {
     /// Runs these experiments on these contenders.
     pub(crate) fn of(experiments: &str, contenders: &[String]) -> Self {
         Self::run(&of(experiments, contenders))
+    }
+
+    /// Like [`Bench::of`], with this number of samples per point.
+    pub(crate) fn rounds(count: &str, experiments: &str, contenders: &[String]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let words = of(experiments, contenders);
+        let output = run(folder.path(), count).args(words).output().expect("purlin runs");
+        Self { folder, output }
     }
 
     pub(crate) fn status(&self) -> i32 {
@@ -128,11 +136,16 @@ pub(crate) fn of<'a>(experiments: &'a str, contenders: &'a [String]) -> Vec<&'a 
     words
 }
 
-/// Returns the command `purlin lab run` with three short samples per point, with `folder` for all
+/// Returns the command `purlin lab run` with six short samples per point, with `folder` for all
 /// files.
 pub(crate) fn quick(folder: &Path) -> Command {
+    run(folder, "6")
+}
+
+/// Returns the command `purlin lab run` with this number of short samples per point.
+fn run(folder: &Path, samples: &str) -> Command {
     let mut command = purlin(folder);
-    command.args(["lab", "run", "--samples", "3", "--sample-ms", "2", "--dir", "run"]);
+    command.args(["lab", "run", "--samples", samples, "--sample-ms", "2", "--dir", "run"]);
     command
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::selection::RunSelection;
 use super::watcher::Watcher;
 use crate::commands::output::Ended;
-use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes};
+use crate::contender::{CommandLine, Contender, Failure, Hello, Runtimes, sources};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, SamplingMode};
 use crate::host::{Fitness, StealWatch};
@@ -21,8 +21,8 @@ use crate::plan::{Plan, Resumption};
 use crate::profile::{Budget, FEWEST};
 use crate::progress::Progress;
 use crate::results::{
-    AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
-    ratios,
+    AboutContender, Absence, Control, Document, ResultEntry, SCHEMA, Tool, Trouble, control,
+    drifts, figures, outliers, ratios,
 };
 use crate::sampling::{Entrant, Outcome, Past, Replay, ReplayCheck, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
@@ -75,8 +75,12 @@ impl ActiveRun {
             watch: ReplayCheck::new(past, watcher),
             budget,
             document: Document {
-                schema: 1,
-                tool: Tool { name: "purlin lab", version: env!("CARGO_PKG_VERSION") },
+                schema: SCHEMA,
+                tool: Tool {
+                    name: "purlin lab",
+                    version: env!("CARGO_PKG_VERSION"),
+                    sources: plan.sources.clone(),
+                },
                 started: plan.started.clone(),
                 interrupted: false,
                 seconds: 0.0,
@@ -90,6 +94,7 @@ impl ActiveRun {
                 results: Vec::new(),
                 instrument: Instrument::measure(),
                 ratios: Vec::new(),
+                control: None,
                 steps: Vec::new(),
                 invalid: Vec::new(),
                 absences: Vec::new(),
@@ -146,6 +151,7 @@ impl ActiveRun {
             version: hello.version.clone(),
             notes: hello.notes.clone(),
             variants: hello.variants.clone(),
+            sources: sources(label, hello.experiments.iter().map(String::as_str)),
         });
         let mut variants = hello.variants.clone();
         for paired in ALL.iter().filter(|one| one.mode == SamplingMode::Paired) {
@@ -342,9 +348,11 @@ impl ActiveRun {
     /// Stores the results and renders the page. Returns the page's path.
     fn store(&mut self) -> Result<PathBuf, Problem> {
         self.document.seconds = self.watch.then.elapsed_ms() as f64 / 1000.0;
-        self.document.ratios = ratios(&self.document.results, self.document.seed);
+        self.document.ratios = ratios(&self.document.results);
+        self.document.control = control(&self.document.results);
         let doubts = drifts(&self.document.results).into_iter();
-        for warning in doubts.chain(self.document.instrument.warnings()) {
+        let control = self.document.control.as_ref().and_then(Control::warning);
+        for warning in doubts.chain(control).chain(self.document.instrument.warnings()) {
             self.warn(warning);
         }
         self.document.warnings = self.all_warnings();

@@ -1,5 +1,6 @@
 //! `purlin lab run --resume DIR`: resumes an interrupted run.
 
+use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process};
 use crate::interrupt::Interrupt;
+use crate::measured;
 use crate::options::RunOptions;
 use crate::plan::{Resumption, rfc3339};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
@@ -39,7 +41,8 @@ pub(super) fn resume(
         let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
         return Ok(Ended::Well);
     }
-    plan.fits(&Host::snapshot()).map_err(refused)?;
+    let sources = env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder));
+    plan.fits(&Host::snapshot(), sources.as_deref()).map_err(refused)?;
     if plan.options.limit.is_some_and(|limit| !(0.0..=1e6).contains(&limit)) {
         return Err(refused(Problem::new(
             "its time limit is not from 0 to 1000000 s; begin a new run",

@@ -1,5 +1,6 @@
 //! `purlin lab run`: starts a run.
 
+use std::env;
 use std::io::Write;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use crate::contender::Surroundings;
 use crate::error::Problem;
 use crate::host::{Fitness, Host, Process, ticks_per_ns};
 use crate::interrupt::Interrupt;
+use crate::measured;
 use crate::options::RunOptions;
 use crate::plan::{Invited, Plan, rfc3339};
 use crate::sampling::Past;
@@ -39,6 +41,7 @@ pub(super) fn start(
         options,
         named,
         host: Host { fitness: Some(Fitness::snapshot()), ..Host::snapshot() },
+        sources: env::current_dir().ok().and_then(|folder| measured::of_checkout(&folder)),
         ticks_per_ns: ticks_per_ns(),
         process: Process::own(),
         contenders: Vec::new(),

@@ -106,7 +106,7 @@ async function malformed({ open }) {
     [`${title.replace("Throughput", "Thr$oughput")}\n`, /line 1: a \$ within the line/],
     ["hello", /line 1: this is neither JSON nor the text of OTP's suite/],
     ['{"schema": 1,\n"results": [\n!]}', /line 3: this is neither JSON/],
-    ['{"schema": 2, "results": []}', /no results of purlin lab/],
+    ['{"schema": 3, "results": []}', /no results of purlin lab/],
     ["  \n", /nothing to add/],
   ];
   for (const [text, words] of cases) {

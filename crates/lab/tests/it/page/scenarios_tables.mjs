@@ -170,4 +170,32 @@ async function variants({ open }) {
   assert.match(await figures.textContent(), /beam · buffer-64k.*1.50\s×worse than purlin/);
 }
 
-export const tables = { sorting, strips, glance, top, ladder, variants };
+// The verdict, the sources and the control of the results are defined in page_in_browser.rs.
+async function losses({ open }) {
+  const page = await open();
+  const heading = (name) => page.locator("#summary h3", { hasText: name });
+  assert.equal(await heading("purlin is behind in 1 comparison").count(), 1);
+  assert.equal(await heading("purlin is ahead in 2 comparisons").count(), 1);
+  const [behind, ahead] = await page.locator("#summary ul.standing").all();
+  assert.match(await behind.textContent(), /^Throughput \(purlin\): tokio 0\.500\u202f×$/);
+  assert.equal(await ahead.locator("li").count(), 2);
+  for (const list of [behind, ahead]) assert.ok(await list.isVisible(), "neither is folded");
+  const size = (list) => list.evaluate((element) => getComputedStyle(element).fontSize);
+  assert.equal(await size(behind), await size(ahead));
+  const links = behind.locator("a[href^='../../']");
+  const targets = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  assert.deepEqual(targets, ["../../contenders/purlin/src/messages.rs", "../../contenders/tokio/src/messages.rs"]);
+  assert.equal(await page.locator("#summary .sortable .sources a").count(), 2 * 2, "no path outside of the contenders is a link");
+  assert.match(await page.locator("#summary").textContent(), /purlin is indistinguishable in 1 comparison\./);
+
+  await page.locator("#contents").getByRole("link", { name: "Control" }).click();
+  const control = page.locator("section", { has: page.locator("#control") });
+  assert.match(
+    await control.textContent(),
+    /purlin, tokio run the same function in tail-call: medians within 1\.50\u202f×, 1 of 1 comparison called different/,
+  );
+  await control.getByText("Ratios of the control").click();
+  assert.match(await control.locator("tbody tr").textContent(), /^tokio.*purlin.*worse than purlin$/);
+}
+
+export const tables = { sorting, losses, strips, glance, top, ladder, variants };

@@ -179,8 +179,9 @@ async function places({ open, url }) {
   await page.evaluate(() => document.getElementById("theme").click());
   await page.reload();
   await page.waitForSelector("html[data-ready='true']", { state: "attached" });
-  // Charts that come into view shift the content below them by one or two lines.
-  await page.waitForFunction((place) => Math.abs(window.scrollY - place) < 100, before);
+  // Charts that come into view shift the content below them by some lines each; the place is still
+  // nearer than the anchor, 700 pixels below.
+  await page.waitForFunction((place) => Math.abs(window.scrollY - place) < 350, before);
 }
 
 async function badLinks({ open, url }) {

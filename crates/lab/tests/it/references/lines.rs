@@ -45,14 +45,12 @@ pub(crate) const NORRIS: [(f64, f64); 36] = [
     (0.5, 0.2),
 ];
 
-/// Certified slope of Norris: estimate and standard deviation.
-pub(crate) const NORRIS_SLOPE: (f64, f64) = (1.00211681802045, 0.429796848199937e-3);
+/// Certified slope of Norris.
+pub(crate) const NORRIS_SLOPE: f64 = 1.00211681802045;
 /// Certified intercept of Norris.
-pub(crate) const NORRIS_INTERCEPT: (f64, f64) = (-0.262323073774029, 0.232818234301152);
+pub(crate) const NORRIS_INTERCEPT: f64 = -0.262323073774029;
 /// The certified R².
 pub(crate) const NORRIS_R2: f64 = 0.999993745883712;
-/// The certified residual standard deviation.
-pub(crate) const NORRIS_RESIDUAL: f64 = 0.884796396144373;
 
 /// NoInt1, (x, y).
 pub(crate) const NO_INT_1: [(i128, i128); 11] = [

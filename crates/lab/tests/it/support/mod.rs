@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use purlin_lab::contender::{Failure, Reply};
 use purlin_lab::error::Problem;
 use purlin_lab::experiments::{Experiment, Params, select};
-use purlin_lab::profile::{Budget, Profile};
+use purlin_lab::profile::{Budget, FEWEST, Profile};
 use purlin_lab::sampling::{Entrant, Executor, Outcome, Record, Request, Watch, sample};
 use serde_json::Value;
 
@@ -89,9 +89,9 @@ pub(crate) fn entrants(count: usize) -> Vec<Entrant> {
     labels.iter().take(count).enumerate().map(entrant).collect()
 }
 
-/// Returns the budget of a quick run with five rounds.
+/// Returns the budget of a quick run with six rounds, the fewest that have ratios.
 pub(crate) fn budget() -> Budget {
-    Budget::new(Profile::Quick, Some(5), None, None)
+    Budget::new(Profile::Quick, Some(FEWEST), None, None)
 }
 
 /// Samples an experiment on a runtime.
