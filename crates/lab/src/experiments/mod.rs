@@ -30,13 +30,14 @@ pub use experiment::{
 };
 
 /// All experiments, in execution order.
-pub static ALL: [&Experiment; 34] = [
+pub static ALL: [&Experiment; 36] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
     &exchange::EXCHANGE,
     &exchange::MESSAGE_SIZE,
     &exchange::BANDWIDTH,
+    &exchange::MESSAGE_MOVED,
     &spawning::SERIAL_SPAWN,
     &flow::PING_PONG,
     &flow::THROUGHPUT,
@@ -49,6 +50,7 @@ pub static ALL: [&Experiment; 34] = [
     &trees::FORK_JOIN,
     &trees::SKYNET,
     &waiting::TIMERS,
+    &waiting::TIMER_EXPIRY,
     &waiting::IDLE_MEMORY,
     &hog::HOG,
     &exits::MONITOR_CHURN,
@@ -118,7 +120,8 @@ mod tests {
     fn x_of_the_primary_metric_is_sampled_in_both_profiles() {
         for profile in [Profile::Quick, Profile::Full] {
             for experiment in ALL {
-                let (Figure::PerOperation(Some(x)) | Figure::Rate(Some(x))) = experiment.figure
+                let (Figure::PerOperation(Some(x)) | Figure::Rate(Some(x)) | Figure::Elements(x)) =
+                    experiment.figure
                 else {
                     continue;
                 };

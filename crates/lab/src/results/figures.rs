@@ -1,12 +1,11 @@
 //! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
-use super::frame::{Draft, Frame, finite, number, per_repetition};
+use super::frame::{Frame, number};
 use super::schema::ResultEntry;
-use super::{above, acks, beside, over, signals, slope, trips};
+use super::{above, acks, beside, expiries, over, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, SamplingMode};
+use crate::experiments::{Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
-use crate::stats;
 
 /// Returns the results of a lane.
 ///
@@ -34,10 +33,11 @@ pub fn figures(
             each(&|point| x.is_none() || point.x == x, &Reply::operations_per_second)
         }
         Figure::Slope(over) => slope::results(&frame, over),
-        Figure::Bandwidth => bandwidth(&frame),
+        Figure::Elements(x) => elements(&frame, x),
         Figure::Above => above::results(&frame, ticks_per_ns),
         Figure::Over => over::results(&frame),
         Figure::Trips => trips::results(&frame),
+        Figure::Expiries => expiries::results(&frame),
         Figure::Signals => signals::results(&frame),
         Figure::SyncOrAsync => acks::results(&frame),
         Figure::Footprint => each(&|_| true, &|reply| {
@@ -59,39 +59,12 @@ pub fn figures(
     results
 }
 
-/// Returns n·s divided by the time the messages add; the peak is the primary metric.
-fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
-    let lane = frame.lane;
-    let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
-        return Vec::new();
-    };
-    let times: Vec<f64> =
-        idle.replies.iter().map(|(_, reply)| per_repetition(idle, reply)).collect();
-    let Some(base) = stats::median(&times) else {
-        return Vec::new();
-    };
-    let mut results: Vec<ResultEntry> = lane
-        .points
-        .iter()
-        .filter(|point| point.x.is_some())
-        .filter_map(|point| {
-            let elements = (number(&point.params, "n") * number(&point.params, "s")) as f64;
-            let added = |reply: &Reply| per_repetition(point, reply) - base;
-            // WHY: a sample no slower than the work alone carries no information on its messages.
-            let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
-            let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
-            frame.result(frame.draft(point, samples))
-        })
-        .collect();
-    let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
-    if let Some(peak) = peak {
-        peak.primary = lane.natural;
-    }
-    results.extend(frame.result(Draft {
-        metric: "time with no messages",
-        unit: "ns",
-        better: Better::Lower,
-        ..frame.draft(idle, times)
-    }));
-    results
+/// Returns the elements received per second and direction.
+fn elements(frame: &Frame<'_>, x: u64) -> Vec<ResultEntry> {
+    let points = frame.lane.points.iter();
+    let figures = points.filter_map(|point| {
+        let s = number(&point.params, "s") as f64;
+        frame.at(point, point.x == Some(x), |reply| s * reply.operations_per_second())
+    });
+    figures.collect()
 }

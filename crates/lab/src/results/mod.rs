@@ -8,6 +8,7 @@ mod above;
 mod acks;
 mod beside;
 mod doubts;
+mod expiries;
 mod figures;
 mod frame;
 mod over;
