@@ -103,7 +103,8 @@ impl Probe {
         let trips = Arc::clone(&self.participant.trips);
         let end = trips.end() + self.completion_timeout;
         let complete = loop {
-            if trips.is_over() {
+            // ORDER: acquire, pairs with the release in `Participant::back`: the last trip is counted below.
+            if trips.over.load(Ordering::Acquire) {
                 break true;
             }
             if Instant::now() > end {
@@ -169,7 +170,8 @@ impl Participant {
         let back = trips.back.fetch_add(1, Ordering::Release) + 1;
         let next = trips.hog.pace == LoopKind::Closed && now < trips.end();
         if !next && (trips.hog.pace == LoopKind::Closed || back == trips.hog.ms) {
-            trips.over.store(true, Ordering::Relaxed);
+            // ORDER: release, publishes the count of the last trip before `Probe::run` reads that the run is over.
+            trips.over.store(true, Ordering::Release);
         }
         next.then_some(now)
     }

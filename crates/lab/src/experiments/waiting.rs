@@ -43,11 +43,11 @@ pub(super) static TIMER_EXPIRY: Experiment = Experiment {
             Profile::Quick => (50_000, 500, 200),
             Profile::Full => (100_000, 1000, 1000),
         };
-        let point = |n, spread_ms| {
+        let point = |n, after_ms, spread_ms| {
             let params = params([("n", n), ("after_ms", after_ms), ("spread_ms", spread_ms)]);
             Point { x: None, params, scaled: None }
         };
-        vec![point(n, 0), point(10_000, spread_ms)]
+        vec![point(n, after_ms, 0), point(10_000, after_ms / 5, spread_ms)]
     },
     check: |params, reply| {
         one_each(params, reply)?;
