@@ -9,9 +9,10 @@
 %% heaps and garbage collection have their default settings.
 %%
 %% This module reads requests and writes answers; params.erl validates the parameters; the
-%% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl; each Savina program has a module of
-%% its name. Each run has a fresh process, so that the heap of the previous run has no effect.
+%% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, idle.erl,
+%% timers.erl, hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl; each Savina program has
+%% a module of its name. Each run has a fresh process, so that the heap of the previous run has no
+%% effect.
 -module(contender).
 -export([main/0]).
 
@@ -78,8 +79,6 @@ hello() ->
         os_pid => list_to_integer(os:getpid()),
         experiments => params:experiments() ++ nodes:experiments(),
         variants => #{
-            'message-size' => [<<"copied">>],
-            bandwidth => [<<"copied">>],
             signals => [<<"off_heap">>, <<"on_heap">>],
             'dist-send' => nodes:fars(),
             'dist-round-trip' => nodes:fars(),
@@ -141,8 +140,10 @@ run('fan-out', #{processes := Processes, n := N}) -> messages:fan_out(Processes,
 run('call', #{n := N}) -> asking:call(0, N);
 run('call-deep', #{waiting := Waiting, n := N}) -> asking:call(Waiting, N);
 run('selective', #{k := K, reps := Reps}) -> asking:selective(K, Reps);
-run('timers', #{waiting := Waiting, n := N}) -> waiting:timers(Waiting, N);
-run('idle-memory', #{n := N}) -> waiting:idle_memory(N);
+run('timers', #{window := Window, n := N, seed := Seed}) -> timers:run(Window, N, Seed);
+run('timer-expiry', #{n := N, after_ms := After, spread_ms := Spread, seed := Seed}) ->
+    timers:expiry(N, After, Spread, Seed);
+run('idle-memory', #{n := N}) -> idle:idle_memory(N);
 run('hog', #{loop := Loop, hogs := Hogs, ms := Ms}) -> hog:run(Loop, Hogs, Ms);
 run('monitor-churn', #{n := N}) -> exits:monitor_churn(N);
 run('link-churn', #{n := N}) -> exits:link_churn(N);

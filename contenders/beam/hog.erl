@@ -19,10 +19,11 @@
 
 run(Loop, Hogs, Ms) ->
     Times = atomics:new(case Loop of open -> Ms; closed -> ?ROOM end, []),
+    Late = atomics:new(Ms, []),
     Stop = atomics:new(1, []),
     Root = self(),
     {Partner, _} = spawn_monitor(fun answer/0),
-    {First, _} = spawn_monitor(fun() -> first(Loop, Partner, Root, Times, Ms) end),
+    {First, _} = spawn_monitor(fun() -> first(Loop, Partner, Root, Times, Late, Ms) end),
     lists:foreach(fun(_) -> spawn_monitor(fun() -> compute(Stop, 1) end) end, lists:seq(1, Hogs)),
     Begin = erlang:monotonic_time(millisecond) + ?LEAD,
     start(Loop, First, Begin, Ms),
@@ -34,10 +35,13 @@ run(Loop, Hogs, Ms) ->
     Partner ! finish,
     ended(Hogs + 2),
     receive all_back -> ok after 0 -> ok end,
+    #{p50_ns := LateP50, p99_ns := LateP99} =
+        times(Late, case Loop of open when Back =:= Ms -> Ms; _ -> 0 end),
     maps:merge(
         times(Times, Back),
         #{elapsed_ns => Elapsed, ops => Back, sent => Started, received => Back,
-          starved => case Back of Started -> 0; _ -> 1 end}
+          starved => case Back of Started -> 0; _ -> 1 end,
+          late_p50_ns => LateP50, late_p99_ns => LateP99}
     ).
 
 ended(0) -> ok;
@@ -55,9 +59,9 @@ start(closed, First, Begin, _) ->
 
 %% An open loop is complete when Ms trips have returned. Its timers start exactly Ms trips, so the
 %% starts are not counted.
-first(open, Partner, Root, Times, Ms) ->
-    open(Partner, Root, Times, Ms, 0);
-first(closed, Partner, Root, Times, Ms) ->
+first(open, Partner, Root, Times, Late, Ms) ->
+    open(Partner, Root, Times, Late, Ms, 0, 0);
+first(closed, Partner, Root, Times, _, Ms) ->
     receive
         {start, Begin} ->
             Partner ! {trip, self(), erlang:monotonic_time(nanosecond)},
@@ -66,17 +70,18 @@ first(closed, Partner, Root, Times, Ms) ->
             Root ! {counted, 1, 0}
     end.
 
-open(_, Root, _, Ms, Ms) ->
+open(_, Root, _, _, Ms, _, Ms) ->
     Root ! all_back,
     receive finish -> Root ! {counted, Ms, Ms} end;
-open(Partner, Root, Times, Ms, Back) ->
+open(Partner, Root, Times, Late, Ms, Started, Back) ->
     receive
         {start, Due} ->
+            atomics:put(Late, Started + 1, erlang:monotonic_time(nanosecond) - Due),
             Partner ! {trip, self(), Due},
-            open(Partner, Root, Times, Ms, Back);
+            open(Partner, Root, Times, Late, Ms, Started + 1, Back);
         {back, Due} ->
             atomics:put(Times, Back + 1, erlang:monotonic_time(nanosecond) - Due),
-            open(Partner, Root, Times, Ms, Back + 1);
+            open(Partner, Root, Times, Late, Ms, Started, Back + 1);
         finish ->
             Root ! {counted, Ms, Back}
     end.

@@ -9,7 +9,7 @@
 # outside every clock: mini_json.erl and params.erl. As for that contender, the lab must pass
 # +P 4000000, all other settings are the defaults, and each run has a fresh process.
 defmodule Contender do
-  alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
+  alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Idle, Messages, Processes, Restarts, Signals, Timers}
   alias Contender.{Banking, Big, BoundedBuffer, Chameneos, Dictionary, LogisticMap, Philosophers, Sieve, Spread}
 
   @line_max 1_048_576
@@ -82,11 +82,7 @@ defmodule Contender do
       os_pid: String.to_integer(System.pid()),
       experiments: :params.experiments() ++ Acks.experiments(),
       variants:
-        Map.merge(Acks.variants(), %{
-          "message-size": ["copied"],
-          bandwidth: ["copied"],
-          signals: ["off_heap"]
-        }),
+        Map.put(Acks.variants(), :signals, ["off_heap"]),
       notes: [
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
@@ -143,8 +139,9 @@ defmodule Contender do
   defp run(:call, %{n: n}), do: Asking.call(0, n)
   defp run(:"call-deep", %{waiting: waiting, n: n}), do: Asking.call(waiting, n)
   defp run(:selective, %{k: k, reps: reps}), do: Asking.selective(k, reps)
-  defp run(:timers, %{waiting: waiting, n: n}), do: Waiting.timers(waiting, n)
-  defp run(:"idle-memory", %{n: n}), do: Waiting.idle_memory(n)
+  defp run(:timers, %{window: window, n: n, seed: seed}), do: Timers.run(window, n, seed)
+  defp run(:"timer-expiry", params), do: Timers.expiry(params)
+  defp run(:"idle-memory", %{n: n}), do: Idle.idle_memory(n)
   defp run(:hog, %{loop: loop, hogs: hogs, ms: ms}), do: Hog.run(loop, hogs, ms)
   defp run(:"monitor-churn", %{n: n}), do: Exits.monitor_churn(n)
   defp run(:"link-churn", %{n: n}), do: Exits.link_churn(n)

@@ -20,10 +20,11 @@ defmodule Contender.Hog do
 
   def run(loop, hogs, ms) do
     times = :atomics.new(if(loop == :open, do: ms, else: @room), [])
+    late = :atomics.new(ms, [])
     stop = :atomics.new(1, [])
     root = self()
     {partner, _} = spawn_monitor(&answer/0)
-    {first, _} = spawn_monitor(fn -> first(loop, partner, root, times, ms) end)
+    {first, _} = spawn_monitor(fn -> first(loop, partner, root, times, late, ms) end)
     for _ <- 1..hogs//1, do: spawn_monitor(fn -> compute(stop, 1) end)
     begin = System.monotonic_time(:millisecond) + @lead
     starts = if loop == :open, do: ms, else: 1
@@ -51,17 +52,31 @@ defmodule Contender.Hog do
     end
 
     starved = if back == started, do: 0, else: 1
-    told = %{elapsed_ns: elapsed, ops: back, sent: started, received: back, starved: starved}
-    Map.merge(told, percentiles(for(i <- 1..back//1, do: :atomics.get(times, i))))
+    lateness = percentiles(values(late, if(loop == :open and back == ms, do: ms, else: 0)))
+
+    told = %{
+      elapsed_ns: elapsed,
+      ops: back,
+      sent: started,
+      received: back,
+      starved: starved,
+      late_p50_ns: lateness.p50_ns,
+      late_p99_ns: lateness.p99_ns
+    }
+
+    Map.merge(told, percentiles(values(times, back)))
   end
+
+  defp values(times, count), do: for(i <- 1..count//1, do: :atomics.get(times, i))
 
   defp ms_to_ns(ms), do: ms * 1_000_000
 
   # An open loop is complete when ms trips have returned. Its timers start exactly ms trips, so the
   # starts are not counted.
-  defp first(:open, partner, root, times, ms), do: open(partner, root, times, ms, 0)
+  defp first(:open, partner, root, times, late, ms),
+    do: open(partner, root, times, late, ms, 0, 0)
 
-  defp first(:closed, partner, root, times, ms) do
+  defp first(:closed, partner, root, times, _, ms) do
     receive do
       {:start, begin} ->
         send(partner, {:trip, self(), now()})
@@ -72,20 +87,21 @@ defmodule Contender.Hog do
     end
   end
 
-  defp open(_, root, _, ms, ms) do
+  defp open(_, root, _, _, ms, _, ms) do
     send(root, :all_back)
     receive do: (:finish -> send(root, {:counted, ms, ms}))
   end
 
-  defp open(partner, root, times, ms, back) do
+  defp open(partner, root, times, late, ms, started, back) do
     receive do
       {:start, due} ->
+        :atomics.put(late, started + 1, now() - due)
         send(partner, {:trip, self(), due})
-        open(partner, root, times, ms, back)
+        open(partner, root, times, late, ms, started + 1, back)
 
       {:back, due} ->
         :atomics.put(times, back + 1, now() - due)
-        open(partner, root, times, ms, back + 1)
+        open(partner, root, times, late, ms, started, back + 1)
 
       :finish ->
         send(root, {:counted, ms, back})

@@ -2,7 +2,8 @@ package main
 
 import "time"
 
-// Two goroutines that compute and exchange messages: exchange, message-size and bandwidth.
+// Two goroutines that compute and exchange messages: exchange, message-size, bandwidth and
+// message-moved.
 
 // roomExchange is the maximum capacity of the channel of either goroutine.
 const roomExchange = 1 << 16
@@ -79,12 +80,15 @@ func exchange(p params) sample {
 	return meet[int64](p, func() payload[int64] { return &short{} })
 }
 
-func exchangeLists(p params) sample {
+func exchangeCopied(p params) sample {
+	return meet[[]int64](p, func() payload[[]int64] {
+		return &copied{original: list(p.number("s"))}
+	})
+}
+
+func exchangeMoved(p params) sample {
 	n, length := p.number("n"), p.number("s")
 	return meet[[]int64](p, func() payload[[]int64] {
-		if p.word("variant") == "copied" {
-			return &copied{original: list(length)}
-		}
 		count := least(n, stockMax/(length+3))
 		stock := make([][]int64, count, 2*count)
 		for i := range stock {

@@ -8,6 +8,9 @@ import (
 
 // Round trips while other goroutines compute without pause: hog.
 
+// leadTime is the time from the beginning of a run to its first trip.
+const leadTime = 5 * time.Millisecond
+
 // graceTime is the time for trips in progress to complete after the last start.
 const graceTime = 2 * time.Second
 
@@ -29,11 +32,13 @@ type trips struct {
 	until    time.Time
 	started  int
 	times    delays
+	// Lateness of the timers of an open loop.
+	late delays
 }
 
 func hog(p params) sample {
 	ms := p.number("ms")
-	begin := time.Now()
+	begin := time.Now().Add(leadTime)
 	starts := ms
 	t := &trips{end: make(chan struct{}), allBack: make(chan struct{})}
 	if p.word("loop") == "open" {
@@ -85,6 +90,8 @@ func hog(p params) sample {
 	}
 	told := t.times.percentiles()
 	told["starved"] = starved
+	late := t.late.percentiles()
+	told["late_p50_ns"], told["late_p99_ns"] = late["p50_ns"], late["p99_ns"]
 	return sample{elapsed, back, sent, back, told}
 }
 
@@ -96,6 +103,8 @@ func (t *trips) first() {
 		case due := <-t.due:
 			if t.expected == 0 {
 				due = time.Now()
+			} else {
+				t.late = append(t.late, time.Since(due))
 			}
 			t.started++
 			t.partner <- due

@@ -5,8 +5,8 @@
 //	{"op":"run","experiment":"ping-pong","params":{"n":100000}}
 //
 // This file reads requests and writes answers; params.go validates parameters; the experiments are
-// in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go, hog.go, savina.go
-// and savina_calls.go, the ack servers in acks.go. The
+// in calls.go, messages.go, asking.go, exchange.go, processes.go, idle.go, timers.go, hog.go,
+// savina.go and savina_calls.go, the ack servers in acks.go. The
 // program changes no runtime setting: GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG apply as usual.
 // Before the clock of each run starts, runtime.GC collects the garbage of the previous run.
 package main
@@ -122,7 +122,7 @@ func hello() answer {
 	for _, one := range experiments {
 		names = append(names, one.id)
 	}
-	of := map[string][]string{"message-size": variants, "bandwidth": variants}
+	of := map[string][]string{}
 	for _, one := range servers {
 		names = append(names, one.id)
 		if len(one.variants) > 0 {
@@ -141,11 +141,11 @@ func hello() answer {
 			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: who sends to a full one waits. It has room for %d messages, for %d with each receiver of fan-out, and for one where one is under way (ping-pong, thread-ring, call)", room, roomEach),
 			fmt.Sprintf("exchange and its kin: room for n messages, %d at most, or both could wait for each other; who finds a full channel takes in what came meanwhile", roomExchange),
 			"fork-join: a channel with room for all reports, made within the clock; idle-memory: a goroutine with a channel of its own without room",
-			"moved: the receiver gets the slice itself; copied: the sender copies it first",
-			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop",
+			"message-moved: the receiver gets the slice itself; message-size, bandwidth: the sender copies it first",
+			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop, and one that expires time.AfterFunc with a function that sends",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
 			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),
-			"hog: goroutines are preempted by the runtime; the open loop is started by a goroutine that sleeps, since Go has no thread beside its scheduler",
+			"hog: goroutines are preempted by the runtime; a goroutine that sleeps until each trip is due starts the open loop",
 			"servers: a goroutine for each connection, package net, buffers that are used again; one write for each ack; told on how many cores to run, they set GOMAXPROCS",
 			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},

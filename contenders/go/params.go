@@ -21,9 +21,6 @@ const (
 	msMax        = 600_000
 )
 
-// variants are the ways to pass a payload, the natural one first.
-var variants = []string{"moved", "copied"}
-
 // experiment is an experiment's name, its parameters and the function that runs it.
 type experiment struct {
 	id     string
@@ -77,10 +74,7 @@ var (
 	processes = number("processes", 1, processesMax)
 	reps      = param{name: "reps", from: 1, to: repsMax, natural: "1"}
 	exchanges = []param{count, number("pieces", 1, countMax), number("work", 0, countMax), reps}
-	payloads  = append([]param{
-		number("s", 0, lengthMax),
-		{name: "variant", words: variants, natural: variants[0]},
-	}, exchanges...)
+	payloads  = append([]param{number("s", 0, lengthMax)}, exchanges...)
 )
 
 var experiments = []experiment{
@@ -88,8 +82,9 @@ var experiments = []experiment{
 	{"tail-call", []param{count, reps}, tailCall},
 	{"spawn-chain", []param{someCount, reps}, spawnChain},
 	{"exchange", exchanges, exchange},
-	{"message-size", payloads, exchangeLists},
-	{"bandwidth", payloads, exchangeLists},
+	{"message-size", payloads, exchangeCopied},
+	{"bandwidth", payloads, exchangeCopied},
+	{"message-moved", payloads, exchangeMoved},
 	{"serial-spawn", []param{number("m", 1, processesMax), number("total", 1, countMax)}, serialSpawn},
 	{"ping-pong", []param{count}, pingPong},
 	{"throughput", []param{count}, throughput},
@@ -99,7 +94,8 @@ var experiments = []experiment{
 	{"skynet", []param{number("leaves", 1, processesMax)}, skynet},
 	{"fan-out", []param{processes, count}, fanOut},
 	{"call", []param{count}, call},
-	{"timers", []param{number("waiting", 0, waitingMax), count}, timers},
+	{"timers", []param{number("window", 1, waitingMax), count}, timers},
+	{"timer-expiry", []param{number("n", 1, waitingMax), number("after_ms", 0, msMax), number("spread_ms", 0, msMax)}, timerExpiry},
 	{"idle-memory", []param{number("n", 0, processesMax)}, idleMemory},
 	{"hog", []param{{name: "loop", words: []string{"open", "closed"}}, number("hogs", 0, hogsMax), number("ms", 1, msMax)}, hog},
 	{"banking", []param{number("accounts", 2, crowdMax), number("n", 0, operationsMax), reps}, banking},
@@ -120,9 +116,12 @@ func check(request map[string]json.RawMessage) (func(params) sample, params, err
 	if err := json.Unmarshal(request["experiment"], &id); err != nil {
 		return nil, params{}, errors.New(`"experiment" must be a string, and be there`)
 	}
-	if seed, there := request["seed"]; there && !within(seed, 0, math.MaxInt64) {
-		return nil, params{}, fmt.Errorf(`"seed" must be a non-negative integer, not %s`, shown(seed))
+	raw, there := request["seed"]
+	if there && !within(raw, 0, math.MaxInt64) {
+		return nil, params{}, fmt.Errorf(`"seed" must be a non-negative integer, not %s`, shown(raw))
 	}
+	// Without a seed it is 0.
+	seed, _ := strconv.ParseInt(string(raw), 10, 64)
 	given, err := object(request)
 	if err != nil {
 		return nil, params{}, err
@@ -134,6 +133,7 @@ func check(request map[string]json.RawMessage) (func(params) sample, params, err
 			if err != nil {
 				err = fmt.Errorf("%s: %w", id, err)
 			}
+			read.numbers["seed"] = seed
 			return one.run, read, err
 		}
 		known = append(known, one.id)
@@ -227,7 +227,7 @@ func (e experiment) whole(p params) error {
 		if capacity, producers := p.number("capacity"), p.number("producers"); capacity <= producers {
 			return fmt.Errorf("capacity is %d, not more than the %d producers", capacity, producers)
 		}
-	case "message-size", "bandwidth":
+	case "message-size", "bandwidth", "message-moved":
 		if s := p.number("s"); s > 0 && 2*p.number("n")*p.number("reps") > math.MaxInt64/s {
 			return errors.New("2·n·s·reps elements are more than can be counted; lower one of them")
 		}

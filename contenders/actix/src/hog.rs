@@ -1,44 +1,56 @@
 //! Round trips while other actors compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not the arbiter's
-//! thread.
 
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use actix::prelude::*;
-use purlin_contender::{Hog, Participant, Probe, Tell};
+use purlin_contender::{Hog, Participant, Probe};
 
 use crate::Outcome;
 
-/// Starts the trips. Holds the only address of the partner, which therefore stops with this actor.
+/// Sets a timer for each trip, and starts the trips. Holds the only address of the partner, which
+/// therefore stops with this actor.
 struct First {
     partner: Addr<Partner>,
-    participant: Participant,
+    trips: Participant,
 }
 
 impl Actor for First {
     type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Context<Self>) {
+        for due in self.trips.due() {
+            context.notify_later(Due(due), due.saturating_duration_since(Instant::now()));
+        }
+    }
 }
 
-/// A command of the probe.
+impl First {
+    /// Starts a trip, or stops at the end of the run.
+    fn proceed(&self, start: Option<Instant>, context: &mut Context<Self>) {
+        if self.trips.is_over() {
+            context.stop();
+        } else if let Some(start) = start {
+            self.partner.do_send(Trip(start, context.address()));
+        }
+    }
+}
+
+/// A timer has fired that was due at this time.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Told(Tell);
+struct Due(Instant);
 
 /// A completed trip.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Back(Instant);
 
-impl Handler<Told> for First {
+impl Handler<Due> for First {
     type Result = ();
 
-    fn handle(&mut self, Told(what): Told, context: &mut Context<Self>) {
-        match what {
-            Tell::Start(due) => self.partner.do_send(Trip(due, context.address())),
-            Tell::End => context.stop(),
-        }
+    fn handle(&mut self, Due(due): Due, context: &mut Context<Self>) {
+        self.proceed(Some(self.trips.start(due)), context);
     }
 }
 
@@ -46,9 +58,7 @@ impl Handler<Back> for First {
     type Result = ();
 
     fn handle(&mut self, Back(start): Back, context: &mut Context<Self>) {
-        if let Some(next) = self.participant.back(start) {
-            self.partner.do_send(Trip(next, context.address()));
-        }
+        self.proceed(self.trips.back(start), context);
     }
 }
 
@@ -90,14 +100,16 @@ impl Actor for Busy {
 pub(crate) fn hog(arbiter: &Arbiter, asked: Hog) -> Outcome {
     let probe = Probe::new(asked);
     let (tx, rx) = channel();
-    let participant = probe.participant();
+    let trips = probe.participant();
     arbiter.spawn_fn(move || {
-        let partner = Partner { _seat: participant.clone() }.start();
-        let _ = tx.send(First { partner, participant: participant.clone() }.start());
+        let partner = Partner { _seat: trips.clone() }.start();
+        let _ = tx.send(First { partner, trips: trips.clone() }.start());
         for _ in 0..asked.hogs {
-            Busy { participant: participant.clone() }.start();
+            Busy { participant: trips.clone() }.start();
         }
     });
     let first = rx.recv()?;
-    Ok(probe.run(move |what| first.do_send(Told(what))))
+    let sample = probe.run();
+    drop(first);
+    Ok(sample)
 }

@@ -9,20 +9,19 @@ mod asking;
 mod exchange;
 mod flow;
 mod hog;
+mod idle;
 mod processes;
 mod ring;
 mod savina;
+mod timers;
 mod trees;
-mod waiting;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
 use actix::{Arbiter, System};
-use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
-};
+use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -42,7 +41,6 @@ fn main() -> ExitCode {
     let _system = System::new();
     let arbiter = Arbiter::new();
     let hello = Hello::new("actix", ACTIX)
-        .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"])
         .note("one arbiter, that is one thread, except in spread: an actor stays where it was started, and starting it elsewhere is left to its user")
         .note("Savina programs: a server that answers later sends a message to the address of the asking actor, all others are asked with send; spread has one more arbiter per core for its computing actors")
@@ -52,7 +50,7 @@ fn main() -> ExitCode {
         .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
         .note("there are no monitors and no links, hence no monitor-churn, no link-churn, no exit-cascade and no exit signals for signals")
         .note("actix's Supervisor begins an actor again that has stopped its context, the same value and without an error; nothing is restarted because of an error, and a panic ends the arbiter. Hence no restart")
-        .note("a timer is notify_later and cancel_future, one pair for each turn of an actor, which notifies itself of the next; the others that wait are another actor's, since cancelling looks through all of one's own. One that is cancelled in the same turn has never reached tokio's timers")
+        .note("a timer is notify_later and cancel_future, 64 pairs for each turn of an actor, which notifies itself of the next; at the end of a turn the actor polls all its timers. hog sets one for each trip in advance")
         .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
         .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")
         .note("allocator: mimalloc, as in purlin's contender");
@@ -84,11 +82,11 @@ async fn run(asked: Run) -> Outcome {
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
         Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            let (asked, length) = (payload.exchange, payload.length());
-            match payload.variant {
-                Variant::Moved => exchange::exchange(asked, || Moved::new(asked.n, length)).await,
-                Variant::Copied => exchange::exchange(asked, || Copied::new(length)).await,
-            }
+            exchange::exchange(payload.exchange, || Copied::new(payload.length())).await
+        }
+        Run::MessageMoved(payload) => {
+            let asked = payload.exchange;
+            exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
         Run::Throughput { n } => flow::fan_in(1, n).await,
@@ -98,8 +96,9 @@ async fn run(asked: Run) -> Outcome {
         Run::ForkJoin { n } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
         Run::Call { n } => asking::call(n).await,
-        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
-        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::Timers(asked) => timers::timers(asked).await,
+        Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
+        Run::IdleMemory { n } => idle::idle_memory(n).await,
         Run::Savina(asked) => savina::run(asked).await,
         other => Err(format!("no actor of actix's runs {}", other.experiment()).into()),
     }

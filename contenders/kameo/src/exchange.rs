@@ -1,4 +1,5 @@
-//! Two actors that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
+//! Two actors that compute and exchange messages: `exchange`, `message-size`, `bandwidth`
+//! and `message-moved`.
 
 use std::time::Instant;
 

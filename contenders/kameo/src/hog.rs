@@ -1,40 +1,47 @@
 //! Round trips while other actors compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
-//! runtime.
 
 use std::convert::Infallible;
 use std::time::Instant;
 
 use kameo::mailbox::unbounded;
 use kameo::prelude::*;
-use purlin_contender::{Hog, Participant, Probe, Tell};
+use purlin_contender::{Hog, Participant, Probe};
 use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// Starts the trips. Holds the only reference to the partner, which therefore stops with this
-/// actor.
-#[derive(Actor)]
+/// Sets a timer for each trip, and starts the trips. Holds the only reference to the partner, which
+/// therefore stops with this actor.
 struct First {
     partner: ActorRef<Partner>,
-    participant: Participant,
+    trips: Participant,
 }
 
-/// A command of the probe.
-struct Told(Tell);
+/// A timer has fired that was due at this time.
+struct Due(Instant);
 
 /// A completed trip.
 struct Back(Instant);
 
-impl Message<Told> for First {
+impl Actor for First {
+    type Args = Self;
+    type Error = Infallible;
+
+    async fn on_start(first: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
+        for due in first.trips.due() {
+            let left = due.saturating_duration_since(Instant::now());
+            myself.tell(Due(due)).send_after(left);
+        }
+        Ok(first)
+    }
+}
+
+impl Message<Due> for First {
     type Reply = ();
 
-    async fn handle(&mut self, Told(what): Told, context: &mut Context<Self, ()>) {
-        match what {
-            Tell::Start(due) => self.start(due, context.actor_ref()).await,
-            Tell::End => context.stop(),
-        }
+    async fn handle(&mut self, Due(due): Due, context: &mut Context<Self, ()>) {
+        let start = self.trips.start(due);
+        self.proceed(Some(start), context).await;
     }
 }
 
@@ -42,16 +49,20 @@ impl Message<Back> for First {
     type Reply = ();
 
     async fn handle(&mut self, Back(start): Back, context: &mut Context<Self, ()>) {
-        if let Some(next) = self.participant.back(start) {
-            self.start(next, context.actor_ref()).await;
-        }
+        let next = self.trips.back(start);
+        self.proceed(next, context).await;
     }
 }
 
 impl First {
-    async fn start(&self, at: Instant, myself: &ActorRef<Self>) {
-        // A failed send is not counted as a completed trip.
-        let _ = self.partner.tell(Trip(at, myself.clone())).await;
+    /// Starts a trip, or stops at the end of the run.
+    async fn proceed(&self, start: Option<Instant>, context: &mut Context<Self, ()>) {
+        if self.trips.is_over() {
+            context.stop();
+        } else if let Some(start) = start {
+            // A failed send is not counted as a completed trip.
+            let _ = self.partner.tell(Trip(start, context.actor_ref().clone())).await;
+        }
     }
 }
 
@@ -86,18 +97,17 @@ impl Actor for Busy {
     }
 }
 
-/// WHY no bound: due trips must block neither returning trips nor the probe.
+/// WHY no bound: due trips must not block returning trips.
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
     let _inside = runtime.enter();
     let probe = Probe::new(asked);
     let partner = Partner::spawn_with_mailbox(Partner { _seat: probe.participant() }, unbounded());
-    let first =
-        First::spawn_with_mailbox(First { partner, participant: probe.participant() }, unbounded());
+    let first = First { partner, trips: probe.participant() };
+    let first = First::spawn_with_mailbox(first, unbounded());
     for _ in 0..asked.hogs {
         Busy::spawn(probe.participant());
     }
-    Ok(probe.run(move |what| {
-        // Fails if the actor has failed; the trips are then missing in the result.
-        let _ = first.tell(Told(what)).try_send();
-    }))
+    let sample = probe.run();
+    drop(first);
+    Ok(sample)
 }

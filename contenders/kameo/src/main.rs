@@ -10,18 +10,17 @@ mod exchange;
 mod exits;
 mod flow;
 mod hog;
+mod idle;
 mod processes;
 mod ring;
 mod savina;
+mod timers;
 mod trees;
-mod waiting;
 
 use std::error::Error;
 use std::process::ExitCode;
 
-use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
-};
+use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -42,7 +41,6 @@ fn main() -> ExitCode {
         }
     };
     let hello = Hello::new("kameo", KAMEO)
-        .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
@@ -56,7 +54,7 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle of a prepared actor, which tells the reason; link-churn is by on_link_died, restart by kameo's supervision of a permanent child, whose reference stays the same")
         .note("a linked actor dies of another reason than the one it hears, which it wraps; hence no exit-cascade")
         .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")
-        .note("a timer is send_after and the abort of its handle; one that is aborted at once may never have reached tokio's timers")
+        .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {
         let ran = match asked {
@@ -93,11 +91,11 @@ async fn run(asked: Run) -> Outcome {
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
         Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            let (asked, length) = (payload.exchange, payload.length());
-            match payload.variant {
-                Variant::Moved => exchange::exchange(asked, || Moved::new(asked.n, length)).await,
-                Variant::Copied => exchange::exchange(asked, || Copied::new(length)).await,
-            }
+            exchange::exchange(payload.exchange, || Copied::new(payload.length())).await
+        }
+        Run::MessageMoved(payload) => {
+            let asked = payload.exchange;
+            exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
         Run::Throughput { n } => flow::fan_in(1, n).await,
@@ -107,8 +105,9 @@ async fn run(asked: Run) -> Outcome {
         Run::ForkJoin { n } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
         Run::Call { n } => asking::call(n).await,
-        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
-        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::Timers(asked) => timers::timers(asked).await,
+        Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
+        Run::IdleMemory { n } => idle::idle_memory(n).await,
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         Run::LinkChurn { n } => exits::link_churn(n).await,
         Run::Restart { n, reps } => exits::restart(n, reps).await,

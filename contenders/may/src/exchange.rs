@@ -1,4 +1,5 @@
-//! Two coroutines that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
+//! Two coroutines that compute and exchange messages: `exchange`, `message-size`, `bandwidth`
+//! and `message-moved`.
 
 use std::time::{Duration, Instant};
 

@@ -1,19 +1,19 @@
 //! Round trips while other coroutines compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not a worker of the
-//! scheduler.
 
 use std::time::Instant;
 
+use may::coroutine::sleep;
 use may::go;
 use may::sync::mpsc::{Receiver, Sender, channel};
-use purlin_contender::{Hog, Participant, Probe, Sample, Tell};
+use purlin_contender::{Hog, Participant, Probe, Sample};
 
 use crate::channels::receive;
 
 /// Messages of the coroutine that starts the trips.
 enum ToFirst {
-    Told(Tell),
+    /// The timer of the trip that is due at this time has fired.
+    Due(Instant),
+    /// A trip that started at this time is back.
     Back(Instant),
 }
 
@@ -21,28 +21,37 @@ pub(crate) fn hog(asked: Hog) -> Sample {
     let probe = Probe::new(asked);
     let (to_first, mailbox) = channel();
     let (to_partner, partner_mailbox) = channel();
-    let (participant, seat) = (probe.participant(), probe.participant());
-    let back = to_first.clone();
-    go!(move || first(&mailbox, &to_partner, &participant));
+    let (trips, timer, seat) = (probe.participant(), probe.participant(), probe.participant());
+    let (fired, back) = (to_first.clone(), to_first);
+    go!(move || first(&mailbox, &to_partner, &trips));
+    go!(move || fire(&fired, &timer));
     go!(move || answer(&partner_mailbox, &back, seat));
     for _ in 0..asked.hogs {
         let participant = probe.participant();
         go!(move || participant.compute());
     }
-    probe.run(move |what| {
-        let _ = to_first.send(ToFirst::Told(what));
-    })
+    probe.run()
 }
 
-/// Starts the trips. Returns on `Tell::End`, which closes the partner's channel.
-fn first(mailbox: &Receiver<ToFirst>, partner: &Sender<Instant>, participant: &Participant) {
-    while let Some(message) = receive(mailbox) {
-        let next = match message {
-            ToFirst::Told(Tell::Start(due)) => Some(due),
-            ToFirst::Told(Tell::End) => return,
-            ToFirst::Back(start) => participant.back(start),
+/// Sleeps until each trip is due. WHY a coroutine: may has no timer apart from a wait.
+fn fire(first: &Sender<ToFirst>, trips: &Participant) {
+    for due in trips.due() {
+        sleep(due.saturating_duration_since(Instant::now()));
+        if trips.is_over() || first.send(ToFirst::Due(due)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Starts the trips. Returns at the end of the run, which closes the partner's channel.
+fn first(mailbox: &Receiver<ToFirst>, partner: &Sender<Instant>, trips: &Participant) {
+    while !trips.is_over() {
+        let start = match receive(mailbox) {
+            None => return,
+            Some(ToFirst::Due(due)) => Some(trips.start(due)),
+            Some(ToFirst::Back(start)) => trips.back(start),
         };
-        if let Some(start) = next {
+        if let Some(start) = start {
             let _ = partner.send(start);
         }
     }

@@ -20,8 +20,7 @@ use std::process::ExitCode;
 
 use may::go;
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
-    tail_call,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers, tail_call,
 };
 
 #[global_allocator]
@@ -43,12 +42,12 @@ fn main() -> ExitCode {
     }
     let served: Vec<_> = SERVED.into_iter().filter(|id| *id != "ack-sync-or-async").collect();
     let hello = Hello::new("may", MAY)
-        .variants(&[Variant::Moved])
         .serving(&served)
         .without(&[
             "call-deep",
             "selective",
             "timers",
+            "timer-expiry",
             "idle-memory",
             "link-churn",
             "exit-cascade",
@@ -63,7 +62,7 @@ fn main() -> ExitCode {
         .note("mailboxes are may::sync::mpsc::channel, looked into by try_recv before recv, or spsc::channel if there is one sender")
         .note(format!("a loop that only sends yields every {} messages", messages::YIELD_EVERY))
         .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep and no selective")
-        .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers")
+        .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers and no timer-expiry; in hog a coroutine that sleeps until each trip is due starts it")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
         .note("Savina programs: a coroutine per process, which owns its state; a request carries an spsc channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a coroutine owns")
         .note("servers: a coroutine for each connection, may::net; the number of workers is set when the program starts, hence no ack-sync-or-async")
@@ -90,11 +89,11 @@ fn run(asked: Run) -> Result<Sample, String> {
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total),
         Run::Exchange(asked) => exchange::exchange(asked, Short::default),
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            let (n, length) = (payload.exchange.n, payload.length());
-            match payload.variant {
-                Variant::Moved => exchange::exchange(payload.exchange, || Moved::new(n, length)),
-                Variant::Copied => exchange::exchange(payload.exchange, || Copied::new(length)),
-            }
+            exchange::exchange(payload.exchange, || Copied::new(payload.length()))
+        }
+        Run::MessageMoved(payload) => {
+            let asked = payload.exchange;
+            exchange::exchange(asked, || Moved::new(asked.n, payload.length()))
         }
         Run::PingPong { n } => messages::ping_pong(n),
         Run::Throughput { n } => messages::fan_in(1, n),

@@ -14,6 +14,7 @@ fn may_contender_conforms_to_the_protocol() {
         "call-deep",
         "selective",
         "timers",
+        "timer-expiry",
         "idle-memory",
         "link-churn",
         "exit-cascade",

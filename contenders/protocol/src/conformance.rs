@@ -23,7 +23,7 @@ pub use driver::Contender;
 pub use verdict::verdict;
 
 use crate::acks::SERVED;
-use crate::run::{EXPERIMENTS, Run, Variant};
+use crate::run::{EXPERIMENTS, Run};
 
 /// Tests the contender that `command` starts; it is started twice. Returns the experiments without
 /// a server that it does not offer.
@@ -34,23 +34,14 @@ use crate::run::{EXPERIMENTS, Run, Variant};
 pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, String> {
     let mut contender = Contender::start(command())?;
     let hello = contender.ask(r#"{"op":"hello"}"#)?;
-    let variants = introduction(&hello)?;
+    introduction(&hello)?;
     let missing = not_offered(&hello)?;
-    if variants.is_empty() && !missing.contains(&"message-size") {
-        return Err(format!("hello offers message-size, but names no variants of it: {hello}"));
-    }
     for (experiment, params) in cases::good() {
         if missing.contains(&experiment) {
             let request = json!({"op": "run", "experiment": experiment, "params": params});
             refused(&mut contender, request.to_string().as_bytes())?;
         } else {
-            run_one(&mut contender, experiment, &params, &variants)?;
-        }
-    }
-    for variant in &variants {
-        for (experiment, mut params) in cases::with_variants() {
-            params["variant"] = variant.name().into();
-            run_one(&mut contender, experiment, &params, &variants)?;
+            run_one(&mut contender, experiment, &params)?;
         }
     }
     for queue in hello["variants"]["signals"].as_array().into_iter().flatten() {
@@ -132,8 +123,8 @@ pub fn obeys_workers(command: impl Fn() -> Command) -> Result<(), String> {
     ["0", "many"].iter().try_for_each(|number| refuses(command(), &["--workers", number]))
 }
 
-/// Checks an answer to `hello`; returns the variants it lists.
-fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
+/// Checks an answer to `hello`.
+fn introduction(hello: &Value) -> Result<(), String> {
     for field in ["name", "version"] {
         if hello[field].as_str().is_none_or(str::is_empty) {
             return Err(format!("hello has no {field}: {hello}"));
@@ -145,11 +136,7 @@ fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     if !hello["notes"].as_array().is_some_and(|notes| notes.iter().all(Value::is_string)) {
         return Err(format!("the notes of hello are no list of strings: {hello}"));
     }
-    let named = |variant: &Variant| {
-        let listed = hello["variants"]["message-size"].as_array();
-        listed.is_some_and(|listed| listed.iter().any(|known| known == variant.name()))
-    };
-    Ok([Variant::Moved, Variant::Copied].into_iter().filter(named).collect())
+    Ok(())
 }
 
 /// Returns the experiments that an answer to `hello` does not list.
@@ -166,21 +153,16 @@ fn not_offered(hello: &Value) -> Result<Vec<&'static str>, String> {
     Ok(missing)
 }
 
-fn run_one(
-    contender: &mut Contender,
-    experiment: &str,
-    params: &Value,
-    variants: &[Variant],
-) -> Result<(), String> {
+fn run_one(contender: &mut Contender, experiment: &str, params: &Value) -> Result<(), String> {
     let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
-    let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()), variants)?;
+    let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()))?;
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }
 
 /// Variants are specific to the contender; the expected figures do not depend on them.
 fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Result<(), String> {
-    let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()), &[])?;
+    let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()))?;
     let mut params = params.clone();
     params["variant"] = queue.clone();
     let request = json!({"op": "run", "experiment": "signals", "params": params});

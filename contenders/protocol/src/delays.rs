@@ -6,7 +6,7 @@
 //!
 //! COST: one comparison per message; two clock readings and one word per timed message.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::sample::Sample;
 
@@ -98,6 +98,11 @@ impl Delays {
         }
     }
 
+    /// Records a latency that was measured otherwise.
+    pub(crate) fn record(&mut self, latency: Duration) {
+        self.times.push(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+    }
+
     // WHY out of line: for the same reason as on the sender's side.
     #[cold]
     fn take(&mut self, stamp: u64) {
@@ -144,8 +149,6 @@ fn since(origin: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn of(times: impl Iterator<Item = u64>) -> Vec<(&'static str, u64)> {

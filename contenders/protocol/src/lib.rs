@@ -55,6 +55,7 @@ mod settings;
 mod side;
 mod signals;
 mod tally;
+mod timers;
 
 pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
@@ -65,9 +66,11 @@ pub use params::{
     PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,
 };
 pub use payloads::{Copied, Moved, Payloads, Short};
-pub use probe::{Participant, Probe, Tell};
+pub use probe::{Participant, Probe, TRIP_INTERVAL};
 pub use request::Request;
-pub use run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
+pub use run::{
+    EXPERIMENTS, End, Exchange, Expiry, Hog, LoopKind, Mode, Payload, Run, Signals, Timers,
+};
 pub use running::Running;
 pub use sample::Sample;
 pub use savina::{
@@ -82,3 +85,4 @@ pub use settings::workers;
 pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, InFlightLimit, Receipts, Received, Sent, Stint, report};
 pub use tally::{Depth, Tally};
+pub use timers::{Expiries, Window};

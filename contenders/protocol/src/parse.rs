@@ -6,7 +6,9 @@ use crate::params::{
     COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, RESTARTS_MAX,
     ROOM_MAX, SENDERS_MAX, WAITING_MAX,
 };
-use crate::run::{EXPERIMENTS, End, Exchange, Hog, LoopKind, Mode, Payload, Run, Signals, Variant};
+use crate::run::{
+    EXPERIMENTS, End, Exchange, Expiry, Hog, LoopKind, Mode, Payload, Run, Signals, Timers,
+};
 use crate::savina::Savina;
 
 /// The variant of `signals` in which the receiver's queue adapts automatically.
@@ -15,17 +17,12 @@ pub(crate) const ADAPTIVE: &str = "adaptive";
 impl Run {
     /// Parses the parameters of one experiment and checks each of them.
     ///
-    /// `variants` are those the contender can run, the natural one first; a request without a
-    /// variant means the natural one. A contender without variants cannot run experiments with
-    /// variants.
-    ///
     /// # Errors
     ///
     /// Returns one line that names the wrong experiment or parameter and the valid values.
     pub fn parse(
         experiment: &str,
         params: &serde_json::Map<String, serde_json::Value>,
-        variants: &[Variant],
     ) -> Result<Run, String> {
         let mut p = Params::new(experiment, params);
         let run = match experiment {
@@ -36,8 +33,9 @@ impl Run {
             "tail-call" => Run::TailCall { n: p.integer("n", 0, COUNT_MAX)?, reps: p.reps()? },
             "spawn-chain" => Run::SpawnChain { n: p.integer("n", 1, COUNT_MAX)?, reps: p.reps()? },
             "exchange" => Run::Exchange(exchange(&mut p)?),
-            "message-size" => Run::MessageSize(payload(&mut p, variants)?),
-            "bandwidth" => Run::Bandwidth(payload(&mut p, variants)?),
+            "message-size" => Run::MessageSize(payload(&mut p)?),
+            "bandwidth" => Run::Bandwidth(payload(&mut p)?),
+            "message-moved" => Run::MessageMoved(payload(&mut p)?),
             "serial-spawn" => {
                 let total = p.integer("total", 1, COUNT_MAX)?;
                 let m = p.integer("m", 1, PROCESSES_MAX)?;
@@ -74,10 +72,17 @@ impl Run {
                 n: p.integer("n", 0, COUNT_MAX)?,
             },
             "selective" => Run::Selective { k: p.integer("k", 0, WAITING_MAX)?, reps: p.reps()? },
-            "timers" => Run::Timers {
-                waiting: p.integer("waiting", 0, WAITING_MAX)?,
+            "timers" => Run::Timers(Timers {
+                window: p.integer("window", 1, WAITING_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,
-            },
+                seed: 0,
+            }),
+            "timer-expiry" => Run::TimerExpiry(Expiry {
+                n: p.integer("n", 1, WAITING_MAX)?,
+                after_ms: p.integer("after_ms", 0, MS_MAX)?,
+                spread_ms: p.integer("spread_ms", 0, MS_MAX)?,
+                seed: 0,
+            }),
             "idle-memory" => Run::IdleMemory { n: p.integer("n", 0, PROCESSES_MAX)? },
             "hog" => Run::Hog(Hog {
                 pace: p
@@ -127,18 +132,13 @@ fn signals(p: &mut Params<'_>) -> Result<Signals, String> {
     })
 }
 
-fn payload(p: &mut Params<'_>, variants: &[Variant]) -> Result<Payload, String> {
+fn payload(p: &mut Params<'_>) -> Result<Payload, String> {
     let exchange = exchange(p)?;
     let s = p.integer("s", 0, LENGTH_MAX)?;
-    let known: Vec<_> = variants.iter().map(|v| (v.name(), *v)).collect();
-    let variant = match known.first() {
-        None => return Err(p.wrong("this contender has no variant of it to offer")),
-        Some((_, natural)) => p.choice_or("variant", &known, *natural)?,
-    };
     if exchange.messages().checked_mul(s).is_none_or(|elements| elements > i64::MAX as u64) {
         return Err(p.wrong("2·n·s·reps elements are more than can be counted; lower one of them"));
     }
-    Ok(Payload { exchange, s, variant })
+    Ok(Payload { exchange, s })
 }
 
 const _: () = assert!(REPS_MAX as u128 * COUNT_MAX as u128 * 2 < 1 << 63);

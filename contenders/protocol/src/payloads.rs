@@ -1,4 +1,4 @@
-//! Payloads of `exchange`, `message-size` and `bandwidth`.
+//! Payloads of `exchange`, `message-size`, `bandwidth` and `message-moved`.
 //!
 //! A [`Payloads`] is the payload source and sink of one process: it supplies messages to send and
 //! accepts received ones. `new` builds everything that can be built before the clock starts.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::acks::{Load, Serve};
 use crate::nodes::{Far, Near};
 use crate::params::shown;
-use crate::run::{Run, Signals, Variant};
+use crate::run::{Expiry, Run, Signals, Timers};
 
 /// A request to a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub enum Request {
 }
 
 impl Request {
-    /// Parses one line, with or without its newline. For `variants` see [`Run::parse`].
+    /// Parses one line, with or without its newline.
     ///
     /// # Errors
     ///
     /// Returns one line that states what is wrong and what is valid.
-    pub fn parse(line: &[u8], variants: &[Variant]) -> Result<Request, String> {
+    pub fn parse(line: &[u8]) -> Result<Request, String> {
         let request = object(line)?;
         match op(&request)? {
             "hello" => Ok(Request::Hello),
@@ -43,7 +43,7 @@ impl Request {
                 let (experiment, params) = asked(&request)?;
                 match Near::parse(experiment, &params) {
                     Some(near) => near.map(Request::Send),
-                    None => run(&request, experiment, &params, variants).map(Request::Run),
+                    None => run(&request, experiment, &params).map(Request::Run),
                 }
             }
             "serve" => {
@@ -135,15 +135,16 @@ fn run(
     request: &Map<String, Value>,
     experiment: &str,
     params: &Map<String, Value>,
-    variants: &[Variant],
 ) -> Result<Run, String> {
     let seed = request.get("seed").map_or(Ok(0), |seed| {
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
         seed.as_u64().ok_or_else(wrong)
     })?;
-    // `signals` is the only experiment that draws random numbers.
-    Ok(match Run::parse(experiment, params, variants)? {
+    // The experiments that draw random numbers.
+    Ok(match Run::parse(experiment, params)? {
         Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
+        Run::Timers(timers) => Run::Timers(Timers { seed, ..timers }),
+        Run::TimerExpiry(expiry) => Run::TimerExpiry(Expiry { seed, ..expiry }),
         other => other,
     })
 }

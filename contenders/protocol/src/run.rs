@@ -6,13 +6,14 @@
 use crate::savina::{SAVINA, Savina};
 
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 34] = [
+pub const EXPERIMENTS: [&str; 36] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
     "exchange",
     "message-size",
     "bandwidth",
+    "message-moved",
     "serial-spawn",
     "ping-pong",
     "throughput",
@@ -25,6 +26,7 @@ pub const EXPERIMENTS: [&str; 34] = [
     "call-deep",
     "selective",
     "timers",
+    "timer-expiry",
     "idle-memory",
     "hog",
     "monitor-churn",
@@ -69,10 +71,12 @@ pub enum Run {
     },
     /// Two processes that work and send each other short messages.
     Exchange(Exchange),
-    /// Like `Exchange`, with lists as messages.
+    /// Like `Exchange`, with lists as messages, which the sender deep-copies for each send.
     MessageSize(Payload),
     /// Like `MessageSize`; the lab reports elements per second.
     Bandwidth(Payload),
+    /// Like `MessageSize`, with lists whose ownership is transferred.
+    MessageMoved(Payload),
     /// `m` concurrent chains with `total` processes altogether; `1 <= m <= total`.
     SerialSpawn {
         /// Number of chains.
@@ -140,13 +144,10 @@ pub enum Run {
         /// Number of receives.
         reps: u64,
     },
-    /// Set a timer and cancel it, while other timers are alive.
-    Timers {
-        /// Number of other timers.
-        waiting: u64,
-        /// Number of timers set and cancelled.
-        n: u64,
-    },
+    /// Cancel a timer and set another, while a window of timers is alive.
+    Timers(Timers),
+    /// Set timers that all expire.
+    TimerExpiry(Expiry),
     /// Spawn `n` processes that wait for a message that is never sent, and keep them alive.
     IdleMemory {
         /// Processes.
@@ -224,6 +225,30 @@ pub enum End {
     Receive,
 }
 
+/// The parameters of `timers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timers {
+    /// Number of timers that are alive, at least 1.
+    pub window: u64,
+    /// Number of timers cancelled and set.
+    pub n: u64,
+    /// Seed of the order of cancellation: that of the request, or 0.
+    pub seed: u64,
+}
+
+/// The parameters of `timer-expiry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// Number of timers, at least 1.
+    pub n: u64,
+    /// Time from the begin to the first due time, in milliseconds. All timers are set meanwhile.
+    pub after_ms: u64,
+    /// Time over which the due times are spread, in milliseconds; 0 for one due time.
+    pub spread_ms: u64,
+    /// Seed of the due times: that of the request, or 0.
+    pub seed: u64,
+}
+
 /// The parameters of `hog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hog {
@@ -253,26 +278,6 @@ pub enum Mode {
     Remote,
 }
 
-/// Treatment of a message's payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// Ownership is transferred.
-    Moved,
-    /// The sender deep-copies the payload for each send.
-    Copied,
-}
-
-impl Variant {
-    /// The name in the protocol.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::Moved => "moved",
-            Variant::Copied => "copied",
-        }
-    }
-}
-
 /// The parameters of `exchange`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
@@ -294,15 +299,13 @@ impl Exchange {
     }
 }
 
-/// The parameters of `message-size` and `bandwidth`.
+/// The parameters of `message-size`, `bandwidth` and `message-moved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// Work and message counts.
     pub exchange: Exchange,
     /// Number of elements in each message's list.
     pub s: u64,
-    /// Treatment of the list.
-    pub variant: Variant,
 }
 
 impl Payload {
@@ -325,25 +328,27 @@ impl Run {
             Run::Exchange(_) => 3,
             Run::MessageSize(_) => 4,
             Run::Bandwidth(_) => 5,
-            Run::SerialSpawn { .. } => 6,
-            Run::PingPong { .. } => 7,
-            Run::Throughput { .. } => 8,
-            Run::FanIn { .. } => 9,
-            Run::ThreadRing { .. } => 10,
-            Run::ForkJoin { .. } => 11,
-            Run::Skynet { .. } => 12,
-            Run::FanOut { .. } => 13,
-            Run::Call { .. } => 14,
-            Run::CallDeep { .. } => 15,
-            Run::Selective { .. } => 16,
-            Run::Timers { .. } => 17,
-            Run::IdleMemory { .. } => 18,
-            Run::Hog(_) => 19,
-            Run::MonitorChurn { .. } => 20,
-            Run::LinkChurn { .. } => 21,
-            Run::ExitCascade { .. } => 22,
-            Run::Restart { .. } => 23,
-            Run::Signals(_) => 24,
+            Run::MessageMoved(_) => 6,
+            Run::SerialSpawn { .. } => 7,
+            Run::PingPong { .. } => 8,
+            Run::Throughput { .. } => 9,
+            Run::FanIn { .. } => 10,
+            Run::ThreadRing { .. } => 11,
+            Run::ForkJoin { .. } => 12,
+            Run::Skynet { .. } => 13,
+            Run::FanOut { .. } => 14,
+            Run::Call { .. } => 15,
+            Run::CallDeep { .. } => 16,
+            Run::Selective { .. } => 17,
+            Run::Timers(_) => 18,
+            Run::TimerExpiry(_) => 19,
+            Run::IdleMemory { .. } => 20,
+            Run::Hog(_) => 21,
+            Run::MonitorChurn { .. } => 22,
+            Run::LinkChurn { .. } => 23,
+            Run::ExitCascade { .. } => 24,
+            Run::Restart { .. } => 25,
+            Run::Signals(_) => 26,
             Run::Savina(savina) => return SAVINA[savina.place()],
         };
         EXPERIMENTS[place]

@@ -14,7 +14,7 @@ use crate::lines::{LINE_MAX, Line, next_line};
 use crate::nodes::{NoNodes, Nodes, PAIRED};
 use crate::parse::ADAPTIVE;
 use crate::request::{LoadRequest, Request};
-use crate::run::{EXPERIMENTS, Run, Variant};
+use crate::run::{EXPERIMENTS, Run};
 use crate::running::Running;
 use crate::sample::Sample;
 use crate::servers::Servers;
@@ -24,7 +24,6 @@ use crate::servers::Servers;
 pub struct Hello {
     name: String,
     version: String,
-    variants: Vec<Variant>,
     without: Vec<&'static str>,
     serving: Vec<&'static str>,
     to: Vec<&'static str>,
@@ -38,19 +37,11 @@ impl Hello {
         Hello {
             name: name.into(),
             version: version.into(),
-            variants: Vec::new(),
             without: Vec::new(),
             serving: Vec::new(),
             to: Vec::new(),
             notes: Vec::new(),
         }
-    }
-
-    /// Sets the supported variants of `message-size` and `bandwidth`, the natural one first.
-    #[must_use]
-    pub fn variants(mut self, variants: &[Variant]) -> Self {
-        self.variants = variants.to_vec();
-        self
     }
 
     /// Adds experiments the contender does not offer; it must answer them with an error.
@@ -84,11 +75,10 @@ impl Hello {
     }
 
     fn to_json(&self) -> Value {
-        let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
         let offered = EXPERIMENTS.iter().filter(|id| !self.without.contains(id));
         let paired = PAIRED.iter().filter(|_| !self.to.is_empty());
         let offered: Vec<_> = offered.chain(&self.serving).chain(paired).collect();
-        let mut of = json!({"message-size": variants, "bandwidth": variants});
+        let mut of = json!({});
         if offered.contains(&&"signals") {
             of["signals"] = json!([ADAPTIVE]);
         }
@@ -217,7 +207,7 @@ fn everything(
     mut nodes: impl Nodes,
 ) -> io::Result<()> {
     let mut servers = Servers { offered: &hello.serving, start, running: None };
-    converse(input, output, |line| match Request::parse(line, &hello.variants) {
+    converse(input, output, |line| match Request::parse(line) {
         Ok(Request::Hello) => Some(Ok(hello.to_json())),
         Ok(Request::Run(asked)) => Some(run(asked).map(|sample| sample.to_json())),
         Ok(Request::Serve(asked)) => Some(servers.serve(asked)),

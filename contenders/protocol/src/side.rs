@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::conformance::verdict;
     use crate::payloads::Copied;
-    use crate::run::{Payload, Run, Variant};
+    use crate::run::{Payload, Run};
 
     #[test]
     fn alternating_sides_report_the_figures_of_the_protocol() {
@@ -144,7 +144,7 @@ mod tests {
             assert!(sides.pair().is_none());
             sides.ended(Duration::from_nanos(1), [one, other]);
         }
-        let run = Run::MessageSize(Payload { exchange: asked, s: 4, variant: Variant::Copied });
+        let run = Run::MessageSize(Payload { exchange: asked, s: 4 });
         assert_eq!(verdict(&run, &sides.sample().to_json()), Ok(()));
     }
 }

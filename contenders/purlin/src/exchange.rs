@@ -1,4 +1,5 @@
-//! Two processes that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
+//! Two processes that compute and exchange messages: `exchange`, `message-size`, `bandwidth`
+//! and `message-moved`.
 
 use std::time::{Duration, Instant};
 

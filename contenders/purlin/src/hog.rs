@@ -1,54 +1,51 @@
 //! Round trips while other processes compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not a worker.
 
 use std::time::Instant;
 
 use purlin::{Node, Pid, Process, spawn};
-use purlin_contender::{Hog, Participant, Probe, Sample, Tell};
+use purlin_contender::{Hog, Participant, Probe, Sample};
 
 /// Messages of the process that starts the trips.
 enum ToFirst {
-    Told(Tell),
+    /// A timer has fired that was due at this time.
+    Due(Instant),
     Back(Instant),
-}
-
-/// Messages of its partner.
-enum ToPartner {
-    Trip(Instant),
-    End,
 }
 
 pub(crate) fn hog(node: &Node, asked: Hog) -> Sample {
     let probe = Probe::new(asked);
     let participant = probe.participant();
-    let first = node.spawn(move |me| first(me, participant));
+    node.spawn(move |me| first(me, participant));
     for _ in 0..asked.hogs {
         let participant = probe.participant();
         node.spawn(move |_: Process<()>| async move { participant.compute() });
     }
-    probe.run(move |what| first.send(ToFirst::Told(what)))
+    probe.run()
 }
 
-async fn first(mut me: Process<ToFirst>, participant: Participant) {
-    let (root, of_partner) = (me.pid(), participant.clone());
+/// Sets a timer for each trip, and starts the trips.
+async fn first(mut me: Process<ToFirst>, trips: Participant) {
+    let (root, of_partner) = (me.pid(), trips.clone());
     let partner = spawn(move |me| answer(me, root, of_partner));
-    loop {
-        match me.receive().await {
-            ToFirst::Told(Tell::Start(due)) => partner.send(ToPartner::Trip(due)),
-            ToFirst::Told(Tell::End) => return partner.send(ToPartner::End),
-            ToFirst::Back(start) => {
-                if let Some(next) = participant.back(start) {
-                    partner.send(ToPartner::Trip(next));
-                }
-            }
+    let own = me.pid();
+    for due in trips.due() {
+        own.send_after(due.saturating_duration_since(Instant::now()), ToFirst::Due(due));
+    }
+    while !trips.is_over() {
+        let start = match me.receive().await {
+            ToFirst::Due(due) => Some(trips.start(due)),
+            ToFirst::Back(start) => trips.back(start),
+        };
+        if let Some(start) = start {
+            partner.send(Some(start));
         }
     }
+    partner.send(None);
 }
 
 /// Sends each message back. Holds its participant until it exits.
-async fn answer(mut me: Process<ToPartner>, first: Pid<ToFirst>, _seat: Participant) {
-    while let ToPartner::Trip(start) = me.receive().await {
+async fn answer(mut me: Process<Option<Instant>>, first: Pid<ToFirst>, _seat: Participant) {
+    while let Some(start) = me.receive().await {
         first.send(ToFirst::Back(start));
     }
 }

@@ -10,6 +10,7 @@ mod calls;
 mod exchange;
 mod exits;
 mod hog;
+mod idle;
 mod messages;
 mod node_calls;
 mod nodes;
@@ -17,16 +18,15 @@ mod processes;
 mod restarts;
 mod savina;
 mod signals;
+mod timers;
 mod trees;
-mod waiting;
 
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_nodes,
-    tail_call,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_nodes, tail_call,
 };
 
 #[global_allocator]
@@ -42,11 +42,12 @@ fn main() -> ExitCode {
     };
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
-        .variants(&[Variant::Moved, Variant::Copied])
         .serving(&SERVED)
         .paired(&["to-purlin", "to-beam", "to-beam@27", "to-beam@29"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
+        .note("hog: with the default OsPriorities::Lower, which needs no privileges, no thread is real-time; on Linux workers request short time slices, and a thread that computes without yielding, whose processes another thread has taken over, is lowered to a tenth of the others' share (niceness + 10)")
+        .note("a timer is Pid::send_after; hog sets one for each trip in advance")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
@@ -81,7 +82,13 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
             root(node, move |me| processes::serial_spawn(me, m, total))
         }
         Run::Exchange(asked) => root(node, move |me| exchange::exchange(me, asked, Short::default)),
-        Run::MessageSize(payload) | Run::Bandwidth(payload) => lists(node, payload),
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => root(node, move |me| {
+            exchange::exchange(me, payload.exchange, move || Copied::new(payload.length()))
+        }),
+        Run::MessageMoved(payload) => {
+            let (asked, length) = (payload.exchange, payload.length());
+            root(node, move |me| exchange::exchange(me, asked, move || Moved::new(asked.n, length)))
+        }
         Run::PingPong { n } => root(node, move |me| messages::ping_pong(me, n)),
         Run::Throughput { n } => root(node, move |me| messages::fan_in(me, 1, n)),
         Run::FanIn { senders, n } => root(node, move |me| messages::fan_in(me, senders, n)),
@@ -94,8 +101,9 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Call { n } => root(node, move |me| asking::call(me, 0, n)),
         Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
         Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
-        Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
-        Run::IdleMemory { n } => root(node, move |me| waiting::idle_memory(me, n)),
+        Run::Timers(asked) => root(node, move |me| timers::timers(me, asked)),
+        Run::TimerExpiry(asked) => root(node, move |me| timers::timer_expiry(me, asked)),
+        Run::IdleMemory { n } => root(node, move |me| idle::idle_memory(me, n)),
         Run::Hog(asked) => Ok(hog::hog(node, asked)),
         Run::MonitorChurn { n } => root(node, move |me| exits::monitor_churn(me, n)),
         Run::LinkChurn { n } => root(node, move |me| exits::link_churn(me, n)),
@@ -103,18 +111,6 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Restart { n, reps } => root(node, move |me| restarts::restart(me, n, reps)),
         Run::Signals(asked) => root(node, move |me| signals::signals(me, asked)),
         Run::Savina(asked) => savina::run(node, asked),
-    }
-}
-
-fn lists(node: &Node, payload: Payload) -> Result<Sample, String> {
-    let (asked, n, length) = (payload.exchange, payload.exchange.n, payload.length());
-    match payload.variant {
-        Variant::Moved => {
-            root(node, move |me| exchange::exchange(me, asked, move || Moved::new(n, length)))
-        }
-        Variant::Copied => {
-            root(node, move |me| exchange::exchange(me, asked, move || Copied::new(length)))
-        }
     }
 }
 

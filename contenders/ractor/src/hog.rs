@@ -1,21 +1,19 @@
 //! Round trips while other actors compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
-//! runtime.
 
 use std::time::Instant;
 
-use purlin_contender::{Hog, Participant, Probe, Tell};
+use purlin_contender::{Hog, Participant, Probe};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// Starts the trips.
+/// Sets a timer for each trip, and starts the trips.
 struct First;
 
 enum ToFirst {
-    Told(Tell),
+    /// A timer has fired that was due at this time.
+    Due(Instant),
     Back(Instant),
 }
 
@@ -26,28 +24,30 @@ impl Actor for First {
 
     async fn pre_start(
         &self,
-        _: ActorRef<ToFirst>,
-        state: Self::State,
+        myself: ActorRef<ToFirst>,
+        (partner, trips): Self::State,
     ) -> Result<Self::State, ActorProcessingErr> {
-        Ok(state)
+        for due in trips.due() {
+            let left = due.saturating_duration_since(Instant::now());
+            myself.send_after(left, move || ToFirst::Due(due));
+        }
+        Ok((partner, trips))
     }
 
     async fn handle(
         &self,
         myself: ActorRef<ToFirst>,
         message: ToFirst,
-        (partner, participant): &mut Self::State,
+        (partner, trips): &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        let next = match message {
-            ToFirst::Told(Tell::Start(due)) => Some(due),
-            ToFirst::Told(Tell::End) => {
-                partner.stop(None);
-                myself.stop(None);
-                None
-            }
-            ToFirst::Back(start) => participant.back(start),
+        let start = match message {
+            ToFirst::Due(due) => Some(trips.start(due)),
+            ToFirst::Back(start) => trips.back(start),
         };
-        if let Some(start) = next {
+        if trips.is_over() {
+            partner.stop(None);
+            myself.stop(None);
+        } else if let Some(start) = start {
             partner.cast(ToPartner(start, myself))?;
         }
         Ok(())
@@ -113,15 +113,13 @@ impl Actor for Busy {
 
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
     let probe = Probe::new(asked);
-    let first = runtime.block_on(async {
+    runtime.block_on(async {
         let (partner, _) = Actor::spawn(None, Partner, probe.participant()).await?;
-        let (first, _) = Actor::spawn(None, First, (partner, probe.participant())).await?;
+        Actor::spawn(None, First, (partner, probe.participant())).await?;
         for _ in 0..asked.hogs {
             Actor::spawn(None, Busy, probe.participant()).await?;
         }
-        Ok::<_, ActorProcessingErr>(first)
+        Ok::<_, ActorProcessingErr>(())
     })?;
-    Ok(probe.run(move |what| {
-        let _ = first.cast(ToFirst::Told(what));
-    }))
+    Ok(probe.run())
 }

@@ -11,17 +11,16 @@ mod exchange;
 mod exits;
 mod flow;
 mod hog;
+mod idle;
 mod processes;
 mod ring;
 mod savina;
+mod timers;
 mod trees;
-mod waiting;
 
 use std::process::ExitCode;
 
-use purlin_contender::{
-    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
-};
+use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
 use ractor::ActorProcessingErr;
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,7 +42,6 @@ fn main() -> ExitCode {
         }
     };
     let hello = Hello::new("ractor", RACTOR)
-        .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
@@ -56,7 +54,7 @@ fn main() -> ExitCode {
         .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
-        .note("a timer is send_after and the abort of its handle; one that is aborted at once may never have reached tokio's timers")
+        .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
         .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {
@@ -94,11 +92,11 @@ async fn run(asked: Run) -> Outcome {
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
         Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            let (asked, length) = (payload.exchange, payload.length());
-            match payload.variant {
-                Variant::Moved => exchange::exchange(asked, || Moved::new(asked.n, length)).await,
-                Variant::Copied => exchange::exchange(asked, || Copied::new(length)).await,
-            }
+            exchange::exchange(payload.exchange, || Copied::new(payload.length())).await
+        }
+        Run::MessageMoved(payload) => {
+            let asked = payload.exchange;
+            exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
         Run::Throughput { n } => flow::fan_in(1, n).await,
@@ -108,8 +106,9 @@ async fn run(asked: Run) -> Outcome {
         Run::ForkJoin { n } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
         Run::Call { n } => asking::call(n).await,
-        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
-        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::Timers(asked) => timers::timers(asked).await,
+        Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
+        Run::IdleMemory { n } => idle::idle_memory(n).await,
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         Run::LinkChurn { n } => exits::link_churn(n).await,
         Run::Restart { n, reps } => exits::restart(n, reps).await,

@@ -1,4 +1,5 @@
-//! Two tasks that compute and exchange messages: `exchange`, `message-size` and `bandwidth`.
+//! Two tasks that compute and exchange messages: `exchange`, `message-size`, `bandwidth`
+//! and `message-moved`.
 
 use std::time::{Duration, Instant};
 

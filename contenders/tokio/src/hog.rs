@@ -1,48 +1,43 @@
 //! Round trips while other tasks compute without pause: `hog`.
-//!
-//! The thread that serves the lab starts the trips and ends the run. It is not a thread of the
-//! runtime.
 
 use std::time::Instant;
 
-use purlin_contender::{Hog, Participant, Probe, Sample, Tell};
+use purlin_contender::{Hog, Participant, Probe, Sample, TRIP_INTERVAL};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-/// Messages of the task that starts the trips.
-enum ToFirst {
-    Told(Tell),
-    Back(Instant),
-}
+use tokio::time::interval_at;
 
 pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Sample {
     let probe = Probe::new(asked);
     let (to_first, mailbox) = unbounded_channel();
     let (to_partner, partner_mailbox) = unbounded_channel();
     runtime.spawn(first(mailbox, to_partner, probe.participant()));
-    runtime.spawn(answer(partner_mailbox, to_first.clone(), probe.participant()));
+    runtime.spawn(answer(partner_mailbox, to_first, probe.participant()));
     for _ in 0..asked.hogs {
         let participant = probe.participant();
         runtime.spawn(async move { participant.compute() });
     }
-    probe.run(move |what| {
-        let _ = to_first.send(ToFirst::Told(what));
-    })
+    probe.run()
 }
 
-/// Starts the trips. Returns on `Tell::End`, which closes the partner's channel.
+/// Starts the trips at the ticks of an interval. Returns at the end of the run, which closes the partner's channel.
 async fn first(
-    mut mailbox: UnboundedReceiver<ToFirst>,
+    mut mailbox: UnboundedReceiver<Instant>,
     partner: UnboundedSender<Instant>,
-    participant: Participant,
+    trips: Participant,
 ) {
-    while let Some(message) = mailbox.recv().await {
-        let next = match message {
-            ToFirst::Told(Tell::Start(due)) => Some(due),
-            ToFirst::Told(Tell::End) => return,
-            ToFirst::Back(start) => participant.back(start),
+    let (begin, mut left) = trips.starts();
+    // A missed tick fires as soon as possible: the default of `Interval`.
+    let mut ticks = interval_at(begin.into(), TRIP_INTERVAL);
+    while !trips.is_over() {
+        let start = tokio::select! {
+            due = ticks.tick(), if left > 0 => {
+                left -= 1;
+                Some(trips.start(due.into_std()))
+            }
+            Some(start) = mailbox.recv() => trips.back(start),
         };
-        if let Some(start) = next {
+        if let Some(start) = start {
             let _ = partner.send(start);
         }
     }
@@ -51,10 +46,10 @@ async fn first(
 /// Sends each message back. Holds its participant until it ends.
 async fn answer(
     mut mailbox: UnboundedReceiver<Instant>,
-    first: UnboundedSender<ToFirst>,
+    first: UnboundedSender<Instant>,
     _seat: Participant,
 ) {
     while let Some(start) = mailbox.recv().await {
-        let _ = first.send(ToFirst::Back(start));
+        let _ = first.send(start);
     }
 }

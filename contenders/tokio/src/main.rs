@@ -9,18 +9,18 @@ mod calls;
 mod exchange;
 mod exits;
 mod hog;
+mod idle;
 mod messages;
 mod processes;
 mod savina;
+mod timers;
 mod trees;
-mod waiting;
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
-    tail_call,
+    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers, tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -39,7 +39,6 @@ fn main() -> ExitCode {
         }
     };
     let hello = Hello::new("tokio", TOKIO)
-        .variants(&[Variant::Moved])
         .serving(&SERVED)
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
@@ -50,7 +49,7 @@ fn main() -> ExitCode {
         .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
-        .note("a timer is a sleep that is polled once and dropped")
+        .note("timers: a boxed sleep, set by polling it once and cancelled by dropping it; timer-expiry: a task for each timer, which sleeps and sends; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
         .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; told on how many cores to run, they get a multi-thread runtime of as many workers")
         .note("allocator: mimalloc, as in purlin's contender");
@@ -95,15 +94,11 @@ async fn run(asked: Run) -> Result<Sample, String> {
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
         Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
-            let (n, length) = (payload.exchange.n, payload.length());
-            match payload.variant {
-                Variant::Moved => {
-                    exchange::exchange(payload.exchange, || Moved::new(n, length)).await
-                }
-                Variant::Copied => {
-                    exchange::exchange(payload.exchange, || Copied::new(length)).await
-                }
-            }
+            exchange::exchange(payload.exchange, || Copied::new(payload.length())).await
+        }
+        Run::MessageMoved(payload) => {
+            let asked = payload.exchange;
+            exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => messages::ping_pong(n).await,
         Run::Throughput { n } => messages::fan_in(1, n).await,
@@ -113,8 +108,9 @@ async fn run(asked: Run) -> Result<Sample, String> {
         Run::Skynet { leaves } => trees::skynet(leaves).await,
         Run::FanOut { processes, n } => messages::fan_out(processes, n).await,
         Run::Call { n } => messages::call(n).await,
-        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
-        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::Timers(asked) => timers::timers(asked).await,
+        Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
+        Run::IdleMemory { n } => idle::idle_memory(n).await,
         Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         Run::Savina(asked) => savina::run(asked).await,
         other => return Err(format!("no task of tokio's runs {}", other.experiment())),

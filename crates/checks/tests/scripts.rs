@@ -54,11 +54,23 @@ impl StandIns {
 
     /// Runs a script and returns its exit status and its output.
     fn run(&self, script: &str, options: &[&str], no_install: bool) -> (Option<i32>, String) {
+        self.run_with(script, options, no_install, "")
+    }
+
+    /// Like [`run`](Self::run), with the variable `FLAGS`.
+    fn run_with(
+        &self,
+        script: &str,
+        options: &[&str],
+        no_install: bool,
+        flags: &str,
+    ) -> (Option<i32>, String) {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
         let output = Command::new("/bin/bash")
             .arg(scripts.join(script))
             .args(options)
             .env("PURLIN_NO_INSTALL", if no_install { "1" } else { "" })
+            .env("FLAGS", flags)
             .env("PATH", &self.directory)
             .env("HOME", &self.directory)
             .env_remove("XDG_CACHE_HOME")
@@ -165,6 +177,26 @@ fn the_lab_receives_its_options_unchanged_and_prints_last() {
     assert!(said.contains("cargo build --release --locked -p purlin-cli"), "{said}");
     assert!(said.ends_with("[lab][run][-c][beam:+sbwt none]"), "{said}");
     assert_eq!(status, Some(3), "the status is the lab's own: {said}");
+}
+
+#[test]
+fn the_lab_measures_both_builds_of_a_rust_contender_side_by_side() {
+    let path = StandIns::new("lab-flags")
+        .basics()
+        .command("cargo", "echo \"cargo $*\"")
+        .command("cc", "")
+        .command("erlc", "");
+    fs::create_dir(path.directory.join("release")).expect("a directory can be made");
+    let path = path.command("release/purlin", "printf '[%s]' \"$@\"");
+    let (status, said) = path.run_with("lab.sh", &["-e", "call"], false, "both");
+    assert!(said.contains("cargo build --profile release-default --locked"), "{said}");
+    assert!(said.contains("[-c][tokio][-c][tokio-default-flags="), "{said}");
+    assert!(said.contains("/release-default/contender-tokio]"), "{said}");
+    assert!(said.ends_with("[-e][call]"), "{said}");
+    assert_eq!(status, Some(0), "{said}");
+    let (status, said) = path.run_with("lab.sh", &[], false, "all");
+    assert!(said.contains("FLAGS is \"all\"; set it to \"both\""), "{said}");
+    assert_eq!(status, Some(2), "{said}");
 }
 
 #[test]

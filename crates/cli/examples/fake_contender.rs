@@ -168,7 +168,7 @@ fn main() -> io::Result<()> {
                 print_line(&json!({
                     "name": "fake", "version": "fake 1", "os_pid": process::id(),
                     "experiments": honest::EXPERIMENTS.iter().chain(&honest::SERVED).chain(&honest::PAIRED).filter(|id| orders.offers(id)).collect::<Vec<_>>(),
-                    "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
+                    "variants": {"signals": ["off_heap", "on_heap"]},
                     "notes": ["It measures nothing."],
                 }))?;
             }

@@ -16,6 +16,12 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("exchange", json!({"n": 7, "pieces": 100, "work": 3})),
         ("exchange", json!({"n": 0, "pieces": 1, "work": 0})),
         ("exchange", json!({"n": 3000, "pieces": 1, "work": 1})),
+        ("message-size", json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2})),
+        ("message-size", json!({"n": 50, "s": 0, "pieces": 100, "work": 1})),
+        ("message-size", json!({"n": 0, "s": 10, "pieces": 10, "work": 1})),
+        ("bandwidth", json!({"n": 40, "s": 1000, "pieces": 50, "work": 0})),
+        ("message-moved", json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2})),
+        ("message-moved", json!({"n": 50, "s": 0, "pieces": 100, "work": 0})),
         ("serial-spawn", json!({"m": 1, "total": 100})),
         ("serial-spawn", json!({"m": 7, "total": 100})),
         ("serial-spawn", json!({"m": 100, "total": 100})),
@@ -42,8 +48,12 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("call-deep", json!({"waiting": 0, "n": 100})),
         ("selective", json!({"k": 0, "reps": 250})),
         ("selective", json!({"k": 1000, "reps": 7})),
-        ("timers", json!({"waiting": 0, "n": 100})),
-        ("timers", json!({"waiting": 1000, "n": 1000})),
+        ("timers", json!({"window": 1, "n": 100})),
+        ("timers", json!({"window": 1000, "n": 0})),
+        ("timers", json!({"window": 1000, "n": 2500})),
+        ("timer-expiry", json!({"n": 1, "after_ms": 0, "spread_ms": 0})),
+        ("timer-expiry", json!({"n": 2000, "after_ms": 20, "spread_ms": 0})),
+        ("timer-expiry", json!({"n": 2000, "after_ms": 20, "spread_ms": 30})),
         ("idle-memory", json!({"n": 2500})),
         ("idle-memory", json!({"n": 0})),
         ("hog", json!({"loop": "open", "hogs": 0, "ms": 20})),
@@ -63,7 +73,6 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("signals", signals("receive", 1, 100, 0)),
         ("signals", signals("receive", 16, 50, 10)),
     ];
-    cases.extend(with_variants());
     cases.extend(savina());
     cases
 }
@@ -105,16 +114,6 @@ fn savina() -> Vec<(&'static str, Value)> {
         ("spread", json!({"processes": 40, "n": 10, "us": 5})),
         ("spread", json!({"processes": 1, "n": 3, "us": 100})),
         ("spread", json!({"processes": 4, "n": 0, "us": 1})),
-    ]
-}
-
-/// Requests that must be served with each variant, and without a variant.
-pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
-    vec![
-        ("message-size", json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2})),
-        ("message-size", json!({"n": 50, "s": 0, "pieces": 100, "work": 1})),
-        ("message-size", json!({"n": 0, "s": 10, "pieces": 10, "work": 1})),
-        ("bandwidth", json!({"n": 40, "s": 1000, "pieces": 50, "work": 10})),
     ]
 }
 
@@ -170,7 +169,9 @@ pub(super) fn bad() -> Vec<&'static str> {
         r#"{"op":"run","experiment":"skynet","params":{"leaves":0}}"#,
         r#"{"op":"run","experiment":"fork-join","params":{"n":1000000000000}}"#,
         r#"{"op":"run","experiment":"fan-out","params":{"processes":0,"n":10}}"#,
-        r#"{"op":"run","experiment":"timers","params":{"waiting":10000001,"n":10}}"#,
+        r#"{"op":"run","experiment":"timers","params":{"window":10000001,"n":10}}"#,
+        r#"{"op":"run","experiment":"timers","params":{"window":0,"n":10}}"#,
+        r#"{"op":"run","experiment":"timer-expiry","params":{"n":0,"after_ms":1,"spread_ms":1}}"#,
         r#"{"op":"run","experiment":"selective","params":{"n":10,"k":10}}"#,
         r#"{"op":"run","experiment":"hog","params":{"loop":"open","hogs":1,"ms":0}}"#,
         r#"{"op":"run","experiment":"hog","params":{"loop":"shut","hogs":1,"ms":5}}"#,
@@ -188,7 +189,7 @@ pub(super) fn bad() -> Vec<&'static str> {
         r#"{"op":"run","experiment":"dictionary","params":{"workers":1,"writes":101,"n":5}}"#,
         r#"{"op":"run","experiment":"sieve","params":{"n":1,"local":5}}"#,
         r#"{"op":"run","experiment":"spread","params":{"processes":1,"n":5,"us":0}}"#,
-        r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"beamed"}}"#,
+        r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"moved"}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":1000000000000,"s":1000000,"pieces":1,"work":1,"reps":1000}}"#,
     ]
 }

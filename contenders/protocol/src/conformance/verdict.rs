@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::local::{WORK_START, work};
-use crate::run::{Exchange, Hog, LoopKind, Mode, Payload, Run, Signals};
+use crate::run::{Exchange, Expiry, Hog, LoopKind, Mode, Payload, Run, Signals, Timers};
 use crate::savina::Savina;
 
 /// Percentiles of single messages or round trips: optional, but required in `hog`.
@@ -36,13 +36,17 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
         }
         Run::TailCall { .. } => equal(answer, "left", 0),
         Run::Exchange(exchange) => equal(answer, "sink", sink(exchange)),
-        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+        Run::MessageSize(payload) | Run::Bandwidth(payload) | Run::MessageMoved(payload) => {
             equal(answer, "elements", elements(payload))?;
             equal(answer, "sink", sink(&payload.exchange))
         }
         Run::Skynet { leaves } => equal(answer, "sum", leaves * (leaves - 1) / 2),
-        Run::CallDeep { waiting, .. } | Run::Timers { waiting, .. } => {
+        Run::CallDeep { waiting, .. } | Run::Timers(Timers { window: waiting, .. }) => {
             equal(answer, "waiting", *waiting)
+        }
+        Run::TimerExpiry(asked) => {
+            figure(answer, "overdue")?;
+            if asked.spread_ms > 0 { in_order(answer) } else { Ok(()) }
         }
         Run::Selective { k, .. } => equal(answer, "waiting", *k),
         Run::Restart { reps, .. } => equal(answer, "alive", *reps),
@@ -65,7 +69,8 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         }
         Run::Exchange(exchange)
         | Run::MessageSize(Payload { exchange, .. })
-        | Run::Bandwidth(Payload { exchange, .. }) => {
+        | Run::Bandwidth(Payload { exchange, .. })
+        | Run::MessageMoved(Payload { exchange, .. }) => {
             (exchange.n * exchange.reps, exchange.messages())
         }
         Run::SerialSpawn { total, .. } => (total, total),
@@ -76,7 +81,8 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         | Run::ForkJoin { n }
         | Run::FanOut { n, .. }
         | Run::Selective { reps: n, .. }
-        | Run::Timers { n, .. }
+        | Run::Timers(Timers { n, .. })
+        | Run::TimerExpiry(Expiry { n, .. })
         | Run::IdleMemory { n }
         | Run::MonitorChurn { n }
         | Run::LinkChurn { n } => (n, n),
@@ -99,6 +105,9 @@ fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
         LoopKind::Closed => {}
     }
     in_order(answer)?;
+    if figure(answer, "late_p50_ns")? > figure(answer, "late_p99_ns")? {
+        return Err("late_p50_ns and late_p99_ns are not in order".to_owned());
+    }
     match figure(answer, "starved")? {
         0 if back == started && figure(answer, "elapsed_ns")? > 0 => Ok(()),
         1 if back < started => Ok(()),
@@ -232,7 +241,7 @@ mod tests {
         let run = Run::Hog(Hog { pace: LoopKind::Open, hogs: 2, ms: 10 });
         let mut answer = json!({
             "elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10,
-            "starved": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 2,
+            "starved": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 2, "late_p50_ns": 1, "late_p99_ns": 1,
         });
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["received"] = 9.into();

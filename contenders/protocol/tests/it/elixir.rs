@@ -51,7 +51,7 @@ fn elixir(flags: &str, directory: &Path) -> Command {
 #[test]
 fn elixir_contender_conforms_to_the_protocol() {
     if let Some(directory) = compiled() {
-        assert_eq!(examine(|| elixir("+P 4000000", &directory)), Ok(Vec::new()));
+        assert_eq!(examine(|| elixir("+P 4000000", &directory)), Ok(vec!["message-moved"]));
     }
 }
 

@@ -2,16 +2,14 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, End, Exchange, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample, Savina,
-    Schedule, Signals, Variant, serve_on, shares,
+    EXPERIMENTS, End, Exchange, Expiry, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample,
+    Savina, Schedule, Signals, Timers, serve_on, shares,
 };
 use serde_json::{Value, json};
 
-const BOTH: [Variant; 2] = [Variant::Moved, Variant::Copied];
-
 fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
     let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": 7});
-    match Request::parse(line.to_string().as_bytes(), &BOTH)? {
+    match Request::parse(line.to_string().as_bytes())? {
         Request::Run(run) => Ok(run),
         other => panic!("{line} was read as {other:?}"),
     }
@@ -20,8 +18,7 @@ fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
 #[test]
 fn every_experiment_is_parsed_with_its_parameters() {
     let exchange = Exchange { n: 4, pieces: 5, work: 6, reps: 1 };
-    let payload = Payload { exchange, s: 3, variant: Variant::Moved };
-    let copied = Payload { variant: Variant::Copied, ..payload };
+    let payload = Payload { exchange, s: 3 };
     let cases = [
         (
             "call-vs-send",
@@ -36,10 +33,11 @@ fn every_experiment_is_parsed_with_its_parameters() {
             json!({"n": 4, "pieces": 5, "work": 6, "s": 3}),
             Run::MessageSize(payload),
         ),
+        ("bandwidth", json!({"n": 4, "pieces": 5, "work": 6, "s": 3}), Run::Bandwidth(payload)),
         (
-            "bandwidth",
-            json!({"n": 4, "pieces": 5, "work": 6, "s": 3, "variant": "copied"}),
-            Run::Bandwidth(copied),
+            "message-moved",
+            json!({"n": 4, "pieces": 5, "work": 6, "s": 3}),
+            Run::MessageMoved(payload),
         ),
         ("serial-spawn", json!({"m": 2, "total": 4}), Run::SerialSpawn { m: 2, total: 4 }),
         ("ping-pong", json!({"n": 4}), Run::PingPong { n: 4 }),
@@ -52,7 +50,12 @@ fn every_experiment_is_parsed_with_its_parameters() {
         ("call", json!({"n": 4}), Run::Call { n: 4 }),
         ("call-deep", json!({"waiting": 2, "n": 4}), Run::CallDeep { waiting: 2, n: 4 }),
         ("selective", json!({"k": 2}), Run::Selective { k: 2, reps: 1 }),
-        ("timers", json!({"waiting": 2, "n": 4}), Run::Timers { waiting: 2, n: 4 }),
+        ("timers", json!({"window": 2, "n": 4}), Run::Timers(Timers { window: 2, n: 4, seed: 7 })),
+        (
+            "timer-expiry",
+            json!({"n": 4, "after_ms": 3, "spread_ms": 2}),
+            Run::TimerExpiry(Expiry { n: 4, after_ms: 3, spread_ms: 2, seed: 7 }),
+        ),
         ("idle-memory", json!({"n": 4}), Run::IdleMemory { n: 4 }),
         (
             "hog",
@@ -179,21 +182,6 @@ fn error_names_the_wrong_parameter_and_the_valid_values() {
 }
 
 #[test]
-fn variant_defaults_to_the_natural_one_and_an_unsupported_one_is_refused() {
-    let line = |variant: &str| {
-        let params = format!(r#"{{"n":1,"s":1,"pieces":1,"work":1{variant}}}"#);
-        format!(r#"{{"op":"run","experiment":"message-size","params":{params}}}"#).into_bytes()
-    };
-    let only_copied = [Variant::Copied];
-    match Request::parse(&line(""), &only_copied) {
-        Ok(Request::Run(Run::MessageSize(payload))) => assert_eq!(payload.variant, Variant::Copied),
-        other => panic!("{other:?}"),
-    }
-    assert!(Request::parse(&line(r#","variant":"moved""#), &only_copied).is_err());
-    assert!(Request::parse(&line(""), &[]).is_err());
-}
-
-#[test]
 fn hello_omits_experiments_that_are_not_offered() {
     let hello = Hello::new("test", "test 1").without(&["selective"]);
     let mut output = Vec::new();
@@ -209,7 +197,7 @@ fn hello_omits_experiments_that_are_not_offered() {
 fn contender_continues_after_a_malformed_request_and_a_failed_run() {
     let input = b"nonsense\n{\"op\":\"run\",\"experiment\":\"ping-pong\",\"params\":{\"n\":1}}\n\
         {\"op\":\"hello\"}\n{\"op\":\"quit\"}\nnever read\n";
-    let hello = Hello::new("test", "test 1").variants(&BOTH).note("a note");
+    let hello = Hello::new("test", "test 1").note("a note");
     let mut output = Vec::new();
     serve_on(&input[..], &mut output, &hello, |_| Err("too tired".to_owned())).unwrap();
     let text = String::from_utf8(output).unwrap();
@@ -218,7 +206,6 @@ fn contender_continues_after_a_malformed_request_and_a_failed_run() {
     assert_eq!(answers.len(), 3);
     assert!(answers[0]["error"].as_str().unwrap().starts_with("not a line of JSON"));
     assert_eq!(answers[1], json!({"error": "too tired"}));
-    assert_eq!(answers[2]["variants"]["bandwidth"], json!(["moved", "copied"]));
     assert_eq!(answers[2]["variants"]["signals"], json!(["adaptive"]));
     assert_eq!(answers[2]["os_pid"], json!(std::process::id()));
 }
@@ -246,7 +233,6 @@ fn any_json() -> impl Strategy<Value = Value> {
             "senders",
             "processes",
             "variant",
-            "moved",
             "waiting",
             "loop",
             "open",
@@ -290,6 +276,9 @@ fn any_params() -> impl Strategy<Value = Value> {
         "processes",
         "variant",
         "waiting",
+        "window",
+        "after_ms",
+        "spread_ms",
         "k",
         "loop",
         "hogs",
@@ -316,7 +305,7 @@ fn any_params() -> impl Strategy<Value = Value> {
         (0u64..2_000_000).prop_map(Value::from),
         (0u32..20).prop_map(|power| Value::from(10u64.saturating_pow(power))),
         prop::sample::select(vec![
-            "local", "remote", "moved", "copied", "open", "closed", "send", "receive", "adaptive",
+            "local", "remote", "open", "closed", "send", "receive", "adaptive",
         ])
         .prop_map(Value::from),
     ];
@@ -332,7 +321,7 @@ fn totals(run: &Run) -> u64 {
         | Run::ExitCascade { n, reps }
         | Run::Restart { n, reps } => n * reps,
         Run::Exchange(exchange) => exchange.messages(),
-        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+        Run::MessageSize(payload) | Run::Bandwidth(payload) | Run::MessageMoved(payload) => {
             payload.exchange.messages() * payload.s
         }
         Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => 2 * n,
@@ -349,14 +338,14 @@ fn one_line(complaint: &str) -> bool {
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Err(complaint) = Request::parse(&bytes, &BOTH) {
+        if let Err(complaint) = Request::parse(&bytes) {
             prop_assert!(!complaint.is_empty() && !complaint.contains('\n'));
         }
     }
 
     #[test]
     fn arbitrary_json_never_panics(value in any_json()) {
-        let _ = Request::parse(value.to_string().as_bytes(), &BOTH);
+        let _ = Request::parse(value.to_string().as_bytes());
     }
 
     #[test]

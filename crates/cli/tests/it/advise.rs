@@ -75,10 +75,21 @@ fn markdown_is_a_table_and_contenders_without_figures_are_named() {
     let output = advise(&bench.path(""), &["--rate", "1000", "--size", "1", "--markdown", "run"]);
     let text = stdout(&output);
     assert!(
-        text.contains("| whole (moved) | 101 (101–101) | 0.0101 (0.0101–0.0101) | — |"),
+        text.contains("| whole (copied) | 101 (101–101) | 0.0101 (0.0101–0.0101) | — |"),
         "{text}"
     );
     assert!(text.contains("**Left out:** part: no figure of message-size"), "{text}");
+}
+
+#[test]
+fn elements_that_can_be_moved_cost_nothing() {
+    let whole = contender("whole", "");
+    let part = contender("part", "lacks@message-moved");
+    let bench = Bench::of("exchange,message-size,message-moved", &[whole, part]);
+    let output = advise(&bench.path(""), &["--rate", "1000", "--size", "50", "--markdown", "run"]);
+    let text = stdout(&output);
+    assert!(text.contains("| whole (moved) | 100 (100–100) |"), "{text}");
+    assert!(text.contains("| part (copied) | 150 (150–150) |"), "{text}");
 }
 
 #[test]

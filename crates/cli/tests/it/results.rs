@@ -77,7 +77,7 @@ fn only_an_experiment_that_measures_memory_starts_with_a_fresh_process() {
 
 #[test]
 fn the_results_have_the_fields_of_the_schema() {
-    let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());
+    let bench = Bench::of("spawn-chain,ping-pong,signals", &two());
     let results = bench.results();
     assert_eq!(results["schema"], 2);
     assert_eq!(results["tool"]["name"], "purlin lab");
@@ -141,7 +141,7 @@ fn the_results_have_the_fields_of_the_schema() {
         ["intercept", "intercept_high", "intercept_low", "r2", "slope", "slope_high", "slope_low"]
     );
     let point =
-        list(&results, "results").iter().find(|result| result["variant"] == "copied").unwrap();
+        list(&results, "results").iter().find(|result| result["variant"] == "on_heap").unwrap();
     assert_eq!(point["principal"], false);
     for result in list(&results, "results") {
         let (low, median, high) = (&result["low"], &result["median"], &result["high"]);
@@ -152,35 +152,35 @@ fn the_results_have_the_fields_of_the_schema() {
 
 #[test]
 fn the_table_lists_other_variants_below_with_value_and_ratio() {
-    let bench = Bench::of("message-size,ping-pong", &two());
+    let bench = Bench::of("signals,ping-pong", &two());
     let ratios = bench.results()["ratios"].clone();
     let ratios: Vec<_> =
         ratios.as_array().unwrap().iter().map(|one| one["variant"].as_str()).collect();
-    assert_eq!(ratios, [None, Some("copied"), None]);
+    assert_eq!(ratios, [None, None, Some("on_heap")]);
     let stdout = bench.stdout();
     let (above, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
     let row = |text: &str| {
-        let row = text.lines().rfind(|line| line.starts_with("message-size ")).expect("a row");
+        let row = text.lines().rfind(|line| line.starts_with("signals ")).expect("a row");
         row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
-    let copied = row(below);
-    assert_eq!(copied[..4], ["message-size", "two", "·", "copied"], "{stdout}");
-    assert_eq!(copied[copied.len() - 2], row(above)[row(above).len() - 2], "the same ratio");
+    let others = row(below);
+    assert_eq!(others[..4], ["signals", "two", "·", "on_heap"], "{stdout}");
+    assert_eq!(others[others.len() - 2], row(above)[row(above).len() - 2], "the same ratio");
 }
 
 #[test]
 fn the_table_lists_variants_of_the_baseline_and_of_a_single_contender() {
     for (contenders, rows) in [(&two()[..], 2), (&[contender("one", "")][..], 1)] {
-        let stdout = Bench::of("message-size", contenders).stdout();
+        let stdout = Bench::of("signals", contenders).stdout();
         let (_, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
-        let copied: Vec<Vec<&str>> = below
+        let others: Vec<Vec<&str>> = below
             .lines()
-            .filter(|line| line.starts_with("message-size "))
+            .filter(|line| line.starts_with("signals "))
             .map(|line| line.split_whitespace().collect())
             .collect();
-        assert_eq!(copied.len(), rows, "{stdout}");
-        assert_eq!(copied[0][..4], ["message-size", "one", "·", "copied"], "{stdout}");
-        assert_eq!(copied[0].last(), Some(&"—"), "what it is compared with is itself: {stdout}");
+        assert_eq!(others.len(), rows, "{stdout}");
+        assert_eq!(others[0][..4], ["signals", "one", "·", "on_heap"], "{stdout}");
+        assert_eq!(others[0].last(), Some(&"—"), "what it is compared with is itself: {stdout}");
     }
 }
 
@@ -307,7 +307,7 @@ fn starvation_is_shown_in_the_table_and_the_page_and_is_no_failure() {
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
     let stdout = bench.stdout();
     let row = stdout.lines().find(|line| line.starts_with("hog")).expect("a row");
-    assert!(row.contains("starves") && row.contains("12.0"), "{stdout}");
+    assert!(row.contains("starves") && row.contains("20.0"), "{stdout}");
     let results = bench.results();
     assert_eq!((principals(&results, "hog", "one"), principals(&results, "hog", "slow")), (1, 0));
     assert_eq!(principals(&results, "ping-pong", "slow"), 1);

@@ -1,7 +1,7 @@
 //! Estimates what a design costs on each runtime, from the fits of a run. Pure.
 //!
 //! [`advise`] uses the figures of a run as a model: a message costs the slope of `exchange`, each
-//! of its elements the slope of `message-size`, a process the slope of `spawn-chain`. Rate times
+//! of its elements the slope of `message-size` unless messages are moved, a process the slope of `spawn-chain`. Rate times
 //! hops times cost is the share of a core. `throughput`, a stream of messages in which no process
 //! waits, gives the lower bound. [`ASSUMPTIONS`] lists what the model leaves out and is printed
 //! with every estimate.
@@ -19,7 +19,7 @@ pub(crate) use shown::{markdown, text};
 /// Assumptions of the model.
 pub(crate) const ASSUMPTIONS: [&str; 5] = [
     "A message costs the slope of exchange, in which two processes send and receive one each. If they ran at once, on two cores, that is what a message costs its two ends together; if on one core, it costs half. So the share is rather too high than too low.",
-    "An element costs the slope of message-size in the contender's natural way: moved is nearly free whatever its size, copied is not.",
+    "An element costs nothing on a contender that can move it to the receiver (it has a figure of message-moved), elsewhere the slope of message-size, where every element is copied.",
     "In bulk is the time per message of throughput, where a stream of messages never lets its receiver sleep; a design that sends now and then does not reach it.",
     "Costs add up and do not depend on the rate. Waking a core that sleeps, caches that other work has emptied and what the processes themselves compute come on top.",
     "The intervals are those of the fits, taken for independent; they say nothing of another machine, or of another hour.",
@@ -43,9 +43,9 @@ pub(crate) struct Design {
 pub(crate) struct Cost {
     /// The contender's label.
     pub contender: String,
-    /// The variant whose cost per element is used; absent if messages have no elements.
+    /// Treatment of the elements, `moved` or `copied`; absent if messages have none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
+    pub payload: Option<String>,
     /// Cost of one message over one hop, elements included, in ns.
     pub message_ns: Interval,
     /// Share of one core; 1 is a whole core.
@@ -105,11 +105,14 @@ fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str
             .ok_or(experiment)
     };
     let (_, message) = figure("exchange")?;
-    let (variant, elements) = match design.size {
+    let (payload, elements) = match design.size {
         0 => (None, None),
+        _ if figure("message-moved").is_ok() => (Some("moved".to_owned()), None),
         size => {
             let (result, element) = figure("message-size")?;
-            (result.variant.clone(), Some((size as f64, element)))
+            // Runs of versions without `message-moved` name the variant.
+            let payload = result.variant.clone().unwrap_or_else(|| "copied".to_owned());
+            (Some(payload), Some((size as f64, element)))
         }
     };
     let spawn = if design.spawns > 0.0 { Some(figure("spawn-chain")?.1) } else { None };
@@ -121,7 +124,7 @@ fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str
     };
     Ok(Cost {
         contender: label.to_owned(),
-        variant,
+        payload,
         message_ns: sum(std::iter::once((1.0, message)).chain(elements)),
         share: whole(message),
         in_bulk: figure("throughput").ok().map(|(_, message)| whole(message)),

@@ -66,8 +66,8 @@ fn asked(design: &Design) -> String {
 
 fn rows(advice: &Advice) -> impl Iterator<Item = [String; 4]> {
     advice.costs.iter().map(|cost| {
-        let name = match &cost.variant {
-            Some(variant) => format!("{} ({variant})", cost.contender),
+        let name = match &cost.payload {
+            Some(payload) => format!("{} ({payload})", cost.contender),
             None => cost.contender.clone(),
         };
         let share = percent(cost.share);

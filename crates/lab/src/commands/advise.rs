@@ -74,7 +74,7 @@ pub(super) fn advise(options: &AdviseOptions) -> Result<String, Problem> {
         let why = advice.left_out.first().map_or("it has no figures", |line| line);
         return Err(Problem::new(format!(
             "{name} does not show what a message costs ({why}); make a run with \
-             `purlin lab run -e exchange,message-size,throughput,spawn-chain`"
+             `purlin lab run -e exchange,message-size,message-moved,throughput,spawn-chain`"
         )));
     }
     Ok(match (options.json, options.markdown) {

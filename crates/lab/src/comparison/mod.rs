@@ -67,8 +67,7 @@ fn compared<'a>(
     if pairs.both.is_empty() {
         return None;
     }
-    // WHY: the point of peak bandwidth is a primary metric and differs between runs; each run's
-    // peak is compared with the other run's figure at the same point.
+    // WHY either: the primary metric of an experiment may have changed between the versions of the lab.
     let (primary, rest): (Vec<_>, Vec<_>) =
         pairs.both.into_iter().partition(|(old, new)| old.primary || new.primary);
     // OTP's text has no primary metrics.

@@ -69,7 +69,7 @@ pub struct Scaled {
 /// One set of parameters that is sampled.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// The swept value; `None` if the experiment has no sweep or the point is the baseline.
+    /// The swept value; `None` if the experiment has no sweep.
     pub x: Option<u64>,
     /// The parameters; the calibrated one is added once its value is known.
     pub params: Params,
@@ -88,16 +88,18 @@ pub enum Figure {
     Rate(Option<u64>),
     /// Slope of time against x in ns, divided by this parameter if given.
     Slope(Option<&'static str>),
-    /// Elements per second, at the x of their maximum.
-    Bandwidth,
+    /// List elements per second; those at this x are the primary metric.
+    Elements(u64),
     /// Time per remote operation minus that of a local one, in ns.
     Above,
     /// Time per operation at the second point divided by that at the first.
     Over,
     /// Total time divided by that of the computing alone on all cores, at this x.
     OverPerfect(u64),
-    /// Median round trip of the open loop in µs.
+    /// 99th percentile of the round trips of the open loop in µs.
     Trips,
+    /// Time per expiry of timers that are due at the same time, in ns.
+    Expiries,
     /// Time per operation in µs.
     Micros,
     /// Resident memory per operation in bytes.

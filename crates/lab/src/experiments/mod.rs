@@ -33,13 +33,14 @@ pub use experiment::{
 };
 
 /// All experiments, in execution order.
-pub static ALL: [&Experiment; 44] = [
+pub static ALL: [&Experiment; 46] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
     &exchange::EXCHANGE,
     &exchange::MESSAGE_SIZE,
     &exchange::BANDWIDTH,
+    &exchange::MESSAGE_MOVED,
     &spawning::SERIAL_SPAWN,
     &flow::PING_PONG,
     &flow::THROUGHPUT,
@@ -52,6 +53,7 @@ pub static ALL: [&Experiment; 44] = [
     &trees::FORK_JOIN,
     &trees::SKYNET,
     &waiting::TIMERS,
+    &waiting::TIMER_EXPIRY,
     &waiting::IDLE_MEMORY,
     &hog::HOG,
     &exits::MONITOR_CHURN,
@@ -133,6 +135,7 @@ mod tests {
             for experiment in ALL {
                 let (Figure::PerOperation(Some(x))
                 | Figure::Rate(Some(x))
+                | Figure::Elements(x)
                 | Figure::OverPerfect(x)) = experiment.figure
                 else {
                     continue;

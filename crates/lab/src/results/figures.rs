@@ -1,10 +1,10 @@
 //! Computes the results of one lane: a contender, or a variant of one, in one experiment.
 
-use super::frame::{Draft, Frame, Samples, number, per_repetition};
+use super::frame::{Frame, number};
 use super::schema::ResultEntry;
-use super::{above, acks, beside, over, over_perfect, signals, slope, trips};
+use super::{above, acks, beside, expiries, over, over_perfect, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, SamplingMode};
+use crate::experiments::{Experiment, Figure, SamplingMode};
 use crate::sampling::{Lane, Taken};
 
 /// Returns the results of a lane.
@@ -33,11 +33,12 @@ pub fn figures(
             each(&|point| x.is_none() || point.x == x, &Reply::operations_per_second)
         }
         Figure::Slope(over) => slope::results(&frame, over),
-        Figure::Bandwidth => bandwidth(&frame),
+        Figure::Elements(x) => elements(&frame, x),
         Figure::Above => above::results(&frame, ticks_per_ns),
         Figure::Over => over::results(&frame),
         Figure::OverPerfect(x) => over_perfect::results(&frame, x),
         Figure::Trips => trips::results(&frame),
+        Figure::Expiries => expiries::results(&frame),
         Figure::Signals => signals::results(&frame),
         Figure::SyncOrAsync => acks::results(&frame),
         Figure::Footprint => each(&|_| true, &|reply| {
@@ -59,45 +60,12 @@ pub fn figures(
     results
 }
 
-/// Returns n·s divided by the time the messages add to the same round without messages; the peak is
-/// the primary metric.
-///
-/// A point with a round that took no longer than the work alone has no figure: the rate of that
-/// round is unbounded, and without it the median would be too low.
-fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
-    let lane = frame.lane;
-    let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
-        return Vec::new();
-    };
-    let time = |point: &Taken| -> Samples {
-        let replies = point.replies.iter();
-        replies.map(|(round, reply)| (*round, per_repetition(point, reply))).collect()
-    };
-    let bare = time(idle);
-    let mut results: Vec<ResultEntry> = lane
-        .points
-        .iter()
-        .filter(|point| point.x.is_some())
-        .filter_map(|point| {
-            let elements = (number(&point.params, "n") * number(&point.params, "s")) as f64;
-            let rates = time(point).into_iter().filter_map(|(round, ns)| {
-                let (_, alone) = bare.iter().find(|(other, _)| *other == round)?;
-                Some((round, elements * 1e9 / (ns - alone)))
-            });
-            let rates: Samples = rates.collect();
-            let bounded = rates.iter().all(|(_, rate)| *rate > 0.0 && rate.is_finite());
-            bounded.then(|| frame.result(frame.draft(point, rates)))?
-        })
-        .collect();
-    let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
-    if let Some(peak) = peak {
-        peak.primary = lane.natural;
-    }
-    results.extend(frame.result(Draft {
-        metric: "time with no messages",
-        unit: "ns",
-        better: Better::Lower,
-        ..frame.draft(idle, bare)
-    }));
-    results
+/// Returns the elements received per second and direction.
+fn elements(frame: &Frame<'_>, x: u64) -> Vec<ResultEntry> {
+    let points = frame.lane.points.iter();
+    let figures = points.filter_map(|point| {
+        let s = number(&point.params, "s") as f64;
+        frame.at(point, point.x == Some(x), |reply| s * reply.operations_per_second())
+    });
+    figures.collect()
 }

@@ -10,6 +10,7 @@ mod acks;
 mod beside;
 mod control;
 mod doubts;
+mod expiries;
 mod figures;
 mod frame;
 mod over;

@@ -1,6 +1,6 @@
 //! `spread`: time divided by that of the computing alone on all cores.
 
-use super::frame::{Frame, finite, number};
+use super::frame::{Frame, number};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
 use crate::experiments::{Params, spread};
@@ -13,8 +13,9 @@ use crate::stats;
 /// the lane, so a calibration that another program disturbed does not change the result of its sample.
 pub(super) fn results(frame: &Frame<'_>, primary: u64) -> Vec<ResultEntry> {
     let replies = frame.lane.points.iter().flat_map(|point| &point.replies);
-    let calibrations = replies.filter_map(|(_, reply)| reply.extra("calibration_ns"));
-    let calibrations = finite(calibrations.map(|ns| ns as f64));
+    let calibrations: Vec<f64> = replies
+        .filter_map(|(_, reply)| reply.extra("calibration_ns").map(|ns| ns as f64))
+        .collect();
     let Some(calibration_ns) = stats::median(&calibrations) else {
         return Vec::new();
     };

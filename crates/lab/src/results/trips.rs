@@ -1,24 +1,35 @@
-//! `hog`: round-trip latency, by open and closed loop.
+//! `hog`: round-trip latency by kind of loop, and lateness of the timers that start the trips.
 
-use super::frame::{Draft, Frame, field};
+use super::frame::{Draft, Frame, field, number};
 use super::schema::ResultEntry;
 
-/// Metrics of each loop; one value per sample, in µs.
-const FIGURES: [(&str, &str, &str); 3] = [
-    ("p50_ns", "median round trip, open loop", "median round trip, closed loop"),
-    ("p99_ns", "99th percentile, open loop", "99th percentile, closed loop"),
-    ("max_ns", "longest of a sample, open loop", "longest of a sample, closed loop"),
+/// Field of the answer and name of the figure; one value per sample, in µs.
+const FIGURES: [(&str, &str); 5] = [
+    ("p50_ns", "round trip p50"),
+    ("p99_ns", "round trip p99"),
+    ("max_ns", "round trip max"),
+    ("late_p50_ns", "timer lateness p50"),
+    ("late_p99_ns", "timer lateness p99"),
 ];
 
-/// Returns three figures per loop; the median of the open loop is the primary metric.
+/// Returns the figures of each loop; the 99th percentile of the open loop with hogs is the primary
+/// metric.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let mut results = Vec::new();
     for point in &frame.lane.points {
         let open = point.params.get("loop").is_some_and(|pace| pace == "open");
-        for (name, of_open, of_closed) in FIGURES {
+        let hogs = number(&point.params, "hogs") > 0;
+        let pace = match (open, hogs) {
+            (true, true) => "open loop",
+            (true, false) => "open loop without hogs",
+            (false, _) => "closed loop",
+        };
+        // No timers start the trips of a closed loop.
+        let figures = FIGURES.iter().filter(|(name, _)| open || !name.starts_with("late"));
+        for (name, metric) in figures {
             results.extend(frame.result(Draft {
-                metric: if open { of_open } else { of_closed },
-                primary: open && name == "p50_ns",
+                metric: &format!("{metric}, {pace}"),
+                primary: open && hogs && *name == "p99_ns",
                 ..frame.draft(point, field(point, name, 1000.0))
             }));
         }

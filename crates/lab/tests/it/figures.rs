@@ -46,6 +46,7 @@ fn primary_metrics_equal_the_simulated_costs() {
         ("spawn-chain", 100.0),
         ("exchange", 100.0),
         ("message-size", 1.0),
+        ("message-moved", 1102.5),
         ("serial-spawn", 1e7),
         ("ping-pong", 100.0),
         ("throughput", 100.0),
@@ -58,8 +59,9 @@ fn primary_metrics_equal_the_simulated_costs() {
         ("call-deep", 1.0),
         ("selective", 1.0),
         ("timers", 100.0),
+        ("timer-expiry", 100.0),
         ("idle-memory", 100.0),
-        ("hog", 12.0),
+        ("hog", 20.0),
         ("monitor-churn", 100.0),
         ("link-churn", 100.0),
         ("exit-cascade", 100.0),
@@ -123,13 +125,15 @@ fn line_is_stored_in_the_unit_of_its_points() {
 }
 
 #[test]
-fn bandwidth_is_highest_at_the_reported_x() {
+fn bandwidth_is_reported_at_a_fixed_x_and_plotted_at_all() {
     let results = results("bandwidth", 1);
-    let peak = primary(&results);
-    // n·s / (n·(100 + s)) elements per ns, highest for the largest s.
-    assert_eq!(peak.x, Some(10_000));
-    assert!(near(peak.median, 1e9 * 10_000.0 / 10_100.0), "{}", peak.median);
-    assert!(results.iter().any(|result| result.metric == "time with no messages"));
+    assert_eq!(primary(&results).x, Some(1000));
+    assert_eq!(results.len(), 5);
+    for result in &results {
+        // A run of 500 messages takes 5000 ns, and 100 + s ns for each.
+        let s = result.x.unwrap() as f64;
+        assert!(near(result.median, 1e9 * s / (110.0 + s)), "{}", result.median);
+    }
 }
 
 #[test]
@@ -248,18 +252,41 @@ fn call_deep_is_a_ratio_per_round() {
 }
 
 #[test]
-fn hog_has_three_figures_per_loop() {
+fn hog_has_percentiles_per_loop_and_the_lateness_of_timers() {
     let results = results("hog", 1);
     let found: Vec<_> = results.iter().map(|one| (one.metric.as_str(), one.median)).collect();
     assert_eq!(
         found,
         [
-            ("median round trip, open loop", 12.0),
-            ("99th percentile, open loop", 20.0),
-            ("longest of a sample, open loop", 30.0),
-            ("median round trip, closed loop", 12.0),
-            ("99th percentile, closed loop", 20.0),
-            ("longest of a sample, closed loop", 30.0),
+            ("round trip p50, open loop", 12.0),
+            ("round trip p99, open loop", 20.0),
+            ("round trip max, open loop", 30.0),
+            ("timer lateness p50, open loop", 6.0),
+            ("timer lateness p99, open loop", 10.0),
+            ("round trip p50, closed loop", 12.0),
+            ("round trip p99, closed loop", 20.0),
+            ("round trip max, closed loop", 30.0),
+            ("round trip p50, open loop without hogs", 12.0),
+            ("round trip p99, open loop without hogs", 20.0),
+            ("round trip max, open loop without hogs", 30.0),
+            ("timer lateness p50, open loop without hogs", 6.0),
+            ("timer lateness p99, open loop without hogs", 10.0),
+        ]
+    );
+}
+
+#[test]
+fn timer_expiry_has_the_time_per_expiry_and_the_lateness_of_spread_timers() {
+    let results = results("timer-expiry", 1);
+    let found: Vec<_> =
+        results.iter().map(|one| (one.metric.as_str(), one.unit.as_str(), one.median)).collect();
+    assert_eq!(
+        found,
+        [
+            ("time per expiry", "ns", 100.0),
+            ("lateness p50", "µs", 1.0),
+            ("lateness p99", "µs", 2.0),
+            ("lateness max", "µs", 3.0),
         ]
     );
 }
@@ -314,17 +341,14 @@ fn purlin_is_the_reference_in_any_position() {
 #[test]
 fn only_the_natural_variant_is_the_primary_metric() {
     let mut own = entrants(1);
-    own[0].variants.insert("bandwidth".into(), vec!["moved".into(), "copied".into()]);
-    let (outcome, _) = sampled("bandwidth", &own, 1, &mut MadeUpRuntime::default());
-    let results: Vec<_> = outcome
-        .lanes
-        .iter()
-        .flat_map(|lane| figures(experiment("bandwidth"), lane, None))
-        .collect();
+    own[0].variants.insert("signals".into(), vec!["off_heap".into(), "on_heap".into()]);
+    let (outcome, _) = sampled("signals", &own, 1, &mut MadeUpRuntime::default());
+    let results: Vec<_> =
+        outcome.lanes.iter().flat_map(|lane| figures(experiment("signals"), lane, None)).collect();
     let primary: Vec<_> = results.iter().filter(|result| result.primary).collect();
     assert_eq!(primary.len(), 1);
-    assert_eq!(primary[0].variant.as_deref(), Some("moved"));
-    assert!(results.iter().any(|result| result.variant.as_deref() == Some("copied")));
+    assert_eq!(primary[0].variant.as_deref(), Some("off_heap"));
+    assert!(results.iter().any(|result| result.variant.as_deref() == Some("on_heap")));
 }
 
 #[test]

@@ -62,9 +62,16 @@ fn parameters_are_calibrated_per_contender() {
 
 #[test]
 fn round_of_a_sweep_takes_a_tenth_of_a_second() {
-    for id in
-        ["tail-call", "spawn-chain", "exchange", "fan-in", "message-size", "bandwidth", "selective"]
-    {
+    for id in [
+        "tail-call",
+        "spawn-chain",
+        "exchange",
+        "fan-in",
+        "message-size",
+        "bandwidth",
+        "message-moved",
+        "selective",
+    ] {
         let (outcome, _) = sampled(id, &entrants(1), 1, &mut MadeUpRuntime::default());
         let first_round = outcome.lanes[0].points.iter().map(|point| point.replies[0].1.elapsed_ns);
         let ms = first_round.sum::<u64>() as f64 / 1e6;
@@ -150,9 +157,9 @@ fn sample_with_zero_duration_is_invalid() {
 #[test]
 fn all_variants_are_sampled_and_the_first_is_natural() {
     let mut both = entrants(2);
-    both[0].variants.insert("message-size".into(), vec!["moved".into(), "copied".into()]);
+    both[0].variants.insert("signals".into(), vec!["off_heap".into(), "on_heap".into()]);
     let mut runtime = MadeUpRuntime::default();
-    let (outcome, _) = sampled("message-size", &both, 1, &mut runtime);
+    let (outcome, _) = sampled("signals", &both, 1, &mut runtime);
     let lanes: Vec<_> = outcome
         .lanes
         .iter()
@@ -160,9 +167,9 @@ fn all_variants_are_sampled_and_the_first_is_natural() {
         .collect();
     assert_eq!(
         lanes,
-        [("a", Some("moved"), true), ("a", Some("copied"), false), ("b", None, true)]
+        [("a", Some("off_heap"), true), ("a", Some("on_heap"), false), ("b", None, true)]
     );
-    assert_eq!(outcome.lanes[1].points[0].params["variant"], "copied");
+    assert_eq!(outcome.lanes[1].points[0].params["variant"], "on_heap");
 }
 
 /// An executor that fails for this variant.
@@ -180,11 +187,11 @@ impl Executor for Hanging {
 #[test]
 fn failed_variant_does_not_affect_the_natural_one() {
     let mut both = entrants(1);
-    both[0].variants.insert("message-size".into(), vec!["moved".into(), "copied".into()]);
+    both[0].variants.insert("signals".into(), vec!["off_heap".into(), "on_heap".into()]);
     for (failing, left, how) in
-        [("copied", &["moved"][..], "copied: hangs"), ("moved", &[], "hangs")]
+        [("on_heap", &["off_heap"][..], "on_heap: hangs"), ("off_heap", &[], "hangs")]
     {
-        let (outcome, _) = sampled("message-size", &both, 1, &mut Hanging(failing));
+        let (outcome, _) = sampled("signals", &both, 1, &mut Hanging(failing));
         assert_eq!(outcome.lost.last(), Some(&("a".to_owned(), how.to_owned())));
         let lanes = outcome.lanes.iter();
         assert_eq!(lanes.filter_map(|lane| lane.variant.as_deref()).collect::<Vec<_>>(), left);
@@ -264,7 +271,7 @@ fn starving_with_all_round_trips_completed_is_invalid() {
     });
     let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
     assert!(outcome.starved.is_empty());
-    assert_eq!(outcome.invalid.len(), 2 * 6);
+    assert_eq!(outcome.invalid.len(), 3 * 6);
 }
 
 #[test]

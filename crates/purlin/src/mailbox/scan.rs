@@ -36,9 +36,8 @@ impl<M: Send + 'static> Scan<'_, M> {
     pub async fn has_next(&mut self) -> bool {
         poll_fn(|cx| {
             let has_next = |process: &mut Process<M>| {
-                let found = process.in_turn(|me| {
-                    me.mailbox().has_next(move |signal| handle_signal(me, signal))
-                });
+                let found = process
+                    .in_turn(|me| me.mailbox().has_next(move |signal| handle_signal(me, signal)));
                 found.then_some(())
             };
             self.process.poll_within(has_next, self.after.as_mut(), cx)

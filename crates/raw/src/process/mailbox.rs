@@ -250,10 +250,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Returns whether the scan has a message to examine; fetches at the end of the save queue.
     #[inline]
-    pub fn has_next(
-        self,
-        mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>,
-    ) -> bool {
+    pub fn has_next(self, mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> bool {
         loop {
             if self.save_queue(|save_queue| save_queue.peek_next().is_some()) {
                 return true;

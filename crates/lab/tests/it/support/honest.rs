@@ -11,13 +11,14 @@ mod honest_savina;
 use serde_json::{Map, Value, json};
 
 /// Experiments without a server.
-pub(crate) const EXPERIMENTS: [&str; 34] = [
+pub(crate) const EXPERIMENTS: [&str; 36] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
     "exchange",
     "message-size",
     "bandwidth",
+    "message-moved",
     "serial-spawn",
     "ping-pong",
     "throughput",
@@ -30,6 +31,7 @@ pub(crate) const EXPERIMENTS: [&str; 34] = [
     "call-deep",
     "selective",
     "timers",
+    "timer-expiry",
     "idle-memory",
     "hog",
     "monitor-churn",
@@ -90,7 +92,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         "call-vs-send" => (n, n, 101 * n, json!({"queue_peak": 3, "queue_peak_bytes": 96})),
         "tail-call" => (n * reps, 0, (5000 + n) * reps, json!({"left": 0})),
         "spawn-chain" => (n * reps, n * reps, (5000 + 100 * n) * reps, json!({})),
-        "exchange" | "message-size" | "bandwidth" => {
+        "exchange" | "message-size" | "bandwidth" | "message-moved" => {
             let s = asked("s").unwrap_or(0);
             let steps = asked("pieces").unwrap_or(0) * asked("work").unwrap_or(0);
             let end = (0..steps).fold(1u64, |x, _| (x * 1_103_515_245 + 12_345) % (1 << 31));
@@ -122,7 +124,13 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         }
         "exit-cascade" => (n * reps, n * reps, 100 * n * reps, json!({})),
         "restart" => (n * reps, n * reps, 100 * n * reps, json!({"alive": reps})),
-        "timers" => (n, n, 100 * n, json!({"waiting": asked("waiting").unwrap_or(0)})),
+        "timers" => (n, n, 100 * n, json!({"waiting": asked("window").unwrap_or(0)})),
+        "timer-expiry" => {
+            let [p50, p99, max] = [1000, 2000, 3000].map(|ns| ns * cost);
+            let late = json!({"overdue": 0, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
+            let spread = asked("spread_ms").is_some_and(|spread| spread > 0);
+            (n, n, 100 * n, if spread { late } else { json!({"overdue": 0}) })
+        }
         "idle-memory" => {
             let before = 1 << 20;
             let after = before + n * IDLE_BYTES * cost;
@@ -132,7 +140,10 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
             let ms = asked("ms").unwrap_or(0);
             let trips = if params["loop"] == "open" { ms } else { 50 * ms };
             let [p50, p99, max] = [12_000, 20_000, 30_000].map(|ns| ns * cost);
-            let more = json!({"starved": 0, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
+            let more = json!({
+                "starved": 0, "p50_ns": p50, "p99_ns": p99, "max_ns": max,
+                "late_p50_ns": p50 / 2, "late_p99_ns": p99 / 2,
+            });
             (trips, trips, 1_000_000 * ms, more)
         }
         "signals" => {
