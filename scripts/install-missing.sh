@@ -3,7 +3,7 @@
 #
 # As root with apt-get it installs the packages and prints their names. Otherwise, or with PURLIN_NO_INSTALL=1, it
 # prints the command to run. The status is 0 in both cases, and the caller continues without the missing commands.
-# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, postgres, shellcheck, strace.
+# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, javac (21 or later), mvn, node, npm, postgres, shellcheck, strace.
 set -euo pipefail
 
 present() {
@@ -16,6 +16,13 @@ present() {
     chromium)
       if [ -f "${PURLIN_CHROMIUM:-}" ]; then return 0; fi
       set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable
+      ;;
+    javac)
+      # WHY not only the first: the lab also finds a JDK beside the one on the PATH.
+      local home
+      home=$(dirname "$(dirname "$(readlink -f "$(command -v javac || echo /)")")")
+      if grep -Eqs '^JAVA_VERSION="(2[1-9]|[3-9][0-9])' "${JAVA_HOME:-/nonexistent}/release" "$home"/../*/release; then return 0; fi
+      return 1
       ;;
     postgres)
       # WHY: Debian has a folder for each version, and puts none on the PATH.
@@ -38,16 +45,21 @@ packages_for() {
     apt-get:erlc) echo erlang-base ;;
     apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
+    apt-get:javac) echo openjdk-21-jdk-headless ;;
     apt-get:node) echo nodejs ;;
     apt-get:postgres | brew:postgres | pacman:postgres) echo postgresql ;;
     dnf:c++) echo gcc-c++ ;;
     brew:c++ | brew:cc | dnf:cc | pacman:c++ | pacman:cc) echo gcc ;;
     brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
+    brew:javac) echo openjdk ;;
     brew:node | brew:npm) echo node ;;
     dnf:go) echo golang ;;
+    dnf:javac) echo java-latest-openjdk-devel ;;
     dnf:postgres) echo postgresql-server ;;
     dnf:shellcheck) echo ShellCheck ;;
     dnf:node | pacman:node) echo nodejs ;;
+    pacman:javac) echo jdk-openjdk ;;
+    *:mvn) echo maven ;;
     *) echo "$2" ;;
   esac
 }
@@ -55,9 +67,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    c++ | cc | chromium | elixir | erlc | etop | go | node | npm | postgres | shellcheck | strace) ;;
+    c++ | cc | chromium | elixir | erlc | etop | go | javac | mvn | node | npm | postgres | shellcheck | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, node, npm, postgres, shellcheck, strace" >&2
+      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, javac, mvn, node, npm, postgres, shellcheck, strace" >&2
       exit 2
       ;;
   esac

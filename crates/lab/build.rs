@@ -17,6 +17,8 @@ mod packed;
 const PACKAGE: &str = "charming";
 /// The version in `Cargo.toml`.
 const VERSION: &str = "0.6.0";
+/// The sources that both contenders on the JVM share; each has a folder of its own below.
+const JVM: &str = "jvm/src/main/java/contender";
 const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 
 fn main() -> ExitCode {
@@ -50,13 +52,23 @@ fn embed_contenders() -> Result<(), Box<dyn Error>> {
     let mut code = String::new();
     // WHY two of the BEAM's: Elixir's contender shares its request parser.
     let shared = ["beam/mini_json.erl", "beam/params.erl"];
-    for (name, more) in [("beam", &[][..]), ("elixir", &shared), ("go", &[])] {
+    let (pekko, threads) = (format!("{JVM}/pekko"), format!("{JVM}/threads"));
+    for (name, folders, more) in [
+        ("BEAM", &["beam"][..], &[][..]),
+        ("ELIXIR", &["elixir"], &shared),
+        ("GO", &["go"], &[]),
+        ("PEKKO", &[JVM, &pekko], &["jvm/pom.xml"]),
+        ("VIRTUAL_THREADS", &[JVM, &threads], &[]),
+    ] {
         let mut files: Vec<PathBuf> = more.iter().map(|file| folder.join(file)).collect();
-        for file in fs::read_dir(folder.join(name))? {
-            let file = file?.path();
-            let ending = file.extension().and_then(|ending| ending.to_str());
-            if ending.is_some_and(|ending| ["erl", "ex", "go", "mod"].contains(&ending)) {
-                files.push(file);
+        for own in folders {
+            for file in fs::read_dir(folder.join(own))? {
+                let file = file?.path();
+                let ending = file.extension().and_then(|ending| ending.to_str());
+                if ending.is_some_and(|ending| ["erl", "ex", "go", "java", "mod"].contains(&ending))
+                {
+                    files.push(file);
+                }
             }
         }
         files.sort();
@@ -64,7 +76,6 @@ fn embed_contenders() -> Result<(), Box<dyn Error>> {
             format!("({:?}, include_str!({file:?})),", file.file_name().unwrap_or_default())
         };
         let entries: String = files.iter().map(entry).collect();
-        let name = name.to_uppercase();
         code += &format!("pub(super) const {name}: &[(&str, &str)] = &[{entries}];\n");
     }
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("contenders.rs"), code)?)

@@ -4,6 +4,7 @@ mod beam;
 mod built;
 mod elixir;
 mod go;
+mod jvm;
 mod own_runtime;
 mod requests;
 mod servers;

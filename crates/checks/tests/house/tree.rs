@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Directories with third-party files.
 const THIRD_PARTY: [&str; 2] = ["vendor", "third_party"];
-const SOURCE_ENDINGS: [&str; 14] =
-    ["rs", "erl", "hrl", "ex", "exs", "go", "js", "mjs", "ts", "css", "py", "sh", "c", "h"];
+const SOURCE_ENDINGS: [&str; 15] =
+    ["rs", "erl", "hrl", "ex", "exs", "go", "java", "js", "mjs", "ts", "css", "py", "sh", "c", "h"];
 
 /// One file. `text` is empty if the file is not UTF-8.
 pub(crate) struct File {

@@ -70,7 +70,7 @@ fn by_default_contenders_that_cannot_run_are_left_out_with_a_line_each() {
         quick(folder.path()).args(["-e", "ping-pong"]).env("PATH", folder.path()).output().unwrap();
     let lines = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{lines}");
-    for id in ["purlin", "beam", "go", "elixir"] {
+    for id in ["purlin", "beam", "go", "elixir", "pekko", "virtual-threads"] {
         let reports = lines.lines().filter(|line| line.starts_with(&format!("{id} is left out:")));
         assert_eq!(reports.count(), 1, "{lines}");
     }
@@ -96,6 +96,8 @@ fn the_list_shows_what_can_run_and_how_to_install_the_rest() {
         "apt-get install erlang-base",
         "apt-get install golang-go",
         "apt-get install elixir",
+        "apt-get install maven",
+        "apt-get install openjdk-21-jdk-headless",
         "-p contender-purlin",
         "NAME=COMMAND",
     ] {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::find::{CommandLine, Surroundings};
-use super::{beam, elixir, go};
+use super::{beam, elixir, go, jvm};
 use crate::error::Problem;
 
 impl Surroundings {
@@ -24,6 +24,7 @@ impl Surroundings {
             }
             "go" => go::command(&program("go")?, &self.cache, options),
             "elixir" => elixir::command(program, &self.cache, options),
+            _ if jvm::runs(id) => jvm::command(id, self, arguments),
             _ => Ok(CommandLine {
                 program: self.executable(id),
                 arguments: arguments.collect(),

@@ -6,8 +6,10 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::jvm;
+
 /// The built-in contenders, in display order.
-pub const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 14] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("beam@27", "the same contender on Erlang/OTP 27"),
@@ -19,6 +21,8 @@ pub const BUILT_IN: [(&str, &str); 12] = [
     ("go", "Go's goroutines and channels"),
     ("may", "stackful coroutines of may"),
     ("elixir", "Elixir on the real Erlang runtime"),
+    ("pekko", "typed actors of Apache Pekko, on the JVM"),
+    ("virtual-threads", "Java's virtual threads and queues"),
     ("threads", "blocking servers over TCP"),
 ];
 
@@ -35,7 +39,7 @@ pub const ELSEWHERE: [(&str, &str, &str); 1] = [(
 )];
 
 /// Runtimes searched for in `PATH`: contender, required programs, and how to install them.
-const RUNTIMES: [(&str, &[&str], &str); 3] = [
+const RUNTIMES: [(&str, &[&str], &str); 5] = [
     (
         "beam",
         &["erl", "erlc"],
@@ -51,6 +55,8 @@ const RUNTIMES: [(&str, &[&str], &str); 3] = [
         &["elixir", "elixirc", "erlc"],
         "install Elixir (Debian: apt-get install elixir, macOS: brew install elixir)",
     ),
+    ("pekko", &["mvn"], "install Maven (Debian: apt-get install maven, macOS: brew install maven)"),
+    ("virtual-threads", &[], ""),
 ];
 
 /// The environment in which contenders are searched for.
@@ -62,6 +68,8 @@ pub struct Surroundings {
     pub path: OsString,
     /// The folder that caches compiled contenders between runs.
     pub cache: PathBuf,
+    /// The folder of the JDK that the user prefers.
+    pub java_home: Option<PathBuf>,
 }
 
 /// The command line of a contender.
@@ -76,8 +84,8 @@ pub struct CommandLine {
 }
 
 impl Surroundings {
-    /// Reads the environment: `PURLIN_CONTENDERS` or the folder of this program, `PATH`, and the
-    /// user's cache folder.
+    /// Reads the environment: `PURLIN_CONTENDERS` or the folder of this program, `PATH`, `JAVA_HOME`, and
+    /// the user's cache folder.
     pub fn from_environment() -> Self {
         let beside = || {
             let own = env::current_exe().ok()?;
@@ -90,6 +98,7 @@ impl Surroundings {
                 .unwrap_or_default(),
             path: env::var_os("PATH").unwrap_or_default(),
             cache: dirs::cache_dir().unwrap_or_else(env::temp_dir).join("purlin"),
+            java_home: env::var_os("JAVA_HOME").map(PathBuf::from),
         }
     }
 
@@ -141,8 +150,10 @@ impl Surroundings {
             ));
         }
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
-            let tool = tools.iter().find(|tool| self.program(tool).is_none())?;
-            return Some(format!("there is no {tool} on the path; {remedy}"));
+            let tool = tools.iter().find(|tool| self.program(tool).is_none());
+            return tool
+                .map(|tool| format!("there is no {tool} on the path; {remedy}"))
+                .or_else(|| jvm::runs(id).then(|| jvm::missing(self)).flatten());
         }
         let executable = self.executable(id);
         (!is_program(&executable)).then(|| {
@@ -175,6 +186,7 @@ mod tests {
             contenders: "/nowhere".into(),
             path: OsString::new(),
             cache: "/nowhere".into(),
+            java_home: None,
         }
     }
 
@@ -188,6 +200,10 @@ mod tests {
         assert!(go.contains("no go on the path") && go.contains("apt-get install golang-go"));
         let elixir = nowhere().missing("elixir").unwrap();
         assert!(elixir.contains("no elixir on the path") && elixir.contains("install elixir"));
+        let pekko = nowhere().missing("pekko").unwrap();
+        assert!(pekko.contains("no mvn on the path") && pekko.contains("install maven"));
+        let threads = nowhere().missing("virtual-threads").unwrap();
+        assert!(threads.contains("no JDK 21") && threads.contains("install openjdk-21-jdk"));
         let tokio = nowhere().missing("tokio").unwrap();
         assert!(tokio.contains("cargo build --release -p contender-tokio"));
     }
@@ -201,6 +217,7 @@ mod tests {
             contenders: folder.path().into(),
             path: "/usr/bin:/bin".into(),
             cache: folder.path().into(),
+            java_home: None,
         };
         assert!(surroundings.program("sh").is_some());
         assert!(surroundings.missing("tokio").is_some());

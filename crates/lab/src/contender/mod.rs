@@ -12,6 +12,7 @@ mod client;
 mod elixir;
 mod find;
 mod go;
+mod jvm;
 mod lines;
 mod paired;
 mod programs;

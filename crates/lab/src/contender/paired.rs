@@ -139,8 +139,12 @@ mod tests {
     #[test]
     fn far_node_is_the_near_nodes_contender_or_a_built_in_one_that_can_run_here() {
         let nowhere = || "/nowhere".into();
-        let mut here =
-            Surroundings { contenders: nowhere(), path: OsString::new(), cache: nowhere() };
+        let mut here = Surroundings {
+            contenders: nowhere(),
+            path: OsString::new(),
+            cache: nowhere(),
+            java_home: None,
+        };
         for (own, variant, meets) in [
             ("mine", "to-mine", true),
             ("purlin", "to-purlin", true),

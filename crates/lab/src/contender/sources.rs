@@ -109,11 +109,22 @@ mod tests {
 
     #[test]
     fn every_source_file_is_embedded() {
-        for (folder, files) in [("beam", BEAM), ("elixir", ELIXIR), ("go", GO)] {
+        let java = "jvm/src/main/java/contender";
+        let (pekko, threads) = (format!("{java}/pekko"), format!("{java}/threads"));
+        for (folder, files) in [
+            ("beam", BEAM),
+            ("elixir", ELIXIR),
+            ("go", GO),
+            (java, PEKKO),
+            (java, VIRTUAL_THREADS),
+            (&pekko, PEKKO),
+            (&threads, VIRTUAL_THREADS),
+        ] {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
-            for file in fs::read_dir(folder).unwrap() {
-                let name = file.unwrap().file_name();
-                assert!(files.iter().any(|(known, _)| name == **known), "{name:?}");
+            for file in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let name = file.file_name();
+                let embedded = files.iter().any(|(known, _)| name == **known);
+                assert!(embedded || file.path().is_dir(), "{name:?}");
             }
         }
     }

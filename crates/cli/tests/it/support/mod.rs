@@ -154,6 +154,7 @@ pub(crate) fn purlin(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_purlin"));
     command
         .current_dir(folder)
+        .env_remove("JAVA_HOME")
         .env("PURLIN_CONTENDERS", folder)
         .env("XDG_CACHE_HOME", folder.join("cache"));
     command
