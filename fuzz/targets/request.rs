@@ -2,10 +2,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_contender::{Request, Variant};
+use purlin_contender::{Callee, Children, Flow, Request, Variant, Variants};
 
 fuzz_target!(|line: &[u8]| {
-    if let Err(refusal) = Request::parse(line, &[Variant::Moved, Variant::Copied]) {
+    let variants = Variants {
+        payloads: vec![Variant::Moved, Variant::Copied],
+        flows: vec![Flow::Unbounded, Flow::Bounded, Flow::ReceiveMany],
+        children: vec![Children::Ending, Children::Alive],
+        callees: vec![Callee::Server, Callee::Process],
+    };
+    if let Err(refusal) = Request::parse(line, &variants) {
         assert!(!refusal.contains('\n'), "a refusal is one line: {refusal:?}");
     }
 });

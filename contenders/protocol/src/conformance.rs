@@ -24,6 +24,7 @@ pub use verdict::verdict;
 
 use crate::acks::SERVED;
 use crate::run::{EXPERIMENTS, Run, Variant};
+use crate::variants::{Variants, WITH_VARIANTS};
 
 /// Tests the contender that `command` starts; it is started twice. Returns the experiments without
 /// a server that it does not offer.
@@ -34,9 +35,10 @@ use crate::run::{EXPERIMENTS, Run, Variant};
 pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, String> {
     let mut contender = Contender::start(command())?;
     let hello = contender.ask(r#"{"op":"hello"}"#)?;
-    let variants = introduction(&hello)?;
+    let payloads = introduction(&hello)?;
+    let variants = Variants { payloads, ..Variants::default() };
     let missing = not_offered(&hello)?;
-    if variants.is_empty() && !missing.contains(&"message-size") {
+    if variants.payloads.is_empty() && !missing.contains(&"message-size") {
         return Err(format!("hello offers message-size, but names no variants of it: {hello}"));
     }
     for (experiment, params) in cases::good() {
@@ -47,15 +49,22 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
             run_one(&mut contender, experiment, &params, &variants)?;
         }
     }
-    for variant in &variants {
+    for variant in &variants.payloads {
         for (experiment, mut params) in cases::with_variants() {
             params["variant"] = variant.name().into();
             run_one(&mut contender, experiment, &params, &variants)?;
         }
     }
-    for queue in hello["variants"]["signals"].as_array().into_iter().flatten() {
-        for params in &cases::with_queues() {
-            with_queue(&mut contender, params, queue)?;
+    for variant in listed(&hello, "signals") {
+        for params in cases::with_queues() {
+            with_variant(&mut contender, "signals", params, variant)?;
+        }
+    }
+    for (experiment, params) in
+        cases::good().into_iter().filter(|(id, _)| WITH_VARIANTS.contains(id))
+    {
+        for variant in listed(&hello, experiment) {
+            with_variant(&mut contender, experiment, params.clone(), variant)?;
         }
     }
     servers::examine(&mut contender, &hello)?;
@@ -170,7 +179,7 @@ fn run_one(
     contender: &mut Contender,
     experiment: &str,
     params: &Value,
-    variants: &[Variant],
+    variants: &Variants,
 ) -> Result<(), String> {
     let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
     let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()), variants)?;
@@ -178,12 +187,22 @@ fn run_one(
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }
 
+/// Returns the variants that an answer to `hello` lists for an experiment.
+fn listed<'a>(hello: &'a Value, experiment: &str) -> impl Iterator<Item = &'a Value> {
+    hello["variants"][experiment].as_array().into_iter().flatten()
+}
+
 /// Variants are specific to the contender; the expected figures do not depend on them.
-fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Result<(), String> {
-    let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()), &[])?;
-    let mut params = params.clone();
-    params["variant"] = queue.clone();
-    let request = json!({"op": "run", "experiment": "signals", "params": params});
+fn with_variant(
+    contender: &mut Contender,
+    experiment: &str,
+    mut params: Value,
+    variant: &Value,
+) -> Result<(), String> {
+    let none = Variants::default();
+    let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()), &none)?;
+    params["variant"] = variant.clone();
+    let request = json!({"op": "run", "experiment": experiment, "params": params});
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }

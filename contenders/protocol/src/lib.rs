@@ -54,6 +54,7 @@ mod settings;
 mod side;
 mod signals;
 mod tally;
+mod variants;
 
 pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
@@ -77,3 +78,4 @@ pub use settings::workers;
 pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, InFlightLimit, Receipts, Received, Sent, Stint, report};
 pub use tally::{Depth, Tally};
+pub use variants::{Callee, Children, Flow, Variants};

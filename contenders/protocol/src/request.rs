@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::acks::{Load, Serve};
 use crate::nodes::{Far, Near};
 use crate::params::shown;
-use crate::run::{Run, Signals, Variant};
+use crate::run::{Run, Signals};
+use crate::variants::Variants;
 
 /// A request to a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Request {
     /// # Errors
     ///
     /// Returns one line that states what is wrong and what is valid.
-    pub fn parse(line: &[u8], variants: &[Variant]) -> Result<Request, String> {
+    pub fn parse(line: &[u8], variants: &Variants) -> Result<Request, String> {
         let request = object(line)?;
         match op(&request)? {
             "hello" => Ok(Request::Hello),
@@ -135,7 +136,7 @@ fn run(
     request: &Map<String, Value>,
     experiment: &str,
     params: &Map<String, Value>,
-    variants: &[Variant],
+    variants: &Variants,
 ) -> Result<Run, String> {
     let seed = request.get("seed").map_or(Ok(0), |seed| {
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));

@@ -18,13 +18,14 @@ use crate::run::{EXPERIMENTS, Run, Variant};
 use crate::running::Running;
 use crate::sample::Sample;
 use crate::servers::Servers;
+use crate::variants::{Callee, Children, Flow, Variants, names};
 
 /// A contender's answer to `hello`.
 #[derive(Clone, Debug)]
 pub struct Hello {
     name: String,
     version: String,
-    variants: Vec<Variant>,
+    variants: Variants,
     without: Vec<&'static str>,
     serving: Vec<&'static str>,
     to: Vec<&'static str>,
@@ -38,7 +39,7 @@ impl Hello {
         Hello {
             name: name.into(),
             version: version.into(),
-            variants: Vec::new(),
+            variants: Variants::default(),
             without: Vec::new(),
             serving: Vec::new(),
             to: Vec::new(),
@@ -49,7 +50,29 @@ impl Hello {
     /// Sets the supported variants of `message-size` and `bandwidth`, the natural one first.
     #[must_use]
     pub fn variants(mut self, variants: &[Variant]) -> Self {
-        self.variants = variants.to_vec();
+        self.variants.payloads = variants.to_vec();
+        self
+    }
+
+    /// Sets the supported variants of `call-vs-send`, `throughput` and `fan-in`, the natural one
+    /// first.
+    #[must_use]
+    pub fn flows(mut self, flows: &[Flow]) -> Self {
+        self.variants.flows = flows.to_vec();
+        self
+    }
+
+    /// Sets the supported variants of `fork-join`, the natural one first.
+    #[must_use]
+    pub fn children(mut self, children: &[Children]) -> Self {
+        self.variants.children = children.to_vec();
+        self
+    }
+
+    /// Sets the supported variants of `call`, the natural one first.
+    #[must_use]
+    pub fn callees(mut self, callees: &[Callee]) -> Self {
+        self.variants.callees = callees.to_vec();
         self
     }
 
@@ -84,11 +107,14 @@ impl Hello {
     }
 
     fn to_json(&self) -> Value {
-        let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
+        let payloads = names(&self.variants.payloads);
         let offered = EXPERIMENTS.iter().filter(|id| !self.without.contains(id));
         let paired = PAIRED.iter().filter(|_| !self.to.is_empty());
         let offered: Vec<_> = offered.chain(&self.serving).chain(paired).collect();
-        let mut of = json!({"message-size": variants, "bandwidth": variants});
+        let mut of = json!({"message-size": payloads, "bandwidth": payloads});
+        for (experiment, names) in self.variants.listed() {
+            of[experiment] = json!(names);
+        }
         if offered.contains(&&"signals") {
             of["signals"] = json!([ADAPTIVE]);
         }

@@ -23,8 +23,8 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_nodes,
-    tail_call,
+    Callee, Children, Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant,
+    serve_program_with_nodes, tail_call,
 };
 
 #[global_allocator]
@@ -41,10 +41,13 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
+        .children(&[Children::Ending, Children::Alive])
+        .callees(&[Callee::Server, Callee::Process])
         .serving(&SERVED)
         .paired(&["to-purlin", "to-beam"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
+        .note("a call is ServerRef::call of a purlin::server; in the variant process it is Pid::call of a process with a receive loop")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
         .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default")
@@ -69,7 +72,7 @@ fn node() -> Result<Node, String> {
 /// Runs one experiment.
 fn run(node: &Node, asked: Run) -> Result<Sample, String> {
     match asked {
-        Run::CallVsSend { mode, n } => root(node, move |me| calls::call_vs_send(me, mode, n)),
+        Run::CallVsSend { mode, n, .. } => root(node, move |me| calls::call_vs_send(me, mode, n)),
         Run::TailCall { n, reps } => {
             root(node, move |_: Process<()>| async move { tail_call(n, reps) })
         }
@@ -80,15 +83,23 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Exchange(asked) => root(node, move |me| exchange::exchange(me, asked, Short::default)),
         Run::MessageSize(payload) | Run::Bandwidth(payload) => lists(node, payload),
         Run::PingPong { n } => root(node, move |me| messages::ping_pong(me, n)),
-        Run::Throughput { n } => root(node, move |me| messages::fan_in(me, 1, n)),
-        Run::FanIn { senders, n } => root(node, move |me| messages::fan_in(me, senders, n)),
+        Run::Throughput { n, .. } => root(node, move |me| messages::fan_in(me, 1, n)),
+        Run::FanIn { senders, n, .. } => root(node, move |me| messages::fan_in(me, senders, n)),
         Run::ThreadRing { processes, n } => {
             root(node, move |me| messages::thread_ring(me, processes, n))
         }
-        Run::ForkJoin { n } => root(node, move |me| trees::fork_join(me, n)),
+        Run::ForkJoin { n, children: Children::Ending } => {
+            root(node, move |me| trees::fork_join(me, n))
+        }
+        Run::ForkJoin { n, children: Children::Alive } => {
+            root(node, move |me| trees::fork_join_alive(me, n))
+        }
         Run::Skynet { leaves } => root(node, move |me| trees::skynet(me, leaves)),
         Run::FanOut { processes, n } => root(node, move |me| messages::fan_out(me, processes, n)),
-        Run::Call { n } => root(node, move |me| asking::call(me, 0, n)),
+        Run::Call { n, callee: Callee::Server } => root(node, move |me| asking::call(me, 0, n)),
+        Run::Call { n, callee: Callee::Process } => {
+            root(node, move |me| asking::call_process(me, n))
+        }
         Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
         Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
         Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
