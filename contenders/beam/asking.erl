@@ -1,6 +1,6 @@
 %% Calls and selective receives, also with many queued messages: call, call-deep and selective.
 -module(asking).
--export([call/2, selective/2]).
+-export([call/2, call_process/1, selective/2]).
 
 %% Timeout of a call in ms: the default of gen_server:call/2.
 -define(CALL_TIMEOUT, 5000).
@@ -38,6 +38,49 @@ answered(N, Server) ->
     case gen_server:call(Server, {echo, N}, ?CALL_TIMEOUT) of
         N -> 1;
         _ -> 0
+    end.
+
+%% call in the variant process: a call by hand to a process with a receive loop.
+call_process(N) ->
+    Start = erlang:monotonic_time(nanosecond),
+    Called = spawn_link(fun() -> serve(0) end),
+    {Sent, Received, Times} = calls_by_hand(N, Called, 0, 0, []),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    Served = by_hand(Called, count),
+    (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N, sent => Sent + Served,
+      received => Received + Served}.
+
+calls_by_hand(0, _, Sent, Received, Times) -> {Sent, Received, Times};
+calls_by_hand(N, Called, Sent, Received, Times) when N band ?TRIP_BITS =:= 0 ->
+    Start = delays:now(),
+    N = by_hand(Called, N),
+    calls_by_hand(N - 1, Called, Sent + 1, Received + 1, [delays:now() - Start | Times]);
+calls_by_hand(N, Called, Sent, Received, Times) ->
+    N = by_hand(Called, N),
+    calls_by_hand(N - 1, Called, Sent + 1, Received + 1, Times).
+
+%% The monitor reports a called process that ends; its reference identifies the reply.
+by_hand(Called, What) ->
+    Monitor = monitor(process, Called),
+    Called ! {self(), Monitor, What},
+    receive
+        {Monitor, Reply} ->
+            demonitor(Monitor, [flush]),
+            Reply;
+        {'DOWN', Monitor, process, Called, Reason} ->
+            exit(Reason)
+    after ?CALL_TIMEOUT ->
+        demonitor(Monitor, [flush]),
+        exit(timeout)
+    end.
+
+serve(Served) ->
+    receive
+        {From, Monitor, count} ->
+            From ! {Monitor, Served};
+        {From, Monitor, What} ->
+            From ! {Monitor, What},
+            serve(Served + 1)
     end.
 
 %% Empties the mailbox. Returns the number of queued messages.

@@ -1,6 +1,6 @@
 %% Cost of a function call and of a message: call-vs-send and tail-call.
 -module(calls).
--export([local/1, remote/1, tail_call/2]).
+-export([local/1, remote/2, tail_call/2]).
 
 %% Interval in ms at which the watcher process samples the receiver's message queue.
 -define(LOOK_EVERY, 5).
@@ -23,8 +23,9 @@ local(N) ->
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
     #{elapsed_ns => Elapsed, ops => N - Left, sent => 0, received => 0}.
 
-remote(N) ->
-    Receiver = spawn_link(fun() -> drop_all(0) end),
+%% Queue is the receiver's message_queue_data.
+remote(N, Queue) ->
+    Receiver = spawn_opt(fun() -> drop_all(0) end, [link, {message_queue_data, Queue}]),
     Root = self(),
     Watcher = spawn_link(fun() -> watch(Receiver, Root, 0, 0) end),
     Start = erlang:monotonic_time(nanosecond),

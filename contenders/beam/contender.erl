@@ -79,6 +79,11 @@ hello() ->
         os_pid => list_to_integer(os:getpid()),
         experiments => params:experiments() ++ nodes:experiments(),
         variants => #{
+            'call-vs-send' => [<<"off_heap">>, <<"on_heap">>],
+            throughput => [<<"off_heap">>, <<"on_heap">>],
+            'fan-in' => [<<"off_heap">>, <<"on_heap">>],
+            'fork-join' => [<<"ending">>, <<"alive">>],
+            call => [<<"server">>, <<"process">>],
             signals => [<<"off_heap">>, <<"on_heap">>],
             'dist-send' => nodes:fars(),
             'dist-round-trip' => nodes:fars(),
@@ -102,9 +107,10 @@ notes() ->
         iolist_to_binary([Schedulers, " schedulers, at most ", Limit, " processes; all else as the runtime has it"]),
         <<"every experiment runs in a fresh process, spawned with no options">>,
         <<"signals: the receiver is spawned with message_queue_data off_heap, as OTP's suite does, or on_heap, the runtime's default">>,
+        <<"call-vs-send, throughput, fan-in: the receiver's message_queue_data is off_heap, as OTP advises for a process that receives many messages, or on_heap, the runtime's default; in fork-join it is off_heap, and in the variant alive the children wait until all are spawned">>,
         <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
         <<"Savina programs: plain processes, all linked; a call waits by selective receive for a fresh reference, without a monitor and a timeout (elixir has a GenServer there); queues of 25 000 messages, in logistic-map and sieve, are off_heap">>,
-        <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
+        <<"a call is gen_server:call/3, or in the variant process a message to a receive loop under a monitor and a timeout; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
         <<"restart: OTP's supervisor with an intensity that is never passed; supervisor, gen_server and proc_lib log nothing meanwhile">>,
         <<"with two nodes: the node is made one by net_kernel:start/1 when it is first asked, and visible, as by default; dist-call is gen_server:call/3 of {Name, Node}">>,
@@ -123,21 +129,23 @@ in_fresh_process(Fun) ->
     end.
 
 run('call-vs-send', #{mode := local, n := N}) -> calls:local(N);
-run('call-vs-send', #{mode := remote, n := N}) -> calls:remote(N);
+run('call-vs-send', #{mode := remote, n := N, variant := Queue}) -> calls:remote(N, Queue);
 run('tail-call', #{n := N, reps := Reps}) -> calls:tail_call(N, Reps);
 run('spawn-chain', #{n := N, reps := Reps}) -> processes:spawn_chain(N, Reps);
 run('serial-spawn', #{m := M, total := Total}) -> processes:serial_spawn(M, Total);
-run('fork-join', #{n := N}) -> processes:fork_join(N);
+run('fork-join', #{n := N, variant := Variant}) -> processes:fork_join(N, Variant);
 run('skynet', #{leaves := Leaves}) -> processes:skynet(Leaves);
 run('exchange', Params) -> exchange:run(Params#{s => none});
 run('message-size', Params) -> exchange:run(Params);
 run('bandwidth', Params) -> exchange:run(Params);
 run('ping-pong', #{n := N}) -> messages:ping_pong(N);
-run('throughput', #{n := N}) -> messages:fan_in(1, N);
-run('fan-in', #{senders := Senders, n := N}) -> messages:fan_in(Senders, N);
+run('throughput', #{n := N, variant := Queue}) -> messages:fan_in(1, N, Queue);
+run('fan-in', #{senders := Senders, n := N, variant := Queue}) ->
+    messages:fan_in(Senders, N, Queue);
 run('thread-ring', #{processes := Processes, n := N}) -> messages:thread_ring(Processes, N);
 run('fan-out', #{processes := Processes, n := N}) -> messages:fan_out(Processes, N);
-run('call', #{n := N}) -> asking:call(0, N);
+run('call', #{n := N, variant := server}) -> asking:call(0, N);
+run('call', #{n := N, variant := process}) -> asking:call_process(N);
 run('call-deep', #{waiting := Waiting, n := N}) -> asking:call(Waiting, N);
 run('selective', #{k := K, reps := Reps}) -> asking:selective(K, Reps);
 run('timers', #{window := Window, n := N, seed := Seed}) -> timers:run(Window, N, Seed);

@@ -1,6 +1,6 @@
 %% Messages between long-lived processes: ping-pong, throughput, fan-in, fan-out and thread-ring.
 -module(messages).
--export([ping_pong/1, fan_in/2, fan_out/2, thread_ring/2]).
+-export([ping_pong/1, fan_in/3, fan_out/2, thread_ring/2]).
 
 %% A message or round trip whose count has these bits clear is timed: one message in 1024, and one
 %% round trip in 256.
@@ -8,11 +8,12 @@
 -define(TRIP_BITS, 255).
 
 ping_pong(N) ->
+    Root = self(),
     Start = erlang:monotonic_time(nanosecond),
-    Partner = spawn_link(fun() -> pong(0, 0) end),
+    Partner = spawn_link(fun() -> pong(Root, 0, 0) end),
     {Sent, Received, Times} = ping(N, Partner, 0, 0, []),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
-    Partner ! {count, self()},
+    Partner ! count,
     receive
         {counted, PartnerSent, PartnerReceived} ->
             (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N,
@@ -22,24 +23,26 @@ ping_pong(N) ->
 ping(0, _, Sent, Received, Times) -> {Sent, Received, Times};
 ping(N, Partner, Sent, Received, Times) when N band ?TRIP_BITS =:= 0 ->
     Start = delays:now(),
-    Partner ! {ping, self()},
-    receive pong -> ping(N - 1, Partner, Sent + 1, Received + 1, [delays:now() - Start | Times]) end;
+    Partner ! N,
+    receive N -> ping(N - 1, Partner, Sent + 1, Received + 1, [delays:now() - Start | Times]) end;
 ping(N, Partner, Sent, Received, Times) ->
-    Partner ! {ping, self()},
-    receive pong -> ping(N - 1, Partner, Sent + 1, Received + 1, Times) end.
+    Partner ! N,
+    receive N -> ping(N - 1, Partner, Sent + 1, Received + 1, Times) end.
 
-pong(Sent, Received) ->
+%% Sends each number back.
+pong(Root, Sent, Received) ->
     receive
-        {ping, From} ->
-            From ! pong,
-            pong(Sent + 1, Received + 1);
-        {count, From} ->
-            From ! {counted, Sent, Received}
+        N when is_integer(N) ->
+            Root ! N,
+            pong(Root, Sent + 1, Received + 1);
+        count ->
+            Root ! {counted, Sent, Received}
     end.
 
 %% fan-in; throughput is fan-in with one sender. The last message of each sender is the number of
-%% messages it sent.
-fan_in(Senders, N) ->
+%% messages it sent. Queue is the receiver's message_queue_data.
+fan_in(Senders, N, Queue) ->
+    process_flag(message_queue_data, Queue),
     Root = self(),
     Start = erlang:monotonic_time(nanosecond),
     lists:foreach(

@@ -19,7 +19,7 @@
 %% {From, To} for an integer, or a list of words.
 table() ->
     [
-        {'call-vs-send', [{mode, [local, remote]}, {n, {0, ?COUNT}}]},
+        {'call-vs-send', [{mode, [local, remote]}, {n, {0, ?COUNT}}, queue()]},
         {'tail-call', [{n, {0, ?COUNT}}, reps()]},
         {'spawn-chain', [{n, {1, ?COUNT}}, reps()]},
         {'exchange', exchange()},
@@ -27,13 +27,15 @@ table() ->
         {'bandwidth', [{s, {0, ?LENGTH}} | exchange()]},
         {'serial-spawn', [{m, {1, ?PROCESSES}}, {total, {1, ?COUNT}}]},
         {'ping-pong', [{n, {0, ?COUNT}}]},
-        {'throughput', [{n, {0, ?COUNT}}]},
-        {'fan-in', [{senders, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
+        {'throughput', [{n, {0, ?COUNT}}, queue()]},
+        {'fan-in', [{senders, {1, ?PROCESSES}}, {n, {0, ?COUNT}}, queue()]},
         {'thread-ring', [{processes, {1, ?PROCESSES}}, {n, {1, ?COUNT}}]},
-        {'fork-join', [{n, {0, ?PROCESSES}}]},
+        {'fork-join', [
+            {n, {0, ?PROCESSES}}, {variant, [ending, alive], ending}
+        ]},
         {'skynet', [{leaves, {1, ?PROCESSES}}]},
         {'fan-out', [{processes, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
-        {'call', [{n, {0, ?COUNT}}]},
+        {'call', [{n, {0, ?COUNT}}, {variant, [server, process], server}]},
         {'call-deep', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
         {'selective', [{k, {0, ?WAITING}}, reps()]},
         {'timers', [{window, {1, ?WAITING}}, {n, {0, ?COUNT}}]},
@@ -64,6 +66,7 @@ table() ->
     ].
 
 reps() -> {reps, {1, 1000000}, 1}.
+queue() -> {variant, [off_heap, on_heap], off_heap}.
 exchange() -> [{n, {0, ?COUNT}}, {pieces, {1, ?COUNT}}, {work, {0, ?COUNT}}, reps()].
 
 experiments() -> [Experiment || {Experiment, _} <- table()].

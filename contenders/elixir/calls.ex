@@ -23,7 +23,8 @@ defmodule Contender.Calls do
 
   def remote(n) do
     root = self()
-    receiver = spawn_link(fn -> drop_all(0) end)
+    options = [:link, message_queue_data: :off_heap]
+    receiver = Process.spawn(fn -> drop_all(0) end, options)
     watcher = spawn_link(fn -> watch(receiver, root, 0, 0) end)
     {elapsed, sent} = time(fn -> send_down(n, receiver, 0) end)
     send(receiver, {:count, root})

@@ -87,7 +87,7 @@ defmodule Contender do
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
         "work is done in small integers: the product is taken in two halves, which gives the same numbers",
-        "signals: the receiver is spawned with message_queue_data off_heap; how on_heap fares is measured on beam",
+        "call-vs-send, throughput, fan-in, fork-join, signals: the receiver's message_queue_data is off_heap; on_heap, and the variants of other experiments, are measured on beam",
         "Savina programs: accounts, workers and computers of logistic-map and whatever is called are GenServers, which wait with a call for another's answer; the dictionary's map is an Elixir map; calls that may be answered late have no timeout",
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
         "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
@@ -122,21 +122,24 @@ defmodule Contender do
   end
 
   defp run(:"call-vs-send", %{mode: :local, n: n}), do: Calls.local(n)
-  defp run(:"call-vs-send", %{mode: :remote, n: n}), do: Calls.remote(n)
+  defp run(:"call-vs-send", %{mode: :remote, n: n, variant: :off_heap}), do: Calls.remote(n)
   defp run(:"tail-call", %{n: n, reps: reps}), do: Calls.tail_call(n, reps)
   defp run(:"spawn-chain", %{n: n, reps: reps}), do: Processes.spawn_chain(n, reps)
   defp run(:"serial-spawn", %{m: m, total: total}), do: Processes.serial_spawn(m, total)
-  defp run(:"fork-join", %{n: n}), do: Processes.fork_join(n)
+  defp run(:"fork-join", %{n: n, variant: :ending}), do: Processes.fork_join(n)
   defp run(:skynet, %{leaves: leaves}), do: Processes.skynet(leaves)
   defp run(:exchange, params), do: Exchange.run(Map.put(params, :s, nil))
   defp run(:"message-size", params), do: Exchange.run(params)
   defp run(:bandwidth, params), do: Exchange.run(params)
   defp run(:"ping-pong", %{n: n}), do: Messages.ping_pong(n)
-  defp run(:throughput, %{n: n}), do: Messages.fan_in(1, n)
-  defp run(:"fan-in", %{senders: senders, n: n}), do: Messages.fan_in(senders, n)
+  defp run(:throughput, %{n: n, variant: :off_heap}), do: Messages.fan_in(1, n)
+
+  defp run(:"fan-in", %{senders: senders, n: n, variant: :off_heap}),
+    do: Messages.fan_in(senders, n)
+
   defp run(:"thread-ring", %{processes: processes, n: n}), do: Messages.thread_ring(processes, n)
   defp run(:"fan-out", %{processes: processes, n: n}), do: Messages.fan_out(processes, n)
-  defp run(:call, %{n: n}), do: Asking.call(0, n)
+  defp run(:call, %{n: n, variant: :server}), do: Asking.call(0, n)
   defp run(:"call-deep", %{waiting: waiting, n: n}), do: Asking.call(waiting, n)
   defp run(:selective, %{k: k, reps: reps}), do: Asking.selective(k, reps)
   defp run(:timers, %{window: window, n: n, seed: seed}), do: Timers.run(window, n, seed)

@@ -4,14 +4,16 @@ defmodule Contender.Messages do
   import Contender.Processes, only: [shares: 2]
 
   def ping_pong(n) do
+    root = self()
+
     {elapsed, {partner, sent, received, times}} =
       time(fn ->
-        partner = spawn_link(fn -> pong(0, 0) end)
+        partner = spawn_link(fn -> pong(root, 0, 0) end)
         {sent, received, times} = ping(n, partner, 0, 0, [])
         {partner, sent, received, times}
       end)
 
-    send(partner, {:count, self()})
+    send(partner, :count)
     {more_sent, more_received} = receive do: ({:counted, s, r} -> {s, r})
 
     Map.merge(delays(times), %{
@@ -26,29 +28,31 @@ defmodule Contender.Messages do
 
   defp ping(n, partner, sent, received, times) when is_timed(n) do
     start = now()
-    send(partner, {:ping, self()})
-    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1, [now() - start | times]))
+    send(partner, n)
+    receive do: (^n -> ping(n - 1, partner, sent + 1, received + 1, [now() - start | times]))
   end
 
   defp ping(n, partner, sent, received, times) do
-    send(partner, {:ping, self()})
-    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1, times))
+    send(partner, n)
+    receive do: (^n -> ping(n - 1, partner, sent + 1, received + 1, times))
   end
 
-  defp pong(sent, received) do
+  # Sends each number back.
+  defp pong(root, sent, received) do
     receive do
-      {:ping, from} ->
-        send(from, :pong)
-        pong(sent + 1, received + 1)
+      n when is_integer(n) ->
+        send(root, n)
+        pong(root, sent + 1, received + 1)
 
-      {:count, from} ->
-        send(from, {:counted, sent, received})
+      :count ->
+        send(root, {:counted, sent, received})
     end
   end
 
   # fan-in; throughput is fan-in with one sender. The last message of each sender is the number of
   # messages it sent.
   def fan_in(senders, n) do
+    Process.flag(:message_queue_data, :off_heap)
     root = self()
 
     {elapsed, {sent, received, times}} =

@@ -37,20 +37,30 @@ defmodule Contender.Processes do
   defp gather(0, sum), do: sum
   defp gather(m, sum), do: receive(do: ({:ran, ran} -> gather(m - 1, sum + ran)))
 
+  # WHY off_heap: with the queue on the heap each garbage collection of the root goes through all
+  # reports that wait there.
   def fork_join(n) do
+    Process.flag(:message_queue_data, :off_heap)
     root = self()
 
     {elapsed, {sent, received}} =
       time(fn ->
-        children = for _ <- 1..n//1, do: spawn(fn -> send(root, {:done, self()}) end)
-        {length(children), join(n, 0)}
+        sent = fork(n, root, 0)
+        {sent, join(n, 0)}
       end)
 
     %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
   end
 
+  defp fork(0, _, sent), do: sent
+
+  defp fork(n, root, sent) do
+    spawn(fn -> send(root, n) end)
+    fork(n - 1, root, sent + 1)
+  end
+
   defp join(0, received), do: received
-  defp join(n, received), do: receive(do: ({:done, _} -> join(n - 1, received + 1)))
+  defp join(n, received), do: receive(do: (_ -> join(n - 1, received + 1)))
 
   def skynet(leaves) do
     root = self()

@@ -122,7 +122,7 @@ func hello() answer {
 	for _, one := range experiments {
 		names = append(names, one.id)
 	}
-	of := map[string][]string{}
+	of := map[string][]string{"fork-join": lifetimes}
 	for _, one := range servers {
 		names = append(names, one.id)
 		if len(one.variants) > 0 {
@@ -140,7 +140,7 @@ func hello() answer {
 			"no isolation: what is sent is shared unless it is copied, a goroutine that panics ends the program, and none can be ended from outside",
 			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: who sends to a full one waits. It has room for %d messages, for %d with each receiver of fan-out, and for one where one is under way (ping-pong, thread-ring, call)", room, roomEach),
 			fmt.Sprintf("exchange and its kin: room for n messages, %d at most, or both could wait for each other; who finds a full channel takes in what came meanwhile", roomExchange),
-			"fork-join: a channel with room for all reports, made within the clock; idle-memory: a goroutine with a channel of its own without room",
+			"fork-join: a channel with room for all reports, made within the clock, and in the variant alive a channel that is closed when all goroutines are started; idle-memory: a goroutine with a channel of its own without room",
 			"message-moved: the receiver gets the slice itself; message-size, bandwidth: the sender copies it first",
 			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop, and one that expires time.AfterFunc with a function that sends",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",

@@ -77,6 +77,9 @@ var (
 	payloads  = append([]param{number("s", 0, lengthMax)}, exchanges...)
 )
 
+// lifetimes are the lifetimes of the goroutines of fork-join, the natural one first.
+var lifetimes = []string{"ending", "alive"}
+
 var experiments = []experiment{
 	{"call-vs-send", []param{{name: "mode", words: []string{"local", "remote"}}, count}, callVsSend},
 	{"tail-call", []param{count, reps}, tailCall},
@@ -90,7 +93,7 @@ var experiments = []experiment{
 	{"throughput", []param{count}, throughput},
 	{"fan-in", []param{number("senders", 1, processesMax), count}, fanIn},
 	{"thread-ring", []param{processes, someCount}, threadRing},
-	{"fork-join", []param{number("n", 0, processesMax)}, forkJoin},
+	{"fork-join", []param{number("n", 0, processesMax), {name: "variant", words: lifetimes, natural: lifetimes[0]}}, forkJoin},
 	{"skynet", []param{number("leaves", 1, processesMax)}, skynet},
 	{"fan-out", []param{processes, count}, fanOut},
 	{"call", []param{count}, call},

@@ -56,8 +56,19 @@ func forkJoin(p params) sample {
 	start := time.Now()
 	// Capacity for all reports, so that each goroutine can report and return while others are started.
 	reports := make(chan int64, n)
-	for ; sent < n; sent++ {
-		go func(child int64) { reports <- child }(sent)
+	if p.word("variant") == "alive" {
+		started := make(chan struct{})
+		for ; sent < n; sent++ {
+			go func(child int64) {
+				<-started
+				reports <- child
+			}(sent)
+		}
+		close(started)
+	} else {
+		for ; sent < n; sent++ {
+			go func(child int64) { reports <- child }(sent)
+		}
 	}
 	for ; received < n; received++ {
 		<-reports

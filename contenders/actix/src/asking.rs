@@ -15,16 +15,22 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Default)]
 struct Server {
     tally: Tally,
+    pinger: Option<Addr<Pinger>>,
 }
 
 impl Actor for Server {
     type Context = Context<Self>;
 }
 
-/// Send this number back to the pinger.
+/// The pinger, to which pings are returned.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Ping(u64, Addr<Pinger>);
+struct Meet(Addr<Pinger>);
+
+/// Return this number to the pinger.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Ping(u64);
 
 /// Reply with this number.
 #[derive(Message)]
@@ -36,13 +42,23 @@ struct Echo(u64);
 #[rtype(result = "Tally")]
 pub(crate) struct Tell;
 
+impl Handler<Meet> for Server {
+    type Result = ();
+
+    fn handle(&mut self, Meet(pinger): Meet, _: &mut Context<Self>) {
+        self.pinger = Some(pinger);
+    }
+}
+
 impl Handler<Ping> for Server {
     type Result = ();
 
-    fn handle(&mut self, Ping(round, back): Ping, _: &mut Context<Self>) {
+    fn handle(&mut self, Ping(round): Ping, _: &mut Context<Self>) {
         self.tally.received += 1;
-        back.do_send(Pong(round));
-        self.tally.sent += 1;
+        if let Some(pinger) = &self.pinger {
+            pinger.do_send(Pong(round));
+            self.tally.sent += 1;
+        }
     }
 }
 
@@ -59,7 +75,9 @@ impl Handler<Echo> for Server {
 impl Handler<Tell> for Server {
     type Result = MessageResult<Tell>;
 
-    fn handle(&mut self, _: Tell, _: &mut Context<Self>) -> MessageResult<Tell> {
+    /// Also stops the actor, which the address held by the pinger would keep alive.
+    fn handle(&mut self, _: Tell, context: &mut Context<Self>) -> MessageResult<Tell> {
+        context.stop();
         MessageResult(self.tally)
     }
 }
@@ -97,10 +115,10 @@ struct Pinger {
 struct Pong(u64);
 
 impl Pinger {
-    fn ping(&mut self, round: u64, context: &Context<Self>) {
+    fn ping(&mut self, round: u64) {
         if round < self.n {
             self.delays.start(round);
-            self.server.do_send(Ping(round, context.address()));
+            self.server.do_send(Ping(round));
             self.tally.sent += 1;
         } else {
             // Cannot fail: the root waits for this report only.
@@ -113,17 +131,18 @@ impl Actor for Pinger {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        self.ping(0, context);
+        self.server.do_send(Meet(context.address()));
+        self.ping(0);
     }
 }
 
 impl Handler<Pong> for Pinger {
     type Result = ();
 
-    fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self>) {
+    fn handle(&mut self, Pong(round): Pong, _: &mut Context<Self>) {
         self.delays.back(round);
         self.tally.received += 1;
-        self.ping(round + 1, context);
+        self.ping(round + 1);
     }
 }
 

@@ -9,8 +9,8 @@ use tokio::task::yield_now;
 
 use crate::Outcome;
 
-/// Number of messages between two yields of a loop that only sends.
-const YIELD_EVERY: u64 = 1024;
+/// Number of messages or actors between two yields of a loop that only sends or starts actors.
+pub(crate) const YIELD_EVERY: u64 = 256;
 
 /// The message: a timestamp, or 0.
 #[derive(Message)]

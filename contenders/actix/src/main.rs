@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         .note("one arbiter, that is one thread, except in spread: an actor stays where it was started, and starting it elsewhere is left to its user")
         .note("Savina programs: a server that answers later sends a message to the address of the asking actor, all others are asked with send; spread has one more arbiter per core for its computing actors")
         .note("mailboxes have actix's default bound of 16, which do_send passes by and only send minds: a sender that is faster than its receiver fills the memory")
-        .note("a loop that only sends yields every 1024 messages")
+        .note("a loop that only sends or starts actors yields every 256 messages or actors, as often as purlin's")
         .note("an actor of exchange notifies itself of each piece of work; it goes on as long as it has something to do, so that most messages wait until all pieces are done")
         .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
         .note("there are no monitors and no links, hence no monitor-churn, no link-churn, no exit-cascade and no exit signals for signals")
@@ -75,8 +75,8 @@ fn main() -> ExitCode {
 /// Runs one experiment.
 async fn run(asked: Run) -> Outcome {
     match asked {
-        Run::CallVsSend { mode: Mode::Local, n } => Ok(tail_call(n, 1)),
-        Run::CallVsSend { mode: Mode::Remote, n } => flow::call_vs_send(n).await,
+        Run::CallVsSend { mode: Mode::Local, n, .. } => Ok(tail_call(n, 1)),
+        Run::CallVsSend { mode: Mode::Remote, n, .. } => flow::call_vs_send(n).await,
         Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
@@ -89,13 +89,13 @@ async fn run(asked: Run) -> Outcome {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
-        Run::Throughput { n } => flow::fan_in(1, n).await,
-        Run::FanIn { senders, n } => flow::fan_in(senders, n).await,
+        Run::Throughput { n, .. } => flow::fan_in(1, n).await,
+        Run::FanIn { senders, n, .. } => flow::fan_in(senders, n).await,
         Run::FanOut { processes, n } => flow::fan_out(processes, n).await,
         Run::ThreadRing { processes, n } => ring::thread_ring(processes, n).await,
-        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::ForkJoin { n, .. } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
-        Run::Call { n } => asking::call(n).await,
+        Run::Call { n, .. } => asking::call(n).await,
         Run::Timers(asked) => timers::timers(asked).await,
         Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
         Run::IdleMemory { n } => idle::idle_memory(n).await,

@@ -5,13 +5,15 @@ use std::time::Instant;
 use actix::prelude::*;
 use purlin_contender::Sample;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
 
 use crate::Outcome;
+use crate::flow::YIELD_EVERY;
 
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
-/// Starts its children and counts their reports.
+/// Counts the reports of the children.
 struct Parent {
     n: u64,
     reported: u64,
@@ -35,10 +37,7 @@ impl Parent {
 impl Actor for Parent {
     type Context = Context<Self>;
 
-    fn started(&mut self, context: &mut Context<Self>) {
-        for number in 0..self.n {
-            Child { number, parent: context.address() }.start();
-        }
+    fn started(&mut self, _: &mut Context<Self>) {
         self.tell_if_done();
     }
 }
@@ -71,9 +70,17 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
 
     let start = Instant::now();
-    Parent { n, reported: 0, root }.start();
+    let parent = Parent { n, reported: 0, root }.start();
+    let mut sent = 0;
+    for number in 0..n {
+        Child { number, parent: parent.clone() }.start();
+        sent += 1;
+        if number % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
     let received = reports.recv().await.unwrap_or_default();
-    Ok(Sample::new(start.elapsed(), n, n, received))
+    Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
 /// Tree node: a leaf, or an inner node that adds up the reports of its children.

@@ -16,10 +16,14 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Actor, Default)]
 struct Server {
     tally: Tally,
+    pinger: Option<ActorRef<Pinger>>,
 }
 
-/// Send this number back to the pinger.
-struct Ping(u64, ActorRef<Pinger>);
+/// The pinger, to which pings are returned.
+struct Meet(ActorRef<Pinger>);
+
+/// Return this number to the pinger.
+struct Ping(u64);
 
 /// Reply with this number.
 struct Echo(u64);
@@ -27,12 +31,22 @@ struct Echo(u64);
 /// Reply with the counts.
 pub(crate) struct Tell;
 
+impl Message<Meet> for Server {
+    type Reply = ();
+
+    async fn handle(&mut self, Meet(pinger): Meet, _: &mut Context<Self, ()>) {
+        self.pinger = Some(pinger);
+    }
+}
+
 impl Message<Ping> for Server {
     type Reply = ();
 
-    async fn handle(&mut self, Ping(round, back): Ping, _: &mut Context<Self, ()>) {
+    async fn handle(&mut self, Ping(round): Ping, _: &mut Context<Self, ()>) {
         self.tally.received += 1;
-        self.tally.sent += u64::from(back.tell(Pong(round)).await.is_ok());
+        if let Some(pinger) = &self.pinger {
+            self.tally.sent += u64::from(pinger.tell(Pong(round)).await.is_ok());
+        }
     }
 }
 
@@ -49,7 +63,9 @@ impl Message<Echo> for Server {
 impl Message<Tell> for Server {
     type Reply = Told;
 
-    async fn handle(&mut self, _: Tell, _: &mut Context<Self, Told>) -> Told {
+    /// Also stops the actor, which the reference held by the pinger would keep alive.
+    async fn handle(&mut self, _: Tell, context: &mut Context<Self, Told>) -> Told {
+        context.stop();
         Told(self.tally)
     }
 }
@@ -89,11 +105,10 @@ struct Pinger {
 struct Pong(u64);
 
 impl Pinger {
-    async fn ping(&mut self, round: u64, myself: &ActorRef<Self>) {
+    async fn ping(&mut self, round: u64) {
         if round < self.n {
             self.delays.start(round);
-            let ping = Ping(round, myself.clone());
-            self.tally.sent += u64::from(self.server.tell(ping).await.is_ok());
+            self.tally.sent += u64::from(self.server.tell(Ping(round)).await.is_ok());
         } else {
             // Cannot fail: the root waits for this report only.
             let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
@@ -106,7 +121,9 @@ impl Actor for Pinger {
     type Error = Infallible;
 
     async fn on_start(mut pinger: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
-        pinger.ping(0, &myself).await;
+        // A failed send is missing in the count of pongs.
+        let _ = pinger.server.tell(Meet(myself)).await;
+        pinger.ping(0).await;
         Ok(pinger)
     }
 }
@@ -114,10 +131,10 @@ impl Actor for Pinger {
 impl Message<Pong> for Pinger {
     type Reply = ();
 
-    async fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self, ()>) {
+    async fn handle(&mut self, Pong(round): Pong, _: &mut Context<Self, ()>) {
         self.delays.back(round);
         self.tally.received += 1;
-        self.ping(round + 1, context.actor_ref()).await;
+        self.ping(round + 1).await;
     }
 }
 

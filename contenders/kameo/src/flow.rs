@@ -3,15 +3,16 @@
 use std::convert::Infallible;
 use std::time::Instant;
 
-use kameo::mailbox::Signal;
+use kameo::mailbox::{Signal, unbounded};
 use kameo::prelude::*;
-use purlin_contender::{Delays, Sample, Stamps, shares};
+use purlin_contender::{Delays, Depth, Flow, Sample, Stamps, shares};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
 
 use crate::Outcome;
 
-/// Number of messages between two samples of the receiver's mailbox depth.
-const LOOK_EVERY: u64 = 1024;
+/// Number of messages or actors between two yields of a loop that only sends or spawns.
+pub(crate) const YIELD_EVERY: u64 = 64;
 
 /// The message: a timestamp, or 0.
 struct Step(u64);
@@ -21,7 +22,7 @@ struct Step(u64);
 struct Receiver {
     due: u64,
     received: u64,
-    peak: u64,
+    depth: Depth,
     delays: Delays,
     root: UnboundedSender<Received>,
 }
@@ -35,14 +36,14 @@ struct Received {
 }
 
 impl Receiver {
-    fn new(due: u64, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
-        Receiver { due, received: 0, peak: 0, delays: Delays::new(stamps), root }
+    fn new(due: u64, depth: Depth, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
+        Receiver { due, received: 0, depth, delays: Delays::new(stamps), root }
     }
 
     fn tell_if_done(&mut self) {
         if self.received == self.due {
             let delays = std::mem::take(&mut self.delays);
-            let report = Received { received: self.received, peak: self.peak, delays };
+            let report = Received { received: self.received, peak: self.depth.peak(), delays };
             // Cannot fail: the root waits for this report.
             let _ = self.root.send(report);
         }
@@ -62,14 +63,10 @@ impl Actor for Receiver {
 impl Message<Step> for Receiver {
     type Reply = ();
 
-    async fn handle(&mut self, Step(stamp): Step, context: &mut Context<Self, ()>) {
+    async fn handle(&mut self, Step(stamp): Step, _: &mut Context<Self, ()>) {
         self.delays.received(stamp);
         self.received += 1;
-        if self.received % LOOK_EVERY == 1 {
-            let mailbox = context.actor_ref().mailbox_sender();
-            let bound = mailbox.max_capacity().unwrap_or(0);
-            self.peak = self.peak.max((bound - mailbox.capacity().unwrap_or(bound)) as u64);
-        }
+        self.depth.received(self.received);
         self.tell_if_done();
     }
 }
@@ -78,15 +75,16 @@ impl Message<Step> for Receiver {
 struct Sender;
 
 impl Actor for Sender {
-    type Args = (u64, ActorRef<Receiver>, Stamps, UnboundedSender<u64>);
+    type Args = (u64, ActorRef<Receiver>, Flow, Stamps, UnboundedSender<u64>);
     type Error = Infallible;
 
     async fn on_start(
-        (share, receiver, stamps, root): Self::Args,
+        (share, receiver, flow, stamps, root): Self::Args,
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
         // Cannot fail: the root waits for this report.
-        let _ = root.send(send_all(share, |_| &receiver, stamps).await);
+        let sent = send_all(share, |_| &receiver, flow, stamps, &Depth::default()).await;
+        let _ = root.send(sent);
         Ok(Sender)
     }
 }
@@ -95,25 +93,39 @@ impl Actor for Sender {
 async fn send_all<'a>(
     n: u64,
     receiver: impl Fn(u64) -> &'a ActorRef<Receiver>,
+    flow: Flow,
     stamps: Stamps,
+    depth: &Depth,
 ) -> u64 {
     let mut sent = 0;
     for step in 0..n {
         sent += u64::from(receiver(step).tell(Step(stamps.of(step))).await.is_ok());
+        depth.sent(sent);
+        if flow == Flow::Unbounded && step % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
     }
     sent
 }
 
+/// Starts a receiver with the default mailbox or an unbounded one.
+fn spawned(receiver: Receiver, flow: Flow) -> ActorRef<Receiver> {
+    match flow {
+        Flow::Unbounded => Receiver::spawn_with_mailbox(receiver, unbounded()),
+        Flow::Bounded | Flow::ReceiveMany => Receiver::spawn(receiver),
+    }
+}
+
 /// `fan-in`; `throughput` is `fan-in` with one sender.
-pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
+pub(crate) async fn fan_in(senders: u64, n: u64, flow: Flow) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
     let stamps = Stamps::from_now();
 
     let start = Instant::now();
-    let receiver = Receiver::spawn(Receiver::new(n, stamps, root));
+    let receiver = spawned(Receiver::new(n, Depth::default(), stamps, root), flow);
     for share in shares(n, senders) {
-        Sender::spawn((share, receiver.clone(), stamps, tell_sent.clone()));
+        Sender::spawn((share, receiver.clone(), flow, stamps, tell_sent.clone()));
     }
     let report = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
@@ -131,7 +143,8 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     let mut receivers = Vec::new();
     for place in 0..processes {
         let share = n / processes + u64::from(place < n % processes);
-        let receiver = Receiver::spawn(Receiver::new(share, Stamps::default(), root.clone()));
+        let (depth, stamps) = (Depth::default(), Stamps::default());
+        let receiver = Receiver::spawn(Receiver::new(share, depth, stamps, root.clone()));
         receiver.wait_for_startup().await;
         receivers.push(receiver);
     }
@@ -139,7 +152,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 
     let start = Instant::now();
     let turn = |step| &receivers[(step % processes) as usize];
-    let sent = send_all(n, turn, Stamps::default()).await;
+    let sent = send_all(n, turn, Flow::Bounded, Stamps::default(), &Depth::default()).await;
     for _ in 0..processes {
         received += reports.recv().await.unwrap_or_default().received;
     }
@@ -147,12 +160,13 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 }
 
 /// `call-vs-send` in mode `remote`.
-pub(crate) async fn call_vs_send(n: u64) -> Outcome {
+pub(crate) async fn call_vs_send(n: u64, flow: Flow) -> Outcome {
     let (root, mut reports) = unbounded_channel();
-    let receiver = Receiver::spawn(Receiver::new(n, Stamps::default(), root));
+    let depth = Depth::default();
+    let receiver = spawned(Receiver::new(n, depth.clone(), Stamps::default(), root), flow);
 
     let start = Instant::now();
-    let sent = send_all(n, |_| &receiver, Stamps::default()).await;
+    let sent = send_all(n, |_| &receiver, flow, Stamps::default(), &depth).await;
     let elapsed = start.elapsed();
 
     let Received { received, peak, .. } = reports.recv().await.unwrap_or_default();

@@ -20,7 +20,9 @@ mod trees;
 use std::error::Error;
 use std::process::ExitCode;
 
-use purlin_contender::{Copied, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call};
+use purlin_contender::{
+    Copied, Flow, Hello, Mode, Moved, Run, Sample, Short, serve_program, tail_call,
+};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -41,13 +43,14 @@ fn main() -> ExitCode {
         }
     };
     let hello = Hello::new("kameo", KAMEO)
+        .flows(&[Flow::Bounded, Flow::Unbounded])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
             runtime.metrics().num_workers()
         ))
-        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of exchange, its kin, hog, banking and big have none, since two that send to each other from their handlers would wait for ever")
-        .note("a loop that only sends awaits each tell")
+        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of the variant unbounded and of fork-join have none, and those of exchange, its kin, hog, banking and big neither, since two that send to each other from their handlers would wait for ever")
+        .note("a loop that only sends awaits each tell, and yields every 64 messages if the mailbox has no bound; a loop that only spawns yields every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is ask without a timeout; an actor that awaits it in its handler receives nothing else meanwhile")
         .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
@@ -84,8 +87,8 @@ fn runtime() -> Result<Runtime, String> {
 /// Runs one experiment.
 async fn run(asked: Run) -> Outcome {
     match asked {
-        Run::CallVsSend { mode: Mode::Local, n } => Ok(tail_call(n, 1)),
-        Run::CallVsSend { mode: Mode::Remote, n } => flow::call_vs_send(n).await,
+        Run::CallVsSend { mode: Mode::Local, n, .. } => Ok(tail_call(n, 1)),
+        Run::CallVsSend { mode: Mode::Remote, n, flow } => flow::call_vs_send(n, flow).await,
         Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
@@ -98,13 +101,13 @@ async fn run(asked: Run) -> Outcome {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
-        Run::Throughput { n } => flow::fan_in(1, n).await,
-        Run::FanIn { senders, n } => flow::fan_in(senders, n).await,
+        Run::Throughput { n, flow } => flow::fan_in(1, n, flow).await,
+        Run::FanIn { senders, n, flow } => flow::fan_in(senders, n, flow).await,
         Run::FanOut { processes, n } => flow::fan_out(processes, n).await,
         Run::ThreadRing { processes, n } => ring::thread_ring(processes, n).await,
-        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::ForkJoin { n, .. } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
-        Run::Call { n } => asking::call(n).await,
+        Run::Call { n, .. } => asking::call(n).await,
         Run::Timers(asked) => timers::timers(asked).await,
         Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
         Run::IdleMemory { n } => idle::idle_memory(n).await,

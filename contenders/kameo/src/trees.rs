@@ -3,16 +3,19 @@
 use std::convert::Infallible;
 use std::time::Instant;
 
+use kameo::mailbox::unbounded;
 use kameo::prelude::*;
 use purlin_contender::Sample;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
 
 use crate::Outcome;
+use crate::flow::YIELD_EVERY;
 
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
-/// Spawns its children and counts their reports.
+/// Counts the reports of the children.
 struct Parent {
     n: u64,
     reported: u64,
@@ -35,10 +38,7 @@ impl Actor for Parent {
     type Args = Self;
     type Error = Infallible;
 
-    async fn on_start(parent: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
-        for child in 0..parent.n {
-            Child::spawn((child, myself.clone()));
-        }
+    async fn on_start(parent: Self, _: ActorRef<Self>) -> Result<Self, Infallible> {
         parent.tell_if_done();
         Ok(parent)
     }
@@ -72,9 +72,18 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
 
     let start = Instant::now();
-    Parent::spawn(Parent { n, reported: 0, root });
+    // WHY unbounded: children that wait for capacity of a bounded mailbox would accumulate.
+    let parent = Parent::spawn_with_mailbox(Parent { n, reported: 0, root }, unbounded());
+    let mut sent = 0;
+    for child in 0..n {
+        Child::spawn((child, parent.clone()));
+        sent += 1;
+        if child % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
     let received = reports.recv().await.unwrap_or_default();
-    Ok(Sample::new(start.elapsed(), n, n, received))
+    Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 
 /// Tree node: a leaf, or an inner node that adds up the reports of its children.

@@ -83,7 +83,7 @@ fn main() -> ExitCode {
 /// Runs one experiment.
 fn run(asked: Run) -> Result<Sample, String> {
     Ok(match asked {
-        Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n),
+        Run::CallVsSend { mode, n, .. } => calls::call_vs_send(mode, n),
         Run::TailCall { n, reps } => tail_call(n, reps),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps),
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total),
@@ -96,13 +96,13 @@ fn run(asked: Run) -> Result<Sample, String> {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length()))
         }
         Run::PingPong { n } => messages::ping_pong(n),
-        Run::Throughput { n } => messages::fan_in(1, n),
-        Run::FanIn { senders, n } => messages::fan_in(senders, n),
+        Run::Throughput { n, .. } => messages::fan_in(1, n),
+        Run::FanIn { senders, n, .. } => messages::fan_in(senders, n),
         Run::ThreadRing { processes, n } => messages::thread_ring(processes, n),
-        Run::ForkJoin { n } => trees::fork_join(n),
+        Run::ForkJoin { n, .. } => trees::fork_join(n),
         Run::Skynet { leaves } => trees::skynet(leaves),
         Run::FanOut { processes, n } => messages::fan_out(processes, n),
-        Run::Call { n } => messages::call(n),
+        Run::Call { n, .. } => messages::call(n),
         Run::Savina(asked) => savina::run(asked),
         Run::MonitorChurn { n } => exits::monitor_churn(n),
         other => return Err(format!("no coroutine of may's runs {}", other.experiment())),

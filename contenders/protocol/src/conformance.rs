@@ -24,6 +24,7 @@ pub use verdict::verdict;
 
 use crate::acks::SERVED;
 use crate::run::{EXPERIMENTS, Run};
+use crate::variants::{Variants, WITH_VARIANTS};
 
 /// Tests the contender that `command` starts; it is started twice. Returns the experiments without
 /// a server that it does not offer.
@@ -44,9 +45,16 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
             run_one(&mut contender, experiment, &params)?;
         }
     }
-    for queue in hello["variants"]["signals"].as_array().into_iter().flatten() {
-        for params in &cases::with_queues() {
-            with_queue(&mut contender, params, queue)?;
+    for variant in listed(&hello, "signals") {
+        for params in cases::with_queues() {
+            with_variant(&mut contender, "signals", params, variant)?;
+        }
+    }
+    for (experiment, params) in
+        cases::good().into_iter().filter(|(id, _)| WITH_VARIANTS.contains(id))
+    {
+        for variant in listed(&hello, experiment) {
+            with_variant(&mut contender, experiment, params.clone(), variant)?;
         }
     }
     servers::examine(&mut contender, &hello)?;
@@ -153,19 +161,32 @@ fn not_offered(hello: &Value) -> Result<Vec<&'static str>, String> {
     Ok(missing)
 }
 
+/// Parses a request without a variant, on which the expected figures do not depend.
+fn parsed(experiment: &str, params: &Value) -> Result<Run, String> {
+    Run::parse(experiment, params.as_object().unwrap_or(&Map::new()), &Variants::default())
+}
+
 fn run_one(contender: &mut Contender, experiment: &str, params: &Value) -> Result<(), String> {
     let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
-    let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()))?;
+    let run = parsed(experiment, params)?;
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }
 
-/// Variants are specific to the contender; the expected figures do not depend on them.
-fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Result<(), String> {
-    let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()))?;
-    let mut params = params.clone();
-    params["variant"] = queue.clone();
-    let request = json!({"op": "run", "experiment": "signals", "params": params});
+/// Returns the variants that an answer to `hello` lists for an experiment.
+fn listed<'a>(hello: &'a Value, experiment: &str) -> impl Iterator<Item = &'a Value> {
+    hello["variants"][experiment].as_array().into_iter().flatten()
+}
+
+fn with_variant(
+    contender: &mut Contender,
+    experiment: &str,
+    mut params: Value,
+    variant: &Value,
+) -> Result<(), String> {
+    let run = parsed(experiment, &params)?;
+    params["variant"] = variant.clone();
+    let request = json!({"op": "run", "experiment": experiment, "params": params});
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }

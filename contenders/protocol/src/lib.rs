@@ -56,6 +56,7 @@ mod side;
 mod signals;
 mod tally;
 mod timers;
+mod variants;
 
 pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
@@ -86,3 +87,4 @@ pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, InFlightLimit, Receipts, Received, Sent, Stint, report};
 pub use tally::{Depth, Tally};
 pub use timers::{Expiries, Window};
+pub use variants::{Callee, Children, Flow, Variants};

@@ -10,6 +10,7 @@ use crate::run::{
     EXPERIMENTS, End, Exchange, Expiry, Hog, LoopKind, Mode, Payload, Run, Signals, Timers,
 };
 use crate::savina::Savina;
+use crate::variants::{Variants, variant};
 
 /// The variant of `signals` in which the receiver's queue adapts automatically.
 pub(crate) const ADAPTIVE: &str = "adaptive";
@@ -17,18 +18,23 @@ pub(crate) const ADAPTIVE: &str = "adaptive";
 impl Run {
     /// Parses the parameters of one experiment and checks each of them.
     ///
+    /// `variants` are those the contender can run; a request without a variant means the natural
+    /// one.
+    ///
     /// # Errors
     ///
     /// Returns one line that names the wrong experiment or parameter and the valid values.
     pub fn parse(
         experiment: &str,
         params: &serde_json::Map<String, serde_json::Value>,
+        variants: &Variants,
     ) -> Result<Run, String> {
         let mut p = Params::new(experiment, params);
         let run = match experiment {
             "call-vs-send" => Run::CallVsSend {
                 mode: p.choice("mode", &[("local", Mode::Local), ("remote", Mode::Remote)])?,
                 n: p.integer("n", 0, COUNT_MAX)?,
+                flow: variant(&mut p, &variants.flows)?,
             },
             "tail-call" => Run::TailCall { n: p.integer("n", 0, COUNT_MAX)?, reps: p.reps()? },
             "spawn-chain" => Run::SpawnChain { n: p.integer("n", 1, COUNT_MAX)?, reps: p.reps()? },
@@ -45,16 +51,23 @@ impl Run {
                 Run::SerialSpawn { m, total }
             }
             "ping-pong" => Run::PingPong { n: p.integer("n", 0, COUNT_MAX)? },
-            "throughput" => Run::Throughput { n: p.integer("n", 0, COUNT_MAX)? },
+            "throughput" => Run::Throughput {
+                n: p.integer("n", 0, COUNT_MAX)?,
+                flow: variant(&mut p, &variants.flows)?,
+            },
             "fan-in" => Run::FanIn {
                 senders: p.integer("senders", 1, PROCESSES_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,
+                flow: variant(&mut p, &variants.flows)?,
             },
             "thread-ring" => Run::ThreadRing {
                 processes: p.integer("processes", 1, PROCESSES_MAX)?,
                 n: p.integer("n", 1, COUNT_MAX)?,
             },
-            "fork-join" => Run::ForkJoin { n: p.integer("n", 0, PROCESSES_MAX)? },
+            "fork-join" => Run::ForkJoin {
+                n: p.integer("n", 0, PROCESSES_MAX)?,
+                children: variant(&mut p, &variants.children)?,
+            },
             "skynet" => {
                 let leaves = p.integer("leaves", 1, PROCESSES_MAX)?;
                 if 10u64.pow(leaves.ilog10()) != leaves {
@@ -66,7 +79,10 @@ impl Run {
                 processes: p.integer("processes", 1, PROCESSES_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,
             },
-            "call" => Run::Call { n: p.integer("n", 0, COUNT_MAX)? },
+            "call" => Run::Call {
+                n: p.integer("n", 0, COUNT_MAX)?,
+                callee: variant(&mut p, &variants.callees)?,
+            },
             "call-deep" => Run::CallDeep {
                 waiting: p.integer("waiting", 0, WAITING_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,

@@ -8,6 +8,7 @@ use crate::acks::{Load, Serve};
 use crate::nodes::{Far, Near};
 use crate::params::shown;
 use crate::run::{Expiry, Run, Signals, Timers};
+use crate::variants::Variants;
 
 /// A request to a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Request {
     /// # Errors
     ///
     /// Returns one line that states what is wrong and what is valid.
-    pub fn parse(line: &[u8]) -> Result<Request, String> {
+    pub fn parse(line: &[u8], variants: &Variants) -> Result<Request, String> {
         let request = object(line)?;
         match op(&request)? {
             "hello" => Ok(Request::Hello),
@@ -43,7 +44,7 @@ impl Request {
                 let (experiment, params) = asked(&request)?;
                 match Near::parse(experiment, &params) {
                     Some(near) => near.map(Request::Send),
-                    None => run(&request, experiment, &params).map(Request::Run),
+                    None => run(&request, experiment, &params, variants).map(Request::Run),
                 }
             }
             "serve" => {
@@ -135,13 +136,14 @@ fn run(
     request: &Map<String, Value>,
     experiment: &str,
     params: &Map<String, Value>,
+    variants: &Variants,
 ) -> Result<Run, String> {
     let seed = request.get("seed").map_or(Ok(0), |seed| {
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
         seed.as_u64().ok_or_else(wrong)
     })?;
     // The experiments that draw random numbers.
-    Ok(match Run::parse(experiment, params)? {
+    Ok(match Run::parse(experiment, params, variants)? {
         Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
         Run::Timers(timers) => Run::Timers(Timers { seed, ..timers }),
         Run::TimerExpiry(expiry) => Run::TimerExpiry(Expiry { seed, ..expiry }),

@@ -4,6 +4,7 @@
 //! no total reaches 2^63.
 
 use crate::savina::{SAVINA, Savina};
+use crate::variants::{Callee, Children, Flow};
 
 /// The experiments of the protocol, in the order of its table.
 pub const EXPERIMENTS: [&str; 36] = [
@@ -54,6 +55,8 @@ pub enum Run {
         mode: Mode,
         /// Number of steps.
         n: u64,
+        /// The receiver's mailbox.
+        flow: Flow,
     },
     /// Count down from `n`, `reps` times.
     TailCall {
@@ -93,6 +96,8 @@ pub enum Run {
     Throughput {
         /// Messages.
         n: u64,
+        /// The receiver's mailbox.
+        flow: Flow,
     },
     /// Many senders, one receiver.
     FanIn {
@@ -100,6 +105,8 @@ pub enum Run {
         senders: u64,
         /// Total number of messages.
         n: u64,
+        /// The receiver's mailbox.
+        flow: Flow,
     },
     /// A token that makes `n` hops around a ring.
     ThreadRing {
@@ -112,6 +119,8 @@ pub enum Run {
     ForkJoin {
         /// Processes.
         n: u64,
+        /// Their lifetime.
+        children: Children,
     },
     /// A tree of ten children per node.
     Skynet {
@@ -129,6 +138,8 @@ pub enum Run {
     Call {
         /// Calls.
         n: u64,
+        /// The called process.
+        callee: Callee,
     },
     /// Like `Call`, while unmatched messages are queued in the caller's mailbox.
     CallDeep {

@@ -18,12 +18,14 @@ use crate::run::{EXPERIMENTS, Run};
 use crate::running::Running;
 use crate::sample::Sample;
 use crate::servers::Servers;
+use crate::variants::{Callee, Children, Flow, Variants};
 
 /// A contender's answer to `hello`.
 #[derive(Clone, Debug)]
 pub struct Hello {
     name: String,
     version: String,
+    variants: Variants,
     without: Vec<&'static str>,
     serving: Vec<&'static str>,
     to: Vec<&'static str>,
@@ -37,11 +39,34 @@ impl Hello {
         Hello {
             name: name.into(),
             version: version.into(),
+            variants: Variants::default(),
             without: Vec::new(),
             serving: Vec::new(),
             to: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Sets the supported variants of `call-vs-send`, `throughput` and `fan-in`, the natural one
+    /// first.
+    #[must_use]
+    pub fn flows(mut self, flows: &[Flow]) -> Self {
+        self.variants.flows = flows.to_vec();
+        self
+    }
+
+    /// Sets the supported variants of `fork-join`, the natural one first.
+    #[must_use]
+    pub fn children(mut self, children: &[Children]) -> Self {
+        self.variants.children = children.to_vec();
+        self
+    }
+
+    /// Sets the supported variants of `call`, the natural one first.
+    #[must_use]
+    pub fn callees(mut self, callees: &[Callee]) -> Self {
+        self.variants.callees = callees.to_vec();
+        self
     }
 
     /// Adds experiments the contender does not offer; it must answer them with an error.
@@ -79,6 +104,9 @@ impl Hello {
         let paired = PAIRED.iter().filter(|_| !self.to.is_empty());
         let offered: Vec<_> = offered.chain(&self.serving).chain(paired).collect();
         let mut of = json!({});
+        for (experiment, names) in self.variants.listed() {
+            of[experiment] = json!(names);
+        }
         if offered.contains(&&"signals") {
             of["signals"] = json!([ADAPTIVE]);
         }
@@ -207,7 +235,7 @@ fn everything(
     mut nodes: impl Nodes,
 ) -> io::Result<()> {
     let mut servers = Servers { offered: &hello.serving, start, running: None };
-    converse(input, output, |line| match Request::parse(line) {
+    converse(input, output, |line| match Request::parse(line, &hello.variants) {
         Ok(Request::Hello) => Some(Ok(hello.to_json())),
         Ok(Request::Run(asked)) => Some(run(asked).map(|sample| sample.to_json())),
         Ok(Request::Serve(asked)) => Some(servers.serve(asked)),

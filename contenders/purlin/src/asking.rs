@@ -3,15 +3,56 @@
 
 use std::time::{Duration, Instant};
 
+use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{Process, Reply, consume_budget, receive, spawn};
 use purlin_contender::{Delays, Sample, batches};
 
 use crate::messages::Tally;
 
-/// Messages of the called process.
+/// Server that replies to each call with its argument.
+#[derive(Debug)]
+struct Echo(Tally);
+
+/// Calls of the server, and messages of the process in the variant `process`.
+#[derive(Debug)]
 enum Ask {
     Echo(u64, Reply<u64>),
     Tell(Reply<Tally>),
+}
+
+impl Tally {
+    /// Replies to a request and counts it.
+    fn answer(&mut self, ask: Ask) {
+        match ask {
+            Ask::Echo(round, reply) => {
+                self.received += 1;
+                reply.send(round);
+                self.sent += 1;
+            }
+            Ask::Tell(reply) => reply.send(*self),
+        }
+    }
+}
+
+impl Server for Echo {
+    type Args = ();
+    type Call = Ask;
+    type Cast = ();
+    type Info = ();
+    type Continue = ();
+
+    async fn init((): (), _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Ready(Echo(Tally::default())))
+    }
+
+    async fn handle_call(
+        &mut self,
+        ask: Ask,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.0.answer(ask);
+        Ok(Next::Wait)
+    }
 }
 
 /// `call-deep`; `call` is `call-deep` with no queued messages.
@@ -23,7 +64,7 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
     }
 
     let start = Instant::now();
-    let server = spawn(serve);
+    let server = server::start_link::<Echo>(&me, ()).await.expect("its init cannot fail");
     for round in 0..n {
         delays.start(round);
         tally.sent += 1;
@@ -34,22 +75,41 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
     let elapsed = start.elapsed();
 
     let served = server.call(Ask::Tell).await.unwrap_or_default();
+    server.stop().await.expect("it lives");
     Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
         .with_delays(delays)
         .with("waiting", me.flush().len() as u64)
+}
+
+/// `call` in the variant `process`.
+pub(crate) async fn call_process(_: Process<()>, n: u64) -> Sample {
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
+
+    let start = Instant::now();
+    let called = spawn(serve);
+    for round in 0..n {
+        delays.start(round);
+        tally.sent += 1;
+        let answer = called.call(|reply| Ask::Echo(round, reply)).await;
+        tally.received += u64::from(answer == Ok(round));
+        delays.back(round);
+    }
+    let elapsed = start.elapsed();
+
+    let served = called.call(Ask::Tell).await.unwrap_or_default();
+    Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
+        .with_delays(delays)
 }
 
 /// Replies to each request, until it is asked for its counts.
 async fn serve(mut me: Process<Ask>) {
     let mut tally = Tally::default();
     loop {
-        match me.receive().await {
-            Ask::Echo(round, reply) => {
-                tally.received += 1;
-                reply.send(round);
-                tally.sent += 1;
-            }
-            Ask::Tell(reply) => return reply.send(tally),
+        let ask = me.receive().await;
+        let last = matches!(ask, Ask::Tell(_));
+        tally.answer(ask);
+        if last {
+            return;
         }
     }
 }

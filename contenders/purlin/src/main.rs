@@ -26,7 +26,8 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_nodes, tail_call,
+    Callee, Children, Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_nodes,
+    tail_call,
 };
 
 #[global_allocator]
@@ -42,12 +43,15 @@ fn main() -> ExitCode {
     };
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
+        .children(&[Children::Ending, Children::Alive])
+        .callees(&[Callee::Server, Callee::Process])
         .serving(&SERVED)
         .paired(&["to-purlin", "to-beam", "to-beam@27", "to-beam@29"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("hog: with the default OsPriorities::Lower, which needs no privileges, no thread is real-time; on Linux workers request short time slices, and a thread that computes without yielding, whose processes another thread has taken over, is lowered to a tenth of the others' share (niceness + 10)")
         .note("a timer is Pid::send_after; hog sets one for each trip in advance")
+        .note("a call is ServerRef::call of a purlin::server; in the variant process it is Pid::call of a process with a receive loop")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
@@ -73,7 +77,7 @@ fn node() -> Result<Node, String> {
 /// Runs one experiment.
 fn run(node: &Node, asked: Run) -> Result<Sample, String> {
     match asked {
-        Run::CallVsSend { mode, n } => root(node, move |me| calls::call_vs_send(me, mode, n)),
+        Run::CallVsSend { mode, n, .. } => root(node, move |me| calls::call_vs_send(me, mode, n)),
         Run::TailCall { n, reps } => {
             root(node, move |_: Process<()>| async move { tail_call(n, reps) })
         }
@@ -90,15 +94,23 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
             root(node, move |me| exchange::exchange(me, asked, move || Moved::new(asked.n, length)))
         }
         Run::PingPong { n } => root(node, move |me| messages::ping_pong(me, n)),
-        Run::Throughput { n } => root(node, move |me| messages::fan_in(me, 1, n)),
-        Run::FanIn { senders, n } => root(node, move |me| messages::fan_in(me, senders, n)),
+        Run::Throughput { n, .. } => root(node, move |me| messages::fan_in(me, 1, n)),
+        Run::FanIn { senders, n, .. } => root(node, move |me| messages::fan_in(me, senders, n)),
         Run::ThreadRing { processes, n } => {
             root(node, move |me| messages::thread_ring(me, processes, n))
         }
-        Run::ForkJoin { n } => root(node, move |me| trees::fork_join(me, n)),
+        Run::ForkJoin { n, children: Children::Ending } => {
+            root(node, move |me| trees::fork_join(me, n))
+        }
+        Run::ForkJoin { n, children: Children::Alive } => {
+            root(node, move |me| trees::fork_join_alive(me, n))
+        }
         Run::Skynet { leaves } => root(node, move |me| trees::skynet(me, leaves)),
         Run::FanOut { processes, n } => root(node, move |me| messages::fan_out(me, processes, n)),
-        Run::Call { n } => root(node, move |me| asking::call(me, 0, n)),
+        Run::Call { n, callee: Callee::Server } => root(node, move |me| asking::call(me, 0, n)),
+        Run::Call { n, callee: Callee::Process } => {
+            root(node, move |me| asking::call_process(me, n))
+        }
         Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
         Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
         Run::Timers(asked) => root(node, move |me| timers::timers(me, asked)),

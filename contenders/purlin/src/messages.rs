@@ -7,7 +7,7 @@ use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
 use purlin_contender::{Delays, Sample, Stamps, shares};
 
 /// Numbers of messages a process has sent and received so far.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,
     pub(crate) received: u64,

@@ -25,6 +25,32 @@ pub(crate) async fn fork_join(mut me: Process<u64>, n: u64) -> Sample {
     Sample::new(start.elapsed(), n, sent, received)
 }
 
+/// `fork-join` in the variant `alive`: each process waits for a message until all are spawned.
+pub(crate) async fn fork_join_alive(mut me: Process<u64>, n: u64) -> Sample {
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    let mut children = Vec::new();
+    for child in 0..n {
+        let root = me.pid();
+        children.push(spawn(move |mut me: Process<()>| async move {
+            me.receive().await;
+            root.send(child);
+        }));
+        sent += 1;
+        consume_budget().await;
+    }
+    for child in children {
+        child.send(());
+        consume_budget().await;
+    }
+    while received < n {
+        me.receive().await;
+        received += 1;
+    }
+    Sample::new(start.elapsed(), n, sent, received)
+}
+
 /// Report of a node to its parent.
 pub(crate) struct Report {
     sum: u64,

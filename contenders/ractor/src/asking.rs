@@ -16,40 +16,51 @@ struct Server;
 
 /// Messages of the server.
 enum Ask {
-    /// Send this number back to the pinger.
-    Ping(u64, ActorRef<Pong>),
+    /// The pinger, to which pings are returned.
+    Meet(ActorRef<Pong>),
+    /// Return this number to the pinger.
+    Ping(u64),
     /// Reply with this number.
     Echo(u64, RpcReplyPort<u64>),
     /// Reply with the counts, and stop.
     Tell(RpcReplyPort<Tally>),
 }
 
+#[derive(Default)]
+struct Serving {
+    tally: Tally,
+    pinger: Option<ActorRef<Pong>>,
+}
+
 impl Actor for Server {
     type Msg = Ask;
-    type State = Tally;
+    type State = Serving;
     type Arguments = ();
 
-    async fn pre_start(&self, _: ActorRef<Ask>, (): ()) -> Result<Tally, ActorProcessingErr> {
-        Ok(Tally::default())
+    async fn pre_start(&self, _: ActorRef<Ask>, (): ()) -> Result<Serving, ActorProcessingErr> {
+        Ok(Serving::default())
     }
 
     async fn handle(
         &self,
         myself: ActorRef<Ask>,
         ask: Ask,
-        tally: &mut Tally,
+        serving: &mut Serving,
     ) -> Result<(), ActorProcessingErr> {
         match ask {
-            Ask::Ping(round, back) => {
-                tally.received += 1;
-                tally.sent += u64::from(back.cast(Pong(round)).is_ok());
+            Ask::Meet(pinger) => serving.pinger = Some(pinger),
+            Ask::Ping(round) => {
+                serving.tally.received += 1;
+                if let Some(pinger) = &serving.pinger {
+                    serving.tally.sent += u64::from(pinger.cast(Pong(round)).is_ok());
+                }
             }
             Ask::Echo(round, reply) => {
-                tally.received += 1;
-                tally.sent += u64::from(reply.send(round).is_ok());
+                serving.tally.received += 1;
+                serving.tally.sent += u64::from(reply.send(round).is_ok());
             }
             Ask::Tell(reply) => {
-                reply.send(*tally)?;
+                reply.send(serving.tally)?;
                 myself.stop(None);
             }
         }
@@ -94,10 +105,10 @@ struct Pinging {
 }
 
 impl Pinging {
-    fn ping(&mut self, round: u64, myself: ActorRef<Pong>) -> Result<(), ActorProcessingErr> {
+    fn ping(&mut self, round: u64, myself: &ActorRef<Pong>) -> Result<(), ActorProcessingErr> {
         if round < self.n {
             self.delays.start(round);
-            self.tally.sent += u64::from(self.server.cast(Ask::Ping(round, myself)).is_ok());
+            self.tally.sent += u64::from(self.server.cast(Ask::Ping(round)).is_ok());
         } else {
             self.root.send((self.tally, std::mem::take(&mut self.delays)))?;
             myself.stop(None);
@@ -124,7 +135,8 @@ impl Actor for Pinger {
         myself: ActorRef<Pong>,
         pinging: &mut Pinging,
     ) -> Result<(), ActorProcessingErr> {
-        pinging.ping(0, myself)
+        pinging.server.cast(Ask::Meet(myself.clone()))?;
+        pinging.ping(0, &myself)
     }
 
     async fn handle(
@@ -135,7 +147,7 @@ impl Actor for Pinger {
     ) -> Result<(), ActorProcessingErr> {
         pinging.delays.back(round);
         pinging.tally.received += 1;
-        pinging.ping(round + 1, myself)
+        pinging.ping(round + 1, &myself)
     }
 }
 

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
             runtime.metrics().num_workers()
         ))
         .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
-        .note("a loop that only sends yields every 1024 messages")
+        .note("a loop that only sends or spawns yields every 256 messages or actors, as often as purlin's")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is call! without a timeout; an actor that awaits it in its handler receives nothing else meanwhile; a loop that only sends consumes tokio's budget")
         .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
@@ -85,8 +85,8 @@ fn runtime() -> Result<Runtime, String> {
 /// Runs one experiment.
 async fn run(asked: Run) -> Outcome {
     match asked {
-        Run::CallVsSend { mode: Mode::Local, n } => Ok(tail_call(n, 1)),
-        Run::CallVsSend { mode: Mode::Remote, n } => flow::call_vs_send(n).await,
+        Run::CallVsSend { mode: Mode::Local, n, .. } => Ok(tail_call(n, 1)),
+        Run::CallVsSend { mode: Mode::Remote, n, .. } => flow::call_vs_send(n).await,
         Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
@@ -99,13 +99,13 @@ async fn run(asked: Run) -> Outcome {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => asking::ping_pong(n).await,
-        Run::Throughput { n } => flow::fan_in(1, n).await,
-        Run::FanIn { senders, n } => flow::fan_in(senders, n).await,
+        Run::Throughput { n, .. } => flow::fan_in(1, n).await,
+        Run::FanIn { senders, n, .. } => flow::fan_in(senders, n).await,
         Run::FanOut { processes, n } => flow::fan_out(processes, n).await,
         Run::ThreadRing { processes, n } => ring::thread_ring(processes, n).await,
-        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::ForkJoin { n, .. } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
-        Run::Call { n } => asking::call(n).await,
+        Run::Call { n, .. } => asking::call(n).await,
         Run::Timers(asked) => timers::timers(asked).await,
         Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
         Run::IdleMemory { n } => idle::idle_memory(n).await,

@@ -6,26 +6,27 @@ use std::time::Instant;
 use purlin_contender::Sample;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
 
 use crate::Outcome;
+use crate::flow::YIELD_EVERY;
 
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
 
-/// Spawns its children and counts their reports.
+/// Counts the reports of the children.
 struct Parent;
 
 struct Children {
     n: u64,
-    spawned: u64,
     reported: u64,
-    root: UnboundedSender<(u64, u64)>,
+    root: UnboundedSender<u64>,
 }
 
 impl Children {
     fn tell_if_done(&self, myself: &ActorRef<u64>) -> Result<(), ActorProcessingErr> {
         if self.reported == self.n {
-            self.root.send((self.spawned, self.reported))?;
+            self.root.send(self.reported)?;
             myself.stop(None);
         }
         Ok(())
@@ -35,14 +36,14 @@ impl Children {
 impl Actor for Parent {
     type Msg = u64;
     type State = Children;
-    type Arguments = (u64, UnboundedSender<(u64, u64)>);
+    type Arguments = (u64, UnboundedSender<u64>);
 
     async fn pre_start(
         &self,
         _: ActorRef<u64>,
         (n, root): Self::Arguments,
     ) -> Result<Children, ActorProcessingErr> {
-        Ok(Children { n, spawned: 0, reported: 0, root })
+        Ok(Children { n, reported: 0, root })
     }
 
     async fn post_start(
@@ -50,10 +51,6 @@ impl Actor for Parent {
         myself: ActorRef<u64>,
         children: &mut Children,
     ) -> Result<(), ActorProcessingErr> {
-        for child in 0..children.n {
-            Actor::spawn(None, Child, (child, myself.clone())).await?;
-            children.spawned += 1;
-        }
         children.tell_if_done(&myself)
     }
 
@@ -99,8 +96,16 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
 
     let start = Instant::now();
-    Actor::spawn(None, Parent, (n, root)).await?;
-    let (sent, received) = reports.recv().await.unwrap_or_default();
+    let (parent, _) = Actor::spawn(None, Parent, (n, root)).await?;
+    let mut sent = 0;
+    for child in 0..n {
+        Actor::spawn(None, Child, (child, parent.clone())).await?;
+        sent += 1;
+        if child % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
+    let received = reports.recv().await.unwrap_or_default();
     Ok(Sample::new(start.elapsed(), n, sent, received))
 }
 

@@ -8,6 +8,7 @@ mod acks;
 mod calls;
 mod exchange;
 mod exits;
+mod flow;
 mod hog;
 mod idle;
 mod messages;
@@ -20,7 +21,8 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use purlin_contender::{
-    Copied, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers, tail_call,
+    Children, Copied, Flow, Hello, Moved, Run, SERVED, Sample, Short, serve_program_with_servers,
+    tail_call,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -40,13 +42,16 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("tokio", TOKIO)
         .serving(&SERVED)
+        .flows(&[Flow::Unbounded, Flow::Bounded, Flow::ReceiveMany])
+        .children(&[Children::Ending, Children::Alive])
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
             "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
         ))
-        .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
-        .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
+        .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one; in the variant bounded they are channel(1024), in recv-many up to 256 messages are received together")
+        .note("a loop that only sends yields every 64 messages; one that only spawns yields every 64 tasks on one worker and never on several, where others steal, the faster way each; exchange calls consume_budget after each piece of work")
+        .note("fork-join: tasks report through their join handles; in the variant alive each waits on a oneshot channel until all are spawned, the fastest of the synchronisations tried")
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("timers: a boxed sleep, set by polling it once and cancelled by dropping it; timer-expiry: a task for each timer, which sleeps and sends; hog: an interval starts the trips")
@@ -88,7 +93,7 @@ fn runtime_of(workers: Option<usize>) -> Result<Runtime, String> {
 /// Runs one experiment.
 async fn run(asked: Run) -> Result<Sample, String> {
     Ok(match asked {
-        Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n).await,
+        Run::CallVsSend { mode, n, flow } => calls::call_vs_send(mode, n, flow).await,
         Run::TailCall { n, reps } => tail_call(n, reps),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
@@ -101,13 +106,14 @@ async fn run(asked: Run) -> Result<Sample, String> {
             exchange::exchange(asked, || Moved::new(asked.n, payload.length())).await
         }
         Run::PingPong { n } => messages::ping_pong(n).await,
-        Run::Throughput { n } => messages::fan_in(1, n).await,
-        Run::FanIn { senders, n } => messages::fan_in(senders, n).await,
+        Run::Throughput { n, flow } => flow::fan_in(1, n, flow).await,
+        Run::FanIn { senders, n, flow } => flow::fan_in(senders, n, flow).await,
         Run::ThreadRing { processes, n } => messages::thread_ring(processes, n).await,
-        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::ForkJoin { n, children: Children::Ending } => trees::fork_join(n).await,
+        Run::ForkJoin { n, children: Children::Alive } => trees::fork_join_alive(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
         Run::FanOut { processes, n } => messages::fan_out(processes, n).await,
-        Run::Call { n } => messages::call(n).await,
+        Run::Call { n, .. } => messages::call(n).await,
         Run::Timers(asked) => timers::timers(asked).await,
         Run::TimerExpiry(asked) => timers::timer_expiry(asked).await,
         Run::IdleMemory { n } => idle::idle_memory(n).await,

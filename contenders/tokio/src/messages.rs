@@ -1,17 +1,14 @@
-//! Messages between long-lived tasks: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `call` and
-//! `thread-ring`.
+//! Messages between long-lived tasks: `ping-pong`, `fan-out`, `call` and `thread-ring`.
 
 use std::time::{Duration, Instant};
 
-use purlin_contender::{Delays, Sample, Stamps, shares};
+use purlin_contender::{Delays, Sample};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-/// Number of messages between two yields of a loop that only sends. Measured to be cheaper than
-/// `consume_budget`, which does work for each message and yields after 128.
-pub(crate) const YIELD_EVERY: u64 = 1024;
+use crate::flow::YIELD_EVERY;
 
 /// Timeout of a call: the default of `gen_server:call`.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -52,42 +49,6 @@ async fn answer(mut mailbox: UnboundedReceiver<u64>, back: UnboundedSender<u64>)
         tally.sent += u64::from(back.send(round).is_ok());
     }
     tally
-}
-
-/// `fan-in`; `throughput` is `fan-in` with one sender.
-pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
-    let mut received = 0;
-    let stamps = Stamps::from_now();
-    let mut delays = Delays::new(stamps);
-
-    let start = Instant::now();
-    let (receiver, mut mailbox) = unbounded_channel();
-    let senders: Vec<_> = shares(n, senders)
-        .map(|share| tokio::spawn(send_all(share, stamps, receiver.clone())))
-        .collect();
-    drop(receiver);
-    while let Some(stamp) = mailbox.recv().await {
-        delays.received(stamp);
-        received += 1;
-    }
-    let elapsed = start.elapsed();
-
-    let mut sent = 0;
-    for sender in senders {
-        sent += sender.await.unwrap_or(0);
-    }
-    Sample::new(elapsed, n, sent, received).with_delays(delays)
-}
-
-async fn send_all(n: u64, stamps: Stamps, receiver: UnboundedSender<u64>) -> u64 {
-    let mut sent = 0;
-    for message in 0..n {
-        sent += u64::from(receiver.send(stamps.of(message)).is_ok());
-        if message % YIELD_EVERY == YIELD_EVERY - 1 {
-            yield_now().await;
-        }
-    }
-    sent
 }
 
 pub(crate) async fn fan_out(processes: u64, n: u64) -> Sample {

@@ -61,8 +61,8 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
 /// the request determines them.
 fn due(run: &Run) -> Option<(u64, u64)> {
     Some(match *run {
-        Run::CallVsSend { mode: Mode::Local, n } => (n, 0),
-        Run::CallVsSend { mode: Mode::Remote, n } => (n, n),
+        Run::CallVsSend { mode: Mode::Local, n, .. } => (n, 0),
+        Run::CallVsSend { mode: Mode::Remote, n, .. } => (n, n),
         Run::TailCall { n, reps } => (n * reps, 0),
         Run::SpawnChain { n, reps } | Run::ExitCascade { n, reps } | Run::Restart { n, reps } => {
             (n * reps, n * reps)
@@ -74,11 +74,11 @@ fn due(run: &Run) -> Option<(u64, u64)> {
             (exchange.n * exchange.reps, exchange.messages())
         }
         Run::SerialSpawn { total, .. } => (total, total),
-        Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => (n, 2 * n),
-        Run::Throughput { n }
+        Run::PingPong { n } | Run::Call { n, .. } | Run::CallDeep { n, .. } => (n, 2 * n),
+        Run::Throughput { n, .. }
         | Run::FanIn { n, .. }
         | Run::ThreadRing { n, .. }
-        | Run::ForkJoin { n }
+        | Run::ForkJoin { n, .. }
         | Run::FanOut { n, .. }
         | Run::Selective { reps: n, .. }
         | Run::Timers(Timers { n, .. })
@@ -191,6 +191,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::variants::Flow;
 
     #[test]
     fn lost_message_is_detected() {
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_absent_or_complete_and_ascending() {
-        let run = Run::Throughput { n: 10 };
+        let run = Run::Throughput { n: 10, flow: Flow::Unbounded };
         let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10});
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["p50_ns"] = 3.into();
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn error_missing_figure_and_negative_figure_are_detected() {
-        let run = Run::Throughput { n: 1 };
+        let run = Run::Throughput { n: 1, flow: Flow::Unbounded };
         for answer in [
             json!({"error": "no"}),
             json!({"elapsed_ns": 5, "ops": 1, "sent": 1}),

@@ -1,4 +1,4 @@
-//! Conformance of the Go contender, compiled and run.
+//! Conformance of the Go contender, and the plain Go programs, compiled and run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +13,18 @@ const MISSING: [&str; 7] =
 
 /// Returns the compiled Go contender; `None` if Go is not installed.
 fn compiled() -> Option<PathBuf> {
-    let (programs, modules) = (sources("go", "go"), sources("go", "mod"));
-    let folder = built("contender-go", &["go"], &[&programs[..], &modules].concat(), |folder| {
+    package("contender-go", "go", ".")
+}
+
+/// Returns the program of a package of the contender's module.
+fn package(name: &str, folder: &str, package: &str) -> Option<PathBuf> {
+    let (programs, modules) = (sources(folder, "go"), sources("go", "mod"));
+    let folder = built(name, &["go"], &[&programs[..], &modules].concat(), |folder| {
         let compiler = Command::new("go")
-            .current_dir(programs[0].parent().unwrap())
+            .current_dir(modules[0].parent().unwrap())
             .args(["build", "-buildvcs=false", "-o"])
             .arg(folder.join("contender"))
-            .arg(".")
+            .arg(package)
             // WHY not the user's cache: tests write to the target directory only.
             .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"))
             .env("GOFLAGS", "")
@@ -76,4 +81,20 @@ fn exchange_beyond_channel_capacity_does_not_deadlock() {
     let answer = contender.ask(request).unwrap();
     assert_eq!((&answer["sent"], &answer["received"]), (&600_000.into(), &600_000.into()));
     assert_eq!(contender.finish(), Ok(Some(0)));
+}
+
+#[test]
+fn each_plain_program_prints_its_time_per_operation_and_refuses_wrong_arguments() {
+    let Some(program) = package("plain-go", "go/plain", "./plain") else {
+        return;
+    };
+    for name in ["throughput", "fan-in", "ping-pong", "spawn-chain", "fork-join", "call"] {
+        let output = Command::new(&program).args([name, "1001"]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.trim().parse::<f64>().is_ok_and(|ns| ns > 0.0), "{name}: {printed}");
+    }
+    for words in [&["ping-pong"][..], &["ping-pong", "0"], &["pong", "1"]] {
+        let output = Command::new(&program).args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
 }

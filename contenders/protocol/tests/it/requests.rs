@@ -2,14 +2,22 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, End, Exchange, Expiry, Hello, Hog, LoopKind, Mode, Payload, Request, Run, Sample,
-    Savina, Schedule, Signals, Timers, serve_on, shares,
+    Callee, Children, EXPERIMENTS, End, Exchange, Expiry, Flow, Hello, Hog, LoopKind, Mode,
+    Payload, Request, Run, Sample, Savina, Schedule, Signals, Timers, Variants, serve_on, shares,
 };
 use serde_json::{Value, json};
 
+fn variants() -> Variants {
+    Variants {
+        flows: vec![Flow::Bounded, Flow::Unbounded],
+        children: vec![Children::Ending, Children::Alive],
+        callees: vec![Callee::Server, Callee::Process],
+    }
+}
+
 fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
     let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": 7});
-    match Request::parse(line.to_string().as_bytes())? {
+    match Request::parse(line.to_string().as_bytes(), &variants())? {
         Request::Run(run) => Ok(run),
         other => panic!("{line} was read as {other:?}"),
     }
@@ -23,7 +31,7 @@ fn every_experiment_is_parsed_with_its_parameters() {
         (
             "call-vs-send",
             json!({"mode": "remote", "n": 4}),
-            Run::CallVsSend { mode: Mode::Remote, n: 4 },
+            Run::CallVsSend { mode: Mode::Remote, n: 4, flow: Flow::Bounded },
         ),
         ("tail-call", json!({"n": 4, "reps": 2}), Run::TailCall { n: 4, reps: 2 }),
         ("spawn-chain", json!({"n": 4}), Run::SpawnChain { n: 4, reps: 1 }),
@@ -41,13 +49,29 @@ fn every_experiment_is_parsed_with_its_parameters() {
         ),
         ("serial-spawn", json!({"m": 2, "total": 4}), Run::SerialSpawn { m: 2, total: 4 }),
         ("ping-pong", json!({"n": 4}), Run::PingPong { n: 4 }),
-        ("throughput", json!({"n": 4}), Run::Throughput { n: 4 }),
-        ("fan-in", json!({"senders": 2, "n": 4}), Run::FanIn { senders: 2, n: 4 }),
+        (
+            "throughput",
+            json!({"n": 4, "variant": "unbounded"}),
+            Run::Throughput { n: 4, flow: Flow::Unbounded },
+        ),
+        (
+            "fan-in",
+            json!({"senders": 2, "n": 4}),
+            Run::FanIn { senders: 2, n: 4, flow: Flow::Bounded },
+        ),
         ("thread-ring", json!({"processes": 2, "n": 4}), Run::ThreadRing { processes: 2, n: 4 }),
-        ("fork-join", json!({"n": 4}), Run::ForkJoin { n: 4 }),
+        (
+            "fork-join",
+            json!({"n": 4, "variant": "alive"}),
+            Run::ForkJoin { n: 4, children: Children::Alive },
+        ),
         ("skynet", json!({"leaves": 100}), Run::Skynet { leaves: 100 }),
         ("fan-out", json!({"processes": 2, "n": 4}), Run::FanOut { processes: 2, n: 4 }),
-        ("call", json!({"n": 4}), Run::Call { n: 4 }),
+        (
+            "call",
+            json!({"n": 4, "variant": "process"}),
+            Run::Call { n: 4, callee: Callee::Process },
+        ),
         ("call-deep", json!({"waiting": 2, "n": 4}), Run::CallDeep { waiting: 2, n: 4 }),
         ("selective", json!({"k": 2}), Run::Selective { k: 2, reps: 1 }),
         ("timers", json!({"window": 2, "n": 4}), Run::Timers(Timers { window: 2, n: 4, seed: 7 })),
@@ -179,6 +203,41 @@ fn error_names_the_wrong_parameter_and_the_valid_values() {
         complaint("call-vs-send", json!({"n": 1, "mode": "far"})),
         r#"call-vs-send: parameter "mode" must be "local" or "remote", not "far""#
     );
+}
+
+#[test]
+fn variant_of_a_mailbox_is_refused_unless_the_contender_lists_it() {
+    let line = |variant: &str| {
+        let params = format!(r#"{{"n":1,"variant":"{variant}"}}"#);
+        format!(r#"{{"op":"run","experiment":"throughput","params":{params}}}"#).into_bytes()
+    };
+    let refused = |variant, known: &Variants| match Request::parse(&line(variant), known) {
+        Err(refused) => refused,
+        Ok(request) => panic!("{request:?}"),
+    };
+    assert_eq!(
+        refused("recv-many", &variants()),
+        r#"throughput: parameter "variant" must be "bounded" or "unbounded", not "recv-many""#
+    );
+    assert_eq!(
+        refused("bounded", &Variants::default()),
+        r#"throughput: unknown parameter "variant"; it takes n"#
+    );
+}
+
+#[test]
+fn hello_lists_variants_of_mailboxes_children_and_called_processes() {
+    let hello = Hello::new("test", "test 1")
+        .flows(&[Flow::Unbounded, Flow::ReceiveMany])
+        .callees(&[Callee::Server, Callee::Process]);
+    let mut output = Vec::new();
+    serve_on(&b"{\"op\":\"hello\"}\n"[..], &mut output, &hello, |_| Err(String::new())).unwrap();
+    let listed = &serde_json::from_slice::<Value>(&output).unwrap()["variants"];
+    for experiment in ["call-vs-send", "throughput", "fan-in"] {
+        assert_eq!(listed[experiment], json!(["unbounded", "recv-many"]));
+    }
+    assert_eq!(listed["call"], json!(["server", "process"]));
+    assert_eq!(listed["fork-join"], Value::Null);
 }
 
 #[test]
@@ -324,7 +383,7 @@ fn totals(run: &Run) -> u64 {
         Run::MessageSize(payload) | Run::Bandwidth(payload) | Run::MessageMoved(payload) => {
             payload.exchange.messages() * payload.s
         }
-        Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => 2 * n,
+        Run::PingPong { n } | Run::Call { n, .. } | Run::CallDeep { n, .. } => 2 * n,
         Run::Skynet { leaves } => leaves * (leaves - 1) / 2,
         Run::Savina(savina) => savina.due().1,
         _ => 0,
@@ -338,14 +397,14 @@ fn one_line(complaint: &str) -> bool {
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Err(complaint) = Request::parse(&bytes) {
+        if let Err(complaint) = Request::parse(&bytes, &variants()) {
             prop_assert!(!complaint.is_empty() && !complaint.contains('\n'));
         }
     }
 
     #[test]
     fn arbitrary_json_never_panics(value in any_json()) {
-        let _ = Request::parse(value.to_string().as_bytes());
+        let _ = Request::parse(value.to_string().as_bytes(), &variants());
     }
 
     #[test]

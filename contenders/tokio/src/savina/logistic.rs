@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::yield_now;
 
 use super::call::{Tally, call};
-use crate::messages::YIELD_EVERY;
+use crate::flow::YIELD_EVERY;
 
 /// Messages of a worker.
 enum ToWorker {

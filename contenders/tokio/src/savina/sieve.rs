@@ -6,7 +6,7 @@ use purlin_contender::{Filter, Sample};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::yield_now;
 
-use crate::messages::YIELD_EVERY;
+use crate::flow::YIELD_EVERY;
 
 /// Report of a filter to the root: its number of primes, and of candidates that ended there.
 type Report = (u64, u64);

@@ -26,6 +26,12 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("threads", "blocking servers over TCP"),
 ];
 
+/// Built-in contenders with options that take part by default, each after the one without.
+///
+/// WHY: tokio's tasks move between workers at almost every message, while one worker runs short
+/// turns back to back, so the default alone would show tokio at its slower setting.
+pub(super) const WITH_OPTIONS: [&str; 1] = ["tokio:--workers 1"];
+
 /// The load client of the experiments with servers: a Rust program like the contenders, but not a
 /// contender.
 pub const LOAD: &str = "load";

@@ -3,7 +3,7 @@
 //! A text names a built-in contender (`beam`), a built-in one with options for its runtime
 //! (`beam:+sbwt none`), or the user's own program (`mine=python3 mine.py`).
 
-use super::find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings};
+use super::find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings, WITH_OPTIONS};
 use crate::error::Problem;
 
 /// A selected contender.
@@ -117,11 +117,14 @@ fn by_default(surroundings: &Surroundings) -> Result<Selection, Problem> {
     let mut selection = Selection::default();
     for (id, _) in BUILT_IN {
         match surroundings.missing(id) {
-            None => selection.contenders.push(Contender {
-                label: id.to_owned(),
-                text: id.to_owned(),
-                source: Source::BuiltIn { id, options: Vec::new() },
-            }),
+            None => {
+                let with_options = WITH_OPTIONS
+                    .into_iter()
+                    .filter(|text| text.split_once(':').is_some_and(|(without, _)| without == id));
+                for text in std::iter::once(id).chain(with_options) {
+                    selection.contenders.push(parse(text)?);
+                }
+            }
             Some(missing) => selection.left_out.push(format!("{id} is left out: {missing}")),
         }
     }
@@ -223,6 +226,15 @@ mod tests {
         assert_eq!(pieces("tokio,mine=run --with a,b"), ["tokio", "mine=run --with a,b"]);
         assert_eq!(pieces("beam:-env A=1,tokio"), ["beam:-env A=1", "tokio"]);
         assert_eq!(pieces("go:GOMAXPROCS=1,tokio"), ["go:GOMAXPROCS=1", "tokio"]);
+    }
+
+    #[test]
+    fn contenders_with_options_take_part_by_default_after_those_without() {
+        for text in WITH_OPTIONS {
+            let contender = parse(text).unwrap();
+            assert_eq!(contender.label, text);
+            assert!(BUILT_IN.iter().any(|(id, _)| *id == contender.kind()), "{text}");
+        }
     }
 
     #[test]

@@ -30,9 +30,11 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     what: "One process sends n messages to another, timed until the last is received.",
     notes: &[
         "The full profile sends five million; the quick one as many as a tenth of a second takes.",
+        "Variants are the mailboxes of a runtime: on tokio unbounded, bounded (1024 messages, a sender waits) and recv-many (up to 256 messages per receive); on kameo bounded and unbounded; on the BEAM off_heap and on_heap.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
+    variants: true,
     mode: SamplingMode::Watched,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
@@ -48,6 +50,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
         "The primary metric is that of 64 senders. The full profile sends four million in all.",
+        "The variants are those of the throughput of one sender.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),

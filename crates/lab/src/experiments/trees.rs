@@ -11,8 +11,11 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
     what: "One process spawns n others; each reports to it and ends.",
     notes: &[
         "A hundred thousand processes in the quick profile, a million in the full one, the same for every contender.",
+        "The process that spawns lets others run in between, by the runtime's preemption or by yielding, so most children have ended before the last is spawned. In the variant alive each child waits until all are spawned.",
+        "On the BEAM the queue of the spawning process is off the heap; with the default each of its garbage collections goes through all reports that wait.",
     ],
     metric: "time per process",
+    variants: true,
     points: |profile| vec![fixed("n", profile)],
     ..TIME_PER_OPERATION
 };
