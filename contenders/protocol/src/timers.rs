@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn sample_counts_expiries_and_has_lateness_only_of_spread_timers() {
-        for (spread_ms, figures) in [(0, 1), (1, 4)] {
+        for (spread_ms, figures) in [(0, 1), (1, 5)] {
             let asked = Expiry { n: 2, after_ms: 0, spread_ms, seed: 1 };
             let mut expiries = Expiries::new(asked);
             let due: Vec<_> = expiries.due().collect();

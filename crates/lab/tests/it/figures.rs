@@ -160,26 +160,6 @@ fn slope_of_a_round_needs_all_of_its_points() {
 }
 
 #[test]
-fn point_no_slower_than_the_work_alone_has_no_rate() {
-    let mut rounds = 0;
-    let mut runtime = MadeUpRuntime::spoiling(move |before, _, answer| {
-        let calibrated = before >= 2 * 6;
-        if calibrated && answer["sent"] != json!(0) && answer["elements"] == answer["sent"] {
-            rounds += 1;
-            if rounds == 2 {
-                answer["elapsed_ns"] = json!(1);
-            }
-        }
-        Ok(())
-    });
-    let (outcome, _) = sampled("bandwidth", &entrants(1), 1, &mut runtime);
-    let results = figures(experiment("bandwidth"), &outcome.lanes[0], None);
-    let rates = results.iter().filter(|result| result.unit == "elements/s");
-    let rates: Vec<_> = rates.map(|result| (result.x, result.rounds.len())).collect();
-    assert_eq!(rates, [10, 100, 1000, 10_000].map(|x| (Some(x), 6)));
-}
-
-#[test]
 fn call_vs_send_has_its_secondary_figures() {
     let results = results("call-vs-send", 1);
     let value = |part: &str| {
