@@ -15,8 +15,8 @@
 //!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
 //! ```
 //!
-//! COST: a trial of the worse placement takes 5 ticks of sysmon, every 200 ticks at first and every
-//! 4000 when trials keep failing.
+//! COST: a trial of the worse placement takes 5 ticks of sysmon: the first after 50 ticks, later ones
+//! after pauses that grow to 4000 ticks while trials keep failing.
 
 use std::ops::RangeInclusive;
 
@@ -27,8 +27,12 @@ const WARM_UP: u32 = 1;
 const GATHER: u32 = 2;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
-/// Ticks between two trials, at first and at most.
+/// Ticks before the first trial.
+const FIRST_PAUSE: u32 = 50;
+/// Ticks between two trials, after one that has succeeded and at most.
 const PAUSES: RangeInclusive<u32> = 200..=4000;
+/// Factor by which the pause grows with each trial that fails.
+const BACKOFF: u32 = 4;
 
 /// What sysmon has sampled in a tick.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +76,7 @@ pub(crate) struct Balancer {
 
 impl Balancer {
     pub(crate) fn new() -> Self {
-        let next_pause = *PAUSES.start();
+        let next_pause = FIRST_PAUSE;
         Self {
             spread: false,
             trial: None,
@@ -134,7 +138,7 @@ impl Balancer {
             self.next_pause = *PAUSES.start();
         } else {
             self.change();
-            self.next_pause = (2 * self.next_pause).min(*PAUSES.end());
+            self.next_pause = (BACKOFF * self.next_pause).min(*PAUSES.end());
         }
         self.pause = self.next_pause;
     }
@@ -166,15 +170,16 @@ mod tests {
     }
 
     const TRIAL: usize = WARM_UP as usize + WINDOW;
+    const FIRST: usize = FIRST_PAUSE as usize;
     const PAUSE: usize = *PAUSES.start() as usize;
 
     #[test]
     fn work_is_spread_if_a_trial_gets_a_quarter_more_done() {
         let mut it = Balancer::new();
-        assert_eq!(ticks(&mut it, PAUSE, 100, 126), 0);
+        assert_eq!(ticks(&mut it, FIRST, 100, 126), 0);
         assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
         let mut it = Balancer::new();
-        assert_eq!(ticks(&mut it, 2 * PAUSE, 100, 125), TRIAL, "a trial, and no more");
+        assert_eq!(ticks(&mut it, 2 * FIRST, 100, 125), TRIAL, "a trial, and no more");
     }
 
     #[test]
@@ -192,9 +197,9 @@ mod tests {
     fn work_spread_by_other_causes_is_tried_on_one_worker() {
         let mut it = Balancer::new();
         let stats = TickStats { work: 100, working: 2, could_spread: false };
-        let placements: Vec<_> = (0..PAUSE + 2).map(|_| it.tick(stats)).collect();
+        let placements: Vec<_> = (0..FIRST + 2).map(|_| it.tick(stats)).collect();
         assert_eq!(placements[WINDOW - 1], Placement::Spread);
-        assert_eq!(placements[PAUSE], Placement::Gather);
+        assert_eq!(placements[FIRST], Placement::Gather);
     }
 
     #[test]
@@ -208,7 +213,7 @@ mod tests {
     #[test]
     fn a_trial_that_runs_out_of_work_is_repeated() {
         let mut it = Balancer::new();
-        ticks(&mut it, PAUSE, 100, 200);
+        ticks(&mut it, FIRST, 100, 200);
         assert!(it.spread && it.trial.is_some());
         assert_eq!(
             it.tick(TickStats { work: 0, working: 0, could_spread: false }),
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn spread_work_is_gathered_when_the_placement_changes_back() {
         let mut it = Balancer::new();
-        ticks(&mut it, PAUSE, 100, 50);
+        ticks(&mut it, FIRST, 100, 50);
         let stats = TickStats { work: 50, working: 2, could_spread: false };
         let placements: Vec<_> = (0..TRIAL + 3).map(|_| it.tick(stats)).collect();
         assert_eq!(placements[..TRIAL - 1], [Placement::Spread; TRIAL - 1]);

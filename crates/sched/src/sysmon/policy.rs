@@ -1,5 +1,5 @@
 //! Policy of sysmon as pure code: which workers are stalled, what to do about them, and the steal
-//! threshold that follows from a worker's turns.
+//! threshold that follows from a worker's turns and work.
 //!
 //! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
 //! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
@@ -22,6 +22,9 @@ pub(crate) const TICK: Duration = Duration::from_micros(500);
 /// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
 /// a worker.
 const HELP_AFTER: Duration = Duration::from_micros(50);
+/// Time per unit of work from which processes mostly compute: about what a message costs that
+/// crosses between processors.
+const COMPUTING_UNIT: Duration = Duration::from_nanos(250);
 
 /// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +121,31 @@ pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
     let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
     let long = per_tick * HELP_AFTER.as_nanos() < TICK.as_nanos();
     if long { 0 } else { 2 * per_tick as usize }
+}
+
+/// Whether a worker's processes mostly compute, judged by the time per unit of work.
+///
+/// A unit of work is a turn or a unit of budget, such as a message received, and takes the runtime
+/// some tens of nanoseconds. If it takes much longer, the processes compute in between, and a steal
+/// costs them little.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// Time since the worker published work. A worker publishes every few dozen turns.
+    since: Duration,
+    computing: bool,
+}
+
+impl Pace {
+    /// Takes a tick of `time` into account in which the worker published `work` units. Returns
+    /// whether its processes mostly compute.
+    pub(crate) fn tick(&mut self, time: Duration, work: u64) -> bool {
+        self.since += time;
+        if work > 0 {
+            let computing = self.since.as_nanos() >= u128::from(work) * COMPUTING_UNIT.as_nanos();
+            *self = Self { since: Duration::ZERO, computing };
+        }
+        self.computing
+    }
 }
 
 #[cfg(test)]
@@ -320,5 +348,23 @@ mod tests {
         assert_eq!(threshold_for(0, TICK), 0);
         assert_eq!(threshold_for(9, TICK), 0);
         assert_eq!(threshold_for(10, TICK), 20);
+    }
+
+    #[test]
+    fn processes_compute_if_a_unit_of_work_takes_long() {
+        let mut pace = Pace::default();
+        assert!(!pace.tick(TICK, 2001), "249 ns a unit");
+        assert!(pace.tick(TICK, 2000), "250 ns a unit");
+    }
+
+    // A worker with long turns publishes its work every few ticks.
+    #[test]
+    fn work_is_compared_with_the_time_since_the_last_was_published() {
+        let mut pace = Pace::default();
+        assert!(!pace.tick(TICK, 0));
+        assert!(!pace.tick(TICK, 4001));
+        assert!(!pace.tick(TICK, 0));
+        assert!(pace.tick(TICK, 4000));
+        assert!(pace.tick(TICK, 0), "unchanged until the next work is published");
     }
 }

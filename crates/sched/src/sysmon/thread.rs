@@ -39,7 +39,9 @@ use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
-use crate::sysmon::policy::{Action, Decision, Policy, Sample, Snapshot, TICK, threshold_for};
+use crate::sysmon::policy::{
+    Action, Decision, Pace, Policy, Sample, Snapshot, TICK, threshold_for,
+};
 use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
 use crate::worker::init::WorkerInit;
@@ -72,6 +74,8 @@ pub(crate) struct Sysmon {
     sampled_at: Instant,
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
+    /// Whether the processes of each worker mostly compute.
+    paces: Box<[Pace]>,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
     since: Box<[Instant]>,
@@ -106,6 +110,7 @@ impl Sysmon {
             scratch: Vec::with_capacity(workers),
             sampled_at: Instant::now(),
             thresholds: vec![INITIAL_THRESHOLD; workers].into(),
+            paces: vec![Pace::default(); workers].into(),
             balancer: Balancer::new(),
             since: vec![Instant::now(); workers].into(),
             used: vec![None; workers].into(),
@@ -145,6 +150,7 @@ impl Sysmon {
                 // The next load may be of another kind.
                 self.balancer = Balancer::new();
                 self.thresholds.fill(INITIAL_THRESHOLD);
+                self.paces.fill(Pace::default());
                 self.trim();
                 calm = 0;
                 self.set_realtime(true);
@@ -194,10 +200,13 @@ impl Sysmon {
             }
             let preempted = running && is_preempted(status, turns, &mut self.used[index]);
             // WHY at both ends: the pace of a worker that slept in between is unknown.
-            if before.is_some_and(|before| before.running && running) {
-                self.thresholds[index] = threshold_for(turns, time);
-            }
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
+            if let Some(before) = before.filter(|before| before.running && running) {
+                let computing = self.paces[index].tick(time, work.saturating_sub(before.work));
+                self.thresholds[index] = if computing { 0 } else { threshold_for(turns, time) };
+            } else {
+                self.paces[index] = Pace::default();
+            }
             self.samples.push(Sample {
                 turn,
                 work,
