@@ -1,5 +1,6 @@
 //! Receiving: the oldest message, selective receive, timeouts and cancellation.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -99,6 +100,29 @@ async fn a_guard_chooses_among_the_alternatives_of_its_arm(mut me: Process<Msg>)
         Pair(n, _) | Pair(_, n) if n > 3 => n,
     });
     assert_eq!(small, 4);
+}
+
+// R1: a guard whose panic is caught loses the message that it examined, and no other
+#[purlin::test(workers = 1)]
+async fn a_guard_that_panics_drops_its_message_once(mut me: Process<(u32, Arc<()>)>) {
+    let alive = Arc::new(());
+    fill(&me, (1..=3).map(|n| (n, Arc::clone(&alive))));
+    let waits = async {
+        receive!(me, { (n, _) if { assert_ne!(n, 2); n == 3 } => n });
+    };
+    assert!(AssertUnwindSafe(waits).catch_unwind().await.is_err());
+    assert_eq!((me.mailbox_len(), Arc::strong_count(&alive)), (2, 3));
+    let left: Vec<u32> = me.flush().into_iter().map(|(n, _)| n).collect();
+    assert_eq!((left, Arc::strong_count(&alive)), (vec![1, 3], 1));
+}
+
+// R1: a guard may use values that must not be shared between threads
+#[purlin::test(workers = 1)]
+async fn a_guard_may_use_a_cell(mut me: Process<Msg>) {
+    fill(&me, [Number(1), Number(2), Number(3)]);
+    let examined = Cell::new(0);
+    receive!(me, { Number(n) if { examined.set(examined.get() + 1); n == 3 } => {} });
+    assert_eq!(examined.get(), 3);
 }
 
 // R1: syntax of arms
