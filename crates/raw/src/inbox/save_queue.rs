@@ -58,6 +58,19 @@ impl SaveQueue {
         self.newest = arrived.newest;
     }
 
+    /// Puts the messages of another queue before those of this one, and takes over its cursor.
+    pub(crate) fn prepend(&mut self, mut before: Self) {
+        match NonNull::new(before.newest) {
+            None => before.oldest = self.oldest,
+            // SAFETY: `last` is a header of that queue, which owns its headers.
+            Some(last) => unsafe { last.as_ref().set_next(self.oldest) },
+        }
+        if !self.newest.is_null() {
+            before.newest = self.newest;
+        }
+        *self = before;
+    }
+
     /// Removes the oldest message and restarts the current scan.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<NonNull<Header>> {

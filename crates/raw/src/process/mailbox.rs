@@ -60,17 +60,28 @@ impl<M> Drop for ConvertedMessage<M> {
     }
 }
 
-/// Message that a scan has moved out of its envelope. The drop removes the envelope from the save
-/// queue.
-struct Candidate<'t, W: RuntimeTypes, M: Send + 'static> {
+/// Save queue during a scan. It is in the scan's hands, so that no message leaves it while user code
+/// examines one. The drop gives it back.
+struct Scanned<'t, W: RuntimeTypes, M: Send + 'static> {
     mailbox: Mailbox<'t, W, M>,
+    queue: SaveQueue,
 }
 
-impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, W, M> {
+impl<W: RuntimeTypes, M: Send + 'static> Drop for Scanned<'_, W, M> {
     fn drop(&mut self) {
-        if let Some(header) = self.mailbox.save_queue(SaveQueue::take_next) {
-            self.mailbox.base().remove_waiting();
-            // SAFETY: the header has left the save queue, and its message has been moved out.
+        let queue = std::mem::replace(&mut self.queue, SaveQueue::new());
+        self.mailbox.save_queue(|save_queue| save_queue.prepend(queue));
+    }
+}
+
+/// Envelope behind the cursor of a scan, whose message is moved out. The drop removes it.
+struct Candidate<'s, 't, W: RuntimeTypes, M: Send + 'static>(&'s mut Scanned<'t, W, M>);
+
+impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, '_, W, M> {
+    fn drop(&mut self) {
+        if let Some(header) = self.0.queue.take_next() {
+            self.0.mailbox.base().remove_waiting();
+            // SAFETY: the header has left the save queue, and its message is moved out.
             drop(unsafe { Envelope::<M>::emptied(header) });
         }
     }
@@ -269,14 +280,16 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
-        loop {
-            let Some(header) = self.save_queue(|save_queue| save_queue.peek_next()) else { break };
-            let candidate = Candidate { mailbox: self };
-            // SAFETY: the save queue holds messages of this type. `candidate` removes this one from
-            // the queue, unless it is put back or nothing more is read from it.
+        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()));
+        let mut scanned = Scanned { mailbox: self, queue };
+        while let Some(header) = scanned.queue.peek_next() {
+            let candidate = Candidate(&mut scanned);
+            // SAFETY: the queue holds messages of this type. This one leaves it with `candidate`, or
+            // is put back, and is not read again before.
             match test(unsafe { Envelope::<M>::read(header) }) {
                 Ok(accepted) => {
                     drop(candidate);
+                    drop(scanned);
                     spend(examined);
                     count(&self.base().received, 1);
                     if is_traced() {
@@ -290,7 +303,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                     // cursor.
                     unsafe {
                         Envelope::<M>::write(header, message);
-                        self.save_queue(|save_queue| save_queue.skip(header));
+                        scanned.queue.skip(header);
                     }
                 }
             }
@@ -299,6 +312,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
             }
             examined += 1;
         }
+        drop(scanned);
         spend(examined);
         None
     }
