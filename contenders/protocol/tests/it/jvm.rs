@@ -109,7 +109,10 @@ fn java(flags: &[&str], class: &str, (jdk, folder): &(PathBuf, PathBuf)) -> Comm
 #[test]
 fn pekko_contender_conforms_to_the_protocol() {
     if let Some(built) = compiled("pekko") {
-        assert_eq!(examine(|| java(&[], "contender.pekko.Main", &built)), Ok([&MISSING[..], &SAVINA].concat()));
+        assert_eq!(
+            examine(|| java(&[], "contender.pekko.Main", &built)),
+            Ok([&MISSING[..], &SAVINA].concat())
+        );
     }
 }
 
