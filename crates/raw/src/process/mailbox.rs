@@ -269,8 +269,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
-        loop {
-            let Some(header) = self.save_queue(|save_queue| save_queue.peek_next()) else { break };
+        while let Some(header) = self.save_queue(|save_queue| save_queue.peek_next()) {
             let candidate = Candidate { mailbox: self };
             // SAFETY: the save queue holds messages of this type. `candidate` removes this one from
             // the queue, unless it is put back or nothing more is read from it.
