@@ -18,7 +18,7 @@ present() {
       set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable
       ;;
     javac)
-      # WHY not only the first: the lab also finds a JDK beside the one on the PATH.
+      # WHY not only the first: the lab also finds a JDK in the same folder as the one on the PATH.
       local home
       home=$(dirname "$(dirname "$(readlink -f "$(command -v javac || echo /)")")")
       if grep -Eqs '^JAVA_VERSION="(2[1-9]|[3-9][0-9])' "${JAVA_HOME:-/nonexistent}/release" "$home"/../*/release; then return 0; fi

@@ -35,7 +35,7 @@ draws(Count, Seed) -> draws(Count, Seed rem ?RANGE, []).
 
 draws(0, _, Drawn) -> lists:reverse(Drawn);
 draws(Count, Before, Drawn) ->
-    X = (Before * 20077 + 12345) rem ?RANGE,
+    X = savina:next(Before),
     draws(Count - 1, X, [X | Drawn]).
 
 %% A timer is set to a whole millisecond of the runtime's clock, so a due time is rounded up.

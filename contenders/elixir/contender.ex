@@ -9,8 +9,32 @@
 # outside every clock: mini_json.erl and params.erl. As for that contender, the lab must pass
 # +P 4000000, all other settings are the defaults, and each run has a fresh process.
 defmodule Contender do
-  alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Idle, Messages, Processes, Restarts, Signals, Timers}
-  alias Contender.{Banking, Big, BoundedBuffer, Chameneos, Dictionary, LogisticMap, Philosophers, Sieve, Spread}
+  alias Contender.{
+    Acks,
+    Asking,
+    Calls,
+    Exchange,
+    Exits,
+    Hog,
+    Idle,
+    Messages,
+    Processes,
+    Restarts,
+    Signals,
+    Timers
+  }
+
+  alias Contender.{
+    Banking,
+    Big,
+    BoundedBuffer,
+    Chameneos,
+    Dictionary,
+    LogisticMap,
+    Philosophers,
+    Sieve,
+    Spread
+  }
 
   @line_max 1_048_576
 
@@ -81,8 +105,7 @@ defmodule Contender do
       version: "Elixir #{System.version()} on #{runtime}",
       os_pid: String.to_integer(System.pid()),
       experiments: :params.experiments() ++ Acks.experiments(),
-      variants:
-        Map.put(Acks.variants(), :signals, ["off_heap"]),
+      variants: Map.put(Acks.variants(), :signals, ["off_heap"]),
       notes: [
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",

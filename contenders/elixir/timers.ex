@@ -1,5 +1,6 @@
 # Timers: timers and timer-expiry.
 defmodule Contender.Timers do
+  alias Contender.Savina
   import Contender.Clock
 
   # Time in ms of the timers that are cancelled.
@@ -36,8 +37,7 @@ defmodule Contender.Timers do
 
   # The first draws of a seed.
   defp draws(count, seed) do
-    step = fn x -> rem(x * 20077 + 12345, @range) end
-    rem(seed, @range) |> step.() |> Stream.iterate(step) |> Enum.take(count)
+    rem(seed, @range) |> Savina.next() |> Stream.iterate(&Savina.next/1) |> Enum.take(count)
   end
 
   # A timer is set to a whole millisecond of the runtime's clock, so a due time is rounded up.

@@ -138,16 +138,16 @@ func hello() answer {
 		"notes": []string{
 			fmt.Sprintf("goroutines on GOMAXPROCS of %d, as the runtime chose it or the environment says; the collector is what users get, and runs once before each clock", runtime.GOMAXPROCS(0)),
 			"no isolation: what is sent is shared unless it is copied, a goroutine that panics ends the program, and none can be ended from outside",
-			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: who sends to a full one waits. It has room for %d messages, for %d with each receiver of fan-out, and for one where one is under way (ping-pong, thread-ring, call)", room, roomEach),
-			fmt.Sprintf("exchange and its kin: room for n messages, %d at most, or both could wait for each other; who finds a full channel takes in what came meanwhile", roomExchange),
+			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: a sender to a full one waits. Its capacity is %d messages, %d for each receiver of fan-out, and one where at most one message is in flight (ping-pong, thread-ring, call)", room, roomEach),
+			fmt.Sprintf("exchange, message-size, bandwidth, message-moved: a capacity of n messages, at most %d, so that the two do not deadlock; beyond that, a sender that finds the channel full receives its own messages in the meantime", roomExchange),
 			"fork-join: a channel with room for all reports, made within the clock, and in the variant alive a channel that is closed when all goroutines are started; idle-memory: a goroutine with a channel of its own without room",
 			"message-moved: the receiver gets the slice itself; message-size, bandwidth: the sender copies it first",
 			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop, and one that expires time.AfterFunc with a function that sends",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
 			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),
 			"hog: goroutines are preempted by the runtime; a goroutine that sleeps until each trip is due starts the open loop",
-			"servers: a goroutine for each connection, package net, buffers that are used again; one write for each ack; told on how many cores to run, they set GOMAXPROCS",
-			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
+			"servers: a goroutine for each connection, package net, buffers that are used again; one write for each ack; for a requested number of cores they set GOMAXPROCS",
+			"there is no mailbox of several kinds, hence no call-deep and no selective; a goroutine's end is not reported, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},
 	}
 }

@@ -15,10 +15,9 @@ const drawRange = 1 << 31
 
 // keysOf returns the first count draws of a seed.
 func keysOf(seed, count int64) []int64 {
-	x, drawn := seed%drawRange, make([]int64, count)
+	x, drawn := draws{seed % drawRange}, make([]int64, count)
 	for i := range drawn {
-		x = (x*20077 + 12345) % drawRange
-		drawn[i] = x
+		drawn[i] = x.below(drawRange)
 	}
 	return drawn
 }

@@ -17,7 +17,7 @@ mod packed;
 const PACKAGE: &str = "charming";
 /// The version in `Cargo.toml`.
 const VERSION: &str = "0.6.0";
-/// The sources that both contenders on the JVM share; each has a folder of its own below.
+/// Folder of the sources that both contenders on the JVM share, with a subfolder for each.
 const JVM: &str = "jvm/src/main/java/contender";
 const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 
@@ -81,7 +81,7 @@ fn embed_contenders() -> Result<(), Box<dyn Error>> {
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("contenders.rs"), code)?)
 }
 
-/// Writes the table of the repository's contenders, which `contender::programs` includes: folder,
+/// Writes the table of the repository's contenders, which `contender::programs` includes: id,
 /// whether its source calls the function of the control, and its source files.
 ///
 /// A package holds only the contenders that it embeds.
@@ -90,13 +90,20 @@ fn list_programs() -> Result<(), Box<dyn Error>> {
     let repository = own.join("../../contenders");
     let folder = if repository.is_dir() { repository } else { own.join("contenders") };
     println!("cargo::rerun-if-changed={}", folder.display());
-    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut programs = vec![
+        ("pekko".to_owned(), folder.join(JVM).join("pekko")),
+        ("virtual-threads".to_owned(), folder.join(JVM).join("threads")),
+    ];
     for entry in fs::read_dir(&folder)? {
-        folders.push(entry?.path());
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() && name != "jvm" {
+            programs.push((name, entry.path()));
+        }
     }
-    folders.sort();
+    programs.sort();
     let mut code = "pub(super) const PROGRAMS: &[Program] = &[\n".to_owned();
-    for program in folders.iter().filter(|path| path.is_dir()) {
+    for (id, program) in &programs {
         let mut files = Vec::new();
         source_files(program, &mut files)?;
         files.sort();
@@ -109,9 +116,7 @@ fn list_programs() -> Result<(), Box<dyn Error>> {
             .iter()
             .filter_map(|file| Some(file.strip_prefix(&folder).ok()?.to_str()?.replace('\\', "/")))
             .collect();
-        let name = program.file_name().unwrap_or_default();
-        code +=
-            &format!("    Program {{ folder: {name:?}, control: {calls}, files: &{names:?} }},\n");
+        code += &format!("    Program {{ id: {id:?}, control: {calls}, files: &{names:?} }},\n");
     }
     code += "];\n";
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("programs.rs"), code)?)

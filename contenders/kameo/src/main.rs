@@ -49,14 +49,14 @@ fn main() -> ExitCode {
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
             runtime.metrics().num_workers()
         ))
-        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of the variant unbounded and of fork-join have none, and those of exchange, its kin, hog, banking and big neither, since two that send to each other from their handlers would wait for ever")
+        .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; there is no bound in the variant unbounded, in fork-join, and in exchange, message-size, bandwidth, message-moved, hog, banking and big, where two actors that send to each other from their handlers would deadlock")
         .note("a loop that only sends awaits each tell, and yields every 64 messages if the mailbox has no bound; a loop that only spawns yields every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is ask without a timeout; an actor that awaits it in its handler receives nothing else meanwhile")
         .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle of a prepared actor, which tells the reason; link-churn is by on_link_died, restart by kameo's supervision of a permanent child, whose reference stays the same")
-        .note("a linked actor dies of another reason than the one it hears, which it wraps; hence no exit-cascade")
-        .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")
+        .note("the exit reason of a linked actor wraps the reason that it received and differs from it; hence no exit-cascade")
+        .note("an actor ends when its last reference is dropped; the actors of these experiments end in this way where possible")
         .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {

@@ -206,7 +206,7 @@ pub fn serve_on(
     hello: &Hello,
     run: impl FnMut(Run) -> Result<Sample, String>,
 ) -> io::Result<()> {
-    let none = |asked: Serve| Err(format!("nobody serves {}", asked.experiment));
+    let none = |asked: Serve| Err(format!("this contender has no server for {}", asked.experiment));
     serve_with_servers_on(input, output, hello, run, none)
 }
 

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{Process, Reply, consume_budget, receive, spawn};
-use purlin_contender::{Delays, Sample, batches};
-
-use crate::messages::Tally;
+use purlin_contender::{Delays, Sample, Tally, batches};
 
 /// Server that replies to each call with its argument.
 #[derive(Debug)]
@@ -20,17 +18,15 @@ enum Ask {
     Tell(Reply<Tally>),
 }
 
-impl Tally {
-    /// Replies to a request and counts it.
-    fn answer(&mut self, ask: Ask) {
-        match ask {
-            Ask::Echo(round, reply) => {
-                self.received += 1;
-                reply.send(round);
-                self.sent += 1;
-            }
-            Ask::Tell(reply) => reply.send(*self),
+/// Replies to a request and counts it.
+fn answer(tally: &mut Tally, ask: Ask) {
+    match ask {
+        Ask::Echo(round, reply) => {
+            tally.received += 1;
+            reply.send(round);
+            tally.sent += 1;
         }
+        Ask::Tell(reply) => reply.send(*tally),
     }
 }
 
@@ -50,7 +46,7 @@ impl Server for Echo {
         ask: Ask,
         _: &mut Process<Mail<Self>>,
     ) -> server::Result<Next<Self>> {
-        self.0.answer(ask);
+        answer(&mut self.0, ask);
         Ok(Next::Wait)
     }
 }
@@ -107,7 +103,7 @@ async fn serve(mut me: Process<Ask>) {
     loop {
         let ask = me.receive().await;
         let last = matches!(ask, Ask::Tell(_));
-        tally.answer(ask);
+        answer(&mut tally, ask);
         if last {
             return;
         }

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         .note("a timer is Pid::send_after; hog sets one for each trip in advance")
         .note("a call is ServerRef::call of a purlin::server; in the variant process it is Pid::call of a process with a receive loop")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
-        .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
+        .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; for a requested number of cores they get a node with that many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
         .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default; dist-call is Cluster::call and a server of its own types")
         .note("allocator: mimalloc, as in tokio's contender");

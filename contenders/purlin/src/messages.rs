@@ -4,14 +4,7 @@
 use std::time::Instant;
 
 use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
-use purlin_contender::{Delays, Sample, Stamps, shares};
-
-/// Numbers of messages a process has sent and received so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-}
+use purlin_contender::{Delays, Sample, Stamps, Tally, shares};
 
 /// Messages of the partner in `ping-pong`.
 enum Ping {

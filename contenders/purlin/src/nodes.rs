@@ -1,5 +1,5 @@
-//! Node in a cluster, near or far end: `dist-send`, `dist-round-trip` and, with
-//! [`node_calls`](crate::node_calls), `dist-call`.
+//! Node in a cluster, near or far end: `dist-send`, `dist-round-trip` and, with [`node_calls`],
+//! `dist-call`.
 //!
 //! The far process is registered as `lab`; the near process is the process of the run. Both use the
 //! messages in the protocol's table, so that the peer can be any contender.

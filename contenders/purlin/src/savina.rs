@@ -13,12 +13,9 @@ mod philosophers;
 mod sieve;
 mod spread;
 
-use std::ops::AddAssign;
-
 use purlin::Node;
 use purlin_contender::{Sample, Savina};
 
-use crate::messages::Tally;
 use crate::root;
 
 /// Runs one program.
@@ -48,12 +45,5 @@ pub(crate) fn run(node: &Node, asked: Savina) -> Result<Sample, String> {
         Savina::Spread { processes, n, us } => {
             root(node, move |me| spread::spread(me, processes, n, us))
         }
-    }
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.received += other.received;
     }
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
             runtime.metrics().num_workers()
         ))
-        .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
+        .note("mailboxes have no bound, as always in ractor: the mailbox of a slow receiver grows without limit")
         .note("a loop that only sends or spawns yields every 256 messages or actors, as often as purlin's")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is call! without a timeout; an actor that awaits it in its handler receives nothing else meanwhile; a loop that only sends consumes tokio's budget")
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
         .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")
-        .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
+        .note("a mailbox does not report its depth: queue_peak is estimated from the count that the sender publishes every 1024 messages")
         .note("allocator: mimalloc, as in purlin's contender");
     serve_program(&hello, |asked| {
         let ran = match asked {

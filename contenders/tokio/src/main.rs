@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("timers: a boxed sleep, set by polling it once and cancelled by dropping it; timer-expiry: a task for each timer, which sleeps and sends; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")
-        .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; told on how many cores to run, they get a multi-thread runtime of as many workers")
+        .note("servers: a task for each connection, tokio::net and BytesMut; TCP_NODELAY; one write for each ack; for a requested number of cores they get a multi-thread runtime with that many workers")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in `block_on`, so that the task that holds the clock is an
     // ordinary task and runs on a worker.

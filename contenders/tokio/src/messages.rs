@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use purlin_contender::{Delays, Sample};
+use purlin_contender::{Delays, Sample, Tally};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
@@ -12,13 +12,6 @@ use crate::flow::YIELD_EVERY;
 
 /// Timeout of a call: the default of `gen_server:call`.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Numbers of messages a task has sent and received.
-#[derive(Default)]
-struct Tally {
-    sent: u64,
-    received: u64,
-}
 
 pub(crate) async fn ping_pong(n: u64) -> Sample {
     let (mut tally, mut delays) = (Tally::default(), Delays::from_now());

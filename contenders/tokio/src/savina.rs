@@ -6,11 +6,11 @@
 mod banking;
 mod big;
 mod buffer;
-mod call;
 mod chameneos;
 mod dictionary;
 mod logistic;
 mod philosophers;
+mod request;
 mod sieve;
 mod spread;
 

@@ -3,7 +3,7 @@
 use std::env::{consts::EXE_SUFFIX, current_exe};
 use std::process::{Command, Output};
 
-/// Runs the example, which cargo builds beside the folder of the tests without naming its path.
+/// Runs the example, which cargo builds next to the folder of the tests without naming its path.
 fn plain(words: &[&str]) -> Output {
     let own = current_exe().unwrap();
     let built = own.ancestors().nth(2).unwrap();

@@ -35,7 +35,7 @@ const LEFT_OUT: [&str; 7] =
 /// Endings of source files.
 const ENDINGS: [&str; 8] = ["erl", "ex", "go", "java", "mod", "rs", "toml", "xml"];
 
-/// Returns the hash of the checkout that contains `folder`; `None` if there is none or it cannot be
+/// Returns the hash of the checkout that contains `folder`; `None` if there is no checkout or it cannot be
 /// read.
 ///
 /// COST: reads every measured source file.

@@ -10,7 +10,7 @@ use purlin_contender::conformance::{Contender, examine};
 
 use crate::built::{built, sources};
 
-/// Folder of the sources that both contenders share; each has a folder of its own below.
+/// Folder of the sources that both contenders share, with a subfolder for each.
 const SHARED: &str = "jvm/src/main/java/contender";
 
 /// Folder of plain programs of a user of Pekko, which are compared with the contender.
@@ -22,8 +22,8 @@ const MISSING: [&str; 5] = ["call-deep", "selective", "link-churn", "exit-cascad
 /// The oldest JDK with virtual threads.
 const OLDEST: &str = "21";
 
-/// Returns the folder of a recent JDK: that of `JAVA_HOME`, of the `javac` on the path, or one beside
-/// the latter.
+/// Returns the folder of a recent JDK: that of `JAVA_HOME`, of the `javac` on the path, or one in the
+/// same folder as the latter.
 fn jdk() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&path).find_map(|bin| bin.join("javac").canonicalize().ok());

@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use purlin::{Pid, Process, Reply, consume_budget, spawn};
-use purlin_contender::{BALANCE, Sample, transfers};
-
-use crate::messages::Tally;
+use purlin_contender::{BALANCE, Sample, Tally, transfers};
 
 /// Messages of an account.
 enum ToAccount {

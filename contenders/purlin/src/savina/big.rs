@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use purlin::{Pid, Process, Reply, receive, spawn};
-use purlin_contender::{DrawStream, Sample};
-
-use crate::messages::Tally;
+use purlin_contender::{DrawStream, Sample, Tally};
 
 /// Messages of a member.
 enum ToMember {

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use purlin::{Pid, Process, Reply, spawn};
-use purlin_contender::{Sample, is_value_of, lookups};
-
-use crate::messages::Tally;
+use purlin_contender::{Sample, Tally, is_value_of, lookups};
 
 /// Messages of the dictionary.
 enum Ask {

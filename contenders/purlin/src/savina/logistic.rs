@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
-use purlin_contender::{Sample, Series, logistic, scaled_term};
-
-use crate::messages::Tally;
+use purlin_contender::{Sample, Series, Tally, logistic, scaled_term};
 
 /// Messages of a worker.
 enum ToWorker {

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use purlin::{Pid, Process, Reply, spawn};
-use purlin_contender::{Calibration, Sample, WORK_START, work};
-
-use crate::messages::Tally;
+use purlin_contender::{Calibration, Sample, Tally, WORK_START, work};
 
 /// Messages of the server.
 enum Ask {

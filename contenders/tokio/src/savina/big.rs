@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use purlin_contender::{DrawStream, Sample};
+use purlin_contender::{DrawStream, Sample, Tally};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-use super::call::Tally;
 
 /// Messages of a member.
 enum ToMember {

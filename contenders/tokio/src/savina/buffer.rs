@@ -7,7 +7,7 @@ use purlin_contender::{Sample, WORK_START, work};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::call::call;
+use super::request::call;
 
 /// Messages of the manager. It answers when there is room, or an item; no item at the end.
 enum ToManager {

@@ -6,7 +6,7 @@ use purlin_contender::{Colour, Sample};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::call::call;
+use super::request::call;
 
 /// Request of a creature, answered with the colour of another one, or with nothing when the mall has closed.
 struct Meet(Colour, oneshot::Sender<Option<Colour>>);

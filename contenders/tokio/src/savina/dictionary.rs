@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use purlin_contender::{Sample, is_value_of, lookups};
+use purlin_contender::{Sample, Tally, is_value_of, lookups};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::call::{Tally, call};
+use super::request::call;
 
 /// Messages of the dictionary.
 enum Ask {

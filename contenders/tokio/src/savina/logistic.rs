@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use purlin_contender::{Sample, Series, logistic, scaled_term};
+use purlin_contender::{Sample, Series, Tally, logistic, scaled_term};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 
-use super::call::{Tally, call};
+use super::request::call;
 use crate::flow::YIELD_EVERY;
 
 /// Messages of a worker.

@@ -6,7 +6,7 @@ use purlin_contender::Sample;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::call::call;
+use super::request::call;
 
 /// Messages of the arbiter.
 enum ToArbiter {

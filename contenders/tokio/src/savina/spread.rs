@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use purlin_contender::{Calibration, Sample, WORK_START, work};
+use purlin_contender::{Calibration, Sample, Tally, WORK_START, work};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::call::{Tally, call};
+use super::request::call;
 
 /// A request, and the channel for its reply.
 type Ask = (u64, oneshot::Sender<u64>);

@@ -98,7 +98,7 @@ fn tool(home: &Path, name: &str) -> PathBuf {
 }
 
 /// Returns the folder of a JDK: that of `JAVA_HOME` or of the `javac` on the path if it is recent
-/// enough, otherwise the newest of those installed beside the latter.
+/// enough, otherwise the newest of those in the same folder as the latter.
 fn home(surroundings: &Surroundings) -> Option<PathBuf> {
     let named = surroundings.java_home.clone();
     let on_path = surroundings.program("javac").and_then(|javac| javac.canonicalize().ok());
@@ -112,7 +112,7 @@ fn home(surroundings: &Surroundings) -> Option<PathBuf> {
     installed.max_by_key(|home| (version(home), home.clone()))
 }
 
-/// Returns the feature version of the JDK in this folder, such as 21; `None` if it is none.
+/// Returns the feature version of the JDK in this folder, such as 21; `None` if there is no JDK.
 fn version(home: &Path) -> Option<u32> {
     if !tool(home, "javac").is_file() {
         return None;

@@ -16,7 +16,7 @@ pub(super) static CALL: Experiment = Experiment {
     notes: &[
         "On the BEAM gen_server:call/3 with its default of five seconds, on purlin ServerRef::call of a purlin::server.",
         "In the variant process the called process is a receive loop: on the BEAM a message under a monitor and a timeout, on purlin Pid::call.",
-        "On ractor call_t!, on kameo ask with a reply timeout, on actix send with a timeout.",
+        "On ractor call_t!, on kameo ask with a reply timeout, on actix send with a timeout, on Pekko ActorContext.ask.",
         "tokio has no monitors: there it is a message with a oneshot channel under a timeout, whose sender is dropped if the task ends.",
         "Beside it stand the latency of one call in 256 by itself, and the most memory that the program has during a sample.",
     ],

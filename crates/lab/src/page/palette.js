@@ -6,8 +6,19 @@
 
 const palette = (() => {
   const KNOWN = [
-    "purlin", "beam", "tokio", "elixir", "ractor", "kameo", "actix", "go", "ergo", "threads", "may",
-    "pekko", "virtual-threads",
+    "purlin",
+    "beam",
+    "tokio",
+    "elixir",
+    "ractor",
+    "kameo",
+    "actix",
+    "go",
+    "ergo",
+    "threads",
+    "may",
+    "pekko",
+    "virtual-threads",
   ];
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b8609a", "#b47f00", "#2f8fc4", "#5b5f66", "#8a7d00"];
   const DARK = ["#4ea8e0", "#f0833a", "#2bc79a", "#dd8fc0", "#e6ac2e", "#8fd0f5", "#b9bec6", "#e6dc4a"];

@@ -1,23 +1,7 @@
-//! Calls between tasks, and counts of messages.
-
-use std::ops::AddAssign;
+//! Calls between tasks.
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
-
-/// Numbers of messages a task has sent and received.
-#[derive(Default)]
-pub(super) struct Tally {
-    pub(super) sent: u64,
-    pub(super) received: u64,
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.received += other.received;
-    }
-}
 
 /// Sends a request with the channel for its reply, and awaits the reply. Returns `None` if the task has ended.
 pub(super) async fn call<M, T>(
