@@ -17,17 +17,17 @@ pub(super) fn list(surroundings: &Surroundings) -> String {
     text.push_str("\nContenders (purlin lab run -c ID,…)\n");
     for (id, what) in BUILT_IN {
         let _ = match surroundings.missing(id) {
-            None => writeln!(text, "  {id:<13} {what}; can run here"),
-            Some(missing) => writeln!(text, "  {id:<13} {what}; cannot run here: {missing}"),
+            None => writeln!(text, "  {id:<15} {what}; can run here"),
+            Some(missing) => writeln!(text, "  {id:<15} {what}; cannot run here: {missing}"),
         };
     }
     for (id, what, way) in ELSEWHERE {
-        let _ = writeln!(text, "  {id:<13} {what}; cannot run here: {way}");
+        let _ = writeln!(text, "  {id:<15} {what}; cannot run here: {way}");
     }
     text.push_str(
-        "  ID:OPTIONS    the same with options for its runtime, such as 'beam:+sbwt none'\n  \
-         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py':\n\
-         \x20               docs/lab/own-runtime.md has a whole one in twenty lines of Python\n",
+        "  ID:OPTIONS      the same with options for its runtime, such as 'beam:+sbwt none'\n  \
+         NAME=COMMAND    any program that speaks the contender protocol, such as 'mine=python3 mine.py':\n\
+         \x20                 docs/lab/own-runtime.md has a whole one in twenty lines of Python\n",
     );
     text
 }
