@@ -68,7 +68,7 @@ public final class Delays {
 
     /** Returns the percentiles of the protocol, 0 if nothing was timed. */
     Map<String, Long> percentiles() {
-        return Map.of("p50_ns", at(50), "p99_ns", at(99), "max_ns", at(100));
+        return Map.of("p50_ns", at(50), "p90_ns", at(90), "p99_ns", at(99), "max_ns", at(100));
     }
 
     /** Returns a percentile by the nearest-rank method. */
