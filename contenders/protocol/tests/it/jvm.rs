@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use purlin_contender::SAVINA;
 use purlin_contender::conformance::{Contender, examine};
 
 use crate::built::{built, sources};
@@ -109,17 +108,14 @@ fn java(flags: &[&str], class: &str, (jdk, folder): &(PathBuf, PathBuf)) -> Comm
 #[test]
 fn pekko_contender_conforms_to_the_protocol() {
     if let Some(built) = compiled("pekko") {
-        assert_eq!(
-            examine(|| java(&[], "contender.pekko.Main", &built)),
-            Ok([&MISSING[..], &SAVINA].concat())
-        );
+        assert_eq!(examine(|| java(&[], "contender.pekko.Main", &built)), Ok(MISSING.to_vec()));
     }
 }
 
 #[test]
 fn virtual_threads_contender_conforms_to_the_protocol() {
     if let Some(built) = compiled("threads") {
-        let missing = [&MISSING[..4], &["restart"], &MISSING[4..], &SAVINA].concat();
+        let missing = [&MISSING[..4], &["restart"], &MISSING[4..]].concat();
         assert_eq!(examine(|| java(&[], "contender.threads.Main", &built)), Ok(missing));
     }
 }

@@ -3,19 +3,34 @@ package contender;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Pseudorandom draws of the protocol, for {@code timers} and {@code timer-expiry}. */
+/** Pseudorandom draws of the protocol: those of a stream, and those of {@code timers} and {@code timer-expiry}. */
 public final class Draws {
     /** Number of values of a draw. */
     private static final long RANGE = 1L << 31;
 
-    private Draws() {}
+    private long x;
+
+    /** Creates the stream with this number. */
+    public Draws(long stream) {
+        x = (1073741789 * stream + 1) % RANGE;
+    }
+
+    /** Returns the next draw below this bound. */
+    public long below(long bound) {
+        x = next(x);
+        return bound * x / RANGE;
+    }
+
+    private static long next(long x) {
+        return (20077 * x + 12345) % RANGE;
+    }
 
     /** Returns the first draws of a seed. */
     private static long[] draws(long seed, int count) {
         var draws = new long[count];
         long x = seed % RANGE;
         for (int i = 0; i < count; i++) {
-            x = (20077 * x + 12345) % RANGE;
+            x = next(x);
             draws[i] = x;
         }
         return draws;

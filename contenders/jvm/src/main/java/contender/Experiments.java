@@ -18,6 +18,9 @@ final class Experiments {
     private static final Param REPS = Param.number("reps", 1, 1_000_000).natural("1");
     private static final long TIMERS_MAX = 10_000_000;
     private static final long MS_MAX = 600_000;
+    private static final long CROWD_MAX = 100_000;
+    private static final long EACH_MAX = 1_000_000;
+    private static final Param OPERATIONS = Param.number("n", 0, 1_000_000_000);
 
     private static final List<Param> EXCHANGE =
             List.of(COUNT, Param.number("pieces", 1, COUNT_MAX), Param.number("work", 0, COUNT_MAX), REPS);
@@ -59,12 +62,38 @@ final class Experiments {
                         Param.number("ms", 1, MS_MAX)));
         PARAMS.put("monitor-churn", List.of(COUNT));
         PARAMS.put("restart", List.of(Param.number("n", 0, 1_000_000), REPS));
+        PARAMS.put("banking", List.of(Param.number("accounts", 2, CROWD_MAX), OPERATIONS, REPS));
+        PARAMS.put(
+                "bounded-buffer",
+                List.of(
+                        group("producers", 1),
+                        group("consumers", 1),
+                        Param.number("capacity", 2, 1_000_000),
+                        Param.number("cost", 0, 1_000_000),
+                        each("n")));
+        PARAMS.put("chameneos", List.of(Param.number("creatures", 2, CROWD_MAX), OPERATIONS));
+        PARAMS.put("dictionary", List.of(group("workers", 1), Param.number("writes", 0, 100), each("n")));
+        PARAMS.put("logistic-map", List.of(group("series", 1), each("terms"), REPS));
+        PARAMS.put("philosophers", List.of(group("philosophers", 2), each("n")));
+        PARAMS.put("sieve", List.of(Param.number("n", 2, 10_000_000), Param.number("local", 1, EACH_MAX), REPS));
+        PARAMS.put("big", List.of(Param.number("processes", 1, CROWD_MAX), OPERATIONS));
+        PARAMS.put("spread", List.of(group("processes", 1), each("n"), Param.number("us", 1, 1_000_000)));
     }
 
     private Experiments() {}
 
     private static Param many(String name) {
         return Param.number(name, 1, PROCESSES_MAX);
+    }
+
+    /** Returns the number of processes that call another one, or share one in other ways. */
+    private static Param group(String name, long from) {
+        return Param.number(name, from, 10_000);
+    }
+
+    /** Returns the number of operations of each process of a group. */
+    private static Param each(String name) {
+        return Param.number(name, 0, EACH_MAX);
     }
 
     /** Returns the experiments among these names, in the order of the protocol. */
@@ -95,6 +124,12 @@ final class Experiments {
             case "skynet" -> {
                 if (!isPowerOfTen(params.number("leaves"))) {
                     throw new Refusal("leaves is %d, not a power of ten".formatted(params.number("leaves")));
+                }
+            }
+            case "bounded-buffer" -> {
+                if (params.number("capacity") <= params.number("producers")) {
+                    throw new Refusal("capacity is %d, not more than the %d producers"
+                            .formatted(params.number("capacity"), params.number("producers")));
                 }
             }
             case "message-size", "bandwidth", "message-moved" -> {

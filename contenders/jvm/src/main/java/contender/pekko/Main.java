@@ -2,6 +2,7 @@ package contender.pekko;
 
 import contender.Program;
 import contender.Program.Run;
+import contender.Sample;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,21 @@ final class Main {
         runs.put("hog", params -> Hog.run(system, params));
         runs.put("monitor-churn", params -> Lab.run(system, done -> Exits.monitorChurn(params, done)));
         runs.put("restart", params -> Lab.run(system, done -> Exits.restart(params, done)));
+        runs.put(
+                "banking",
+                params -> Sample.repeated(params, once -> Lab.run(system, done -> Banking.root(once, done))));
+        runs.put("bounded-buffer", params -> Lab.run(system, done -> BoundedBuffer.root(params, done)));
+        runs.put("chameneos", params -> Lab.run(system, done -> Chameneos.root(params, done)));
+        runs.put("dictionary", params -> Lab.run(system, done -> Dictionary.root(params, done)));
+        runs.put(
+                "logistic-map",
+                params -> Sample.repeated(params, once -> Lab.run(system, done -> LogisticMap.root(once, done))));
+        runs.put("philosophers", params -> Lab.run(system, done -> Philosophers.root(params, done)));
+        runs.put(
+                "sieve",
+                params -> Sample.repeated(params, once -> Lab.run(system, done -> Sieve.root(once, done))));
+        runs.put("big", params -> Lab.run(system, done -> Big.root(params, done)));
+        runs.put("spread", params -> Lab.run(system, done -> Spread.root(params, done)));
 
         var dispatcher = system.settings().config().getConfig("pekko.actor.default-dispatcher");
         var pool = dispatcher.getConfig("fork-join-executor");
@@ -53,6 +69,7 @@ final class Main {
                 "spawn-chain, serial-spawn: an actor that stops stops its children, so each asks the root to spawn its successor, as with SpawnProtocol",
                 "a call is ActorContext.ask with a timeout; it does not watch the called actor; a timer is ActorContext.scheduleOnce; monitor-churn watches; restart is Behaviors.supervise with a limit, its log off",
                 "exchange and its kin: a message for each piece of work; message-moved: the receiver gets the array itself; message-size, bandwidth: the sender copies it first",
+                "Savina programs and spread: a call is a message with the caller's ActorRef, and a message for the reply; banking, logistic-map: an actor that waits for one message stashes the others, and unstashes them one by one",
                 "hog: the computing actors are on the default dispatcher, like all others; timers: the default scheduler has ticks of 10 ms, and a timer fires at the next tick, so the open loop of hog starts ten trips at a time; -Dpekko.scheduler.tick-duration=1ms measures shorter ones",
                 "an actor cannot look for one message behind others, hence no call-deep and no selective; there are no links and no exit signals, hence no link-churn, exit-cascade and signals");
         new Program("pekko", "Pekko " + Version.current(), notes, runs, Map.of()).serve();

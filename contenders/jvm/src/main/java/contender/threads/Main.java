@@ -35,6 +35,15 @@ final class Main {
         runs.put("timer-expiry", Timers::expiring);
         runs.put("idle-memory", Idle::run);
         runs.put("monitor-churn", Exits::monitorChurn);
+        runs.put("banking", params -> Sample.repeated(params, Banking::run));
+        runs.put("bounded-buffer", BoundedBuffer::run);
+        runs.put("chameneos", Chameneos::run);
+        runs.put("dictionary", Dictionary::run);
+        runs.put("logistic-map", params -> Sample.repeated(params, LogisticMap::run));
+        runs.put("philosophers", Philosophers::run);
+        runs.put("sieve", params -> Sample.repeated(params, Sieve::run));
+        runs.put("big", Big::run);
+        runs.put("spread", Spread::run);
         runs.replaceAll((id, run) -> params -> inThread(run, params));
         runs.put("hog", Hog::run);
         var servers = new TreeMap<String, Serve>();
@@ -47,6 +56,7 @@ final class Main {
             "virtual threads on as many carrier threads as the machine has processors, or as -Djdk.virtualThreadScheduler.parallelism says; every experiment runs in a virtual thread",
             "a mailbox is a LinkedTransferQueue, which has no bound; a send is put, which never waits, so no loop yields, and a thread that computes is not preempted",
             "a call is a request with a CompletableFuture, and get with five seconds; monitor-churn waits for the Future of a task; a timer is one of a ScheduledThreadPoolExecutor that removes cancelled ones",
+            "Savina programs and spread: a thread for each process, and a call is a request with a CompletableFuture, without a timeout",
             "message-moved: the receiver gets the array itself; message-size, bandwidth: the sender copies it first",
             "ack: blocking sockets, a virtual thread per connection; no two threads work on a connection, hence no throttle, head-rest and async-ack",
             "there is no mailbox of several kinds, hence no call-deep and no selective; there are no links and no supervisors, and a thread cannot be sent an exit signal, hence no link-churn, exit-cascade, restart and signals");
