@@ -86,12 +86,12 @@ final class Experiments {
         return Param.number(name, 1, PROCESSES_MAX);
     }
 
-    /** Returns the number of processes that call another one, or share one in other ways. */
+    /** Returns the parameter for the number of processes that share another one. */
     private static Param group(String name, long from) {
         return Param.number(name, from, 10_000);
     }
 
-    /** Returns the number of operations of each process of a group. */
+    /** Returns the parameter for the number of operations of each process of a group. */
     private static Param each(String name) {
         return Param.number(name, 0, EACH_MAX);
     }

@@ -1,6 +1,5 @@
 package contender.threads;
 
-import contender.Params;
 import contender.Program;
 import contender.Program.Run;
 import contender.Program.Serve;
@@ -8,7 +7,6 @@ import contender.Sample;
 import java.io.IOException;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.concurrent.FutureTask;
 
 /** Contender of the lab: virtual threads and the queues of java.util.concurrent. */
 final class Main {
@@ -44,7 +42,8 @@ final class Main {
         runs.put("sieve", params -> Sample.repeated(params, Sieve::run));
         runs.put("big", Big::run);
         runs.put("spread", Spread::run);
-        runs.replaceAll((id, run) -> params -> inThread(run, params));
+        // The process that holds the clock is a virtual thread, like the others.
+        runs.replaceAll((id, run) -> params -> Tasks.start(() -> run.run(params)).get());
         runs.put("hog", Hog::run);
         var servers = new TreeMap<String, Serve>();
         servers.put("ack-request-reply", AckServer.requestReply());
@@ -60,11 +59,4 @@ final class Main {
             "message-moved: the receiver gets the array itself; message-size, bandwidth: the sender copies it first",
             "ack: blocking sockets, a virtual thread per connection; no two threads work on a connection, hence no throttle, head-rest and async-ack",
             "there is no mailbox of several kinds, hence no call-deep and no selective; there are no links and no supervisors, and a thread cannot be sent an exit signal, hence no link-churn, exit-cascade, restart and signals");
-
-    /** Runs an experiment in a virtual thread, so that the process that holds the clock is like the others. */
-    private static Sample inThread(Run run, Params params) throws Exception {
-        var task = new FutureTask<>(() -> run.run(params));
-        Thread.startVirtualThread(task);
-        return task.get();
-    }
 }
