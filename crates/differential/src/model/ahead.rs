@@ -9,11 +9,14 @@ use super::loss::may_be_lost;
 use super::runtime::Runtime;
 use super::state::{Phase, Signal, State, Tie};
 use super::step::{found, next};
-use crate::language::{After, How, Op, Program, Who};
+use crate::language::{After, How, MOST_PROCESSES, NAMES, Op, Program, Who};
 use crate::outcome::Item;
 
 /// A set of processes, one bit each.
-type Set = u8;
+type Set = u32;
+
+// WHY twice, and the names: these are the ends of a wire in `crossing`.
+const _: () = assert!(2 * MOST_PROCESSES + NAMES as usize <= Set::BITS as usize);
 
 fn only(who: Who) -> Set {
     1 << who
