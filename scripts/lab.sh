@@ -22,7 +22,7 @@ case "${FLAGS:-}" in
     ;;
 esac
 find_cargo
-step "set-up: a C compiler to link with, and Erlang to measure beside" scripts/install-missing.sh cc erlc
+step "set-up: a C compiler to link with, Erlang and Elixir to measure beside" scripts/install-missing.sh cc erlc elixir
 step "build: the purlin command and the contenders, optimised" \
   cargo build --release --locked -p purlin-cli "${contenders[@]}" -p contender-threads -p contender-load
 if [ ${#selected[@]} -gt 0 ]; then
