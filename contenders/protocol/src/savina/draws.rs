@@ -22,7 +22,7 @@ impl DrawStream {
     ///
     /// ```
     /// let mut draw = purlin_contender::DrawStream::new(1);
-    /// assert_eq!([draw.below(1000), draw.below(1000)], [500, 997]);
+    /// assert_eq!([draw.below(1000), draw.below(1000)], [499, 233]);
     /// ```
     #[inline]
     pub fn below(&mut self, k: u64) -> u64 {
