@@ -46,8 +46,8 @@ impl<M: Send + 'static> Scan<'_, M> {
         .is_some()
     }
 
-    /// Passes messages to `test` until it accepts one, which is returned, or returns the last one
-    /// there is.
+    /// Passes messages to `test` until it accepts one, and returns that one. Returns `None` if it
+    /// accepts none, or if the budget is used up.
     ///
     /// WHY apart from the wait: an async function would hold what `test` borrows while it waits, and
     /// guards that use a [`Cell`](std::cell::Cell) would make the process's future `!Send`.

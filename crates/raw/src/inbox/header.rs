@@ -133,7 +133,8 @@ impl<T> Envelope<T> {
     /// Moves the payload out. The returned [`EmptyEnvelope`] owns the emptied envelope.
     ///
     /// # Safety
-    /// The header comes from `Envelope::<T>::seal` or `Envelope::<T>::seal_marked` with this same `T`, and the caller owns it.
+    /// The header comes from `Envelope::<T>::seal` or `Envelope::<T>::seal_marked` with this same
+    /// `T`, and the caller owns it.
     #[inline]
     pub(crate) unsafe fn open(header: NonNull<Header>) -> (T, EmptyEnvelope<T>) {
         // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type,

@@ -60,8 +60,8 @@ impl<M> Drop for ConvertedMessage<M> {
     }
 }
 
-/// Save queue during a scan. It is in the scan's hands, so that no message leaves it while user code
-/// examines one. The drop gives it back.
+/// Save queue during a scan. The scan owns it, so that no message leaves it while user code examines
+/// one. The drop puts it back into the mailbox, before messages that were fetched meanwhile.
 struct Scanned<'t, W: RuntimeTypes, M: Send + 'static> {
     mailbox: Mailbox<'t, W, M>,
     queue: SaveQueue,

@@ -129,13 +129,13 @@ pub(crate) fn threshold_for(turns: u32, time: Duration) -> usize {
 /// some tens of nanoseconds. If it takes much longer, the processes compute in between, and a steal
 /// costs them little.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct UnitTime {
     /// Time since the worker published work. A worker publishes every few dozen turns.
     since: Duration,
     computing: bool,
 }
 
-impl Pace {
+impl UnitTime {
     /// Takes a tick of `time` into account in which the worker published `work` units. Returns
     /// whether its processes mostly compute.
     pub(crate) fn tick(&mut self, time: Duration, work: u64) -> bool {
@@ -352,19 +352,19 @@ mod tests {
 
     #[test]
     fn processes_compute_if_a_unit_of_work_takes_long() {
-        let mut pace = Pace::default();
-        assert!(!pace.tick(TICK, 2001), "249 ns a unit");
-        assert!(pace.tick(TICK, 2000), "250 ns a unit");
+        let mut unit_time = UnitTime::default();
+        assert!(!unit_time.tick(TICK, 2001), "249 ns a unit");
+        assert!(unit_time.tick(TICK, 2000), "250 ns a unit");
     }
 
     // A worker with long turns publishes its work every few ticks.
     #[test]
     fn work_is_compared_with_the_time_since_the_last_was_published() {
-        let mut pace = Pace::default();
-        assert!(!pace.tick(TICK, 0));
-        assert!(!pace.tick(TICK, 4001));
-        assert!(!pace.tick(TICK, 0));
-        assert!(pace.tick(TICK, 4000));
-        assert!(pace.tick(TICK, 0), "unchanged until the next work is published");
+        let mut unit_time = UnitTime::default();
+        assert!(!unit_time.tick(TICK, 0));
+        assert!(!unit_time.tick(TICK, 4001));
+        assert!(!unit_time.tick(TICK, 0));
+        assert!(unit_time.tick(TICK, 4000));
+        assert!(unit_time.tick(TICK, 0), "unchanged until the next work is published");
     }
 }

@@ -40,7 +40,7 @@ use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
 use crate::sysmon::policy::{
-    Action, Decision, Pace, Policy, Sample, Snapshot, TICK, threshold_for,
+    Action, Decision, Policy, Sample, Snapshot, TICK, UnitTime, threshold_for,
 };
 use crate::sysmon::stalled::StalledThreads;
 use crate::trim;
@@ -75,7 +75,7 @@ pub(crate) struct Sysmon {
     /// Steal threshold by each worker's pace, before load balancing.
     thresholds: Box<[usize]>,
     /// Whether the processes of each worker mostly compute.
-    paces: Box<[Pace]>,
+    unit_times: Box<[UnitTime]>,
     balancer: Balancer,
     /// When each worker was first seen in its present turn.
     since: Box<[Instant]>,
@@ -110,7 +110,7 @@ impl Sysmon {
             scratch: Vec::with_capacity(workers),
             sampled_at: Instant::now(),
             thresholds: vec![INITIAL_THRESHOLD; workers].into(),
-            paces: vec![Pace::default(); workers].into(),
+            unit_times: vec![UnitTime::default(); workers].into(),
             balancer: Balancer::new(),
             since: vec![Instant::now(); workers].into(),
             used: vec![None; workers].into(),
@@ -150,7 +150,7 @@ impl Sysmon {
                 // The next load may be of another kind.
                 self.balancer = Balancer::new();
                 self.thresholds.fill(INITIAL_THRESHOLD);
-                self.paces.fill(Pace::default());
+                self.unit_times.fill(UnitTime::default());
                 self.trim();
                 calm = 0;
                 self.set_realtime(true);
@@ -202,10 +202,10 @@ impl Sysmon {
             // WHY at both ends: the pace of a worker that slept in between is unknown.
             let (work, waiting) = (shared.counters[index].work(), queue.waiting());
             if let Some(before) = before.filter(|before| before.running && running) {
-                let computing = self.paces[index].tick(time, work.saturating_sub(before.work));
+                let computing = self.unit_times[index].tick(time, work.saturating_sub(before.work));
                 self.thresholds[index] = if computing { 0 } else { threshold_for(turns, time) };
             } else {
-                self.paces[index] = Pace::default();
+                self.unit_times[index] = UnitTime::default();
             }
             self.samples.push(Sample {
                 turn,

@@ -4,8 +4,8 @@
 //! behind, and the other worker may have to be woken; both cost more than a short turn. So other
 //! workers help only when more processes wait than this worker executed within the last two ticks
 //! of sysmon, which is one millisecond: without help, the waiting processes would be done by then.
-//! If turns are long on average, every waiting process is worth a steal. The same holds while
-//! spreading has turned out to get more done (`balance`).
+//! If turns are long on average, or the processes mostly compute, every waiting process is worth a
+//! steal. The same holds while spreading has turned out to get more done (`balance`).
 //!
 //! Sysmon, which sees the number of turns of each worker, computes this steal threshold
 //! (`sysmon::policy::threshold_for`) and writes it here. The worker
