@@ -47,6 +47,11 @@ impl IdleOrder {
         Self { ranked: true, ..Self::default() }
     }
 
+    /// Returns the number of connections.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
     /// Adds a connection.
     pub(crate) fn insert(&mut self, number: u64, now: u64, idle: Arc<Idle>) {
         let key = (self.rank_of(&idle), now, number);
@@ -69,31 +74,22 @@ impl IdleOrder {
             idle.is_not_new();
             self.reorder(key.2, key.1);
         }
-        let ranks = if self.new > (self.keys.len() / 8).max(1) {
-            [Rank::NoSession, Rank::New, Rank::Session]
-        } else {
-            [Rank::NoSession, Rank::Session, Rank::New]
-        };
         let mut busy = 0;
-        ranks.into_iter().find_map(|rank| self.longest_idle_of(rank, before, now, &mut busy))
-    }
-
-    fn longest_idle_of(
-        &mut self,
-        rank: Rank,
-        before: u64,
-        now: u64,
-        busy: &mut usize,
-    ) -> Option<Arc<Idle>> {
-        while *busy < BUSY {
-            let (&key, idle) = self.first_of(rank, before)?;
+        while busy < BUSY {
+            let ranks = if self.new > (self.keys.len() / 8).max(1) {
+                [Rank::NoSession, Rank::New, Rank::Session]
+            } else {
+                [Rank::NoSession, Rank::Session, Rank::New]
+            };
+            // WHY from the first rank each time: a corrected key may have moved to an earlier one.
+            let (&key, idle) = ranks.into_iter().find_map(|rank| self.first_of(rank, before))?;
             let (since, idle) = (idle.since(), Arc::clone(idle));
-            let is_idle = self.rank_of(&idle) == rank && since.is_some_and(|since| since <= key.1);
+            let is_idle = self.rank_of(&idle) == key.0 && since.is_some_and(|since| since <= key.1);
             if is_idle {
                 self.reorder(key.2, now);
                 return Some(idle);
             }
-            *busy += usize::from(since.is_none());
+            busy += usize::from(since.is_none());
             // WHY later than now: this search must not meet a busy connection again.
             self.reorder(key.2, since.unwrap_or(now + 1));
         }
@@ -196,6 +192,20 @@ mod tests {
         connections.waits(BUSY, 0);
         assert_eq!(connections.next(SECOND), None);
         assert_eq!(connections.next(2 * SECOND), Some(BUSY));
+    }
+
+    #[test]
+    fn connections_whose_rank_is_corrected_come_before_one_with_a_session() {
+        let mut connections = Connections::new();
+        connections.accept(4, 0);
+        connections.waits(0, 1);
+        connections.all[0].has_session();
+        // They were new when they were accepted, and have sent a message since.
+        for which in 1..4 {
+            connections.waits(which, 2 + which as u64);
+        }
+        let found = [10, 11, 12].map(|at| connections.next(at));
+        assert_eq!(found, [Some(1), Some(2), Some(3)]);
     }
 
     #[test]

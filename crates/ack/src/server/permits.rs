@@ -37,7 +37,6 @@ pub(crate) struct Permits {
 /// Open connections.
 #[derive(Debug, Default)]
 struct Open {
-    count: usize,
     addresses: HashMap<IpAddr, usize>,
     idle: IdleOrder,
     /// Number of the next connection.
@@ -83,7 +82,9 @@ impl Permits {
     pub(crate) fn make_room(&self) {
         let idle = {
             let mut open = self.open();
-            if open.count < self.connections {
+            // WHY registered ones: a connection whose process has not started yet cannot be asked, and
+            // one with a session must not give way in its place.
+            if open.idle.len() < self.connections {
                 return;
             }
             let now = nanoseconds(now());
@@ -105,7 +106,6 @@ impl Permits {
             return Err(slot);
         }
         open.addresses.insert(address, here + 1);
-        open.count += 1;
         open.next += 1;
         let number = open.next;
         drop(open);
@@ -133,7 +133,6 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let mut open = self.permits.open();
         open.idle.remove(self.number);
-        open.count -= 1;
         if let Some(here) = open.addresses.get_mut(&self.address) {
             *here -= 1;
             if *here == 0 {
