@@ -45,7 +45,7 @@ pub(crate) struct RunOptions {
     #[serde(skip)]
     pub(crate) contenders: Vec<String>,
 
-    /// Choose the thoroughness: about 100 ms per sample, or the published counts
+    /// Choose the thoroughness: about 40 ms per sample, or the published counts
     #[arg(long, value_name = "PROFILE", default_value = "quick", value_enum)]
     pub(crate) profile: Profile,
 

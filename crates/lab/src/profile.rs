@@ -12,7 +12,7 @@ pub const FEWEST: usize = 6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// About 100 ms of work per sample, and fewer points per sweep
+    /// About 40 ms of work per sample, and fewer points per sweep
     Quick,
     /// The counts with which the experiments were published
     Full,
@@ -27,8 +27,6 @@ pub struct Budget {
     pub sample_ns: f64,
     /// Durations of the steps by which `call-vs-send` finds its n, in ns.
     pub steps_ns: [f64; 4],
-    /// Duration of a sample of `call-vs-send` in each mode, in ns.
-    pub stepped_sample_ns: f64,
     /// Time limit for one answer of a contender.
     pub limit: Duration,
     /// Whether every round starts fresh programs; false by default.
@@ -46,7 +44,7 @@ impl Budget {
         limit: Option<Duration>,
     ) -> Self {
         let (own_rounds, own_ms, steps_ms, own_limit) = match profile {
-            Profile::Quick => (11, 100.0, [1.0, 20.0, 60.0, 200.0], 60),
+            Profile::Quick => (11, 40.0, [1.0, 20.0, 60.0, 200.0], 60),
             Profile::Full => (15, 1000.0, [1.0, 500.0, 3000.0, 10_000.0], 600),
         };
         let ms = sample_ms.unwrap_or(own_ms);
@@ -55,10 +53,6 @@ impl Budget {
             rounds: rounds.unwrap_or(own_rounds).max(1),
             sample_ns: ms * 1e6,
             steps_ns,
-            stepped_sample_ns: match profile {
-                Profile::Quick => ms * 1e6,
-                Profile::Full => steps_ns[3],
-            },
             limit: limit.unwrap_or(Duration::from_secs(own_limit)),
             fresh: false,
         }

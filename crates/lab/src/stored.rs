@@ -1,14 +1,16 @@
 //! Reader for stored results: schemas 1 and 2, by file or by folder, and the text of OTP's own
-//! benchmark, which is recognised by its content.
+//! benchmark. Both may be compressed with gzip. The format is recognised by its content.
 //!
 //! Comparisons and exports take parsed figures ([`read_figures`]); the page takes the file, with
 //! ratios and control computed anew ([`read_judged`]), so that all give the same verdicts. Input is
 //! not trusted: a missing or malformed field is reported with its position.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::bufread::MultiGzDecoder;
 use serde_json::{Value, json};
 
 use crate::contender::sources;
@@ -19,9 +21,19 @@ use crate::store::RESULTS;
 
 pub use crate::results::Figures;
 
-/// Returns the results file a path refers to: the path itself, or the file in that folder.
+/// First bytes of a gzip file.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Maximum size of results, decompressed; those of a full run have a few MB.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Returns the results file a path refers to: the path itself, or the file in that folder, which may
+/// be compressed.
 pub fn results_file(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
+    if !path.is_dir() {
+        return path.to_path_buf();
+    }
+    let (plain, compressed) = (path.join(RESULTS), path.join(format!("{RESULTS}.gz")));
+    if !plain.exists() && compressed.exists() { compressed } else { plain }
 }
 
 /// Reads the results in a file.
@@ -151,10 +163,28 @@ fn void(results: &Value) -> BTreeSet<(String, String)> {
 }
 
 fn text(file: &Path) -> Result<String, Problem> {
-    fs::read_to_string(file).map_err(|error| {
+    let text = File::open(file).and_then(|opened| {
+        let mut bytes = BufReader::new(opened);
+        if bytes.fill_buf()?.starts_with(&GZIP) {
+            bounded(MultiGzDecoder::new(bytes))
+        } else {
+            bounded(bytes)
+        }
+    });
+    text.map_err(|error| {
         let hint = "give a results.json or the folder of a run that came to its end";
         Problem::new(format!("cannot read {}: {error}; {hint}", file.display()))
     })
+}
+
+/// Reads at most [`MAX_BYTES`].
+fn bounded(bytes: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    bytes.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {MAX_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
@@ -184,6 +214,11 @@ fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use proptest::prelude::*;
 
     use super::*;
@@ -207,6 +242,31 @@ mod tests {
             }
         }
         assert!(read(&folder.path().join("none")).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    #[test]
+    fn compressed_results_are_read_by_file_and_by_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let example = "../../docs/lab/compare/before.json";
+        let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(example)).unwrap();
+        let file = folder.path().join("results.json.gz");
+        let mut encoder = GzEncoder::new(fs::File::create(&file).unwrap(), Compression::fast());
+        encoder.write_all(&text).unwrap();
+        encoder.finish().unwrap();
+        assert_eq!(results_file(folder.path()), file);
+        assert_eq!(read_json(&file).unwrap().as_bytes(), text);
+        let compressed = fs::read(&file).unwrap();
+        fs::write(&file, &compressed[..compressed.len() / 2]).unwrap();
+        let refused = read(&file).unwrap_err().to_string();
+        assert!(refused.contains("cannot read") && refused.lines().count() == 1, "{refused}");
+        fs::write(folder.path().join(RESULTS), text).unwrap();
+        assert_eq!(results_file(folder.path()), folder.path().join(RESULTS));
+    }
+
+    #[test]
+    fn decompressed_size_is_bounded() {
+        let refused = bounded(io::repeat(b'1')).unwrap_err().to_string();
+        assert_eq!(refused, "it is larger than 268435456 bytes");
     }
 
     #[test]

@@ -120,8 +120,6 @@ pub enum SamplingMode {
     Watched,
     /// Like `Usual`, in few rounds: samples take long or vary little.
     Few,
-    /// Like `Few` in the quick profile; three rounds in the full one, as in the suite it reproduces.
-    Thrice,
     /// Like `Few`, each sample in a fresh process that ends after it. Its resident memory is read from outside, before
     /// and after.
     FreshProcess,
@@ -140,11 +138,10 @@ impl SamplingMode {
     }
 
     /// Returns the number of rounds of an experiment, in a run of `of` rounds.
-    pub fn rounds(self, of: usize, profile: Profile) -> usize {
-        match (self, profile) {
-            (Self::Usual | Self::Watched | Self::Paired, _) => of,
-            (Self::Thrice, Profile::Full) => of.min(3),
-            (Self::Few | Self::Thrice | Self::FreshProcess | Self::Served, _) => of.min(FEWEST),
+    pub fn rounds(self, of: usize) -> usize {
+        match self {
+            Self::Usual | Self::Watched | Self::Paired => of,
+            Self::Few | Self::FreshProcess | Self::Served => of.min(FEWEST),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) static SIGNALS: Experiment = Experiment {
     notes: &[
         "After parallel_messages_SUITE of Erlang/OTP, whose scenarios and titles these are: messages, exit signals or half of each, drawn by chance, every one with a list of S integers that the sender copies. Each sender looks for the word to stop before every signal. Send throughput and receive throughput have each their own runs.",
         "The primary metric is the receive throughput of 16 senders, half messages and half exit signals, of size 1: a signal counts when it has arrived, and the number is the same in both profiles and on every machine.",
-        "The quick profile takes two scenarios for 50 ms without rest, six samples each. The full one takes all twelve for a second after a second of rest, and the one that asks for another queue; three samples each, as OTP does, whose range holds the median in three of four cases only. 1, 2, 4 and 16 senders are always there; of 8, 15, 31, 32, 47, 48, 63 and 64 the full profile takes those for which there are cores.",
+        "The quick profile takes two scenarios for 50 ms without rest. The full one takes all twelve for a second after a second of rest, and the one that asks for another queue. Six samples each; OTP's suite takes three, whose range holds the median in three of four cases only. 1, 2, 4 and 16 senders are always there; of 8, 15, 31, 32, 47, 48, 63 and 64 the full profile takes those for which there are cores.",
         "Put right: OTP's suite divides by T what was also sent after T, and leaves the time to stop the senders out of both its figures. Here the clock runs from the first signal to the last that was sent, or received. The figure of the suite stands beside it.",
         "On the BEAM the receiver is spawned with message_queue_data off_heap, as the suite does, and on_heap, which is the runtime's default. purlin's inbox goes from one stack to lanes and back by itself, and has no setting for it: adaptive.",
         "Where more signals are under way than fit into 1 GiB, at 16 bytes an element and 112 a signal, all senders end early. The throughput is still that of what was sent; the figure of OTP's suite is left out then.",
@@ -34,7 +34,7 @@ pub(super) static SIGNALS: Experiment = Experiment {
     y: Some(Quantity { label: "throughput", unit: "signals/s" }),
     figure: Figure::Signals,
     variants: true,
-    mode: SamplingMode::Thrice,
+    mode: SamplingMode::Few,
     points: |profile| match profile {
         Profile::Quick => quick(),
         Profile::Full => full(cores()),

@@ -40,7 +40,7 @@ pub(super) static TIMER_EXPIRY: Experiment = Experiment {
     mode: SamplingMode::Few,
     points: |profile| {
         let (n, after_ms, spread_ms) = match profile {
-            Profile::Quick => (50_000, 500, 200),
+            Profile::Quick => (50_000, 300, 100),
             Profile::Full => (100_000, 1000, 1000),
         };
         let point = |n, after_ms, spread_ms| {
@@ -63,7 +63,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     what: "Spawns n processes that wait for a message, and reads how much memory that took.",
     notes: &[
         "By resident memory, read from outside: what the operating system gives the program, less what it gave before, over the number of processes.",
-        "Half a million processes in the quick profile, a million in the full one.",
+        "A hundred thousand processes in the quick profile, a million in the full one.",
         "Each sample has a program of its own, and a hundredth of the processes is spawned before the first reading: memory that was used before could be used again, and what is only needed once would count.",
         "Each process has run, reported that it is there, and waits. Six samples at most: they differ little.",
     ],
@@ -72,7 +72,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     figure: Figure::Footprint,
     mode: SamplingMode::FreshProcess,
     points: |profile| {
-        let n = if profile == Profile::Quick { 500_000 } else { 1_000_000 };
+        let n = if profile == Profile::Quick { 100_000 } else { 1_000_000 };
         vec![Point { x: None, params: params([("n", n)]), scaled: None }]
     },
     check: |params, reply| {

@@ -56,7 +56,8 @@ impl Frame<'_> {
 
     /// Returns a result of these samples; `None` for no samples.
     pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
-        let (rounds, samples): (Vec<usize>, Vec<f64>) = draft.samples.into_iter().unzip();
+        let stored = draft.samples.into_iter().map(|(round, sample)| (round, rounded(sample)));
+        let (rounds, samples): (Vec<usize>, Vec<f64>) = stored.unzip();
         let interval = stats::median_interval(&samples)?;
         Some(ResultEntry {
             experiment: self.experiment.id.into(),
@@ -107,7 +108,31 @@ pub(super) fn number(params: &Params, name: &str) -> u64 {
     params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
+/// Rounds to six significant digits: the rest is noise, and most of the size of a stored run.
+fn rounded(sample: f64) -> f64 {
+    // WHY by text: the result is the number closest to its decimal digits, and is stored in six.
+    format!("{sample:.5e}").parse().unwrap_or(sample)
+}
+
 /// Drops values that JSON cannot represent.
 pub(super) fn finite(values: impl Iterator<Item = (usize, f64)>) -> Samples {
     values.filter(|(_, value)| value.is_finite()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn samples_keep_six_significant_digits() {
+        for (sample, due) in [
+            (0.0, "0.0"),
+            (12.345_678_9, "12.3457"),
+            (-0.001_234_567_8, "-0.00123457"),
+            (987_654_321.0, "987654000.0"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(format!("{:?}", rounded(sample)), due);
+        }
+    }
 }

@@ -15,7 +15,6 @@ use crate::profile::{Budget, FEWEST, Profile};
 pub(super) struct Session<'a> {
     experiment: &'static Experiment,
     points: Vec<Point>,
-    profile: Profile,
     budget: &'a Budget,
     seed: u64,
     executor: &'a mut dyn Executor,
@@ -63,7 +62,6 @@ impl<'a> Session<'a> {
         Self {
             experiment,
             points,
-            profile,
             budget,
             seed,
             executor,
@@ -93,7 +91,7 @@ impl<'a> Session<'a> {
     /// Runs every lane once at every point per round.
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
-        let rounds = self.experiment.mode.rounds(self.budget.rounds, self.profile);
+        let rounds = self.experiment.mode.rounds(self.budget.rounds);
         for round in 1..=rounds {
             let turns = order(self.lanes.len() * points, self.seed, self.experiment.id, round);
             for (order, at) in (1..).zip(turns) {
@@ -178,7 +176,7 @@ impl<'a> Session<'a> {
             }
             self.step(lane, point, Some(target), value, elapsed);
         }
-        let value = rescaled(value, elapsed, self.budget.stepped_sample_ns, 1e6).min(scaled.cap);
+        let value = rescaled(value, elapsed, self.budget.sample_ns, 1e6).min(scaled.cap);
         self.set_param(lane, point, scaled, value);
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, of_stored_shape};
 use purlin_lab::comparison::{compare, compare_within, sides};
 use purlin_lab::results::{ResultEntry, Verdict, control, ratios};
-use purlin_lab::stored::{Figures, read_judged};
+use purlin_lab::stored::{Figures, read_judged, results_file};
 
 /// Noise to simulate.
 #[derive(Clone, Copy)]
@@ -132,10 +132,11 @@ fn control_is_noted_in_a_comparison_of_two_runs_and_of_two_contenders() {
 fn every_stored_run_is_read_and_judged_anew() {
     let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
     let folders = std::fs::read_dir(reports).expect("there are reports");
-    let runs = folders.map(|folder| folder.expect("a folder").path().join("results.json"));
-    let runs: Vec<_> = runs.filter(|file| file.is_file()).collect();
+    let folders = folders.map(|folder| folder.expect("a folder").path());
+    let runs: Vec<_> = folders.filter(|folder| folder.is_dir()).collect();
     assert!(!runs.is_empty());
-    for file in runs {
+    for folder in runs {
+        let file = results_file(&folder);
         let run = read_judged(&file).expect("it is read");
         let ratios = run["ratios"].as_array().expect("a list");
         assert!(ratios.len() > 20, "{}", file.display());

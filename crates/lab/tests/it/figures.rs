@@ -17,7 +17,7 @@ fn primary(results: &[ResultEntry]) -> &ResultEntry {
 }
 
 fn near(found: f64, due: f64) -> bool {
-    (found / due - 1.0).abs() < 1e-6
+    (found / due - 1.0).abs() < 1e-5
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use purlin_lab::measured::of_checkout;
+use purlin_lab::stored::{read, results_file};
 use serde_json::Value;
 
 /// What a document says if its run measured other code: the hashes of the sources differ, or the run
@@ -48,9 +49,7 @@ fn compare(document: &str) -> usize {
     let folder = folder.trim_end_matches('/');
     assert!(before.ends_with(&format!("`{folder}`")), "{document} calls the run by its id");
     let run = root().join("reports").join(folder);
-    assert!(run.join("report.html").is_file(), "the run has its page");
-    let run = fs::read_to_string(run.join("results.json")).expect("the stored run");
-    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let run: Value = read(&results_file(&run)).expect("the stored run");
     let started = run["started"].as_str().expect("when it began");
     assert_eq!(folder, started.replace(['-', ':'], ""), "the id is when the run began");
 
