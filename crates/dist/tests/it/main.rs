@@ -4,6 +4,7 @@ mod beam;
 #[cfg(feature = "tls")]
 #[path = "support/certificates.rs"]
 mod certificates;
+mod client_libraries;
 mod cluster;
 mod cluster_ends;
 mod cluster_groups;
