@@ -15,6 +15,7 @@ mod echo;
 mod epmd;
 mod example;
 mod hosts;
+mod like_a_beam;
 mod limits;
 mod link;
 #[path = "support/log.rs"]

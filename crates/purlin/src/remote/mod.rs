@@ -119,6 +119,15 @@ impl LocalProcess {
         self.0.has_ended()
     }
 
+    /// Returns whether the process is alive after its current turn. Its next turn answers, also if it waits for nothing;
+    /// a process that was about to end, as one that panics in this turn, is not alive then.
+    pub async fn is_alive_next_turn(&self) -> bool {
+        // The waker is set by each poll.
+        let (still, mut answer) = oneshot(Waker::noop().clone());
+        let is_sent = self.0.signal(Signal::StillThere(still)).is_ok();
+        is_sent && poll_fn(|cx| answer.poll(cx)).await.is_some()
+    }
+
     /// Returns an upper bound of the references to the process: its addresses, its `LocalProcess` handles, the process
     /// table's reference while the process lives, and the references that linked and monitoring processes hold.
     ///

@@ -231,6 +231,24 @@ impl LinkTable {
         Some((monitor, of, theirs))
     }
 
+    /// The local process that the remote one monitors.
+    pub(crate) fn monitored(&self, watcher: &Pid, reference: &Reference) -> Option<ProcessId> {
+        let monitor = self.by_reference.get(&(watcher.clone(), reference.clone()))?;
+        self.theirs.get(monitor).map(|(of, _)| *of)
+    }
+
+    /// The newest monitor of the remote process by a name.
+    ///
+    /// COST: time in the number of remote monitors.
+    pub(crate) fn newest_by_name(&self, watcher: &Pid) -> Option<Reference> {
+        let by_name = |theirs: &RemoteMonitor| {
+            theirs.watcher == *watcher && matches!(theirs.watched, Named::Name(_))
+        };
+        let theirs = self.theirs.iter().filter(|(_, (_, theirs))| by_name(theirs));
+        let (_, (_, newest)) = theirs.max_by_key(|(monitor, _)| **monitor)?;
+        Some(newest.reference.clone())
+    }
+
     /// Removes a remote monitor that fires.
     pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
         let (_, theirs) = self.theirs.remove(&monitor)?;
