@@ -4,7 +4,7 @@
 %%
 %% The script calls the module's callbacks directly instead of running it in gen_server's loop, so
 %% each step is complete before the next. The module runs on a clock that the scenario sets: its
-%% abstract code is recompiled with `erlang:monotonic_time(1)` replaced by the clock of this script.
+%% abstract code is recompiled with `erlang:monotonic_time/1` replaced by the clock of this script.
 -mode(compile).
 -export([init/1, start/1]).
 
@@ -37,7 +37,7 @@ make_module() ->
     {module, fed} = code:load_binary(fed, "fed", Code).
 
 feed({attribute, At, module, supervisor}) -> {attribute, At, module, fed};
-feed({call, At, {remote, _, {atom, _, erlang}, {atom, _, monotonic_time}}, [{integer, _, 1}]}) ->
+feed({call, At, {remote, _, {atom, _, erlang}, {atom, _, monotonic_time}}, [_Second]}) ->
     {call, At, {remote, At, {atom, At, erlang}, {atom, At, get}}, [{atom, At, now}]};
 feed(Form) when is_tuple(Form) -> list_to_tuple(feed(tuple_to_list(Form)));
 feed([Form | Forms]) -> [feed(Form) | feed(Forms)];
