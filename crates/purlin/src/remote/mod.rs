@@ -119,8 +119,8 @@ impl LocalProcess {
         self.0.has_ended()
     }
 
-    /// Returns whether the process is alive after its current turn. Its next turn answers, also if it waits for nothing;
-    /// a process that was about to end, as one that panics in this turn, is not alive then.
+    /// Returns whether the process is alive at its next turn, which this call causes. Returns `false` for a process that
+    /// ends in its current turn, for example by a panic.
     pub async fn is_alive_next_turn(&self) -> bool {
         // The waker is set by each poll.
         let (still, mut answer) = oneshot(Waker::noop().clone());

@@ -27,7 +27,7 @@ impl GenCall {
         }
     }
 
-    /// The monitor of the call, which `gen_server:multi_call` makes beside its alias.
+    /// The monitor of the call. In `gen_server:multi_call` it is another reference than the alias.
     fn monitor(&self, link_table: &LinkTable) -> Option<Reference> {
         match &self.tag {
             Term::ImproperList(list) => list.tail().as_reference().cloned(),
