@@ -3,12 +3,21 @@
 #
 # As root with apt-get it installs the packages and prints their names. Otherwise, or with PURLIN_NO_INSTALL=1, it
 # prints the command to run. The status is 0 in both cases, and the caller continues without the missing commands.
-# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, javac (21 or later), mvn, node, npm, postgres, shellcheck, strace.
+# Knows: c++, cc, chromium, ei (Erlang's library for C), elixir, erlc, etop (a module of Erlang's), go, javac (21 or later),
+# jinterface (Erlang's library for Java, with a JDK), mvn, node, npm, postgres, shellcheck, strace.
 set -euo pipefail
 
 present() {
   local name
   case $1 in
+    ei)
+      echo 'int main(void) { return 0; }' | cc -x c -include ei.h - -lei -o /dev/null >/dev/null 2>&1
+      return
+      ;;
+    jinterface)
+      if [ ! -f "${PURLIN_JINTERFACE:-/usr/share/java/OtpErlang.jar}" ]; then return 1; fi
+      set -- javac
+      ;;
     etop)
       erl -noshell -eval 'halt(case code:which(etop) of non_existing -> 1; _ -> 0 end).' >/dev/null 2>&1
       return
@@ -42,19 +51,24 @@ packages_for() {
     apt-get:cc) echo gcc libc6-dev ;;
     # WHY not chromium: the tests with a browser take half the time in this one.
     apt-get:chromium) echo chromium-headless-shell ;;
+    apt-get:ei) echo erlang-dev gcc libc6-dev ;;
     apt-get:erlc) echo erlang-base ;;
     apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
     apt-get:javac) echo openjdk-21-jdk-headless ;;
+    apt-get:jinterface) echo erlang-jinterface default-jdk-headless ;;
     apt-get:node) echo nodejs ;;
     apt-get:postgres | brew:postgres | pacman:postgres) echo postgresql ;;
     dnf:c++) echo gcc-c++ ;;
     brew:c++ | brew:cc | dnf:cc | pacman:c++ | pacman:cc) echo gcc ;;
-    brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
+    brew:ei | brew:erlc | brew:etop | brew:jinterface) echo erlang ;;
+    dnf:erlc | pacman:ei | pacman:erlc | pacman:etop | pacman:jinterface) echo erlang ;;
     brew:javac) echo openjdk ;;
     brew:node | brew:npm) echo node ;;
+    dnf:ei) echo erlang-erl_interface ;;
     dnf:go) echo golang ;;
     dnf:javac) echo java-latest-openjdk-devel ;;
+    dnf:jinterface) echo erlang-jinterface java-latest-openjdk-devel ;;
     dnf:postgres) echo postgresql-server ;;
     dnf:shellcheck) echo ShellCheck ;;
     dnf:node | pacman:node) echo nodejs ;;
@@ -67,9 +81,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    c++ | cc | chromium | elixir | erlc | etop | go | javac | mvn | node | npm | postgres | shellcheck | strace) ;;
+    c++ | cc | chromium | ei | elixir | erlc | etop | go | javac | jinterface | mvn | node | npm | postgres | shellcheck | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, javac, mvn, node, npm, postgres, shellcheck, strace" >&2
+      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, ei, elixir, erlc, etop, go, javac, jinterface, mvn, node, npm, postgres, shellcheck, strace" >&2
       exit 2
       ;;
   esac

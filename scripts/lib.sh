@@ -75,6 +75,6 @@ find_cargo() {
 
 # install_for_tests: installs the programs that the tests run: compilers, BEAMs, a browser, PostgreSQL.
 install_for_tests() {
-  step "set-up: a C compiler, Erlang with its etop, Elixir, Go, a browser, node, PostgreSQL and strace, for the tests that use the real thing" \
-    scripts/install-missing.sh cc erlc etop elixir go chromium node npm postgres strace
+  step "set-up: a C compiler, Erlang with its etop and its libraries for C and Java, Elixir, Go, a browser, node, PostgreSQL and strace, for the tests that use the real thing" \
+    scripts/install-missing.sh cc erlc etop ei jinterface elixir go chromium node npm postgres strace
 }

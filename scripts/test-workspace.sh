@@ -5,6 +5,7 @@
 #
 # PURLIN_CHROMIUM names the browser; by default the tests search the PATH. If a browser, node or PostgreSQL is missing
 # and PURLIN_NO_INSTALL=1 forbids installing it, the tests with it pass without running and print that they were skipped.
+# So do the tests with Erlang's libraries for C and Java wherever these are missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -26,6 +27,18 @@ if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
       ;;
   esac
 fi
+
+# left_out_without COMMAND VARIABLE: leaves out the tests with a command that is missing.
+left_out_without() {
+  case $(PURLIN_NO_INSTALL=1 scripts/install-missing.sh "$1") in
+    missing*)
+      echo "no $1: the tests with it are left out; scripts/install-missing.sh $1 installs it"
+      export "$2=1"
+      ;;
+  esac
+}
+left_out_without ei PURLIN_SKIP_EI
+left_out_without jinterface PURLIN_SKIP_JINTERFACE
 
 # WHY two per core: many tests wait for a socket, a BEAM or a timer; one per core leaves a third of the time idle.
 cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu)

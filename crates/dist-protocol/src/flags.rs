@@ -119,12 +119,16 @@ impl Flags {
         Self::MANDATORY_25.bits() | Self::UNLINK_ID.bits() | Self::V4_NC.bits(),
     );
 
+    /// The flags of a peer that understands monitors. C nodes of `ei` and jinterface lack them, and jinterface closes the
+    /// connection on an unknown control message; a BEAM sends such peers neither monitors nor their removal.
+    pub const MONITORS: Self =
+        Self::from_bits_retain(Self::DIST_MONITOR.bits() | Self::DIST_MONITOR_NAME.bits());
+
     /// The flags that this node offers. The node adds [`Flags::PUBLISHED`] unless it is hidden.
     pub const OFFERED: Self = Self::from_bits_retain(
         Self::REQUIRED.bits()
             | Self::MANDATORY_25_DIGEST.bits()
-            | Self::DIST_MONITOR.bits()
-            | Self::DIST_MONITOR_NAME.bits()
+            | Self::MONITORS.bits()
             | Self::UNICODE_IO.bits()
             | Self::DIST_HDR_ATOM_CACHE.bits()
             | Self::SMALL_ATOM_TAGS.bits()

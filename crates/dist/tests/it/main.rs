@@ -4,6 +4,7 @@ mod beam;
 #[cfg(feature = "tls")]
 #[path = "support/certificates.rs"]
 mod certificates;
+mod client_libraries;
 mod cluster;
 mod cluster_ends;
 mod cluster_groups;
@@ -14,6 +15,7 @@ mod echo;
 mod epmd;
 mod example;
 mod hosts;
+mod like_a_beam;
 mod limits;
 mod link;
 #[path = "support/log.rs"]

@@ -21,9 +21,9 @@ struct Tickets {
 enum Call {
     Left(Reply<u32>),
     Buy(u32, Reply<Result<u32, String>>),
-    Forget,
+    Forget(Reply<()>),
     Unsaid(Reply<std::collections::HashMap<Vec<u8>, Unsaid>>),
-    Crash,
+    Crash(Reply<()>),
 }
 
 /// A value that cannot be serialized as a term.
@@ -59,9 +59,9 @@ impl Server for Tickets {
                 reply.send(Ok(self.left));
             }
             Call::Buy(_, reply) => reply.send(Err("sold out".to_owned())),
-            Call::Forget => {}
+            Call::Forget(reply) => drop(reply),
             Call::Unsaid(reply) => reply.send([(vec![1], Unsaid)].into()),
-            Call::Crash => panic!("on purpose"),
+            Call::Crash(_reply) => panic!("on purpose"),
         }
         Ok(Next::Wait)
     }
@@ -100,9 +100,9 @@ async fn tickets(cluster: &Cluster, name: &str) {
         .calls(|ask, caller| match ask {
             Ask::Left => Call::Left(caller.reply()),
             Ask::Buy(number) => Call::Buy(number, caller.reply()),
-            Ask::Forget => Call::Forget,
+            Ask::Forget => Call::Forget(caller.reply()),
             Ask::Unsaid => Call::Unsaid(caller.reply()),
-            Ask::Crash => Call::Crash,
+            Ask::Crash => Call::Crash(caller.reply()),
         })
         .casts(|printed: u32| printed)
         .infos(|text: String| text);
@@ -136,14 +136,24 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     beam.eval("gen_server:cast(S, nonsense), S ! {no, text}").await;
     assert_eq!(beam.eval("C(left)").await, "4");
     assert_eq!(cluster.undecoded(), 5);
-    // Requests without a reply time out.
-    for question in ["forget", "unsaid"] {
-        // WHY real time: an answer never comes, so the timeout expires whatever its length.
-        let waits = beam.eval(&format!("gen_server:call(S, {question}, 50)")).await;
-        assert!(waits.starts_with("{exit,{timeout,"), "{waits}");
+    // So does a request whose reply is dropped or is no term. The caller's own monitor stays.
+    beam.eval("M = monitor(process, S)").await;
+    let dropped = beam.eval("C(forget)").await;
+    assert!(dropped.starts_with("{exit,{no_reply,"), "{dropped}");
+    let unsaid = beam.eval("C(unsaid)").await;
+    assert!(unsaid.starts_with("{exit,{{bad_reply,<<"), "{unsaid}");
+    for question in ["nonsense", "forget"] {
+        for timeout in ["infinity", "600000"] {
+            let multi = format!("[element(2, S)], tickets, {question}, {timeout}");
+            let multi = format!("gen_server:multi_call({multi})");
+            assert_eq!(beam.eval(&multi).await, "{[],['ours@127.0.0.1']}");
+        }
     }
+    assert_eq!(beam.eval("C(left)").await, "4");
+    // A server that ends with the reply in its hands is reported by its own reason.
     let crash = beam.eval("C(crash)").await;
     assert!(crash.starts_with("{exit,{{panic,<<\"on purpose\">>"), "{crash}");
+    assert_eq!(beam.eval("receive {'DOWN', M, _, _, Why} -> element(1, Why) end").await, "panic");
     let gone = beam.eval("C(left)").await;
     assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
 }

@@ -119,6 +119,15 @@ impl LocalProcess {
         self.0.has_ended()
     }
 
+    /// Returns whether the process is alive at its next turn, which this call causes. Returns `false` for a process that
+    /// ends in its current turn, for example by a panic.
+    pub async fn is_alive_next_turn(&self) -> bool {
+        // The waker is set by each poll.
+        let (still, mut answer) = oneshot(Waker::noop().clone());
+        let is_sent = self.0.signal(Signal::StillThere(still)).is_ok();
+        is_sent && poll_fn(|cx| answer.poll(cx)).await.is_some()
+    }
+
     /// Returns an upper bound of the references to the process: its addresses, its `LocalProcess` handles, the process
     /// table's reference while the process lives, and the references that linked and monitoring processes hold.
     ///

@@ -231,6 +231,24 @@ impl LinkTable {
         Some((monitor, of, theirs))
     }
 
+    /// The local process that the remote one monitors.
+    pub(crate) fn monitored(&self, watcher: &Pid, reference: &Reference) -> Option<ProcessId> {
+        let monitor = self.by_reference.get(&(watcher.clone(), reference.clone()))?;
+        self.theirs.get(monitor).map(|(of, _)| *of)
+    }
+
+    /// The newest monitor of the remote process by a name.
+    ///
+    /// COST: time in the number of remote monitors.
+    pub(crate) fn newest_by_name(&self, watcher: &Pid) -> Option<Reference> {
+        let by_name = |theirs: &RemoteMonitor| {
+            theirs.watcher == *watcher && matches!(theirs.watched, Named::Name(_))
+        };
+        let theirs = self.theirs.iter().filter(|(_, (_, theirs))| by_name(theirs));
+        let (_, (_, newest)) = theirs.max_by_key(|(monitor, _)| **monitor)?;
+        Some(newest.reference.clone())
+    }
+
     /// Removes a remote monitor that fires.
     pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
         let (_, theirs) = self.theirs.remove(&monitor)?;
@@ -287,6 +305,25 @@ mod tests {
         assert_eq!(link_table.fires(first), None);
         assert_eq!(link_table.fires(second), Some(theirs(2)));
         assert_eq!(link_table.fires(second), None);
+    }
+
+    #[test]
+    fn the_newest_monitor_by_name_is_found_among_those_of_its_watcher() {
+        let mut link_table = LinkTable::default();
+        let monitor = |reference: u32, by_name: bool| {
+            let RemoteMonitor { watcher, reference, watched } =
+                RemoteMonitor { watcher: theirs(1).watcher, ..theirs(reference) };
+            let watched = if by_name { watched } else { Named::Pid(watcher.clone()) };
+            RemoteMonitor { watcher, reference, watched }
+        };
+        let all = [monitor(1, true), monitor(2, true), monitor(3, false), theirs(4)];
+        for (number, theirs) in (1..).zip(all) {
+            assert!(link_table.watched(MonitorRef::from_number(number), local(1), theirs));
+        }
+        let newest = link_table.newest_by_name(&theirs(1).watcher);
+        assert_eq!(newest.as_ref(), Some(&theirs(2).reference));
+        assert_eq!(link_table.monitored(&theirs(1).watcher, &theirs(2).reference), Some(local(1)));
+        assert_eq!(link_table.newest_by_name(&theirs(5).watcher), None);
     }
 
     fn name(node: &purlin::Node) -> LocalProcess {

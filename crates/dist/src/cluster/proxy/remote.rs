@@ -169,7 +169,11 @@ impl<M> Remote<M> {
             // end.
             RemoteSignal::Down(..) => return Some(()),
         };
-        connection.send_control(self.ordering_key.clone(), control, payload);
+        let is_monitor = matches!(control, Control::Monitor { .. } | Control::Demonitor { .. });
+        // WHY: a monitor of a process on a node of `ei` or jinterface fires only when the connection is lost, as on a BEAM.
+        if !is_monitor || flags.contains(Flags::MONITORS) {
+            connection.send_control(self.ordering_key.clone(), control, payload);
+        }
         Some(())
     }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use purlin::remote::RemoteSignal;
+use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::control::Control;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
-use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
 use crate::cluster::rpc::gen_call::GenCall;
 
 impl GenCall {
@@ -27,16 +27,33 @@ impl GenCall {
         }
     }
 
+    /// The monitor of the call. In `gen_server:multi_call` it is another reference than the alias.
+    fn monitor(&self, link_table: &LinkTable) -> Option<Reference> {
+        match &self.tag {
+            Term::ImproperList(list) => list.tail().as_reference().cloned(),
+            // The tag of `multi_call` in OTP 25, `{Reference, Node}`, does not contain the monitor. It is by name, and the
+            // caller makes no other one while it waits.
+            Term::Tuple(_) => link_table.newest_by_name(&self.from),
+            tag => tag.as_reference().cloned(),
+        }
+    }
+
+    /// The local process that the caller has called, while it is monitored by the call.
+    pub(in crate::cluster) fn server(
+        &self,
+        core: &Core,
+        connection: &Connection,
+    ) -> Option<LocalProcess> {
+        let link_table = connection.link_table();
+        let server = link_table.monitored(&self.from, &self.monitor(&link_table)?)?;
+        core.ids.node.local_process(server)
+    }
+
     /// Makes the caller's monitor fire with `why`, whether the server is alive or not: the call will not be answered.
     pub(in crate::cluster) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
-        let reference = match &self.tag {
-            // The monitor of `gen_server:multi_call`, whose alias is another reference.
-            Term::ImproperList(list) => list.tail().as_reference(),
-            tag => tag.as_reference(),
-        };
-        let Some(reference) = reference else { return };
         let mut link_table = connection.link_table();
-        let Some((monitor, ours, theirs)) = link_table.unwatched(&self.from, reference) else {
+        let Some(reference) = self.monitor(&link_table) else { return };
+        let Some((monitor, ours, theirs)) = link_table.unwatched(&self.from, &reference) else {
             return;
         };
         connection.deliver(&core.ids.node, ours, RemoteSignal::Demonitor(monitor));

@@ -8,6 +8,7 @@ use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;
 
+use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::rpc::gen_call::GenCall;
 
@@ -31,8 +32,8 @@ impl Caller {
         &self.call.from
     }
 
-    /// Returns the reply handle for the server. The reply becomes a term by `serde`. If the handle is dropped, the
-    /// caller is not notified, and waits until its timeout.
+    /// Returns the reply handle for the server. The reply becomes a term by `serde`. If the handle is dropped and the
+    /// server lives, the call exits with `no_reply`; if the reply cannot be a term, with `{bad_reply, Why}`.
     ///
     /// COST: one tokio task that waits for the reply.
     #[must_use]
@@ -40,11 +41,12 @@ impl Caller {
         let (reply, answer) = reply();
         let Some(core) = self.core.upgrade() else { return reply };
         let answers = async move {
-            let Some(value) = answer.await else { return };
+            let Some(value) = answer.await else { return self.unanswered().await };
             match purlin_term::to_term(&value) {
                 Ok(value) => self.answer(value),
                 Err(error) => {
-                    warn!(to = %Term::from(self.call.from), "an answer is no term: {error}")
+                    warn!(to = %self.call.from, "an answer is no term: {error}");
+                    self.refuse(tagged!("bad_reply", error.to_string().as_str()));
                 }
             }
         };
@@ -61,11 +63,26 @@ impl Caller {
 
     /// Makes the call exit with `why` instead of an answer.
     pub(super) fn refuse(self, why: Term) {
-        if let Some(core) = self.core.upgrade()
-            && let Ok(node) = self.call.from.node.as_str().parse()
-            && let Some(connection) = core.connection(&node)
-        {
+        if let Some((core, connection)) = self.connected() {
             self.call.refuse(&core, &connection, why);
         }
+    }
+
+    /// Refuses the call, whose reply was dropped. If the server ends in the same turn, as after a panic, the caller's
+    /// monitor gives the reason.
+    async fn unanswered(self) {
+        let server = self.connected().and_then(|(core, there)| self.call.server(&core, &there));
+        if let Some(server) = server
+            && server.is_alive_next_turn().await
+        {
+            self.refuse(Term::atom("no_reply"));
+        }
+    }
+
+    /// The connection to the caller's node.
+    fn connected(&self) -> Option<(Arc<Core>, Arc<Connection>)> {
+        let core = self.core.upgrade()?;
+        let connection = core.connection(&self.call.from.node.as_str().parse().ok()?)?;
+        Some((core, connection))
     }
 }

@@ -4,7 +4,7 @@
 %%
 %% The script calls the module's callbacks directly instead of running it in gen_server's loop, so
 %% each step is complete before the next. The module runs on a clock that the scenario sets: its
-%% abstract code is recompiled with `erlang:monotonic_time(1)` replaced by the clock of this script.
+%% abstract code is recompiled with `erlang:monotonic_time/1` replaced by the clock of this script.
 -mode(compile).
 -export([init/1, start/1]).
 
@@ -37,7 +37,7 @@ make_module() ->
     {module, fed} = code:load_binary(fed, "fed", Code).
 
 feed({attribute, At, module, supervisor}) -> {attribute, At, module, fed};
-feed({call, At, {remote, _, {atom, _, erlang}, {atom, _, monotonic_time}}, [{integer, _, 1}]}) ->
+feed({call, At, {remote, _, {atom, _, erlang}, {atom, _, monotonic_time}}, [_Second]}) ->
     {call, At, {remote, At, {atom, At, erlang}, {atom, At, get}}, [{atom, At, now}]};
 feed(Form) when is_tuple(Form) -> list_to_tuple(feed(tuple_to_list(Form)));
 feed([Form | Forms]) -> [feed(Form) | feed(Forms)];
@@ -54,7 +54,7 @@ play({Strategy, Intensity, Period, Auto, Kinds, Fails, Events}) ->
                 _ -> [spec(N, Kind) || {N, Kind} <- lists:zip(lists:seq(1, length(Kinds)), Kinds)]
             end,
     put(init, {ok, {Flags, Specs}}),
-    case fed:init({self, ?MODULE, []}) of
+    case plain(fed:init({self, ?MODULE, []})) of
         {ok, State} ->
             case happen(Events, State) of
                 {go_on, Last} -> show(Last), finish(shutdown, Last);
@@ -64,6 +64,12 @@ play({Strategy, Intensity, Period, Auto, Kinds, Fails, Events}) ->
             saw(["failed_to_start_child:", text(Id)])
     end,
     flush().
+
+%% The result of a callback without the request to hibernate, now or later, that OTP 27 and 29 add.
+plain({ok, State, _}) -> {ok, State};
+plain({noreply, State, _}) -> {noreply, State};
+plain({reply, Reply, State, _}) -> {reply, Reply, State};
+plain(Result) -> Result.
 
 finish(Reason, State) ->
     Before = ets:last(seen),
@@ -87,7 +93,7 @@ spec(N, {Restart, Significant}) ->
 
 happen([], State) -> {go_on, State};
 happen([Event | Events], State) ->
-    case event(Event, State) of
+    case plain(event(Event, State)) of
         {noreply, Next} -> happen(Events, Next);
         {reply, Reply, Next} -> saw(said(Reply)), happen(Events, Next);
         {stop, shutdown, Next} -> {stop, Next}
@@ -154,14 +160,14 @@ said({error, {planned, _}}) -> "error";
 said({error, Why}) when is_atom(Why) -> text(Why).
 
 show(State) ->
-    {reply, Counts, _} = call(count_children, State),
+    {reply, Counts, _} = plain(call(count_children, State)),
     [Specs, Active, Supervisors, Workers] =
         [proplists:get_value(Key, Counts) || Key <- [specs, active, supervisors, workers]],
     saw(["specs:", text(Specs), " active:", text(Active), " all:", text(Supervisors + Workers)]),
     case get(strategy) of
         simple_one_for_one -> ok;
         _ ->
-            {reply, Children, _} = call(which_children, State),
+            {reply, Children, _} = plain(call(which_children, State)),
             %% OTP lists the newest child first.
             [saw([text(Id), $:, place(Child)]) || {Id, Child, _, _} <- lists:reverse(Children)]
     end.

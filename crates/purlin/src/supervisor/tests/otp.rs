@@ -91,6 +91,11 @@ fn is_sound(strategy: Reach, event: &Event) -> bool {
     strategy != Reach::SimpleOneForOne || !matches!(event, Event::Ignore(_))
 }
 
+/// WHY: OTP 27 and later refuse this combination.
+fn is_accepted(scenario: &Scenario) -> bool {
+    scenario.strategy != Reach::SimpleOneForOne || scenario.auto_shutdown == AutoShutdown::Never
+}
+
 pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     let strategy = prop_oneof![
         Just(Reach::OneForOne),
@@ -126,7 +131,8 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
 fn supervisor_matches_otp_step_by_step() {
     let mut runner = TestRunner::deterministic();
     let mut draw = || scenario().new_tree(&mut runner).expect("nothing is rejected").current();
-    compare(&(0..SCENARIOS).map(|_| draw()).collect::<Vec<_>>());
+    let scenarios = std::iter::repeat_with(&mut draw).filter(is_accepted);
+    compare(&scenarios.take(SCENARIOS).collect::<Vec<_>>());
 }
 
 // G2: too many restarts within a sliding window
