@@ -13,6 +13,7 @@ mod cluster_reach;
 mod echo;
 mod epmd;
 mod example;
+mod exhaustion;
 mod hosts;
 mod limits;
 mod link;
@@ -26,6 +27,8 @@ mod pair;
 mod ping;
 #[path = "support/processes.rs"]
 mod processes;
+#[path = "support/program.rs"]
+mod program;
 mod refused;
 mod served;
 mod spawned;
