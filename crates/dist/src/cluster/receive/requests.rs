@@ -45,6 +45,8 @@ struct Held {
     memory: usize,
     /// A task starts them.
     is_served: bool,
+    /// The connection has ended. INVARIANT: the queue is empty then. WHY: its requests refer to the connection.
+    is_closed: bool,
 }
 
 impl Default for Requests {
@@ -90,10 +92,10 @@ impl Requests {
     }
 
     /// Drops the held requests of a connection that has ended.
-    fn clear(&self) {
+    fn close(&self) {
         let mut held = self.held();
         let queue = std::mem::take(&mut held.queue);
-        held.memory = 0;
+        (held.memory, held.is_closed) = (0, true);
         drop(held);
         drop(queue);
         self.started.notify_waiters();
@@ -114,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// Returns the request and its turn, if it may start now.
+    /// Returns the request and its turn, if it may start now. Drops it if the connection has ended.
     fn hold_if_busy(
         self: &Arc<Self>,
         runtime: &Handle,
@@ -128,6 +130,9 @@ impl Connection {
             && let Ok(turn) = Arc::clone(&requests.turns).try_acquire_owned()
         {
             return Some((start, turn));
+        }
+        if held.is_closed {
+            return None;
         }
         let memory = memory(size);
         held.memory += memory;
@@ -155,7 +160,7 @@ async fn serve(connection: Arc<Connection>) {
             None => false,
         };
         if !is_up {
-            return requests.clear();
+            return requests.close();
         }
         let Some(start) = requests.next() else { return };
         start(turn);
