@@ -11,11 +11,12 @@ use crate::frame::limits::Limits;
 
 /// Incomplete messages by sequence id.
 ///
-/// INVARIANT: `held` is the sum of the sizes of all of them.
+/// INVARIANT: `held` is the sum of the sizes of all of them, and `atoms_held` that of their atoms.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     open: HashMap<u64, Open, FxBuildHasher>,
     held: usize,
+    atoms_held: usize,
     /// Whether the last fragment exceeded the limit, so that its message was dropped.
     pub(super) exceeded: bool,
 }
@@ -38,8 +39,12 @@ pub(super) struct Whole {
 impl Whole {
     /// Its size in bytes of memory.
     fn size(&self) -> usize {
-        let atoms = self.atoms.iter().map(|atom| size_of::<Atom>() + atom.as_str().len());
-        self.bytes.len() + atoms.sum::<usize>()
+        self.bytes.len() + self.atom_size()
+    }
+
+    /// Size of its atoms in bytes of memory.
+    fn atom_size(&self) -> usize {
+        self.atoms.iter().map(|atom| size_of::<Atom>() + atom.as_str().len()).sum()
     }
 }
 
@@ -61,12 +66,12 @@ impl Fragments {
             return Err(Broken::TooManySequences);
         }
         let whole = Whole { atoms: atoms.to_vec(), bytes: bytes.to_vec() };
-        let held = self.held + whole.size();
-        self.exceeded = held > limits.fragments;
+        let (held, atoms_held) = (self.held + whole.size(), self.atoms_held + whole.atom_size());
+        self.exceeded = held > limits.fragments || atoms_held > limits.atoms;
         let kept = if self.exceeded {
             None
         } else {
-            self.held = held;
+            (self.held, self.atoms_held) = (held, atoms_held);
             Some(whole)
         };
         entry.insert(Open { next: left - 1, kept });
@@ -94,6 +99,7 @@ impl Fragments {
             self.exceeded = self.held + bytes.len() > limits.fragments;
             if self.exceeded {
                 self.held -= whole.size();
+                self.atoms_held -= whole.atom_size();
                 open.kept = None;
             } else {
                 self.held += bytes.len();
@@ -102,6 +108,7 @@ impl Fragments {
         }
         let whole = if is_last { entry.remove().kept } else { None };
         self.held -= whole.as_ref().map_or(0, Whole::size);
+        self.atoms_held -= whole.as_ref().map_or(0, Whole::atom_size);
         Ok(whole)
     }
 }

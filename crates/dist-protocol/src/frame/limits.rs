@@ -14,6 +14,8 @@ pub struct Limits {
     /// Bytes of all incomplete fragmented messages together, with their atoms; 512 MiB. A message that exceeds it is
     /// dropped.
     pub fragments: usize,
+    /// Bytes of the atoms of all incomplete fragmented messages together; 32 MiB. A message that exceeds it is dropped.
+    pub atoms: usize,
     /// Number of incomplete fragmented messages; 65,536. One more ends the connection.
     pub sequences: usize,
     /// Limits for one term; by default 1 GiB of memory. A term that exceeds them is dropped with its message.
@@ -23,7 +25,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let term = purlin_term::Limits { memory: 1 << 30, ..purlin_term::Limits::default() };
-        Self { frame: 320 << 20, fragments: 512 << 20, sequences: 1 << 16, term }
+        let (fragments, atoms) = (512 << 20, 32 << 20);
+        Self { frame: 320 << 20, fragments, atoms, sequences: 1 << 16, term }
     }
 }
 

@@ -88,6 +88,12 @@ impl<'a> Unread<'a> {
         Self { bytes, atoms: AtomTable::default(), version: true, limits: Limits::default() }
     }
 
+    /// Length of the encoding in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Decodes the payload as a term.
     ///
     /// # Errors

@@ -11,8 +11,9 @@ use tokio::task::yield_now;
 use tracing::error;
 
 use crate::control::Control;
-use crate::frame::{FRAGMENT_SIZE, Payload, Signal, Size, Unsendable};
-use crate::link::shared::{Shared, notified_until};
+use crate::frame::{FRAGMENT_SIZE, Payload, Size, Unsendable};
+use crate::link::origin::Origin;
+use crate::link::shared::{Held, Shared, notified_until};
 
 /// Low watermark for bytes of large messages in the queue: below it the next fragment is added. Frames of other senders
 /// then wait for at most this and one fragment.
@@ -25,6 +26,7 @@ const LOW_WATERMARK: usize = FRAGMENT_SIZE;
 pub(super) struct Large {
     shared: Arc<Shared>,
     sender: Option<Pid>,
+    origin: Origin,
     control: Control,
     payload: Payload<'static>,
 }
@@ -33,13 +35,9 @@ pub(super) struct Large {
 struct Ended;
 
 impl Large {
-    pub(super) fn new(
-        shared: &Arc<Shared>,
-        sender: Option<Pid>,
-        signal: Signal<Payload<'static>>,
-    ) -> Self {
-        let (control, payload) = parts(signal);
-        Self { shared: Arc::clone(shared), sender, control, payload }
+    pub(super) fn new(shared: &Arc<Shared>, sender: Option<Pid>, held: Held) -> Self {
+        let (origin, control, payload) = parts(held);
+        Self { shared: Arc::clone(shared), sender, origin, control, payload }
     }
 
     pub(super) async fn run(mut self) {
@@ -49,8 +47,8 @@ impl Large {
                 Ok(Err(unsendable)) => self.complain(unsendable),
                 Err(Ended) => return,
             }
-            let Some((control, payload)) = self.follow() else { return };
-            (self.control, self.payload) = (control, payload);
+            let Some(next) = self.follow() else { return };
+            (self.origin, self.control, self.payload) = parts(next);
         }
     }
 
@@ -123,19 +121,25 @@ impl Large {
 
     /// Adds the signals that the sender has sent meanwhile, up to the next large message, which is returned. Returns
     /// `None` if there is no more; signals of the sender are then no longer held back.
-    fn follow(&self) -> Option<(Control, Payload<'static>)> {
+    fn follow(&self) -> Option<Held> {
+        let mut done = self.origin;
         loop {
             let mut state = self.shared.lock();
-            let Some(signal) = state.held_back.get_mut(&self.sender)?.pop_front() else {
+            let behind = state.held_back.get_mut(&self.sender)?.pop_front();
+            state.remove_large(done);
+            let Some(held) = behind else {
                 state.held_back.remove(&self.sender);
                 self.shared.update_crowded(&state);
                 break;
             };
-            let put = state.out.put(&signal.control, signal.payload.as_ref());
+            let Held { origin, signal } = &held;
+            let put = state.queue(*origin, &signal.control, signal.payload.as_ref());
+            self.shared.update_crowded(&state);
             drop(state);
+            done = *origin;
             match put {
                 Ok(Size::Small) => self.shared.to_write.notify_one(),
-                Ok(Size::Large) => return Some(parts(signal)),
+                Ok(Size::Large) => return Some(held),
                 Err(unsendable) => self.complain(unsendable),
             }
         }
@@ -151,7 +155,7 @@ impl Large {
     }
 }
 
-/// The control message and the payload, which every large signal has.
-fn parts(signal: Signal<Payload<'static>>) -> (Control, Payload<'static>) {
-    (signal.control, signal.payload.unwrap_or(Payload::Term(Term::NIL)))
+/// The origin, the control message and the payload, which every large signal has.
+fn parts(Held { origin, signal }: Held) -> (Origin, Control, Payload<'static>) {
+    (origin, signal.control, signal.payload.unwrap_or(Payload::Term(Term::NIL)))
 }

@@ -22,22 +22,25 @@
 //! # Memory
 //!
 //! [`Link::send`] waits while more than [`Settings::high_watermark`] bytes are queued, and while a
-//! large message of the same sender is in progress. [`Link::signal`] never waits. It is for answers
-//! that the protocol requires, which are small and no more than the requests received. A large
-//! payload is encoded only as fast as it is written. A receiver that does not accept signals stops
-//! the reader, and TCP flow control slows the peer.
+//! large message of the same sender is in progress. [`Link::signal_behind`] never waits. What it sends is
+//! counted by its [`Origin`]: a receiver that owes the peer too much ([`Link::owes_too_much`]) waits until
+//! the peer has read it, and starts a request of the peer only if the answer could be sent
+//! ([`Link::has_room_for_answers`]). A large payload is encoded only as fast as it is written. A receiver
+//! that does not accept signals stops the reader, and TCP flow control slows the peer.
 //!
 //! # End
 //!
 //! A link ends when either side closes it, when nothing is received for the tick time, when the peer reads
-//! nothing for the tick time although bytes are waiting for it, or on a protocol error; one line is logged. Unwritten frames are lost, as on the BEAM; later senders
-//! receive [`Unsent`]. Dropping every [`Link`] does not end it: [`Link::close`] does.
+//! nothing for the tick time although bytes are waiting for it, or on a protocol error; one line is logged. Unwritten
+//! frames are lost, as on the BEAM; later senders receive [`Unsent`]. Dropping every [`Link`] does not end it:
+//! [`Link::close`] does.
 //!
 //! COST: one task each for reading, writing and the end; buffers of about 64 KiB that grow with
 //! their content.
 
 mod ended;
 mod large;
+mod origin;
 mod reader;
 mod settings;
 mod shared;
@@ -61,6 +64,7 @@ use purlin_term::Pid;
 use shared::{Shared, notified_until};
 
 pub use ended::{Ended, Unsent};
+pub use origin::Origin;
 pub use reader::Receive;
 pub use settings::Settings;
 
@@ -165,13 +169,14 @@ impl Link {
         }
     }
 
-    /// Sends a signal without waiting for capacity, for answers that the protocol requires. Any thread may call it.
+    /// Sends a signal without waiting for capacity. Any thread may call it.
     ///
     /// # Errors
     /// The link has ended, or the signal cannot be sent.
     pub fn signal(&self, signal: Signal) -> Result<(), Unsent> {
         let Signal { control, payload } = signal;
-        self.signal_behind(control.sender(), &control, payload.map(Payload::Term))
+        let payload = payload.map(Payload::Term);
+        self.signal_behind(Origin::Process, control.sender(), &control, payload)
     }
 
     /// Like [`Link::signal`], in order with all signals sent with the same ordering key, by any sender.
@@ -180,14 +185,45 @@ impl Link {
     /// As [`Link::signal`].
     pub fn signal_behind<'a>(
         &self,
+        origin: Origin,
         ordering_key: Option<&Pid>,
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) -> Result<(), Unsent> {
-        if let Some(large) = self.0.put(ordering_key, control.into(), payload)? {
+        if let Some(large) = self.0.put(origin, ordering_key, control.into(), payload)? {
             self.0.runtime.spawn(Large::new(&self.0, ordering_key.cloned(), large).run());
         }
         Ok(())
+    }
+
+    /// Whether more bytes of answers ([`Origin::Peer`]) are queued than [`Settings::answer_limit`]. A receiver then waits
+    /// before it handles another signal that needs an answer.
+    #[inline]
+    #[must_use]
+    pub fn owes_too_much(&self) -> bool {
+        self.0.owes_too_much()
+    }
+
+    /// Waits until [`Link::owes_too_much`] is `false`, or the link has ended.
+    pub async fn wait_for_answers(&self) {
+        if self.owes_too_much() {
+            let is_over = || !self.owes_too_much() || self.0.lock().ended.is_some();
+            notified_until(&self.0.capacity, || is_over().then_some(())).await;
+        }
+    }
+
+    /// Whether the answer to a request of the peer could be sent soon: at most [`Settings::high_watermark`] bytes are
+    /// queued, and few large messages that have not waited for capacity.
+    #[must_use]
+    pub fn has_room_for_answers(&self) -> bool {
+        self.0.has_room_for_answers()
+    }
+
+    /// Waits until [`Link::has_room_for_answers`]. Returns `false` if the link has ended.
+    pub async fn wait_for_room_for_answers(&self) -> bool {
+        let has_room = || self.has_room_for_answers().then_some(());
+        notified_until(&self.0.capacity, has_room).await;
+        self.0.lock().ended.is_none()
     }
 
     /// Traffic so far.

@@ -12,6 +12,9 @@ pub struct Settings {
     pub tick_time: Duration,
     /// High watermark: the number of queued bytes beyond which senders wait; 1 MiB.
     pub high_watermark: usize,
+    /// Number of queued bytes of answers to the peer beyond which nothing more is received from it: 32 MiB. A peer that
+    /// sends requests and does not read is slowed down by this.
+    pub answer_limit: usize,
     /// Limits on memory that the peer can occupy.
     pub limits: Limits,
 }
@@ -19,6 +22,11 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let limits = Limits::default();
-        Self { tick_time: Duration::from_secs(60), high_watermark: 1 << 20, limits }
+        Self {
+            tick_time: Duration::from_secs(60),
+            high_watermark: 1 << 20,
+            answer_limit: 32 << 20,
+            limits,
+        }
     }
 }

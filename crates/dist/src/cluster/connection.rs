@@ -7,13 +7,14 @@ use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{OutgoingControl, Payload};
-use purlin_dist_protocol::link::Link;
+use purlin_dist_protocol::link::{Link, Origin};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::cluster::receive::requests::Requests;
 
 /// A connection, established or lost.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Connection {
     lost: AtomicBool,
     /// Monitors local processes on behalf of remote ones; the connection ends with it.
     pub(super) agent: OnceLock<LocalProcess>,
+    /// Requests of the peer that wait until their answers can be sent.
+    pub(super) requests: Requests,
     /// The remote process that prints for local processes.
     pub(super) user: OnceLock<purlin_term::Pid>,
 }
@@ -34,8 +37,8 @@ pub(super) struct Connection {
 impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
-        let (link, link_table, lost, agent, user) = Default::default();
-        Arc::new(Self { node, number, link, link_table, lost, agent, user })
+        let (link, link_table, lost, agent, requests, user) = Default::default();
+        Arc::new(Self { node, number, link, link_table, lost, agent, requests, user })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -84,18 +87,31 @@ impl Connection {
         control: Control,
         payload: Option<Term>,
     ) {
-        self.put(ordering_key.as_ref(), &control, payload.map(Payload::Term));
+        let payload = payload.map(Payload::Term);
+        self.put(Origin::Event, ordering_key.as_ref(), &control, payload);
     }
 
-    /// Like [`Connection::send_control`], for control messages with a prepared template.
+    /// Like [`Connection::send_control`], for an answer to a signal of the peer.
+    pub(super) fn answer(
+        &self,
+        ordering_key: Option<purlin_term::Pid>,
+        control: Control,
+        payload: Option<Term>,
+    ) {
+        let payload = payload.map(Payload::Term);
+        self.put(Origin::Peer, ordering_key.as_ref(), &control, payload);
+    }
+
+    /// Sends a control message with that origin, which may have a prepared template.
     pub(super) fn put<'a>(
         &self,
+        origin: Origin,
         ordering_key: Option<&purlin_term::Pid>,
         control: impl Into<OutgoingControl<'a>>,
         payload: Option<Payload<'_>>,
     ) {
         let Some(link) = self.link.get() else { return };
-        if let Err(unsent) = link.signal_behind(ordering_key, control, payload) {
+        if let Err(unsent) = link.signal_behind(origin, ordering_key, control, payload) {
             debug!(peer = %self.node, "{unsent}");
         }
     }
@@ -148,13 +164,15 @@ impl Connection {
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
+    pub(super) origin: Origin,
     pub(super) message: Option<(Control, Option<Term>)>,
 }
 
 impl Drop for Deferred {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.message.take() {
-            self.connection.send_control(Some(self.theirs.clone()), control, payload);
+            let payload = payload.map(Payload::Term);
+            self.connection.put(self.origin, Some(&self.theirs), &control, payload);
         }
     }
 }

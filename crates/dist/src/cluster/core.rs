@@ -13,7 +13,7 @@ use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::{Control, Named};
 use purlin_dist_protocol::handshake::{Established, LocalNode};
-use purlin_dist_protocol::link::{Link, Settings};
+use purlin_dist_protocol::link::{Link, Origin, Settings};
 use purlin_dist_protocol::{ConnectionTable, NodeName, Stream};
 use purlin_term::Term;
 use tokio::runtime::Handle;
@@ -154,10 +154,22 @@ impl Core {
         self.changed.notify_waiters();
     }
 
-    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
-    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
+    /// Sends an answer to a remote process, in the order of [`Core::signal_after_pending`].
     pub(super) fn send_after_pending(
         &self,
+        connection: &Arc<Connection>,
+        theirs: &purlin_term::Pid,
+        own: Option<ProcessId>,
+        message: (Control, Option<Term>),
+    ) {
+        self.signal_after_pending(Origin::Peer, connection, theirs, own, message);
+    }
+
+    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
+    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
+    pub(super) fn signal_after_pending(
+        &self,
+        origin: Origin,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
         own: Option<ProcessId>,
@@ -167,7 +179,8 @@ impl Core {
         let mut others = self.state().proxies.of(&process);
         others.retain(|other| Some(other.id()) != own);
         let connection = Arc::clone(connection);
-        let behind = Deferred { connection, theirs: theirs.clone(), message: Some(message) };
+        let theirs = theirs.clone();
+        let behind = Deferred { connection, theirs, origin, message: Some(message) };
         let all_before = ExitReason::error(behind);
         for other in others {
             let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());

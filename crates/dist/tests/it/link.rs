@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use purlin_dist::Flags;
 use purlin_dist::control::Control;
-use purlin_dist::frame::{InvalidMessage, Signal, Unread, Unsendable};
-use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
+use purlin_dist::frame::{InvalidMessage, Payload, Signal, Unread, Unsendable};
+use purlin_dist::link::{Ended, Link, Origin, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -195,4 +195,51 @@ async fn a_signal_with_a_missing_or_extra_payload_is_not_sent() {
     for signal in bad {
         assert_eq!(a.signal(signal), Err(Unsent::Unsendable(Unsendable::Payload)));
     }
+}
+
+/// Sends a message of that size without waiting for capacity.
+fn put(link: &Link, origin: Origin, from: u32, bytes: usize) {
+    let Signal { control, payload } = message(from, large(bytes));
+    let payload = payload.map(Payload::Term);
+    link.signal_behind(origin, control.sender(), &control, payload).expect("it is up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_owes_too_much_until_the_peer_has_read_its_answers() {
+    let (link, _signals, mut there) =
+        link(Settings { answer_limit: 500_000, ..Settings::default() });
+    for origin in [Origin::Process, Origin::Event] {
+        for _ in 0..100 {
+            put(&link, origin, 1, 10_000);
+        }
+    }
+    assert!(!link.owes_too_much());
+    for _ in 0..50 {
+        put(&link, Origin::Peer, 1, 10_000);
+    }
+    assert!(link.owes_too_much());
+    assert!(timeout(LONG, link.wait_for_answers()).await.is_err());
+    tokio::spawn(async move { while there.read(&mut [0; 1000]).await.expect("it writes") > 0 {} });
+    link.wait_for_answers().await;
+    assert!(!link.owes_too_much());
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_wait_while_many_large_answers_are_in_progress() {
+    let (link, _signals, mut there) = link(Settings::default());
+    for from in 0..50 {
+        put(&link, Origin::Process, from, 100_000);
+    }
+    for from in 0..15 {
+        put(&link, Origin::Peer, 100 + from, 100_000);
+    }
+    assert!(link.has_room_for_answers());
+    // Held back behind the one before.
+    put(&link, Origin::Peer, 100, 10);
+    assert!(timeout(LONG, link.wait_for_room_for_answers()).await.is_err());
+    tokio::spawn(async move { while there.read(&mut [0; 1000]).await.expect("it writes") > 0 {} });
+    assert!(link.wait_for_room_for_answers().await);
+    link.close();
+    link.ended().await;
+    assert!(!link.wait_for_room_for_answers().await, "it has ended");
 }

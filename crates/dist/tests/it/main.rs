@@ -14,6 +14,7 @@ mod cluster_reach;
 mod echo;
 mod epmd;
 mod example;
+mod exhaustion;
 mod hosts;
 mod like_a_beam;
 mod limits;
@@ -28,6 +29,8 @@ mod pair;
 mod ping;
 #[path = "support/processes.rs"]
 mod processes;
+#[path = "support/program.rs"]
+mod program;
 mod refused;
 mod served;
 mod spawned;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::log::Log;
 use crate::pair::{frame, link, message, pair, pid};
 use purlin_dist::connect::{self, Lengths, NoConnection, answer};
-use purlin_dist::control::Control;
+use purlin_dist::control::{Control, To};
 use purlin_dist::frame::{Broken, Limits, Signal};
 use purlin_dist::handshake::{Caller, Established, LocalNode, Refused, Verdict};
 use purlin_dist::link::{Ended, Settings};
@@ -280,6 +280,9 @@ async fn an_oversized_or_malformed_message_is_dropped_alone() {
     let bomb = [&[131, 80][..], &u32::MAX.to_be_bytes(), b"\x78\x9c\x03\0"].concat();
     let huge = [&[131, 109][..], &u32::MAX.to_be_bytes(), b"some"].concat();
     let not_its_own = Control::Link { from: pid("c@h", 5), to: pid("a@h", 1) };
+    let (from, to) = (pid("c@h", 5), To::Pid(pid("a@h", 1)));
+    let forged_exit = Control::Altact { priority: false, exit: true, from, to, token: None };
+    let forged_exit = Signal { control: forged_exit, payload: Some(Term::atom("kill")) };
     let unknown = b"\0\0\0\x06\x70\x83\x68\x01\x61\x63".to_vec();
     for (bytes, reason) in [
         (passed_through(&deep), Reason::Depth.to_string()),
@@ -289,6 +292,10 @@ async fn an_oversized_or_malformed_message_is_dropped_alone() {
         (passed_through(&[131, 106, 106]), "bytes after the message".to_owned()),
         (
             frame(Signal { control: not_its_own, payload: None }, Flags::OFFERED),
+            "a signal on behalf of process 5.0 of c@h, another node".to_owned(),
+        ),
+        (
+            frame(forged_exit, Flags::OFFERED),
             "a signal on behalf of process 5.0 of c@h, another node".to_owned(),
         ),
         (unknown, "control message 99: unknown".to_owned()),

@@ -18,6 +18,7 @@ use purlin::remote::{LocalProcess, RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::{Control, Named};
 use purlin_dist_protocol::frame::{ControlTemplate, FRAGMENT_SIZE, Payload};
+use purlin_dist_protocol::link::Origin;
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use serde::Serialize;
@@ -160,7 +161,9 @@ impl<M> Remote<M> {
                 let to = pid?;
                 if !connection.link_table().ended(from?, &to).is_empty() {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
-                    self.core.send_after_pending(&connection, &to, Some(own.id()), exit);
+                    let own = Some(own.id());
+                    let core = &self.core;
+                    core.signal_after_pending(Origin::Event, &connection, &to, own, exit);
                 }
                 return Some(());
             }
@@ -250,7 +253,8 @@ impl<M: Serialize + Send + 'static> Transport<M> for Remote<M> {
                 &mut template.insert((flags, ControlTemplate::new(control))).1
             }
         };
-        connection.put(self.ordering_key.as_ref(), control, Some(payload));
+        let ordering_key = self.ordering_key.as_ref();
+        connection.put(Origin::Process, ordering_key, control, Some(payload));
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: RemoteSignal) {

@@ -25,6 +25,7 @@ use crate::cluster::core::Core;
 use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
 use crate::cluster::reason;
 use crate::cluster::receive::decoders::{LastUsed, Target};
+use crate::cluster::receive::requests::Turn;
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
@@ -82,22 +83,33 @@ impl Receive for Incoming {
         payload: Option<Unread<'_>>,
     ) -> Result<(), InvalidMessage> {
         // The transport starts its reader task shortly before `Connection::linked` sets it. Answers need it.
-        while self.connection.link().is_none() {
-            tokio::task::yield_now().await;
-        }
+        let connection = Arc::clone(&self.connection);
+        let link = loop {
+            match connection.link() {
+                Some(link) => break link,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        link.wait_for_answers().await;
         match (&control, payload) {
             (Control::Send { to, .. } | Control::SendSender { to, .. }, Some(message)) => {
                 self.message_to(to, message)
             }
             (Control::RegSend { from, to, .. }, Some(message)) => {
-                self.message_by_name(from, to, message)
+                self.message_by_name(from, to, message).await
             }
             (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
                 To::Pid(to) => self.message_to(to, message),
-                To::Name(to) => self.message_by_name(from, to, message),
+                To::Name(to) => self.message_by_name(from, to, message).await,
                 To::Alias(to) => self.message_by_alias(to, message),
             },
             (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
+            (Control::Spawn(_), payload) => {
+                let size = payload.map_or(0, |payload| payload.size());
+                let arguments = payload.map(Unread::term).transpose()?;
+                self.spawn(control, size, arguments).await;
+                Ok(())
+            }
             (_, payload) => {
                 self.take(control, payload.map(Unread::term).transpose()?);
                 Ok(())
@@ -127,8 +139,11 @@ impl Receive for Incoming {
             LastTo::Name(name) => self.core.local_name(name)?,
             LastTo::Other => return None,
         };
-        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set.
-        self.connection.link()?;
+        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set, and until the
+        // peer has read earlier answers.
+        if self.connection.link()?.owes_too_much() {
+            return None;
+        }
         Some(self.core.receive(process.into(), message, &mut self.last))
     }
 }
@@ -172,16 +187,34 @@ impl Incoming {
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
-            Control::Spawn(spawn) => {
-                let arguments = match payload {
-                    Some(Term::List(arguments)) => arguments,
-                    _ => Vec::new(),
-                };
-                spawn_for(&self.core, &self.connection, &spawn, arguments);
-            }
-            // Messages, which `signal` has handled, and changes of the group leader, which local processes do not have.
+            // Messages and spawn requests, which `signal` has handled, and changes of the group leader, which local
+            // processes do not have.
             _ => {}
         }
+    }
+
+    /// Spawns a process for a remote one.
+    async fn spawn(&self, control: Control, size: usize, arguments: Option<Term>) {
+        let Control::Spawn(spawn) = control else { return };
+        let arguments = match arguments {
+            Some(Term::List(arguments)) => arguments,
+            _ => Vec::new(),
+        };
+        self.request(size, move |core, connection, turn| {
+            spawn_for(core, connection, &spawn, arguments, turn);
+        })
+        .await;
+    }
+
+    /// Starts a request with a payload of `size` bytes, now or when its answer can be sent.
+    async fn request(
+        &self,
+        size: usize,
+        start: impl FnOnce(&Arc<Core>, &Arc<Connection>, Turn) + Send + 'static,
+    ) {
+        let (core, connection) = (Arc::clone(&self.core), Arc::clone(&self.connection));
+        let start = Box::new(move |turn| start(&core, &connection, turn));
+        self.connection.request(&self.core.runtime, size, start).await;
     }
 
     fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), InvalidMessage> {
@@ -191,7 +224,7 @@ impl Incoming {
     }
 
     /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
-    fn message_by_name(
+    async fn message_by_name(
         &mut self,
         from: &Pid,
         to: &Atom,
@@ -204,7 +237,11 @@ impl Incoming {
         if *to == "net_kernel" {
             self.ask_net_kernel(from, message.term()?);
         } else if *to == "rex" {
-            rex::receive(&self.core, &self.connection, message.term()?);
+            let (size, message) = (message.size(), message.term()?);
+            self.request(size, move |core, connection, turn| {
+                rex::receive(core, connection, message, turn);
+            })
+            .await;
         }
         Ok(())
     }
@@ -261,7 +298,7 @@ impl Incoming {
             // Also for a process of an earlier incarnation of this node.
             let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
             let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
-            return self.connection.send_control(None, control, payload);
+            return self.connection.answer(None, control, payload);
         };
         let mut link_table = self.connection.link_table();
         if link_table.linked(ours, theirs, name.clone()) {
@@ -279,7 +316,7 @@ impl Incoming {
             // There is no link any more. An unlink of the old protocol, with id zero, is not acknowledged.
             None if id != 0 => {
                 let (from, to) = (to.clone(), theirs.clone());
-                self.connection.send_control(None, Control::UnlinkIdAck { id, from, to }, None);
+                self.connection.answer(None, Control::UnlinkIdAck { id, from, to }, None);
             }
             None => {}
         }
@@ -348,7 +385,7 @@ impl Incoming {
                 let RemoteMonitor { watcher, reference, watched } = theirs;
                 let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
                 let (control, payload) = Control::down(flags, watched, watcher, reference, why);
-                self.connection.send_control(None, control, payload);
+                self.connection.answer(None, control, payload);
             }
         }
     }

@@ -3,3 +3,4 @@
 pub(super) mod decoders;
 pub(super) mod deliver;
 pub(super) mod incoming;
+pub(super) mod requests;

@@ -13,6 +13,7 @@ use purlin_term::{Pid, Term};
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::reason;
+use crate::cluster::receive::requests::{Turn, in_turn};
 use crate::cluster::rpc::export::not_there;
 use crate::cluster::rpc::gen_call::GenCall;
 
@@ -47,7 +48,7 @@ impl Caller {
 }
 
 /// Handles a message to `rex`. Unknown requests are not answered.
-pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: Term) {
+pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: Term, turn: Turn) {
     let (caller, request) = match GenCall::try_from(message) {
         Ok(mut call) => {
             let request = std::mem::replace(&mut call.request, Term::NIL);
@@ -63,13 +64,19 @@ pub(crate) fn receive(core: &Arc<Core>, connection: &Arc<Connection>, message: T
         Caller::Pid(pid) if request.is_atom("features_request") => {
             send_features(core, connection, pid);
         }
-        caller => run(core, connection, caller, request),
+        caller => run(core, connection, caller, request, turn),
     }
 }
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}` when the function has returned. `block_call` is the same
 /// here and blocks no other call.
-fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut request: Term) {
+fn run(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    caller: Caller,
+    mut request: Term,
+    turn: Turn,
+) {
     let Term::Tuple(parts) = &mut request else { return };
     let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
     else {
@@ -88,17 +95,17 @@ fn run(core: &Arc<Core>, connection: &Arc<Connection>, caller: Caller, mut reque
     let (sender, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // The receiver waits until this process has ended.
-        let _ = sender.send(function(me, arguments).await);
+        let _ = sender.send(in_turn(turn, function(me, arguments)).await);
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
         return caller.answer(core, connection, failed(Term::atom("system_limit")));
     };
     let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
     core.runtime.spawn(async move {
-        let value = match outcome.await {
-            Ok(Ok(value)) => value,
-            Ok(Err(why)) => failed(Term::tuple([why, Term::NIL])),
-            Err(_) => failed(reason::to_term(&process.ended().await)),
+        let (value, _turn) = match outcome.await {
+            Ok((Ok(value), turn)) => (value, turn),
+            Ok((Err(why), turn)) => (failed(Term::tuple([why, Term::NIL])), turn),
+            Err(_) => (failed(reason::to_term(&process.ended().await)), None),
         };
         caller.answer(&answering, &connection, value);
     });

@@ -10,6 +10,7 @@ use purlin_term::{Atom, Term};
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::RemoteMonitor;
+use crate::cluster::receive::requests::{Turn, in_turn};
 use crate::cluster::rpc::export::Job;
 
 /// Spawns a process that runs an exported function, and answers the request. Every request is answered, because the
@@ -19,6 +20,7 @@ pub(crate) fn spawn_for(
     connection: &Arc<Connection>,
     spawn: &Spawn,
     arguments: Vec<Term>,
+    turn: Turn,
 ) {
     let (linked, monitored) = (asks(spawn, "link"), asks(spawn, "monitor"));
     let answer = |result: Result<purlin_term::Pid, Atom>| {
@@ -31,7 +33,7 @@ pub(crate) fn spawn_for(
             result,
             token: None,
         };
-        connection.send_control(Some(spawn.from.clone()), control, None);
+        connection.answer(Some(spawn.from.clone()), control, None);
     };
     let parent = if linked { core.proxy(&spawn.from) } else { None };
     if linked && parent.is_none() {
@@ -44,7 +46,7 @@ pub(crate) fn spawn_for(
         Ok(()) => {
             // WHY: the link and the monitor are in the inbox, and a process handles its inbox at the start of a turn.
             purlin::yield_now().await;
-            job.run(me).await
+            in_turn(turn, job.run(me)).await.0
         }
         Err(_) => purlin::ExitReason::Normal,
     };
