@@ -18,7 +18,7 @@ use purlin_dist_protocol::frame::{InvalidMessage, Recipient, Unread};
 use purlin_dist_protocol::handshake::Established;
 use purlin_dist_protocol::link::{Link, Receive};
 use purlin_term::{Atom, Pid, Reference, Term};
-use tracing::debug;
+use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -53,6 +53,11 @@ pub(crate) fn start_link(
         last: LastUsed::default(),
         last_to: LastTo::default(),
     };
+    let halves = stream.halves().unwrap_or_else(|error| {
+        warn!(peer = %connection.node, "the connection cannot be used: {error}");
+        // The link ends at once.
+        (Box::new(tokio::io::empty()), Box::new(tokio::io::sink()))
+    });
     let _entered = core.runtime.enter();
     // WHY on the node's workers: a message is received where it was read and a frame is written where it was sent,
     // without waking another thread.
@@ -60,7 +65,7 @@ pub(crate) fn start_link(
         // The node is stopping, which closes the link.
         let _ = core.ids.node.spawn_system(task);
     };
-    Link::start_on(stream.halves(), established, core.settings, incoming, serve)
+    Link::start_on(halves, established, core.settings, incoming, serve)
 }
 
 /// Recipient of the last message to a pid or a name.
