@@ -148,13 +148,13 @@ impl Connection {
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
-    pub(super) message: Option<(Control, Option<Term>)>,
+    pub(super) message: Option<(Control, Option<Payload<'static>>)>,
 }
 
 impl Drop for Deferred {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.message.take() {
-            self.connection.send_control(Some(self.theirs.clone()), control, payload);
+            self.connection.put(Some(&self.theirs), &control, payload);
         }
     }
 }

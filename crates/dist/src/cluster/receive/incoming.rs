@@ -134,7 +134,7 @@ impl Receive for Incoming {
         };
         // The recipient may answer immediately, which needs the transport; `signal` waits until it is set.
         self.connection.link()?;
-        Some(self.core.receive(process.into(), message, &mut self.last))
+        Some(self.receive(process, message))
     }
 }
 
@@ -191,8 +191,9 @@ impl Incoming {
 
     fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), InvalidMessage> {
         let ours = self.core.ids.ours(to);
+        // M4: a message without a recipient is dropped without being decoded.
         let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
-        self.receive(process, message)
+        process.map_or(Ok(()), |process| self.receive(process, message))
     }
 
     /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
@@ -202,8 +203,7 @@ impl Incoming {
         to: &Atom,
         message: Unread<'_>,
     ) -> Result<(), InvalidMessage> {
-        let process = self.core.local_name(to.as_str());
-        if process.is_some() {
+        if let Some(process) = self.core.local_name(to.as_str()) {
             return self.receive(process, message);
         }
         if *to == "net_kernel" {
@@ -222,7 +222,7 @@ impl Incoming {
     ) -> Result<(), InvalidMessage> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
-            Some(Target { process, alias: Some(number) })
+            Some(Target { process, alias: Some(number), over: Some(&self.connection) })
         });
         match found {
             Some(to) => self.core.receive(to, message, &mut self.last),
@@ -233,13 +233,13 @@ impl Incoming {
         }
     }
 
-    /// M4: a message without a recipient is dropped without being decoded.
     fn receive(
         &mut self,
-        process: Option<LocalProcess>,
+        process: LocalProcess,
         message: Unread<'_>,
     ) -> Result<(), InvalidMessage> {
-        process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
+        let to = Target { process, alias: None, over: Some(&self.connection) };
+        self.core.receive(to, message, &mut self.last)
     }
 
     /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`. Ignores any other request,

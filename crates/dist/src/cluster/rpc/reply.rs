@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use purlin::remote::RemoteSignal;
 use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::Payload;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::connection::Connection;
@@ -48,15 +49,23 @@ impl GenCall {
 
     /// Sends the answer.
     pub(in crate::cluster) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
+        let answer = Term::tuple([self.tag.clone(), reply]);
+        self.send(core, connection, Payload::Term(answer));
+    }
+
+    /// Sends the payload `{Tag, Reply}`.
+    pub(in crate::cluster) fn send(
+        &self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        answer: Payload<'static>,
+    ) {
         // The answer does not identify the sender: any local pid will do.
-        let from = core.ids.pid_of_node();
-        let by_alias = self
-            .alias()
-            .and_then(|alias| Control::to_alias(connection.flags(), from.clone(), alias.clone()));
-        let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
-        let control = by_alias.unwrap_or_else(to_pid);
-        let answer = Term::tuple([self.tag, reply]);
-        core.send_after_pending(connection, &self.from, None, (control, Some(answer)));
+        let (flags, from) = (connection.flags(), core.ids.pid_of_node());
+        let by_alias =
+            self.alias().and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone()));
+        let control = by_alias.unwrap_or_else(|| Control::to_pid(flags, from, self.from.clone()));
+        core.put_after_pending(connection, &self.from, None, control, Some(answer));
     }
 }
 
