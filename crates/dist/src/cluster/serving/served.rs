@@ -23,7 +23,8 @@ use crate::cluster::rpc::gen_call::{GenCall, cast};
 /// Decodes a term; an error states why it cannot be decoded.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
 /// Decodes the request of a call into the server's call type, which takes the caller; an error returns the caller.
-type ReadCall<T> = Box<dyn Fn(Unread<'_>, Caller) -> Result<T, (NoValue, Caller)> + Send + Sync>;
+type ReadCall<T> =
+    Box<dyn Fn(Unread<'_>, Caller) -> Result<T, Box<(NoValue, Caller)>> + Send + Sync>;
 /// Converts a server's state to a term.
 type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 
@@ -85,7 +86,7 @@ impl<S: Server> Served<S> {
         Self {
             calls: Box::new(|_, caller| {
                 let why = ValueError::Mismatch("no calls are accepted for it".to_owned());
-                Err((why.into(), caller))
+                Err(Box::new((why.into(), caller)))
             }),
             casts: Box::new(nothing("casts")),
             infos: Box::new(nothing("messages")),
@@ -101,7 +102,7 @@ impl<S: Server> Served<S> {
     {
         self.calls = Box::new(move |request, caller| match request.value() {
             Ok(question) => Ok(ask(question, caller)),
-            Err(why) => Err((why, caller)),
+            Err(why) => Err(Box::new((why, caller))),
         });
         self
     }
@@ -169,7 +170,8 @@ impl<S: Server> Served<S> {
     ) -> Result<(), NoValue> {
         match (self.calls)(request, Caller::new(core, to.over, call)) {
             Ok(call) => send::<S>(to, Mail::Call(call)),
-            Err((why, caller)) => {
+            Err(refused) => {
+                let (why, caller) = *refused;
                 caller.refuse(tagged!("bad_call", why.to_string().as_str()));
                 Err(why)
             }
