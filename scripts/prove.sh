@@ -41,7 +41,7 @@ proof() {
 
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
-nodes="$library crates/term crates/tls crates/dist-protocol crates/dist crates/differential"
+nodes="$library crates/socket crates/term crates/tls crates/dist-protocol crates/dist crates/differential"
 step "set-up: a C and C++ compiler, Erlang and PostgreSQL" scripts/install-missing.sh cc c++ erlc postgres
 proof features "lints: crates without their optional features" "$nodes crates/ack crates/log crates/observer" \
   scripts/check-features.sh
@@ -57,7 +57,7 @@ for release in 27 29; do
 done
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
 proof kills "kills: 50 random ones of server, clients and database; the database has each message once" \
-  "$library crates/ack crates/log examples/postgres" scripts/test-kills.sh 50
+  "$library crates/ack crates/log crates/socket examples/postgres" scripts/test-kills.sh 50
 proof log "log: 2000 random programs with power losses and errors, and 2000 damaged logs" crates/log \
   env PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-2000}" cargo test --locked --quiet -p purlin-log --test it
 proof log-mistakes "log: planted mistakes are caught" crates/log scripts/mutate-log.sh

@@ -9,7 +9,7 @@ use purlin_dist_protocol::frame::{
     Broken, Incoming, InvalidMessage, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread,
     take_frame,
 };
-use purlin_term::{Encoder, PidParts};
+use purlin_term::{Encoder, PidParts, Term};
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
@@ -70,7 +70,12 @@ fn take(
         if to != Recipient::Same {
             *last = Some(format!("{to:?}"));
         }
-        message.term()
+        let term = message.term();
+        if let (Some((from, tag, request)), Ok(Term::Tuple(call))) = (message.gen_call(), &term) {
+            assert_eq!(call[1], Term::tuple([Term::from(from), tag]));
+            assert_eq!(request.term().as_ref(), Ok(&call[2]));
+        }
+        term
     });
     let (control, payload) = match said.signal() {
         Ok(signal) => signal,

@@ -19,7 +19,6 @@
 //! | [`handler`] | message handlers | programs |
 //! | [`client`] | at-least-once client | programs |
 //! | `tls` | TLS; optional | both sides |
-//! | `nonblocking` | non-blocking system calls | both sides |
 //! | [`load`] | load generator | the `purlin` command |
 //!
 //! A server loop without a socket:
@@ -67,7 +66,6 @@ pub mod client;
 mod connection;
 pub mod handler;
 pub mod load;
-mod nonblocking;
 pub mod server;
 pub mod strategy;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]

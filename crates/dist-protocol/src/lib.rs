@@ -56,6 +56,7 @@ mod cursor;
 pub mod epmd;
 mod flags;
 pub mod frame;
+mod halves;
 pub mod handshake;
 mod handshakes;
 pub mod link;

@@ -104,9 +104,9 @@ impl fmt::Debug for Tls {
 macro_rules! split_under_a_lock {
     ($($side:ident)*) => {
         $(impl Duplex for tokio_rustls::$side::TlsStream<TcpStream> {
-            fn halves(self: Box<Self>) -> Halves {
+            fn halves(self: Box<Self>) -> io::Result<Halves> {
                 let (read, write) = tokio::io::split(*self);
-                (Box::new(read), Box::new(write))
+                Ok((Box::new(read), Box::new(write)))
             }
         })*
     };

@@ -23,6 +23,7 @@ const MEASURED: [&str; 14] = [
     "crates/purlin",
     "crates/raw",
     "crates/sched",
+    "crates/socket",
     "crates/term",
     "crates/timing",
     "crates/tls",

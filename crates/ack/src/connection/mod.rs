@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `reader` | reading half, and all waiting of the connection process |
 //! | `socket` | plain or TLS socket |
-//! | `read_coalescer` | delay of small reads |
 //! | [`pending_acks`] | pending acks |
 //! | `close_reason` | close reason |
 //! | `limits` | limits of the server and of each connection |
@@ -25,7 +24,6 @@ pub(crate) mod idle_order;
 pub(crate) mod latency;
 pub(crate) mod limits;
 pub mod pending_acks;
-mod read_coalescer;
 pub(crate) mod reader;
 pub(crate) mod resources;
 pub mod session_table;

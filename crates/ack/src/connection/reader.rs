@@ -37,12 +37,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{AdaptiveSpin, Exit, ExitReason, Process, receive, yield_now};
+use purlin_socket::{LINGERS, ReadCoalescer};
 use tokio::io::Interest;
 
 use super::budget::{Charge, FREE};
 use super::close_reason::CloseReason;
 use super::idle::Idle;
-use super::read_coalescer::{LINGERS, ReadCoalescer};
 use super::resources::PAUSE;
 use super::socket::Socket;
 use super::timeout::{now, receive_within, within};

@@ -5,55 +5,45 @@
 //! clone of the `Socket`. The clones share one descriptor, so an accepted connection needs no
 //! further descriptor.
 //!
-//! WHY it is registered with tokio only during a wait: tokio's I/O thread is woken for every
-//! segment that arrives at a registered socket, whether or not a process waits for it, and the
-//! sender pays for that wakeup. A connection that always has data to read never waits and causes no
-//! wakeups.
-//!
 //! With TLS, the clones share one channel behind a lock, which is held for a read or a write and
 //! never during a wait.
 //!
-//! COST: a read or a write is one system call. A wait is two more and an allocation, to register
-//! and deregister the socket.
+//! COST: that of [`purlin_socket::Socket`].
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::session_table::Fingerprint;
-use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
 
 /// Server side of a connection. Clones refer to the same socket, for other processes.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
-    stream: Arc<TcpStream>,
+    socket: purlin_socket::Socket,
     tls: Option<Arc<Mutex<Channel>>>,
 }
 
 impl Socket {
     /// Wraps an accepted stream and sets `TCP_NODELAY`.
     pub(crate) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        stream.set_nodelay(true)?;
+        let socket = purlin_socket::Socket::new(stream)?;
         let channel = tls.map(Tls::accept).transpose()?;
         let tls = channel.map(|channel| Arc::new(Mutex::new(channel)));
-        Ok(Self { stream: Arc::new(stream), tls })
+        Ok(Self { socket, tls })
     }
 
     /// Reads what is available. Returns `None` if nothing is available now, 0 at the end of the
     /// stream.
     pub(crate) fn read(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.tls {
-            None => now_or_would_block(|| (&*self.stream).read(room)),
-            Some(tls) => lock(tls).read(&mut &*self.stream, room),
+            None => self.socket.read(room),
+            Some(tls) => lock(tls).read(&mut self.socket.stream(), room),
         }
     }
 
@@ -62,8 +52,8 @@ impl Socket {
     pub(crate) fn write(&self, bytes: &mut &[u8]) -> io::Result<bool> {
         while !bytes.is_empty() || !self.flush()? {
             let written = match &self.tls {
-                None => now_or_would_block(|| (&*self.stream).write(bytes))?,
-                Some(tls) => lock(tls).write(&mut &*self.stream, bytes)?,
+                None => self.socket.write(bytes)?,
+                Some(tls) => lock(tls).write(&mut self.socket.stream(), bytes)?,
             };
             match written {
                 Some(count) => *bytes = &bytes[count..],
@@ -76,7 +66,7 @@ impl Socket {
     fn flush(&self) -> io::Result<bool> {
         match &self.tls {
             None => Ok(true),
-            Some(tls) => lock(tls).flush(&mut &*self.stream),
+            Some(tls) => lock(tls).flush(&mut self.socket.stream()),
         }
     }
 
@@ -84,18 +74,18 @@ impl Socket {
     /// afterwards must be ignored: they are no longer decrypted.
     pub(crate) fn finish(&mut self) -> io::Result<bool> {
         if let Some(tls) = &self.tls
-            && !lock(tls).finish(&mut &*self.stream)?
+            && !lock(tls).finish(&mut self.socket.stream())?
         {
             return Ok(false);
         }
         self.tls = None;
-        self.stream.shutdown(Shutdown::Write)?;
+        self.socket.stream().shutdown(Shutdown::Write)?;
         Ok(true)
     }
 
     /// Returns the address of the client.
     pub(crate) fn peer(&self) -> io::Result<SocketAddr> {
-        self.stream.peer_addr()
+        self.socket.stream().peer_addr()
     }
 
     /// Returns the digest of the client's certificate, once something was read. Returns `None`
@@ -115,7 +105,7 @@ impl Socket {
     pub(crate) fn give_up_after(&self, time: Duration) {
         // On failure the system default applies.
         #[cfg(target_os = "linux")]
-        let _ = SockRef::from(&*self.stream).set_tcp_user_timeout(Some(time));
+        let _ = SockRef::from(self.socket.stream()).set_tcp_user_timeout(Some(time));
         #[cfg(not(target_os = "linux"))]
         let _ = time;
     }
@@ -123,13 +113,13 @@ impl Socket {
     /// Makes the last close reset the connection and discard unsent data.
     pub(crate) fn reset(&self) {
         // On failure the connection is closed normally.
-        let _ = SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO));
+        let _ = SockRef::from(self.socket.stream()).set_linger(Some(Duration::ZERO));
     }
 
     /// Duplicates the descriptor, so that two processes can wait at the same time. Tokio registers a
     /// descriptor once.
     pub(crate) fn duplicate(&self) -> io::Result<Self> {
-        Ok(Self { stream: Arc::new(self.stream.try_clone()?), tls: self.tls.clone() })
+        Ok(Self { socket: self.socket.duplicate()?, tls: self.tls.clone() })
     }
 
     /// Waits until the socket is readable or writable. Spurious wakeups are possible. Fails if
@@ -141,23 +131,7 @@ impl Socket {
             None => interest,
             Some(tls) => lock(tls).awaits(interest),
         };
-        #[expect(
-            deprecated,
-            reason = "its successor is unsafe; what that demands holds here, since the descriptor \
-                      is borrowed from a stream for as long as tokio knows it"
-        )]
-        let known = AsyncFd::with_interest(Descriptor(&self.stream), interest)?;
-        drop(known.ready(interest).await?);
-        Ok(())
-    }
-}
-
-/// Descriptor of a stream, for registration with tokio.
-struct Descriptor<'a>(&'a TcpStream);
-
-impl AsRawFd for Descriptor<'_> {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+        self.socket.ready(interest).await
     }
 }
 

@@ -11,11 +11,11 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use purlin_socket::now_or_would_block;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
-use crate::nonblocking::now_or_would_block;
 use crate::tls::Channel;
 
 /// Flags of all sends.

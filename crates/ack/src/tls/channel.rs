@@ -28,13 +28,13 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 
+use purlin_socket::now_or_would_block;
 use rustls::Connection;
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
 use tokio::io::Interest;
 
 use crate::connection::session_table::Fingerprint;
-use crate::nonblocking::now_or_would_block;
 use crate::wire::read_buffer::{INITIAL, ReadBuffer};
 
 /// Encrypted bytes per read.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use purlin_term::{AtomTable, Decoder, Encoder, Limits, Reader, Term, ValueError};
+use purlin_term::{AtomTable, Decoder, Encoder, Limits, Pid, Reader, Term, ValueError};
 use serde::de::DeserializeOwned;
 
 use crate::broken::InvalidMessage;
@@ -102,6 +102,25 @@ impl<'a> Unread<'a> {
         let mut decoder = Decoder::with_atoms(self.bytes, self.atoms).limits(self.limits);
         let term = if self.version { decoder.decode() } else { decoder.decode_bare() }?;
         if decoder.rest().is_empty() { Ok(term) } else { Err(InvalidMessage::Trailing) }
+    }
+
+    /// Splits a call of `gen_server:call`, `{'$gen_call', {From, Tag}, Request}`, into caller, tag and request. Returns
+    /// `None` for any other payload, and for a compressed one.
+    ///
+    /// COST: the request is not decoded.
+    #[must_use]
+    pub fn gen_call(self) -> Option<(Pid, Term, Self)> {
+        let bytes = if self.version { self.bytes.strip_prefix(&[VERSION])? } else { self.bytes };
+        let mut reader = Reader::with_atoms(bytes, self.atoms);
+        if reader.small_tuple().ok()?? != 3
+            || reader.atom_text().ok()?? != "$gen_call"
+            || reader.small_tuple().ok()?? != 2
+        {
+            return None;
+        }
+        let from = reader.pid().ok()??;
+        let tag = Self { bytes: reader.skip().ok()?, version: false, ..self }.term().ok()?;
+        Some((from, tag, Self { bytes: reader.rest(), version: false, ..self }))
     }
 
     /// Decodes the payload as a value.

@@ -426,6 +426,19 @@ proptest! {
     }
 
     #[test]
+    fn a_call_is_split_into_caller_tag_and_request(
+        mark in prop::sample::select(&["$gen_call", "$gen_cast"][..]),
+        (tag, request) in (payload(), payload()),
+    ) {
+        let from = Term::tuple([Term::from(pid(3)), tag.clone()]);
+        let call = Term::tuple([Term::atom(mark), from, request.clone()]);
+        let bytes = call.encode().expect("it is not too large");
+        let split = Unread::whole(&bytes).gen_call();
+        let split = split.map(|(from, tag, request)| (from, tag, request.term()));
+        prop_assert_eq!(split, (mark == "$gen_call").then_some((pid(3), tag, Ok(request))));
+    }
+
+    #[test]
     fn any_frames_decode_or_are_refused_with_a_one_line_error(
         frames in prop::collection::vec(
             prop_oneof![

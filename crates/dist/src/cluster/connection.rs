@@ -165,13 +165,12 @@ pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
     pub(super) origin: Origin,
-    pub(super) message: Option<(Control, Option<Term>)>,
+    pub(super) message: Option<(Control, Option<Payload<'static>>)>,
 }
 
 impl Drop for Deferred {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.message.take() {
-            let payload = payload.map(Payload::Term);
             self.connection.put(self.origin, Some(&self.theirs), &control, payload);
         }
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::{Control, Named};
+use purlin_dist_protocol::frame::Payload;
 use purlin_dist_protocol::handshake::{Established, LocalNode};
 use purlin_dist_protocol::link::{Link, Origin, Settings};
 use purlin_dist_protocol::{ConnectionTable, NodeName, Stream};
@@ -154,33 +155,38 @@ impl Core {
         self.changed.notify_waiters();
     }
 
-    /// Sends an answer to a remote process, in the order of [`Core::signal_after_pending`].
+    /// [`Core::put_after_pending`] of a term.
     pub(super) fn send_after_pending(
-        &self,
-        connection: &Arc<Connection>,
-        theirs: &purlin_term::Pid,
-        own: Option<ProcessId>,
-        message: (Control, Option<Term>),
-    ) {
-        self.signal_after_pending(Origin::Peer, connection, theirs, own, message);
-    }
-
-    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
-    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
-    pub(super) fn signal_after_pending(
         &self,
         origin: Origin,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
         own: Option<ProcessId>,
-        message: (Control, Option<Term>),
+        (control, payload): (Control, Option<Term>),
+    ) {
+        let message = (control, payload.map(Payload::Term));
+        self.put_after_pending(origin, connection, theirs, own, message);
+    }
+
+    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
+    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
+    pub(super) fn put_after_pending(
+        &self,
+        origin: Origin,
+        connection: &Arc<Connection>,
+        theirs: &purlin_term::Pid,
+        own: Option<ProcessId>,
+        message: (Control, Option<Payload<'static>>),
     ) {
         let process = (connection.node.clone(), Named::Pid(theirs.clone()));
         let mut others = self.state().proxies.of(&process);
         others.retain(|other| Some(other.id()) != own);
-        let connection = Arc::clone(connection);
-        let theirs = theirs.clone();
-        let behind = Deferred { connection, theirs, origin, message: Some(message) };
+        if others.is_empty() {
+            let (control, payload) = message;
+            return connection.put(origin, Some(theirs), &control, payload);
+        }
+        let (connection, message) = (Arc::clone(connection), Some(message));
+        let behind = Deferred { connection, theirs: theirs.clone(), origin, message };
         let all_before = ExitReason::error(behind);
         for other in others {
             let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());

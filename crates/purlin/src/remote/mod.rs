@@ -28,6 +28,7 @@
 
 mod answer;
 mod proxy;
+mod reply;
 mod service;
 
 use std::any::TypeId;
@@ -40,12 +41,13 @@ use std::task::{Context, Poll, Waker};
 use purlin_raw::oneshot;
 
 pub use answer::Answer;
+pub use reply::reply;
 
 use crate::node::erlang_types::Peer;
 use crate::signals::end::answer_as_ended;
 use crate::signals::reference::{Reference, batch};
 use crate::signals::signal::{Signal, send_signal};
-use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
+use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
 
 /// Transport of a proxy: forwards messages and signals from the proxy to the remote process.
 ///
@@ -166,16 +168,6 @@ impl fmt::Debug for LocalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LocalProcess").field(&self.id()).finish()
     }
-}
-
-/// Returns a [`Reply`] with which a process of this node answers a remote caller, and a future of the answer. The
-/// future resolves to `None` if the `Reply` is dropped unused.
-///
-/// *Cancellation*: dropping the future lets the server see that its caller no longer waits.
-pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
-    // The waker is set by each poll.
-    let (to, mut answer) = oneshot(Waker::noop().clone());
-    (Reply::new(to), poll_fn(move |cx| answer.poll(cx)))
 }
 
 /// Source of references for monitors that remote processes have on processes of this node.

@@ -563,15 +563,21 @@ fn monitor_references_for_remote_processes_are_unique() {
 // C1: the replying process does not know that the caller is remote
 #[purlin::test]
 async fn a_reply_to_a_remote_caller_reaches_the_transport() {
-    let (reply, answer) = purlin::remote::reply();
-    purlin::spawn(async |_: Process<()>| reply.send(7));
-    assert_eq!(answer.await, Some(7));
-    let (reply, answer) = purlin::remote::reply::<u32>();
-    drop(reply);
-    assert_eq!(answer.await, None);
-    let (reply, answer) = purlin::remote::reply::<u32>();
-    drop(answer);
-    assert!(!reply.is_wanted());
+    let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    let reply = || {
+        let sender = sender.clone();
+        purlin::remote::reply(move |answer: Option<u32>| sender.send(answer).expect("it waits"))
+    };
+    let (first, second) = (reply(), reply());
+    assert!(first.is_wanted());
+    let answers_both = purlin::spawn(async move |_: Process<()>| {
+        first.send(7);
+        drop(second);
+        purlin::remote::reply(|_: Option<u32>| panic!("on purpose")).send(8);
+    });
+    assert_eq!(answers.recv().await, Some(Some(7)));
+    assert_eq!(answers.recv().await, Some(None));
+    assert_eq!(answers_both.ended().await, ExitReason::Normal);
 }
 
 /// A transport that is never ready, and reports the signals it is given.

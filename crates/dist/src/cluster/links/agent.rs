@@ -60,6 +60,6 @@ impl Transport<Infallible> for Agent {
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.signal_after_pending(Origin::Event, &connection, &watcher, None, down);
+        core.send_after_pending(Origin::Event, &connection, &watcher, None, down);
     }
 }

@@ -163,7 +163,7 @@ impl<M> Remote<M> {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
                     let own = Some(own.id());
                     let core = &self.core;
-                    core.signal_after_pending(Origin::Event, &connection, &to, own, exit);
+                    core.send_after_pending(Origin::Event, &connection, &to, own, exit);
                 }
                 return Some(());
             }

@@ -10,19 +10,17 @@ use purlin::remote::LocalProcess;
 use purlin_dist_protocol::frame::{NoValue, Unread};
 use purlin_term::{Term, ValueError};
 
+use crate::cluster::connection::Connection;
+
 /// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
-pub(crate) struct Target {
+pub(crate) struct Target<'a> {
     pub(crate) process: LocalProcess,
     pub(crate) alias: Option<u64>,
+    /// The connection over which the payload came.
+    pub(crate) over: Option<&'a Arc<Connection>>,
 }
 
-impl From<LocalProcess> for Target {
-    fn from(process: LocalProcess) -> Self {
-        Self { process, alias: None }
-    }
-}
-
-impl Target {
+impl Target<'_> {
     /// Sends the recipient a message.
     pub(crate) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
         match self.alias {
@@ -34,7 +32,7 @@ impl Target {
 }
 
 /// Decodes a payload and sends the message to its recipient. Returns an error if it cannot be decoded.
-type Decode = Arc<dyn Fn(Target, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
+type Decode = Arc<dyn Fn(Target<'_>, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
 
 /// The decoders of a cluster, by message type.
 #[derive(Default)]
@@ -60,9 +58,9 @@ impl Decoders {
     /// Adds a decoder that takes a term, for messages of type `M`.
     pub(crate) fn add_of_terms<M: 'static>(
         &self,
-        decode: impl Fn(Target, Term) -> Result<(), String> + Send + Sync + 'static,
+        decode: impl Fn(Target<'_>, Term) -> Result<(), String> + Send + Sync + 'static,
     ) {
-        let decode = move |to: Target, message: Unread<'_>| {
+        let decode = move |to: Target<'_>, message: Unread<'_>| {
             decode(to, message.term()?).map_err(|error| ValueError::Mismatch(error).into())
         };
         self.add(TypeId::of::<M>(), Arc::new(decode));

@@ -31,7 +31,8 @@ impl Core {
     pub(crate) fn send_term(&self, process: LocalProcess, term: Term) {
         if let Ok(bytes) = term.encode() {
             // The encoding is well-formed.
-            let _ = self.receive(process.into(), Unread::whole(&bytes), &mut LastUsed::default());
+            let to = Target { process, alias: None, over: None };
+            let _ = self.receive(to, Unread::whole(&bytes), &mut LastUsed::default());
         }
     }
 
@@ -39,7 +40,7 @@ impl Core {
     /// and the first one is logged. A payload that is not a term within the limits is an error; the connection counts it.
     pub(crate) fn receive(
         &self,
-        to: Target,
+        to: Target<'_>,
         message: Unread<'_>,
         last: &mut LastUsed,
     ) -> Result<(), InvalidMessage> {
@@ -70,7 +71,7 @@ impl Core {
 impl Cluster {
     /// Decodes terms as messages of type `M` by `serde`, for all local processes that receive this type.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        let decode = |to: Target, message: Unread<'_>| {
+        let decode = |to: Target<'_>, message: Unread<'_>| {
             // The recipient's type is the one this decoder was found for.
             let _ = to.send(message.value::<M>()?);
             Ok(())

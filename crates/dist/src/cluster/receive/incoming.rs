@@ -18,7 +18,7 @@ use purlin_dist_protocol::frame::{InvalidMessage, Recipient, Unread};
 use purlin_dist_protocol::handshake::Established;
 use purlin_dist_protocol::link::{Link, Receive};
 use purlin_term::{Atom, Pid, Reference, Term};
-use tracing::debug;
+use tracing::{debug, warn};
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -54,6 +54,11 @@ pub(crate) fn start_link(
         last: LastUsed::default(),
         last_to: LastTo::default(),
     };
+    let halves = stream.halves().unwrap_or_else(|error| {
+        warn!(peer = %connection.node, "the connection cannot be used: {error}");
+        // The link ends at once.
+        (Box::new(tokio::io::empty()), Box::new(tokio::io::sink()))
+    });
     let _entered = core.runtime.enter();
     // WHY on the node's workers: a message is received where it was read and a frame is written where it was sent,
     // without waking another thread.
@@ -61,7 +66,7 @@ pub(crate) fn start_link(
         // The node is stopping, which closes the link.
         let _ = core.ids.node.spawn_system(task);
     };
-    Link::start_on(stream.halves(), established, core.settings, incoming, serve)
+    Link::start_on(halves, established, core.settings, incoming, serve)
 }
 
 /// Recipient of the last message to a pid or a name.
@@ -144,7 +149,7 @@ impl Receive for Incoming {
         if self.connection.link()?.owes_too_much() {
             return None;
         }
-        Some(self.core.receive(process.into(), message, &mut self.last))
+        Some(self.receive(process, message))
     }
 }
 
@@ -219,8 +224,9 @@ impl Incoming {
 
     fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), InvalidMessage> {
         let ours = self.core.ids.ours(to);
+        // M4: a message without a recipient is dropped without being decoded.
         let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
-        self.receive(process, message)
+        process.map_or(Ok(()), |process| self.receive(process, message))
     }
 
     /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
@@ -230,8 +236,7 @@ impl Incoming {
         to: &Atom,
         message: Unread<'_>,
     ) -> Result<(), InvalidMessage> {
-        let process = self.core.local_name(to.as_str());
-        if process.is_some() {
+        if let Some(process) = self.core.local_name(to.as_str()) {
             return self.receive(process, message);
         }
         if *to == "net_kernel" {
@@ -254,7 +259,7 @@ impl Incoming {
     ) -> Result<(), InvalidMessage> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
-            Some(Target { process, alias: Some(number) })
+            Some(Target { process, alias: Some(number), over: Some(&self.connection) })
         });
         match found {
             Some(to) => self.core.receive(to, message, &mut self.last),
@@ -265,13 +270,13 @@ impl Incoming {
         }
     }
 
-    /// M4: a message without a recipient is dropped without being decoded.
     fn receive(
         &mut self,
-        process: Option<LocalProcess>,
+        process: LocalProcess,
         message: Unread<'_>,
     ) -> Result<(), InvalidMessage> {
-        process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
+        let to = Target { process, alias: None, over: Some(&self.connection) };
+        self.core.receive(to, message, &mut self.last)
     }
 
     /// Answers a `gen_server` call `{is_auth, Node}`, as `net_adm:ping` makes, with `yes`. Ignores any other request,

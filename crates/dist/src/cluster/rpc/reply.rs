@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::Payload;
+use purlin_dist_protocol::link::Origin;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::connection::Connection;
@@ -60,20 +62,29 @@ impl GenCall {
         drop(link_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
-        core.send_after_pending(connection, &self.from, None, down);
+        core.send_after_pending(Origin::Peer, connection, &self.from, None, down);
     }
 
     /// Sends the answer.
     pub(in crate::cluster) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
+        let answer = Term::tuple([self.tag.clone(), reply]);
+        self.send(core, connection, Payload::Term(answer));
+    }
+
+    /// Sends the payload `{Tag, Reply}`.
+    pub(in crate::cluster) fn send(
+        &self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        answer: Payload<'static>,
+    ) {
         // The answer does not identify the sender: any local pid will do.
-        let from = core.ids.pid_of_node();
-        let by_alias = self
-            .alias()
-            .and_then(|alias| Control::to_alias(connection.flags(), from.clone(), alias.clone()));
-        let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
-        let control = by_alias.unwrap_or_else(to_pid);
-        let answer = Term::tuple([self.tag, reply]);
-        core.send_after_pending(connection, &self.from, None, (control, Some(answer)));
+        let (flags, from) = (connection.flags(), core.ids.pid_of_node());
+        let by_alias =
+            self.alias().and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone()));
+        let control = by_alias.unwrap_or_else(|| Control::to_pid(flags, from, self.from.clone()));
+        let message = (control, Some(answer));
+        core.put_after_pending(Origin::Peer, connection, &self.from, None, message);
     }
 }
 

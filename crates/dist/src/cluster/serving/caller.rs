@@ -4,7 +4,8 @@ use std::sync::{Arc, Weak};
 
 use purlin::Reply;
 use purlin::remote::reply;
-use purlin_term::Term;
+use purlin_dist_protocol::frame::Payload;
+use purlin_term::{Options, Term, ValueError};
 use serde::Serialize;
 use tracing::warn;
 
@@ -16,14 +17,16 @@ use crate::cluster::rpc::gen_call::GenCall;
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,
+    /// The connection over which the call came; none for a call from this node.
+    over: Weak<Connection>,
     call: GenCall,
 }
 
 impl Caller {
-    /// Splits a call into the caller and the request.
-    pub(super) fn new(core: &Arc<Core>, mut call: GenCall) -> (Self, Term) {
-        let question = std::mem::replace(&mut call.request, Term::NIL);
-        (Self { core: Arc::downgrade(core), call }, question)
+    /// The caller of a call that came over the given connection.
+    pub(super) fn new(core: &Arc<Core>, over: Option<&Arc<Connection>>, call: GenCall) -> Self {
+        let over = over.map_or(Weak::new(), Arc::downgrade);
+        Self { core: Arc::downgrade(core), over, call }
     }
 
     /// The pid of the caller.
@@ -32,38 +35,60 @@ impl Caller {
         &self.call.from
     }
 
-    /// Returns the reply handle for the server. The reply becomes a term by `serde`. If the handle is dropped and the
-    /// server lives, the call exits with `no_reply`; if the reply cannot be a term, with `{bad_reply, Why}`.
+    /// Returns the reply handle for the server. The reply becomes a term by `serde`, where it is sent. If the handle is
+    /// dropped and the server lives, the call exits with `no_reply`; if the reply cannot be a term, with
+    /// `{bad_reply, Why}`.
     ///
-    /// COST: one tokio task that waits for the reply.
+    /// COST: the server encodes the reply and adds it to the connection's buffer; no task and no other thread.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
-        let (reply, answer) = reply();
-        let Some(core) = self.core.upgrade() else { return reply };
-        let answers = async move {
-            let Some(value) = answer.await else { return self.unanswered().await };
-            match purlin_term::to_term(&value) {
-                Ok(value) => self.answer(value),
-                Err(error) => {
-                    warn!(to = %self.call.from, "an answer is no term: {error}");
-                    self.refuse(tagged!("bad_reply", error.to_string().as_str()));
-                }
+        reply(move |value: Option<T>| {
+            let Some(core) = self.core.upgrade() else { return };
+            let Some(value) = value else {
+                drop(core.runtime.spawn(self.unanswered()));
+                return;
+            };
+            if let Err(error) = self.encode(&core, value) {
+                warn!(to = %Term::from(self.call.from.clone()), "an answer is no term: {error}");
+                self.refuse(tagged!("bad_reply", error.to_string().as_str()));
             }
+        })
+    }
+
+    /// Sends the answer, encoded from a value.
+    fn encode<T: Serialize>(&self, core: &Core, value: T) -> Result<(), ValueError> {
+        let Some(connection) = self.connection(core) else {
+            core.reply(self.call.clone(), purlin_term::to_term(&value)?);
+            return Ok(());
         };
-        drop(core.runtime.spawn(answers));
-        reply
+        let mut bytes = Vec::new();
+        Options::default().write(&(&self.call.tag, value), &mut bytes)?;
+        self.call.send(core, &connection, Payload::Bytes(bytes.into()));
+        Ok(())
+    }
+
+    /// The connection to the caller's node: as a rule the one over which the call came.
+    fn connection(&self, core: &Core) -> Option<Arc<Connection>> {
+        let node = self.call.from.node.as_str();
+        let over = self.over.upgrade();
+        let over = over.filter(|over| over.node.as_str() == node && !over.is_lost());
+        over.or_else(|| core.connection(&node.parse().ok()?))
     }
 
     /// Sends the answer.
     pub(super) fn answer(self, value: Term) {
-        if let Some(core) = self.core.upgrade() {
-            core.reply(self.call, value);
+        let Some(core) = self.core.upgrade() else { return };
+        match self.connection(&core) {
+            Some(connection) => self.call.answer(&core, &connection, value),
+            None => core.reply(self.call, value),
         }
     }
 
     /// Makes the call exit with `why` instead of an answer.
     pub(super) fn refuse(self, why: Term) {
-        if let Some((core, connection)) = self.connected() {
+        if let Some(core) = self.core.upgrade()
+            && let Some(connection) = self.connection(&core)
+        {
             self.call.refuse(&core, &connection, why);
         }
     }
@@ -71,18 +96,14 @@ impl Caller {
     /// Refuses the call, whose reply was dropped. If the server ends in the same turn, as after a panic, the caller's
     /// monitor gives the reason.
     async fn unanswered(self) {
-        let server = self.connected().and_then(|(core, there)| self.call.server(&core, &there));
+        let server = self.core.upgrade().and_then(|core| {
+            let connection = self.connection(&core)?;
+            self.call.server(&core, &connection)
+        });
         if let Some(server) = server
             && server.is_alive_next_turn().await
         {
             self.refuse(Term::atom("no_reply"));
         }
-    }
-
-    /// The connection to the caller's node.
-    fn connected(&self) -> Option<(Arc<Core>, Arc<Connection>)> {
-        let core = self.core.upgrade()?;
-        let connection = core.connection(&self.call.from.node.as_str().parse().ok()?)?;
-        Some((core, connection))
     }
 }

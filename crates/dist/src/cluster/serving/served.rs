@@ -7,7 +7,8 @@ use std::sync::Arc;
 use purlin::ExitReason;
 use purlin::remote::LocalProcess;
 use purlin::server::{Mail, Server, ServerRef};
-use purlin_term::Term;
+use purlin_dist_protocol::frame::{NoValue, Unread};
+use purlin_term::{Term, ValueError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -21,9 +22,9 @@ use crate::cluster::rpc::gen_call::{GenCall, cast};
 
 /// Decodes a term; an error states why it cannot be decoded.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
-/// Decodes the request of a call. The result builds the server's call type from the caller.
+/// Decodes the request of a call into the server's call type, which takes the caller; an error returns the caller.
 type ReadCall<T> =
-    Box<dyn Fn(Term) -> Result<Box<dyn FnOnce(Caller) -> T + Send>, String> + Send + Sync>;
+    Box<dyn Fn(Unread<'_>, Caller) -> Result<T, Box<(NoValue, Caller)>> + Send + Sync>;
 /// Converts a server's state to a term.
 type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 
@@ -83,7 +84,10 @@ impl<S: Server> Served<S> {
             move |_| Err(format!("no {what} are accepted for it"))
         }
         Self {
-            calls: Box::new(nothing("calls")),
+            calls: Box::new(|_, caller| {
+                let why = ValueError::Mismatch("no calls are accepted for it".to_owned());
+                Err(Box::new((why.into(), caller)))
+            }),
             casts: Box::new(nothing("casts")),
             infos: Box::new(nothing("messages")),
             state: Arc::new(|server| Ok(Term::from(format!("{server:?}").as_str()))),
@@ -93,13 +97,12 @@ impl<S: Server> Served<S> {
     /// Accepts calls, from `gen_server:call`.
     pub fn calls<Q, F>(mut self, ask: F) -> Self
     where
-        Q: DeserializeOwned + Send + 'static,
+        Q: DeserializeOwned + 'static,
         F: Fn(Q, Caller) -> S::Call + Send + Sync + 'static,
     {
-        let ask = Arc::new(ask);
-        self.calls = Box::new(move |term| {
-            let (question, ask) = (read::<Q>(&term)?, Arc::clone(&ask));
-            Ok(Box::new(move |caller| ask(question, caller)))
+        self.calls = Box::new(move |request, caller| match request.value() {
+            Ok(question) => Ok(ask(question, caller)),
+            Err(why) => Err(Box::new((why, caller))),
         });
         self
     }
@@ -138,26 +141,41 @@ impl<S: Server> Served<S> {
         self
     }
 
-    /// Decodes a term and sends it to a server.
-    fn take(&self, core: &Arc<Core>, to: Target, term: Term) -> Result<(), String> {
-        let Some(term) = sys::take(core, &to.process, term) else { return Ok(()) };
-        let mail: Mail<S> = match GenCall::try_from(term) {
+    /// Decodes a payload and sends the message to a server.
+    fn take(&self, core: &Arc<Core>, to: Target<'_>, message: Unread<'_>) -> Result<(), NoValue> {
+        if let Some((from, tag, request)) = message.gen_call() {
+            return self.call(core, to, GenCall { from, tag, request: Term::NIL }, request);
+        }
+        let Some(term) = sys::take(core, &to, message.term()?) else { return Ok(()) };
+        let mail = match GenCall::try_from(term) {
+            // A compressed call.
             Ok(call) => {
-                let (caller, question) = Caller::new(core, call);
-                match (self.calls)(question) {
-                    Ok(ask) => Mail::Call(ask(caller)),
-                    Err(why) => {
-                        caller.refuse(tagged!("bad_call", why.as_str()));
-                        return Err(why);
-                    }
-                }
+                let request = call.request.encode().map_err(|error| other(error.to_string()))?;
+                return self.call(core, to, call, Unread::whole(&request));
             }
             Err(term) => match cast(term) {
-                Ok(cast) => Mail::Cast((self.casts)(cast)?),
-                Err(term) => Mail::Info((self.infos)(term)?),
+                Ok(cast) => Mail::Cast((self.casts)(cast).map_err(other)?),
+                Err(term) => Mail::Info((self.infos)(term).map_err(other)?),
             },
         };
-        to.send(mail).map_err(|error| error.to_string())
+        send::<S>(to, mail)
+    }
+
+    fn call(
+        &self,
+        core: &Arc<Core>,
+        to: Target<'_>,
+        call: GenCall,
+        request: Unread<'_>,
+    ) -> Result<(), NoValue> {
+        match (self.calls)(request, Caller::new(core, to.over, call)) {
+            Ok(call) => send::<S>(to, Mail::Call(call)),
+            Err(refused) => {
+                let (why, caller) = *refused;
+                caller.refuse(tagged!("bad_call", why.to_string().as_str()));
+                Err(why)
+            }
+        }
     }
 }
 
@@ -168,11 +186,20 @@ impl Cluster {
         let (core, own) = (self.core(), Arc::downgrade(self.core()));
         let shows = Arc::new(Shows(Arc::clone(&served.state)));
         core.systems.insert(TypeId::of::<Mail<S>>(), shows);
-        core.decoders.add_of_terms::<Mail<S>>(move |to, term| {
-            let core = own.upgrade().ok_or("the node has left the cluster")?;
-            served.take(&core, to, term)
-        });
+        let decode = move |to: Target<'_>, message: Unread<'_>| match own.upgrade() {
+            Some(core) => served.take(&core, to, message),
+            None => Err(other("the node has left the cluster".to_owned())),
+        };
+        core.decoders.add(TypeId::of::<Mail<S>>(), Arc::new(decode));
     }
+}
+
+fn send<S: Server>(to: Target<'_>, mail: Mail<S>) -> Result<(), NoValue> {
+    to.send(mail).map_err(|error| other(error.to_string()))
+}
+
+fn other(why: String) -> NoValue {
+    ValueError::Mismatch(why).into()
 }
 
 fn read<Q: DeserializeOwned>(term: &Term) -> Result<Q, String> {

@@ -27,11 +27,13 @@ pub(crate) fn supervisors(core: &Arc<Core>) {
     let own = Arc::downgrade(core);
     core.decoders.add_of_terms::<SupervisorMail>(move |to, term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
-        let Some(term) = sys::take(&core, &to.process, term) else { return Ok(()) };
-        let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
+        let Some(term) = sys::take(&core, &to, term) else { return Ok(()) };
+        let mut call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
+        let question = std::mem::replace(&mut call.request, Term::NIL);
+        let caller = Caller::new(&core, to.over, call);
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
-        let ((caller, question), ids) = (Caller::new(&core, call), Arc::clone(&core.ids));
+        let ids = Arc::clone(&core.ids);
         // WHY a task: a supervisor answers after it has started or stopped the child.
         drop(core.runtime.spawn(async move {
             if let Some(answer) = answer(&ids, &supervisor, &question).await {

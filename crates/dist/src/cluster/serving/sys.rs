@@ -10,6 +10,7 @@ use super::caller::Caller;
 use super::version;
 use crate::cluster::core::Core;
 use crate::cluster::reason;
+use crate::cluster::receive::decoders::Target;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// The parent of a process, unless that is a system process, which is not shown.
@@ -47,13 +48,14 @@ fn data(parts: [(&str, Term); 2]) -> Term {
 
 /// Answers a request of `sys` to a process; returns any other term. WHY a task: the server returns its state only
 /// between two messages.
-pub(super) fn take(core: &Arc<Core>, process: &LocalProcess, term: Term) -> Option<Term> {
-    let asked = match GenCall::marked("system", term) {
+pub(super) fn take(core: &Arc<Core>, to: &Target<'_>, term: Term) -> Option<Term> {
+    let mut asked = match GenCall::marked("system", term) {
         Ok(asked) => asked,
         Err(term) => return Some(term),
     };
-    let ((caller, request), own) = (Caller::new(core, asked), Arc::downgrade(core));
-    let process = process.clone();
+    let request = std::mem::replace(&mut asked.request, Term::NIL);
+    let (caller, own) = (Caller::new(core, to.over, asked), Arc::downgrade(core));
+    let process = to.process.clone();
     drop(core.runtime.spawn(async move {
         let Some(core) = own.upgrade() else { return };
         let Some(system) = core.systems.of(&process) else { return };

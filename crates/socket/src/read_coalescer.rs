@@ -22,7 +22,7 @@
 use std::time::Duration;
 
 /// Linger time before a read.
-pub(crate) const LINGERS: Duration = Duration::from_micros(20);
+pub const LINGERS: Duration = Duration::from_micros(20);
 
 /// Number of reads observed before a trial.
 const READS_BEFORE_TRIAL: u32 = 64;
@@ -39,7 +39,7 @@ const MUCH: u64 = 16 << 10;
 
 /// Read coalescer of one connection.
 #[derive(Debug)]
-pub(crate) struct ReadCoalescer {
+pub struct ReadCoalescer {
     phase: Phase,
     /// Reads left in the current phase.
     left: u32,
@@ -65,7 +65,9 @@ enum Phase {
 }
 
 impl ReadCoalescer {
-    pub(crate) fn new(now: Duration) -> Self {
+    /// Creates the read coalescer of a new connection.
+    #[must_use]
+    pub fn new(now: Duration) -> Self {
         Self {
             phase: Phase::Eager,
             left: READS_BEFORE_TRIAL,
@@ -77,12 +79,13 @@ impl ReadCoalescer {
     }
 
     /// Whether to linger before the next read.
-    pub(crate) fn lingers(&self) -> bool {
+    #[must_use]
+    pub fn lingers(&self) -> bool {
         matches!(self.phase, Phase::Trial(_) | Phase::Lingering)
     }
 
     /// Records a read of `bytes` bytes.
-    pub(crate) fn read(&mut self, bytes: usize, now: Duration) {
+    pub fn read(&mut self, bytes: usize, now: Duration) {
         self.reads += 1;
         self.bytes += bytes as u64;
         self.left -= 1;
@@ -92,7 +95,7 @@ impl ReadCoalescer {
     }
 
     /// Records that the reader had to wait for a wakeup.
-    pub(crate) fn woken(&mut self, now: impl FnOnce() -> Duration) {
+    pub fn woken(&mut self, now: impl FnOnce() -> Duration) {
         match self.phase {
             // WHY no new measurement: many clients cause a wakeup between all of their reads.
             Phase::Resting => {}

@@ -5,7 +5,10 @@
 use std::io::{self, ErrorKind};
 
 /// Runs a non-blocking system call, retrying on `EINTR`. Returns `None` if it would block.
-pub(crate) fn now_or_would_block(
+///
+/// # Errors
+/// Those of the call.
+pub fn now_or_would_block(
     mut call: impl FnMut() -> io::Result<usize>,
 ) -> io::Result<Option<usize>> {
     loop {
