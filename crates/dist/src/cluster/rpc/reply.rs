@@ -35,7 +35,9 @@ impl GenCall {
             Term::ImproperList(list) => list.tail().as_reference().cloned(),
             // The tag of `multi_call` in OTP 25, `{Reference, Node}`, does not contain the monitor. It is by name, and the
             // caller makes no other one while it waits.
-            Term::Tuple(_) => link_table.newest_by_name(&self.from),
+            Term::Tuple(parts) if matches!(parts[..], [Term::Reference(_), Term::Atom(_)]) => {
+                link_table.newest_by_name(&self.from)
+            }
             tag => tag.as_reference().cloned(),
         }
     }
