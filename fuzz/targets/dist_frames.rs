@@ -14,7 +14,7 @@ use purlin_term::{Encoder, PidParts, Term};
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
     let term = purlin_term::Limits { memory: 1 << 20, ..Default::default() };
-    let limits = Limits { frame: 4096, fragments: 8192, sequences: 4, term };
+    let limits = Limits { frame: 4096, fragments: 8192, atoms: 8192, sequences: 4, term };
     let (mut incoming, mut last) = (Incoming::new(limits), None);
     let mut signals = Vec::new();
     // On the wire a length has four bytes, which a fuzzer rarely guesses; here it has one.

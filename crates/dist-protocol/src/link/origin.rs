@@ -1,7 +1,7 @@
 //! Origin of an outgoing signal.
 
-/// Origin of an outgoing signal: who has caused it, and whether it has waited for capacity. What was sent without waiting
-/// for capacity is counted, so that a peer that does not read cannot make it grow without bound.
+/// Origin of an outgoing signal: its cause, and whether it has waited for capacity. The link counts signals that have not
+/// waited, so that a peer that does not read cannot make them grow without bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A local process, which has waited for capacity.

@@ -1,8 +1,8 @@
 //! Requests of a peer that run a function here: admission by the capacity for their answers.
 //!
-//! A request (`rex`, `spawn`) starts at once if its answer could be sent soon. Otherwise it is held until the peer has
-//! read earlier answers. While the held requests take much memory, nothing more is received from the peer. So a peer
-//! that sends requests and does not read makes this node neither compute nor store further answers.
+//! A request (`rex`, `spawn`) starts immediately while the link has room for answers. Otherwise it is held until the
+//! peer has read earlier answers. While the held requests take much memory, nothing more is received from the peer. So
+//! a peer that sends requests and does not read makes this node neither compute nor store further answers.
 //!
 //! At most [`MAX_TURNS`] functions of a connection run at a time until they first wait. The others have waited; they
 //! may run for long, and their number is not limited.
@@ -68,7 +68,7 @@ impl Requests {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the oldest held request. If there is none, the task that calls this ends.
+    /// Removes the oldest held request. Returns `None` if no request is held; the calling task then ends.
     fn next(&self) -> Option<Start> {
         let mut held = self.held();
         let next = held.queue.pop_front();
