@@ -35,7 +35,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use purlin_raw::oneshot;
 
@@ -164,8 +164,7 @@ impl fmt::Debug for LocalProcess {
 ///
 /// *Cancellation*: dropping the future lets the server see that its caller no longer waits.
 pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
-    // The waker is set by each poll.
-    let (to, mut answer) = oneshot(Waker::noop().clone());
+    let (to, mut answer) = oneshot();
     (Reply::new(to), poll_fn(move |cx| answer.poll(cx)))
 }
 
