@@ -23,7 +23,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use purlin_raw::{ReplyReceiver, oneshot};
@@ -98,8 +98,7 @@ enum Wait<T> {
 
 impl<T: Send + 'static> Task<T> {
     fn new(spawn: impl FnOnce(Reply<T>) -> Pid<Infallible>) -> Self {
-        // The first poll sets the waker.
-        let (give, result) = oneshot(Waker::noop().clone());
+        let (give, result) = oneshot();
         Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
     }
 

@@ -90,7 +90,7 @@ pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
 pub use process::turn::TurnOutcome;
 pub use process::waiter::Waiter;
-pub use process::waker::{current_waker, poll_again};
+pub use process::waker::{current_waker, poll_again, reschedule};
 pub use reply::{ReplyReceiver, ReplySender, oneshot};
 pub use table::Slot;
 pub use thread::os::ThreadId;

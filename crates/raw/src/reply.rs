@@ -10,6 +10,7 @@
 //!
 //! | word | meaning | left by |
 //! |---|---|---|
+//! | null | no reply yet; nothing waits for it so far | the replier; the waiter, to set a waker or to give up |
 //! | a cell's address | no reply yet; this process waits, and the word holds a reference to it | the replier; the waiter, to replace the waker or to give up |
 //! | a waker's address and `FOREIGN` | the same, for a waker of another runtime | the same |
 //! | `ANSWERED` | the reply is in the block | never left |
@@ -18,17 +19,18 @@
 //!
 //! Each end leaves with one swap, whose result decides what it owns:
 //!
-//! - A replier that finds a waiter has taken it out of the word, and wakes it. The waiter now owns
-//!   the block.
+//! - A replier that finds a waiter or null has taken it out of the word, and wakes the waiter. The
+//!   waiter's end now owns the block.
 //! - A replier that finds `GONE` keeps its reply and frees the block.
-//! - A waiter that leaves and finds its own waker passes the block to the replier. If it finds
+//! - A waiter that leaves and finds its own waker or null passes the block to the replier. If it finds
 //!   `ANSWERED` or `REFUSED`, it frees the block, with the reply in it if there is one.
 //!
-//! INVARIANT: the word holds a waker from the beginning, so a poll by the same process only reads
-//! it.
+//! The first poll that finds no reply sets the waker, so a reply that is there before wakes nothing.
+//! Later polls by the same process only read the word.
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes, see `pool`, and another per poll with a waker of
-//! another runtime; one swap for the reply, one read per poll, a reference to the process.
+//! another runtime; one swap for the reply, one read per poll. A poll that sets a waker takes a
+//! compare-and-swap and a reference to the process.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -76,11 +78,11 @@ unsafe impl<T: Send> Send for ReplyReceiver<T> {}
 // SAFETY: a shared reference gives access to nothing.
 unsafe impl<T: Send> Sync for ReplyReceiver<T> {}
 
-/// Creates both ends. The reply wakes `waiter`, unless the wait is polled with another waker.
+/// Creates both ends. The reply wakes the waker of the last poll.
 #[inline]
-pub fn oneshot<T>(waiter: Waker) -> (ReplySender<T>, ReplyReceiver<T>) {
+pub fn oneshot<T>() -> (ReplySender<T>, ReplyReceiver<T>) {
     let block = pool::take::<Shared<T>>();
-    let word = AtomicPtr::new(into_word(waiter));
+    let word = AtomicPtr::new(ptr::null_mut());
     // SAFETY: the block was taken for this type.
     unsafe { block.write(Shared { word, answer: UnsafeCell::new(MaybeUninit::uninit()) }) };
     (ReplySender(block), ReplyReceiver { block: Some(block) })
@@ -148,8 +150,8 @@ impl<T> ReplyReceiver<T> {
             if waker::wakes_cell(cx.waker(), now) {
                 return Poll::Pending;
             }
-            // SAFETY: the waiter in the word is this end's.
-            match unsafe { replace_waker(word, now, cx.waker().clone()) } {
+            // SAFETY: the waiter in the word, if there is one, is this end's.
+            match unsafe { set_waker(word, now, cx.waker().clone()) } {
                 Ok(()) => return Poll::Pending,
                 Err(left) => now = left,
             }
@@ -198,12 +200,12 @@ unsafe fn give_up<T>(block: NonNull<Shared<T>>) {
     }
 }
 
-/// Replaces the waker in the word. Returns the replier's word if it has left.
+/// Sets or replaces the waker in the word. Returns the replier's word if it has left.
 ///
 /// # Safety
-/// `now` is a waiter that the caller has read from the word and that only the replier also takes.
-#[cold]
-unsafe fn replace_waker(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mut ()> {
+/// `now` is a waiter, or null, that the caller has read from the word and that only the replier also
+/// takes.
+unsafe fn set_waker(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mut ()> {
     let next = into_word(waker);
     // ORDER: release to the replier's swap: the waker. On failure, acquire from it: the reply.
     let exchanged = word.compare_exchange(now, next, Ordering::Release, Ordering::Acquire);
@@ -220,7 +222,7 @@ unsafe fn replace_waker(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Res
 #[inline]
 unsafe fn swap<T>(block: NonNull<Shared<T>>, last: usize) -> *mut () {
     // ORDER: release of this end's accesses to the block, including the reply. Acquire of the other
-    // end's if it has left before, and of the waker from `replace_waker`.
+    // end's if it has left before, and of the waker from `set_waker`.
     // SAFETY: by the contract.
     unsafe { &block.as_ref().word }.swap(ptr::without_provenance_mut(last), Ordering::AcqRel)
 }
@@ -272,12 +274,16 @@ fn into_word(waker: Waker) -> *mut () {
     }
 }
 
-/// Calls `f` with the waker encoded in a word. Catches panics of another runtime's waker.
+/// Calls `f` with the waker encoded in a word, if it is not null. Catches panics of another runtime's
+/// waker.
 ///
 /// # Safety
-/// The word is a waiter that the caller owns.
+/// The word is null, or a waiter that the caller owns.
 #[inline]
 unsafe fn with_waiter(word: *mut (), f: impl FnOnce(Waker)) {
+    if word.is_null() {
+        return;
+    }
     if flags(word) != FOREIGN {
         // SAFETY: a waiter without `FOREIGN` is a cell, and the word held a reference to it.
         return f(unsafe { waker::from_cell(word.cast_const().cast()) });
@@ -339,7 +345,7 @@ mod tests {
     #[test]
     fn reply_wakes_the_last_polled_waker_and_arrives_once() {
         let (first, last) = (Arc::<Woken>::default(), Arc::<Woken>::default());
-        let (reply, mut answer) = oneshot(Waker::from(Arc::clone(&first)));
+        let (reply, mut answer) = oneshot();
         assert!(poll(&mut answer, &first).is_pending());
         assert!(poll(&mut answer, &last).is_pending());
         assert_eq!(Arc::strong_count(&first), 1, "a waker that no longer waits is not kept");
@@ -351,9 +357,20 @@ mod tests {
     }
 
     #[test]
+    fn reply_before_the_first_poll_wakes_nothing() {
+        let waker = Arc::<Woken>::default();
+        let (reply, mut answer) = oneshot();
+        assert!(reply.is_awaited());
+        assert_eq!(reply.send(7), Ok(()));
+        assert_eq!(poll(&mut answer, &waker), Poll::Ready(Some(7)));
+        assert_eq!((woken(&waker), Arc::strong_count(&waker)), (0, 1));
+    }
+
+    #[test]
     fn dropped_replier_wakes_the_waiter_which_receives_none() {
         let waker = Arc::<Woken>::default();
-        let (reply, mut answer) = oneshot::<String>(Waker::from(Arc::clone(&waker)));
+        let (reply, mut answer) = oneshot::<String>();
+        assert!(poll(&mut answer, &waker).is_pending());
         drop(reply);
         assert_eq!(woken(&waker), 1);
         assert_eq!(poll(&mut answer, &waker), Poll::Ready(None));
@@ -362,21 +379,25 @@ mod tests {
     #[test]
     fn reply_without_a_waiter_is_returned() {
         let waker = Arc::<Woken>::default();
-        let (reply, answer) = oneshot(Waker::from(Arc::clone(&waker)));
-        drop(answer);
-        assert!(!reply.is_awaited());
-        assert_eq!(Arc::strong_count(&waker), 1);
-        assert_eq!(reply.send("late".to_string()), Err("late".to_string()));
-        let (reply, answer) = oneshot::<String>(Waker::from(Arc::clone(&waker)));
-        drop(answer);
-        drop(reply);
-        assert_eq!((woken(&waker), Arc::strong_count(&waker)), (0, 1));
+        for polled in [false, true] {
+            let (reply, mut answer) = oneshot();
+            assert!(!polled || poll(&mut answer, &waker).is_pending());
+            drop(answer);
+            assert!(!reply.is_awaited());
+            assert_eq!(Arc::strong_count(&waker), 1);
+            assert_eq!(reply.send("late".to_string()), Err("late".to_string()));
+            let (reply, mut answer) = oneshot::<String>();
+            assert!(!polled || poll(&mut answer, &waker).is_pending());
+            drop(answer);
+            drop(reply);
+            assert_eq!((woken(&waker), Arc::strong_count(&waker)), (0, 1));
+        }
     }
 
     #[test]
     fn reply_that_is_never_polled_is_dropped_once() {
-        let (waker, value) = (Arc::<Woken>::default(), Arc::new(()));
-        let (reply, answer) = oneshot(Waker::from(Arc::clone(&waker)));
+        let value = Arc::new(());
+        let (reply, answer) = oneshot();
         assert!(reply.send(Arc::clone(&value)).is_ok());
         assert_eq!(Arc::strong_count(&value), 2);
         drop(answer);
@@ -391,7 +412,9 @@ mod tests {
                 std::panic::resume_unwind(Box::new("harm"));
             }
         }
-        let (reply, mut answer) = oneshot(Waker::from(Arc::new(Harm)));
+        let (reply, mut answer) = oneshot();
+        let harm = Waker::from(Arc::new(Harm));
+        assert!(answer.poll(&Context::from_waker(&harm)).is_pending());
         assert_eq!(reply.send(1), Ok(()));
         assert_eq!(poll(&mut answer, &Arc::default()), Poll::Ready(Some(1)));
     }

@@ -15,7 +15,7 @@ mod model;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Me, Node, Pid, model, waker, yields};
+use model::{Me, Node, Pid, model, runs_second, waker, yields};
 use purlin_sched::TimerAction;
 use purlin_sched::model::{Instant, forward};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -78,6 +78,29 @@ fn a_sleeper_is_woken_by_whoever_sends() {
         });
         node.all_end();
         outside.join().expect("it only sends");
+        node.stop();
+    });
+}
+
+// P2: a process that runs right after the one it has woken is neither lost nor run twice, also while
+// sysmon exposes processes
+#[test]
+fn callers_run_after_the_process_they_have_woken() {
+    model("callers_run_after_the_process_they_have_woken", || {
+        let node = Node::start(2);
+        let at_home = node.clone();
+        let called = node.spawn(|me| receives(at_home, me, 2, 4));
+        for sender in 0..2 {
+            let (at_home, to) = (node.clone(), called.clone());
+            node.spawn(move |_| async move {
+                for number in 0..2 {
+                    at_home.send(&to, (sender, number));
+                    runs_second().await;
+                }
+            });
+        }
+        drop(called);
+        node.all_end_in_time(TICK);
         node.stop();
     });
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::call::request::{CallDeadline, own_waker, publish_wait};
+use crate::call::request::{CallDeadline, publish_wait};
 use crate::{CallError, Pid, Reply};
 
 /// Calls many processes concurrently and waits for all replies, at most `timeout` in total.
@@ -46,8 +46,7 @@ pub async fn multi_call<'a, M, T>(
 where
     M: Send + 'static,
 {
-    let waker = own_waker().await;
-    let ask = |pid: &'a Pid<M>| (pid, pid.ask(&mut message, waker.clone()));
+    let ask = |pid: &'a Pid<M>| (pid, pid.ask(&mut message));
     let asked: Vec<_> = pids.into_iter().map(ask).collect();
     let mut deadline = CallDeadline::new(timeout);
     let mut answers = Vec::with_capacity(asked.len());

@@ -17,6 +17,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use purlin_raw::{ReplyReceiver, SendMode, clear_waits_for, oneshot, set_waits_for};
+use purlin_sched::poll_after_next;
 
 use crate::mailbox::deadline::Deadline;
 use crate::signals::signal::Signal;
@@ -97,9 +98,14 @@ impl<M: Send + 'static> Pid<M> {
     /// no timer is available there.
     ///
     /// COST: two blocks of memory (the message and the reply), usually from this thread's free
-    /// list; a timer only if the reply is not there at the first poll.
-    pub async fn call<T>(&self, message: impl FnOnce(Reply<T>) -> M) -> Result<T, CallError> {
-        self.call_timeout(message, CALL_TIMEOUT).await
+    /// list; a timer only if the reply is not there after the next turn of the called process, or
+    /// if that process is busy or on another worker.
+    // WHY no `async fn`, here and in `ServerRef`: each layer of futures costs a dispatch per poll.
+    pub fn call<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> impl Future<Output = Result<T, CallError>> {
+        self.call_timeout(message, CALL_TIMEOUT)
     }
 
     /// [`Pid::call`] with a given timeout; `Duration::MAX` waits without limit. Errors, panics and
@@ -110,7 +116,8 @@ impl<M: Send + 'static> Pid<M> {
         timeout: Duration,
     ) -> Result<T, CallError> {
         let mut deadline = CallDeadline::new(timeout);
-        let mut answer = self.ask(message, own_waker().await)?;
+        let mut answer = self.ask(message)?;
+        after_next().await;
         match deadline.wait(|cx| publish_wait(self, answer.poll(cx))).await? {
             Some(answer) => Ok(answer),
             // WHY: boxed, because it is rare and would make the future of every call several times
@@ -138,12 +145,11 @@ impl<M: Send + 'static> Pid<M> {
     pub(crate) fn ask<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
-        waiter: Waker,
     ) -> Result<ReplyReceiver<T>, CallError> {
         if self.address().is_current() {
             return Err(CallError::OwnProcess);
         }
-        let (to, answer) = oneshot(waiter);
+        let (to, answer) = oneshot();
         // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
         match self.address().send(message(Reply::new(to)), SendMode::Send) {
             Ok(_) => Ok(answer),
@@ -175,7 +181,7 @@ impl<M: Send + 'static> Pid<M> {
     /// function that returns may drop a reply. So this sends it a signal, which its next turn
     /// answers or which is returned if the process has ended.
     pub(crate) async fn unanswered(&self, deadline: &mut CallDeadline) -> CallError {
-        let (still, mut there) = oneshot(own_waker().await);
+        let (still, mut there) = oneshot();
         let asked = self.address().signal(Signal::StillThere(still)).is_ok();
         let lives = match deadline.wait(|cx| there.poll(cx)).await {
             Ok(answer) => asked && answer.is_some(),
@@ -203,9 +209,16 @@ pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) 
     found
 }
 
-/// Returns the waker of the current task.
-pub(crate) async fn own_waker() -> Waker {
-    poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
+/// Lets the process run that this one has just woken on its worker, if there is one.
+///
+/// WHY: it usually replies in its next turn. The caller then needs no timer, does not sleep, and
+/// need not be woken.
+fn after_next() -> impl Future<Output = ()> {
+    let mut deferred = false;
+    poll_fn(move |cx| {
+        deferred = !deferred && poll_after_next(cx.waker());
+        if deferred { Poll::Pending } else { Poll::Ready(()) }
+    })
 }
 
 /// Deadline shared by the successive waits of one call.
@@ -220,17 +233,16 @@ impl CallDeadline {
     }
 
     /// Waits until `poll` is ready. Sets no timer if it is ready at the first poll.
-    pub(crate) async fn wait<R>(
+    pub(crate) fn wait<R>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
-    ) -> Result<R, CallError> {
-        poll_fn(|cx| match poll(cx) {
+    ) -> impl Future<Output = Result<R, CallError>> {
+        poll_fn(move |cx| match poll(cx) {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
             // An unlimited wait needs no timer, which a plain thread does not have.
             Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
             Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
         })
-        .await
     }
 }
 

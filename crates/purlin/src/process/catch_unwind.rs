@@ -10,35 +10,45 @@ use crate::ExitReason;
 use crate::process::unwind::catch;
 
 pin_project! {
-    /// Returns the output of a future, or the exit reason if the future panicked or called
-    /// [`crate::exit()`]. A panic in the function that creates the future is caught too.
+    /// Returns the output of the future that `make` creates, or the exit reason if either panicked
+    /// or called [`crate::exit()`].
     ///
-    /// COST: twice what `catch_unwind` costs where nothing unwinds, which is a few instructions.
+    /// COST: what `catch_unwind` costs for each poll where nothing unwinds, a few instructions.
     #[project = Stage]
-    pub(crate) enum CatchUnwind<F> {
-        Runs { #[pin] future: F },
-        Failed { reason: ExitReason },
+    #[project_replace = StageBefore]
+    pub(crate) enum CatchUnwind<F, Fut> {
+        Start { make: F },
+        Running { #[pin] future: Fut },
+        Over,
     }
 }
 
-impl<F: Future> CatchUnwind<F> {
-    pub(crate) fn new(make: impl FnOnce() -> F) -> Self {
-        match catch(make) {
-            Ok(future) => Self::Runs { future },
-            Err(reason) => Self::Failed { reason },
+impl<F: FnOnce() -> Fut, Fut: Future> CatchUnwind<F, Fut> {
+    pub(crate) fn new(make: F) -> Self {
+        Self::Start { make }
+    }
+
+    /// Polls the future, which the first poll creates.
+    #[inline(always)]
+    fn advance(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Fut::Output> {
+        if let Stage::Running { future } = self.as_mut().project() {
+            return future.poll(cx);
+        }
+        if let StageBefore::Start { make } = self.as_mut().project_replace(Self::Over) {
+            self.set(Self::Running { future: make() });
+        }
+        match self.project() {
+            Stage::Running { future } => future.poll(cx),
+            _ => Poll::Pending,
         }
     }
 }
 
-impl<F: Future> Future for CatchUnwind<F> {
-    type Output = Result<F::Output, ExitReason>;
+impl<F: FnOnce() -> Fut, Fut: Future> Future for CatchUnwind<F, Fut> {
+    type Output = Result<Fut::Output, ExitReason>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let future = match self.project() {
-            Stage::Runs { future } => future,
-            Stage::Failed { reason } => return Poll::Ready(Err(reason.clone())),
-        };
-        match catch(|| future.poll(cx)) {
+        match catch(|| self.advance(cx)) {
             Ok(polled) => polled.map(Ok),
             Err(reason) => Poll::Ready(Err(reason)),
         }

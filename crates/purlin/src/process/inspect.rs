@@ -1,7 +1,6 @@
 //! Inspection of processes from outside (P5).
 
 use std::future::poll_fn;
-use std::task::Poll;
 
 use purlin_raw::oneshot;
 
@@ -55,8 +54,7 @@ impl Node {
 
 /// Asks a process for its details.
 pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
-    let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-    let (asker, mut answer) = oneshot(waker);
+    let (asker, mut answer) = oneshot();
     // A process that has ended drops the request, which counts as an answer.
     let _ = process.signal(Signal::Describe(asker));
     poll_fn(|cx| answer.poll(cx)).await

@@ -36,7 +36,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use purlin_raw::oneshot;
 
@@ -124,8 +124,7 @@ impl LocalProcess {
     /// Returns whether the process is alive at its next turn, which this call causes. Returns `false` for a process that
     /// ends in its current turn, for example by a panic.
     pub async fn is_alive_next_turn(&self) -> bool {
-        // The waker is set by each poll.
-        let (still, mut answer) = oneshot(Waker::noop().clone());
+        let (still, mut answer) = oneshot();
         let is_sent = self.0.signal(Signal::StillThere(still)).is_ok();
         is_sent && poll_fn(|cx| answer.poll(cx)).await.is_some()
     }

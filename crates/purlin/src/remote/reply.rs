@@ -13,10 +13,13 @@ use crate::Reply;
 /// `take` runs within [`Reply::send`] or the drop, on that thread, so an answer needs no task. It must not block. Its
 /// panics are caught and logged.
 ///
-/// COST: an allocation in addition to those of a local call.
+/// COST: two allocations in addition to those of a local call.
 pub fn reply<T: Send + 'static>(take: impl FnOnce(Option<T>) + Send + 'static) -> Reply<T> {
     let waits = Arc::new(Waits(Mutex::new(None)));
-    let (to, answer) = oneshot(Waker::from(Arc::clone(&waits)));
+    let (to, mut answer) = oneshot();
+    // No reply can be there yet: the poll sets the waker.
+    let poll = answer.poll(&Context::from_waker(&Waker::from(Arc::clone(&waits))));
+    debug_assert!(poll.is_pending());
     *waits.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((answer, take));
     Reply::new(to)
 }

@@ -38,7 +38,8 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// a string (a call costs about 1700 without it). Text beyond the limit is not written, but
     /// collections in the message are still walked to their end. If that walk takes more than a
     /// microsecond, the text of some of the following messages is skipped, so that the walk costs
-    /// at most a microsecond per message on average.
+    /// at most a microsecond per message on average. A server that handles more than a million
+    /// messages per second records 64 of about a thousand.
     const LAST_MESSAGE_LIMIT: usize = 256;
 
     /// Creates the state. The starter waits until this returns.

@@ -35,20 +35,23 @@ impl<S: Server> ServerRef<S> {
     /// # Errors
     /// Returns [`CallError`] if there is no reply. If the server ends, the call returns without
     /// waiting for the timeout.
-    pub async fn call<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> Result<T, CallError> {
-        self.call_timeout(call, CALL_TIMEOUT).await
+    pub fn call<T>(
+        &self,
+        call: impl FnOnce(Reply<T>) -> S::Call,
+    ) -> impl Future<Output = Result<T, CallError>> {
+        self.call_timeout(call, CALL_TIMEOUT)
     }
 
     /// Like [`ServerRef::call`] with another timeout; `Duration::MAX` waits without limit.
     ///
     /// # Errors
     /// As [`ServerRef::call`].
-    pub async fn call_timeout<T>(
+    pub fn call_timeout<T>(
         &self,
         call: impl FnOnce(Reply<T>) -> S::Call,
         timeout: Duration,
-    ) -> Result<T, CallError> {
-        self.pid.call_timeout(|reply| Mail::Call(call(reply)), timeout).await
+    ) -> impl Future<Output = Result<T, CallError>> {
+        self.pid.call_timeout(move |reply| Mail::Call(call(reply)), timeout)
     }
 
     /// Like [`ServerRef::call_timeout`], for a thread that runs no process: blocks the thread. In a

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::task::Waker;
 use std::time::Duration;
 
 use purlin_raw::oneshot;
@@ -172,9 +171,8 @@ impl<S: Server> IntoFuture for Start<'_, S> {
 
     fn into_future(self) -> Self::IntoFuture {
         let Self { args, name, parent, timeout, spawn } = self;
-        // The wakers are set by each poll.
-        let (up, mut news) = oneshot(Waker::noop().clone());
-        let (patient, given_up) = oneshot(Waker::noop().clone());
+        let (up, mut news) = oneshot();
+        let (patient, given_up) = oneshot();
         let pid = spawn(Boot { args, name, parent, up: Reply::new(up), given_up });
         Box::pin(async move {
             let mut deadline = CallDeadline::new(timeout);

@@ -382,3 +382,28 @@ async fn a_process_that_calls_itself_gets_an_error_immediately(mut me: Process<R
     assert_eq!(CallError::OwnProcess.to_string(), "calling_self: a process cannot wait for itself");
     assert!(me.try_receive().is_none());
 }
+
+// A caller that has woken the called process on its own worker waits for its turn before it sets a
+// timer
+#[test]
+fn call_that_is_answered_in_the_next_turn_sets_no_timer() {
+    let node = node(1);
+    let (tx, rx) = mpsc::channel();
+    let observed = node.clone();
+    node.spawn(async move |_: Process<()>| {
+        let called = spawn(async move |mut me: Process<Reply<usize>>| {
+            loop {
+                me.receive().await.send(observed.pending_timers());
+            }
+        });
+        let mut timers = Vec::new();
+        for _ in 0..1000 {
+            timers.push(called.call(|reply| reply).await.expect("it replies"));
+        }
+        let _ = tx.send(timers);
+    });
+    let timers = rx.recv_timeout(HANG).expect("all calls are answered");
+    // Other turns may come between some calls and their replies.
+    assert!(timers.contains(&0), "{timers:?}");
+    stop(&node);
+}

@@ -64,12 +64,21 @@ pub fn current_waker() -> Option<Waker> {
 /// `waker` is that of the current process; otherwise calls the waker.
 #[inline]
 pub fn poll_again(waker: &Waker) {
+    if !reschedule(waker) {
+        waker.wake_by_ref();
+    }
+}
+
+/// Requests another turn of the current process if `waker` is its waker. Returns `false` otherwise.
+#[inline]
+pub fn reschedule(waker: &Waker) -> bool {
     match NonNull::new(running().cast_mut()) {
         Some(base) if wakes_cell(waker, base.as_ptr()) => {
             // SAFETY: this thread is in the turn of that process, which outlives its turn.
             unsafe { base.as_ref() }.set_flag(RESCHEDULE);
+            true
         }
-        _ => waker.wake_by_ref(),
+        _ => false,
     }
 }
 

@@ -11,6 +11,9 @@
 //! work is to be spread, a thief without work gets the older half of the stack, which holds the
 //! largest branches of a tree.
 //!
+//! A process that waits for a reply of the process in the slot may ask to run right after it
+//! (`accepts_second`, `push_second`), instead of sleeping until the reply wakes it.
+//!
 //! F1: after [`LIFO_STREAK`] turns in a row from the slots, the first process of the queue runs
 //! next, and the oldest of the stack moves to the end of the queue.
 
@@ -87,6 +90,28 @@ impl<T> Core<T> {
         }
         queue.set_lifo_len(self.lifo.len());
         others_could
+    }
+
+    /// Returns whether [`Core::push_second`] would put a process right behind another one.
+    #[inline]
+    pub(crate) fn accepts_second(&self) -> bool {
+        let newest = self.newest.take();
+        let occupied = newest.is_some();
+        self.newest.set(newest);
+        occupied && self.lifo.len() < CAPACITY
+    }
+
+    /// Makes a process the next but one to run. It has nothing to do until the next one has run, so
+    /// the limit of the stack does not apply and thieves do not get it. Returns `true` if other
+    /// workers can steal from this worker now.
+    #[inline]
+    pub(crate) fn push_second(&self, one: T) -> bool {
+        if self.lifo.len() == CAPACITY {
+            return self.push_lifo_second(one);
+        }
+        self.lifo.push(one);
+        self.queue().set_lifo_len(self.lifo.len());
+        false
     }
 
     /// Appends a process that yields to the queue. Returns `true` if other workers should be woken
@@ -166,6 +191,7 @@ mod tests {
     enum Step {
         First,
         Last,
+        Second,
         Next,
         /// A thief steals one process.
         Steal,
@@ -179,7 +205,8 @@ mod tests {
         let step =
             (0..20u8, 0..100usize, 0..100usize).prop_map(|(kind, threshold, pace)| match kind {
                 0..6 => Step::First,
-                6..9 => Step::Last,
+                6..8 => Step::Last,
+                8 => Step::Second,
                 9..17 => Step::Next,
                 17 => Step::Steal,
                 18 => Step::Limits(threshold, pace),
@@ -196,9 +223,12 @@ mod tests {
             let (mut ran, mut next) = (Vec::new(), 0u32);
             for step in steps {
                 match step {
-                    Step::First | Step::Last => {
-                        let put = if matches!(step, Step::First) { push_first } else { Core::push_back };
-                        let others_could = put(&core, next);
+                    Step::First | Step::Last | Step::Second => {
+                        let others_could = match step {
+                            Step::First => push_first(&core, next),
+                            Step::Last => core.push_back(next),
+                            _ => core.push_second(next),
+                        };
                         prop_assert!(!others_could || core.queue().wants_help());
                         next += 1;
                     }
@@ -275,6 +305,18 @@ mod tests {
         let stolen: Vec<_> =
             std::iter::from_fn(|| core.queue().stealer.steal().success()).collect();
         assert_eq!(stolen, [1, 2, 3, 4, 5]);
+    }
+
+    // A caller runs right after the server that it has called
+    #[test]
+    fn second_process_runs_after_the_next_one_and_before_all_others() {
+        let core = Core::new();
+        core.queue().set_limits(0, 0);
+        assert!(!core.push_back("other") && !core.accepts_second());
+        assert!(!push_first(&core, "server") && core.accepts_second());
+        assert!(!core.push_second("caller"));
+        let order: Vec<_> = std::iter::from_fn(|| core.next(|_| ())).collect();
+        assert_eq!(order, ["server", "caller", "other"]);
     }
 
     // Processes with long turns are left to any worker that is free

@@ -11,6 +11,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
+use std::task::Waker;
 
 use purlin_raw::{Revocable, Runnable, ThreadId, TurnOutcome};
 
@@ -39,6 +40,8 @@ struct Worker {
     core: Revocable<Core>,
     status: Arc<WorkerStatus>,
     searching: Cell<bool>,
+    /// Whether the process that runs now is to run again right after the next one.
+    runs_second: Cell<bool>,
     /// Totals of this thread when it last updated the worker's counters.
     done: Cell<ThreadTotals>,
     /// Number of times this thread found no process to run.
@@ -68,6 +71,17 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     runnable.map_or(Ok(()), Err)
 }
 
+/// Requests that the current process runs again right after the process that it has just woken or
+/// spawned on this worker, instead of sleeping. Returns `false`, without effect, if there is no such
+/// process or if `waker` is not that of the current process.
+///
+/// COST: a few plain reads and writes; no atomic read-modify-write.
+#[inline]
+pub fn poll_after_next(waker: &Waker) -> bool {
+    let request = |worker: &OnceCell<Worker>| worker.get().is_some_and(|w| w.run_second(waker));
+    WORKER.try_with(request).unwrap_or(false)
+}
+
 /// Runs the loop of a worker's thread. Returns when the scheduler stops and no process is ready, or
 /// after the turn in which the thread was detached.
 pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit) {
@@ -81,6 +95,7 @@ pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit)
             core,
             status,
             searching: Cell::new(false),
+            runs_second: Cell::new(false),
             done: Cell::default(),
             empty_searches: Cell::new(0),
         });
@@ -166,9 +181,28 @@ impl Worker {
         if runnable.blocking() {
             return self.hooks.offload(runnable);
         }
-        if let TurnOutcome::Again(runnable) = runnable.run() {
-            self.queued(self.core.with(runnable, Core::push_back));
+        match runnable.run() {
+            TurnOutcome::Again(runnable) if self.runs_second.take() => {
+                self.queued(self.core.with(runnable, Core::push_second));
+            }
+            TurnOutcome::Again(runnable) => {
+                self.queued(self.core.with(runnable, Core::push_back));
+            }
+            TurnOutcome::Asleep => {}
+            // The request may be of a process that has ended in the same turn.
+            TurnOutcome::Ended => self.runs_second.set(false),
         }
+    }
+
+    /// See [`poll_after_next`].
+    #[inline]
+    fn run_second(&self, waker: &Waker) -> bool {
+        let granted =
+            self.with_core(Core::accepts_second).unwrap_or(false) && purlin_raw::reschedule(waker);
+        if granted {
+            self.runs_second.set(true);
+        }
+        granted
     }
 
     #[inline]

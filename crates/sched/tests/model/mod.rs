@@ -14,7 +14,7 @@ use purlin_raw::{
     Slot, poll_again,
 };
 use purlin_sched::model::{Instant, begin, forward};
-use purlin_sched::{Hooks, Scheduler, Stopped};
+use purlin_sched::{Hooks, Scheduler, Stopped, poll_after_next};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
 use shuttle::sync::{Condvar, Mutex, MutexGuard};
 use shuttle::thread::{self, JoinHandle};
@@ -312,6 +312,16 @@ pub(crate) async fn yields() {
             return Poll::Pending;
         }
         Poll::Ready(())
+    })
+    .await;
+}
+
+/// Lets the process run that this one has just woken on its worker, if there is one.
+pub(crate) async fn runs_second() {
+    let mut deferred = false;
+    poll_fn(|cx| {
+        deferred = !deferred && poll_after_next(cx.waker());
+        if deferred { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
 }
