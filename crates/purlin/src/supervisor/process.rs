@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
-use super::child::{ChildSpec, Make};
+use super::child::ChildSpec;
 use super::children::Spec;
 use super::effects::{Effects, Stopped};
 use super::error::StartChildError;
@@ -27,7 +27,9 @@ use super::report::{Context, Offender, write};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
+use super::template::Make;
 use crate::node::context::{is_stopping, with_context};
+use crate::node::erlang_types::Peer;
 use crate::observe::{Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
@@ -52,7 +54,12 @@ pub(super) async fn supervise(
     let window = spec.window();
     let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
-    let core = SupervisorCore::new(strategy, auto_shutdown, window, ProcessEffects { me, title });
+    let core = SupervisorCore::new(
+        strategy,
+        auto_shutdown,
+        window,
+        ProcessEffects { me, title, started: None },
+    );
     Supervisor { core, template, parent }.run(children).await
 }
 
@@ -70,6 +77,8 @@ impl Supervisor {
             return ExitReason::shutdown_with(failed);
         }
         loop {
+            // WHY: the memory of a process that has ended is freed with its last handle.
+            drop(self.core.effects.started.take());
             let SupervisorMail(mail) = self.core.effects.me.receive().await;
             if let Some(reason) = self.handle_message(mail).await {
                 self.core.end().await;
@@ -119,12 +128,16 @@ impl Supervisor {
             }
             Mail::StartChild(child, reply) => {
                 let checked = check(&child.id, &child.settings, core.auto_shutdown);
-                reply.send(match checked {
+                let started = match checked {
                     Ok(()) => core.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
-                });
+                };
+                reply.send(self.handle_on(started));
             }
-            Mail::StartWith(arguments, reply) => reply.send(self.start_with(arguments).await),
+            Mail::StartWith(arguments, reply) => {
+                let started = self.start_with(arguments).await;
+                reply.send(self.handle_on(started));
+            }
             Mail::RestartChild(id, reply) => reply.send(core.restart_child(&id).await),
             Mail::DeleteChild(id, reply) => reply.send(core.delete_child(&id)),
             Mail::TerminateChild(id, reply) => reply.send(core.terminate_child(&id).await),
@@ -136,13 +149,22 @@ impl Supervisor {
         }
     }
 
+    /// Returns the process that a request has started.
+    fn handle_on(
+        &mut self,
+        started: Result<Option<ProcessId>, StartChildError>,
+    ) -> Result<Peer, StartChildError> {
+        let peer = self.core.effects.started.take().filter(|_| matches!(started, Ok(Some(_))));
+        started.and(peer.ok_or(StartChildError::Ignored))
+    }
+
     async fn start_with(
         &mut self,
         arguments: Box<dyn Any + Send>,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
-        let start = catch(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
+        let start = catch(|| template.start.start(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
         let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
         self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
@@ -154,6 +176,8 @@ struct ProcessEffects {
     me: Process<SupervisorMail>,
     /// Identifies the supervisor in reports: its name, or its pid if it has none.
     title: String,
+    /// Process started last.
+    started: Option<Peer>,
 }
 
 impl ProcessEffects {
@@ -223,7 +247,8 @@ impl Effects for ProcessEffects {
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start function clones user values, which may panic.
         let starting = catch(|| start.call(&self.me))?;
-        starting.await
+        self.started = starting.await?;
+        Ok(self.started.as_ref().map(ProcessId::of))
     }
 
     async fn stop(&mut self, processes: &[ProcessId], shutdown: Shutdown) -> Vec<Stopped> {

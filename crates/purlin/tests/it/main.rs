@@ -6,6 +6,7 @@ mod blocking;
 mod bounds;
 mod bounds_stress;
 mod calls;
+mod children;
 mod common;
 mod crowd;
 mod ending;
