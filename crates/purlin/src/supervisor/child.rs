@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::backoff::Backoff;
 use super::children::{Settings, Spec};
+use super::intensity::whole_seconds;
 use super::mail::{Start, Starting, SupervisorMail};
 use super::start_child::{InitAck, start_server, start_with_ack, start_worker};
 use super::{ChildType, Restart, Shutdown};
@@ -188,6 +190,27 @@ impl<C> ChildSpec<C> {
         self
     }
 
+    /// Delays the child's restarts: the first by `first`, each further one twice as long, up to
+    /// `longest`. The delays begin again after the child has run for longer than `longest`. Without
+    /// this, a child is restarted immediately, as in OTP.
+    ///
+    /// While a restart is delayed, `which_children` shows the child as restarting. With
+    /// `one_for_all` and `rest_for_one`, the children that are restarted with it are stopped first
+    /// and wait too. Each restart counts for the intensity when its delay begins.
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.spec.settings.backoff = Some(Backoff { first, longest });
+        self
+    }
+
+    /// Sets a separate restart intensity of the child: at most `restarts` within `period`, rounded
+    /// up to whole seconds. At one more the supervisor gives up the child, with a report of level
+    /// ERROR, and continues with the others. The child's restarts do not count for the supervisor's
+    /// [`intensity`](super::SupervisorSpec::intensity).
+    pub fn intensity(mut self, restarts: usize, period: Duration) -> Self {
+        self.spec.settings.intensity = Some((restarts, whole_seconds(period)));
+        self
+    }
+
     /// Returns the child's id, which is unique in its supervisor.
     pub fn id(&self) -> &str {
         &self.spec.id
@@ -207,7 +230,14 @@ pub(super) fn settings(child_type: ChildType) -> Settings {
         ChildType::Worker => Shutdown::Timeout(SHUTDOWN),
         ChildType::Supervisor => Shutdown::Infinity,
     };
-    Settings { restart: Restart::Permanent, significant: false, shutdown, child_type }
+    Settings {
+        restart: Restart::Permanent,
+        significant: false,
+        shutdown,
+        child_type,
+        backoff: None,
+        intensity: None,
+    }
 }
 
 impl<C> Clone for ChildSpec<C> {

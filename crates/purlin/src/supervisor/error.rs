@@ -113,6 +113,11 @@ pub enum StartChildError {
     /// The child was started, but its handle is of another type than the caller's
     /// [`DynamicSupervisorRef`](super::DynamicSupervisorRef) has.
     OtherType,
+    /// The dynamic supervisor has as many children as it may have
+    /// ([`max_children`](super::DynamicSupervisorSpec::max_children)).
+    MaxChildren,
+    /// The child with this key is being restarted.
+    Restarting,
     /// The start of the child returned `ignore`: the child has no process. A supervisor whose
     /// children have ids keeps the child spec, as OTP does after `{ok, undefined}`.
     Ignored,
@@ -176,6 +181,8 @@ impl fmt::Display for StartChildError {
             Self::OtherType => {
                 f.write_str("the child was started and has a handle of another type")
             }
+            Self::MaxChildren => f.write_str("max_children: the supervisor takes no more children"),
+            Self::Restarting => f.write_str("the child is being restarted"),
             Self::Ignored => f.write_str("ignore: the child needs no process"),
             Self::Failed(reason) => write!(f, "the child was not started: {reason}"),
             Self::NoSupervisor(error) => fmt::Display::fmt(error, f),

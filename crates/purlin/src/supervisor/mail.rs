@@ -25,10 +25,13 @@ pub(super) enum Mail {
     Exit(Exit),
     Down(Down),
     TryAgain(Key),
+    /// The delay of this restart of the child is over.
+    Resume(Key, u32),
     /// Replied to once the initial children have been started.
     AreYouUp(Reply<()>),
     StartChild(Box<Spec<Start>>, Reply<Result<Peer, StartChildError>>),
     StartWith(Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
+    FindOrStart(Arc<str>, Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
     RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
     DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
     /// The reply is whether there was such a child.
@@ -57,8 +60,10 @@ impl fmt::Debug for Mail {
             Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
             Self::Down(down) => return fmt::Debug::fmt(down, f),
             Self::TryAgain(_) => "TryAgain",
+            Self::Resume(..) => "Resume",
             Self::AreYouUp(_) => "AreYouUp",
             Self::StartChild(..) | Self::StartWith(..) => "StartChild",
+            Self::FindOrStart(..) => "FindOrStart",
             Self::RestartChild(..) => "RestartChild",
             Self::DeleteChild(..) => "DeleteChild",
             Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",

@@ -16,12 +16,14 @@
 //! | `strategy` | which children are restarted when one ends |
 //! | `restart` | whether a child is restarted; automatic shutdown of its supervisor |
 //! | `intensity` | when the restart intensity is exceeded |
+//! | `backoff` | delays before restarts |
 //! | `order` | how a child is stopped, and which exit reasons it expects |
 //! | `children` | child table |
 //! | `supervisor_core`, `requests` | the order of actions, with its effects behind a trait |
 //!
 //! `effects` defines that trait, and `process` implements it.
 
+mod backoff;
 mod child;
 mod children;
 mod effects;

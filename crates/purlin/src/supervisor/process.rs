@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
 use super::child::ChildSpec;
-use super::children::Spec;
+use super::children::{ChildState, Spec};
 use super::effects::{Effects, Stopped};
 use super::error::StartChildError;
 use super::mail::{Mail, Start, SupervisorMail};
@@ -33,7 +33,9 @@ use crate::node::erlang_types::Peer;
 use crate::observe::{Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
-use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive};
+use crate::{
+    CallError, Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive,
+};
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
@@ -52,7 +54,8 @@ pub(super) async fn supervise(
         return ExitReason::error(taken);
     }
     let window = spec.window();
-    let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
+    let SupervisorSpec { strategy, auto_shutdown, name, children, template, max_children, .. } =
+        spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
     let core = SupervisorCore::new(
         strategy,
@@ -60,13 +63,14 @@ pub(super) async fn supervise(
         window,
         ProcessEffects { me, title, started: None },
     );
-    Supervisor { core, template, parent }.run(children).await
+    Supervisor { core, template, max_children, parent }.run(children).await
 }
 
 /// State of a supervisor process.
 struct Supervisor {
     core: SupervisorCore<ProcessEffects>,
     template: Option<Spec<Make>>,
+    max_children: usize,
     parent: Option<ProcessId>,
 }
 
@@ -94,6 +98,15 @@ impl Supervisor {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
             Mail::TryAgain(key) => core.try_again(key).await,
+            Mail::Resume(key, restart) => {
+                core.resume(key, restart).await;
+                Next::GoOn
+            }
+            Mail::FindOrStart(key, arguments, reply) => {
+                let (found, next) = self.find_or_start(&key, arguments).await;
+                reply.send(found);
+                next
+            }
             other => {
                 self.answer(other).await;
                 Next::GoOn
@@ -135,7 +148,7 @@ impl Supervisor {
                 reply.send(self.handle_on(started));
             }
             Mail::StartWith(arguments, reply) => {
-                let started = self.start_with(arguments).await;
+                let started = self.start_with(None, arguments).await;
                 reply.send(self.handle_on(started));
             }
             Mail::RestartChild(id, reply) => reply.send(core.restart_child(&id).await),
@@ -145,7 +158,12 @@ impl Supervisor {
             Mail::WhichChildren(reply) => reply.send(core.which()),
             Mail::CountChildren(reply) => reply.send(core.count()),
             // The `Down` of a monitor that has been given up, or a message that is not a request.
-            Mail::Down(_) | Mail::Exit(_) | Mail::TryAgain(_) | Mail::Stop(_) => {}
+            Mail::Down(_)
+            | Mail::Exit(_)
+            | Mail::TryAgain(_)
+            | Mail::Resume(..)
+            | Mail::FindOrStart(..)
+            | Mail::Stop(_) => {}
         }
     }
 
@@ -158,16 +176,54 @@ impl Supervisor {
         started.and(peer.ok_or(StartChildError::Ignored))
     }
 
+    /// Returns the live child with this key, and otherwise starts one.
+    async fn find_or_start(
+        &mut self,
+        key: &Arc<str>,
+        arguments: Box<dyn Any + Send>,
+    ) -> (Result<Peer, StartChildError>, Next) {
+        loop {
+            let process = match self.core.named(key) {
+                Some((_, ChildState::Running(process))) => process,
+                Some((_, ChildState::Restarting(_))) => {
+                    return (Err(StartChildError::Restarting), Next::GoOn);
+                }
+                Some((_, ChildState::Absent)) => {
+                    return (Err(StartChildError::AlreadyPresent), Next::GoOn);
+                }
+                None => {
+                    let started = self.start_with(Some(key), arguments).await;
+                    return (self.handle_on(started), Next::GoOn);
+                }
+            };
+            if let Some(peer) = process.find().0.filter(|peer| !peer.has_ended()) {
+                return (Ok(peer), Next::GoOn);
+            }
+            // The child has ended, and its exit signal waits in the mailbox or is in transit.
+            let reason = self.core.effects.unlink(process, ExitReason::NoProcess, &mut None).await;
+            if self.core.ended(process, &reason).await == Next::Shutdown {
+                let error = CallError::Ended(ExitReason::Shutdown);
+                return (Err(StartChildError::NoSupervisor(error)), Next::Shutdown);
+            }
+        }
+    }
+
+    /// Starts a child from the template; one with a key is found by it.
     async fn start_with(
         &mut self,
+        key: Option<&Arc<str>>,
         arguments: Box<dyn Any + Send>,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
         let start = catch(|| template.start.start(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
-        let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
-        self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
+        if self.core.children.len() >= self.max_children {
+            return Err(StartChildError::MaxChildren);
+        }
+        let id = Arc::clone(key.unwrap_or(&template.id));
+        let spec = Spec { id, settings: template.settings, start };
+        self.core.start_dynamic(spec, key.is_some()).await.map_err(StartChildError::Failed)
     }
 }
 
@@ -280,12 +336,16 @@ impl Effects for ProcessEffects {
         process.find().0.is_some_and(|peer| !peer.has_ended())
     }
 
-    fn now(&self) -> u64 {
-        now().as_secs()
+    fn now(&self) -> Duration {
+        now()
     }
 
     fn try_again(&mut self, key: Key) {
         self.me.pid().send(SupervisorMail(Mail::TryAgain(key)));
+    }
+
+    fn resume_after(&mut self, delay: Duration, key: Key, restart: u32) {
+        self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, restart)));
     }
 
     fn restarts(&self, counted: usize, most: usize, period: u64) {

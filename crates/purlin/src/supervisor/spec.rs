@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::child::ChildSpec;
 use super::children::{Settings, Spec};
 use super::error::BadSpec;
-use super::intensity::Intensity;
+use super::intensity::{Intensity, whole_seconds};
 use super::strategy::Strategy;
 use super::template::{ChildTemplate, Make};
 use super::{AutoShutdown, Restart};
@@ -50,6 +50,8 @@ pub struct SupervisorSpec {
     pub(super) children: Vec<ChildSpec>,
     /// Template of a dynamic supervisor's children.
     pub(super) template: Option<Spec<Make>>,
+    /// Most children of a dynamic supervisor.
+    pub(super) max_children: usize,
 }
 
 impl SupervisorSpec {
@@ -62,6 +64,7 @@ impl SupervisorSpec {
             name: None,
             children: Vec::new(),
             template: None,
+            max_children: usize::MAX,
         }
     }
 
@@ -123,8 +126,7 @@ impl SupervisorSpec {
     }
 
     pub(super) fn window(&self) -> Intensity {
-        let part = u64::from(self.period.subsec_nanos() > 0);
-        Intensity::new(self.intensity, self.period.as_secs().saturating_add(part).max(1))
+        Intensity::new(self.intensity, whole_seconds(self.period))
     }
 
     /// Validates the specification.
@@ -183,6 +185,14 @@ pub struct DynamicSupervisorSpec<A, C = ProcessId> {
 }
 
 impl<A: Send + 'static, C> DynamicSupervisorSpec<A, C> {
+    /// Limits the number of children, running or to be restarted: Elixir's `max_children`. Starting
+    /// one more returns [`StartChildError::MaxChildren`](super::StartChildError::MaxChildren). There
+    /// is no limit by default.
+    pub fn max_children(mut self, most: usize) -> Self {
+        self.spec.max_children = most;
+        self
+    }
+
     /// Sets the restart intensity; see [`SupervisorSpec::intensity`].
     pub fn intensity(mut self, restarts: usize) -> Self {
         self.spec = self.spec.intensity(restarts);

@@ -209,6 +209,44 @@ impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
         started(self.supervisor.ask(|reply| Mail::StartWith(arguments, reply)).await)
     }
 
+    /// Returns the handle on the live child with this key, or starts one with these arguments.
+    ///
+    /// The supervisor handles one request at a time, so two callers with one key get the same
+    /// child. The key is the id of the child in reports and in
+    /// [`which_children`](Self::which_children). When a child ends and is not restarted, its key is
+    /// free again.
+    ///
+    /// ```
+    /// use purlin::Process;
+    /// use purlin::supervisor::{ChildTemplate, Restart, SupervisorSpec};
+    ///
+    /// async fn room(mut me: Process<String>, motto: &'static str) {
+    ///     println!("{motto}: {}", me.receive().await);
+    /// }
+    ///
+    /// #[purlin::main]
+    /// async fn main(me: Process<()>) {
+    ///     let template = ChildTemplate::worker("room", room).restart(Restart::Transient);
+    ///     let rooms = SupervisorSpec::simple_one_for_one(template).max_children(1000);
+    ///     let rooms = rooms.start_link(&me).await.expect("it has no children yet");
+    ///     let lobby = rooms.find_or_start("lobby", "welcome").await.expect("it starts");
+    ///     assert_eq!(rooms.find_or_start("lobby", "welcome").await, Ok(lobby));
+    /// }
+    /// ```
+    ///
+    /// A child may end after it was returned, for example because it was idle. A call to it then
+    /// fails with [`CallError::NoProcess`], and the caller asks again.
+    ///
+    /// # Errors
+    /// Returns [`StartChildError`]: [`StartChildError::Restarting`] while the child waits for its
+    /// restart.
+    ///
+    /// COST: a call of the supervisor, also if the child exists.
+    pub async fn find_or_start(&self, key: &str, arguments: A) -> Result<C, StartChildError> {
+        let (key, arguments) = (Arc::from(key), Box::new(arguments));
+        started(self.supervisor.ask(|reply| Mail::FindOrStart(key, arguments, reply)).await)
+    }
+
     /// Stops a child, given by its handle or its id; it is not restarted.
     ///
     /// # Errors

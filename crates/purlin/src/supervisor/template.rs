@@ -5,9 +5,12 @@ use std::fmt;
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use super::backoff::Backoff;
 use super::child::settings;
 use super::children::Spec;
+use super::intensity::whole_seconds;
 use super::mail::{Start, SupervisorMail};
 use super::start_child::{InitAck, spawn_worker, start_server, start_with_ack};
 use super::{ChildType, Restart, Shutdown};
@@ -139,6 +142,19 @@ impl<A: Send + 'static, C> ChildTemplate<A, C> {
     /// only one child can run at a time.
     pub fn options(mut self, options: SpawnOptions) -> Self {
         self.spec.start.options = options;
+        self
+    }
+
+    /// Delays the restarts of each child; see [`ChildSpec::backoff`](super::ChildSpec::backoff).
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.spec.settings.backoff = Some(Backoff { first, longest });
+        self
+    }
+
+    /// Sets a separate restart intensity of each child, so that a child that always fails does
+    /// not end the others; see [`ChildSpec::intensity`](super::ChildSpec::intensity).
+    pub fn intensity(mut self, restarts: usize, period: Duration) -> Self {
+        self.spec.settings.intensity = Some((restarts, whole_seconds(period)));
         self
     }
 

@@ -7,6 +7,7 @@ mod bounds;
 mod bounds_stress;
 mod calls;
 mod children;
+mod children_restarts;
 mod common;
 mod crowd;
 mod ending;
