@@ -29,7 +29,7 @@ use std::time::Duration;
 use purlin_raw::{ReplyReceiver, oneshot};
 
 use crate::call::request::CallDeadline;
-use crate::{ExitReason, Pid, Process, ProcessId, Reply};
+use crate::{ExitReason, Pid, Process, ProcessId, Reply, SpawnError, SpawnOptions};
 
 /// How long [`Task::shutdown`] waits for a killed task that does not await.
 const KILL_GRACE: Duration = Duration::from_millis(500);
@@ -66,12 +66,64 @@ where
     Task::new(|result| me.spawn_link(|_me: Process<Infallible>| give(future, result)))
 }
 
+/// [`spawn`]s a task with options: a name, turns that may block. A task has no messages, so a bound
+/// has no effect.
+///
+/// ```
+/// # use purlin::{SpawnOptions, task};
+/// # #[purlin::main] async fn main() {
+/// let options = SpawnOptions::new().blocking();
+/// let length = task::spawn_opt(options, async { std::fs::read("/dev/null").map(|all| all.len()) });
+/// let length = length.expect("the node is not full").await.expect("it does not panic");
+/// assert_eq!(length.expect("it can be read"), 0);
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`spawn_opt`](crate::spawn_opt()); the future is dropped.
+///
+/// # Panics
+/// As [`spawn()`](crate::spawn()).
+#[track_caller]
+pub fn spawn_opt<T, F>(options: SpawnOptions, future: F) -> Result<Task<T>, SpawnError<()>>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    Task::try_new(|result| {
+        crate::spawn_opt(options, |_me: Process<Infallible>| give(future, result))
+    })
+}
+
+/// [`spawn_link`]s a task with options; see [`spawn_opt`].
+///
+/// # Errors
+/// As [`spawn_opt`].
+///
+/// # Panics
+/// Panics outside the caller's own turns, as receiving does.
+#[track_caller]
+pub fn spawn_link_opt<T, F>(
+    me: &Process<impl Send + 'static>,
+    options: SpawnOptions,
+    future: F,
+) -> Result<Task<T>, SpawnError<()>>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    Task::try_new(|result| {
+        me.spawn_link_opt(options, |_me: Process<Infallible>| give(future, result))
+    })
+}
+
 /// Runs the future and sends its result.
 async fn give<T>(future: impl Future<Output = T>, result: Reply<T>) {
     result.send(future.await);
 }
 
-/// A future that runs as a process, created by [`spawn`] or [`spawn_link`].
+/// A future that runs as a process, created by [`spawn`], [`spawn_link`] or one of the two with
+/// options.
 ///
 /// Awaiting it returns the future's output, or the exit reason of a process that ended without one
 /// (G3).
@@ -100,6 +152,16 @@ impl<T: Send + 'static> Task<T> {
     fn new(spawn: impl FnOnce(Reply<T>) -> Pid<Infallible>) -> Self {
         let (give, result) = oneshot();
         Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
+    }
+
+    #[track_caller]
+    fn try_new<G>(
+        spawn: impl FnOnce(Reply<T>) -> Result<Pid<Infallible>, SpawnError<G>>,
+    ) -> Result<Self, SpawnError<()>> {
+        // The first poll sets the waker.
+        let (give, result) = oneshot(Waker::noop().clone());
+        let pid = spawn(Reply::new(give)).map_err(SpawnError::without_function)?;
+        Ok(Self { pid, wait: Wait::Result(result) })
     }
 
     /// Returns the id of the task's process.

@@ -3,7 +3,7 @@
 #[path = "it/common/mod.rs"]
 mod common;
 
-use common::{node, said, stop};
+use common::{HANG, node, said, stop};
 use purlin::supervisor::{ChildSpec, Restart, Shutdown, SupervisorSpec};
 use purlin::{Exit, ExitReason, Process};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -16,6 +16,12 @@ impl From<Exit> for ExitMessage {
     }
 }
 
+/// Traps exits and ends with `normal`.
+async fn tidy(mut me: Process<ExitMessage>) {
+    me.trap_exit(true);
+    me.receive().await;
+}
+
 /// Traps exits and ends with a reason other than the one in the exit signal.
 async fn unruly(mut me: Process<ExitMessage>, up: UnboundedSender<()>) -> ExitReason {
     me.trap_exit(true);
@@ -25,7 +31,7 @@ async fn unruly(mut me: Process<ExitMessage>, up: UnboundedSender<()>) -> ExitRe
 }
 
 // G2: progress, child_terminated, start_error, shutdown_error and shutdown, with the fields of
-// OTP's reports
+// OTP's reports; a child that ends with `normal` when it is stopped is not reported
 #[test]
 fn every_report_names_the_supervisor_the_reason_and_the_child() {
     let log = common::log();
@@ -48,6 +54,18 @@ fn every_report_names_the_supervisor_the_reason_and_the_child() {
             supervisor.pid().ended().await;
         }
 
+        let child = ChildSpec::worker("tidy", tidy);
+        let spec = SupervisorSpec::one_for_one().name("delta").child(child);
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        supervisor.stop(ExitReason::Shutdown).await;
+
+        let child =
+            ChildSpec::worker("weak", crash).intensity(0, std::time::Duration::from_secs(1));
+        let spec = SupervisorSpec::one_for_one().intensity(0).name("epsilon").child(child);
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        while supervisor.count_children().await.expect("it lives").active > 0 {}
+        supervisor.stop(ExitReason::Shutdown).await;
+
         let taken = SupervisorSpec::one_for_one().name("taken");
         let _holder = taken.clone().start_link(&me).await.expect("the name is free");
         let spec = SupervisorSpec::one_for_one().name("gamma");
@@ -63,6 +81,18 @@ fn every_report_names_the_supervisor_the_reason_and_the_child() {
     said(&log, &["ERROR", "supervisor report", terminated, child]);
     let gives_up = "error_context=shutdown reason=reached_max_restart_intensity pid=<0.";
     said(&log, &["ERROR", "supervisor=beta", gives_up, child]);
+    let mut clean = Vec::new();
+    let given_up = loop {
+        let line = log.recv_timeout(HANG).expect("epsilon gives up its child");
+        if line.contains("error_context=given_up") {
+            break line;
+        }
+        clean.push(line);
+    };
+    clean.retain(|line| line.contains("supervisor=delta"));
+    assert!(!clean.is_empty() && clean.iter().all(|line| line.contains("INFO")), "{clean:?}");
+    assert!(given_up.contains("supervisor=epsilon"), "{given_up}");
+    assert!(given_up.contains("reason=reached_max_restart_intensity"), "{given_up}");
     let start_error = "supervisor=gamma error_context=start_error reason=";
     said(&log, &["ERROR", start_error, "\"taken\"", "id=twin", "child_type=supervisor"]);
     stop(&node);

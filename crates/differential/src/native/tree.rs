@@ -139,12 +139,15 @@ fn supervisor(forest: &Arc<Forest>, of: &Supervisor) -> SupervisorSpec {
 fn child(forest: &Arc<Forest>, of: &Child) -> ChildSpec {
     let id = of.id;
     let spec = match &of.supervises {
-        Some(own) => ChildSpec::supervisor(id.to_string(), supervisor(forest, own).name(&name(id))),
+        Some(own) => {
+            ChildSpec::supervisor(id.to_string(), supervisor(forest, own).name(&name(id))).untyped()
+        }
         None => {
             let forest = Arc::clone(forest);
             ChildSpec::server(id.to_string(), move |me| {
                 server::start_link::<Worker>(me, (id, Arc::clone(&forest)))
             })
+            .untyped()
         }
     };
     let spec = spec.restart(restart(of.restart));

@@ -8,6 +8,7 @@ use purlin_raw::{Bound, NodeCore, Overflow, Owner};
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::blocking::blocking;
 use crate::process::body::Body;
+use crate::process::first_turn::WrapBody;
 use crate::process::shared::Parent;
 use crate::process::spawn::{spawn_here, try_spawn_on};
 use crate::signals::local_state::LocalState;
@@ -71,19 +72,22 @@ impl SpawnOptions {
         self
     }
 
-    /// Spawns a process with these options and the initial private state `local`.
-    pub(crate) fn spawn<M, F, Fut>(
+    /// Spawns a process with these options, the initial private state `local` and a wrapper of its
+    /// body.
+    pub(crate) fn spawn<M, F, Fut, W>(
         self,
         node_core: &NodeCore<ErlangTypes>,
         parent: Parent,
         mut local: LocalState,
         function: F,
+        wrapper: W,
     ) -> Result<Pid<M>, SpawnError<F>>
     where
         M: Send + 'static,
         F: FnOnce(Process<M>) -> Fut + Send + 'static,
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
+        W: WrapBody<M>,
     {
         let node_state = node_core.state();
         let mut bound = None;
@@ -110,18 +114,37 @@ impl SpawnOptions {
         };
         match (bound, self.blocking) {
             (None, false) => {
-                try_spawn_on(node_core, parent, local, (), function, after(born, Body::new))
+                let make = |function, me| wrapper.wrap(Body::<M, F, Fut, ()>::new(function, me));
+                try_spawn_on(node_core, parent, local, (), function, after(born, make))
             }
             (Some(bound), false) => {
-                try_spawn_on(node_core, parent, local, bound, function, after(born, Body::new))
+                let make = |function, me| wrapper.wrap(Body::<M, F, Fut, Bound>::new(function, me));
+                try_spawn_on(node_core, parent, local, bound, function, after(born, make))
             }
             (None, true) => {
-                try_spawn_on(node_core, parent, local, (), function, after(born, blocking))
+                let make = |function, me| wrapper.wrap(blocking::<M, F, Fut, ()>(function, me));
+                try_spawn_on(node_core, parent, local, (), function, after(born, make))
             }
             (Some(bound), true) => {
-                try_spawn_on(node_core, parent, local, bound, function, after(born, blocking))
+                let make = |function, me| wrapper.wrap(blocking::<M, F, Fut, Bound>(function, me));
+                try_spawn_on(node_core, parent, local, bound, function, after(born, make))
             }
         }
+    }
+
+    /// Returns whether turns may block their thread.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.blocking
+    }
+
+    /// Returns whether these are the options of [`spawn()`](crate::spawn()).
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Takes the name out of the options.
+    pub(crate) fn take_name(&mut self) -> Option<Name> {
+        self.name.take()
     }
 }
 
@@ -157,7 +180,7 @@ where
     Fut::Output: Outcome,
 {
     spawn_here(|node_core, parent| {
-        options.spawn(node_core, parent, LocalState::default(), function)
+        options.spawn(node_core, parent, LocalState::default(), function, ())
     })
 }
 
@@ -180,6 +203,7 @@ impl Node {
         let Some(_spawning) = self.begin_spawn() else {
             return Err(SpawnError::Stopping(function));
         };
-        options.spawn(self.node_core(), Parent::current(), LocalState::default(), function)
+        let (parent, local) = (Parent::current(), LocalState::default());
+        options.spawn(self.node_core(), parent, local, function, ())
     }
 }

@@ -38,6 +38,16 @@ impl<F> SpawnError<F> {
             | Self::Name(_, function) => function,
         }
     }
+
+    /// Drops the function.
+    pub(crate) fn without_function(self) -> SpawnError<()> {
+        match self {
+            Self::SystemLimit(_) => SpawnError::SystemLimit(()),
+            Self::Stopping(_) => SpawnError::Stopping(()),
+            Self::BadBound(_) => SpawnError::BadBound(()),
+            Self::Name(error, _) => SpawnError::Name(error, ()),
+        }
+    }
 }
 
 impl<F> fmt::Debug for SpawnError<F> {

@@ -1,7 +1,7 @@
 //! Starting servers and waiting for their `init`.
 
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::{Future, IntoFuture, ready};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -11,7 +11,11 @@ use super::behaviour::{Mail, Server};
 use super::run::{Boot, Up, serve};
 use super::server_ref::ServerRef;
 use crate::call::request::CallDeadline;
-use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, spawn};
+use crate::process::unwind::contain;
+use crate::{
+    ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, SpawnError,
+    SpawnOptions, spawn, spawn_opt,
+};
 
 /// Time a server has to end after its start was abandoned.
 const KILL_GRACE: Duration = Duration::from_millis(500);
@@ -58,7 +62,11 @@ const KILL_GRACE: Duration = Duration::from_millis(500);
 ///
 /// COST: one process, and a few heap allocations during the start.
 pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
-    Start::new(args, None, Box::new(|boot| spawn(move |me| serve(me, boot))))
+    let spawn = |options: SpawnOptions, boot| match options.is_plain() {
+        true => Ok(spawn(move |me| serve(me, boot))),
+        false => spawn_opt(options, move |me| serve(me, boot)).map_err(StartError::not_spawned),
+    };
+    Start::new(args, None, Box::new(spawn))
 }
 
 /// [`start`]s a server that is linked to the caller, its parent. Whichever of the two ends first,
@@ -100,7 +108,13 @@ pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
 /// # Panics
 /// Panics outside the caller's own turn, when awaited, as receiving does.
 pub fn start_link<S: Server>(me: &Process<impl Send + 'static>, args: S::Args) -> Start<'_, S> {
-    let spawn = move |boot| me.spawn_link(move |child| serve(child, boot));
+    let spawn = move |options: SpawnOptions, boot| match options.is_plain() {
+        true => Ok(me.spawn_link(move |child| serve(child, boot))),
+        false => {
+            let spawned = me.spawn_link_opt(options, move |child| serve(child, boot));
+            spawned.map_err(StartError::not_spawned)
+        }
+    };
     Start::new(args, Some(me.id()), Box::new(spawn))
 }
 
@@ -110,7 +124,14 @@ impl Node {
     /// # Errors
     /// As [`start`](crate::server::start).
     pub fn start<S: Server>(&self, args: S::Args) -> Start<'_, S> {
-        Start::new(args, None, Box::new(|boot| self.spawn(move |me| serve(me, boot))))
+        let spawn = |options: SpawnOptions, boot| match options.is_plain() {
+            true => Ok(self.spawn(move |me| serve(me, boot))),
+            false => {
+                let spawned = self.spawn_opt(options, move |me| serve(me, boot));
+                spawned.map_err(StartError::not_spawned)
+            }
+        };
+        Start::new(args, None, Box::new(spawn))
     }
 }
 
@@ -119,13 +140,14 @@ impl Node {
 pub struct Start<'a, S: Server> {
     args: S::Args,
     name: Option<Name>,
+    options: SpawnOptions,
     parent: Option<ProcessId>,
     timeout: Duration,
     spawn: Spawn<'a, S>,
 }
 
 /// Spawns the server's process.
-type Spawn<'a, S> = Box<dyn FnOnce(Boot<S>) -> Pid<Mail<S>> + 'a>;
+type Spawn<'a, S> = Box<dyn FnOnce(SpawnOptions, Boot<S>) -> Result<Pid<Mail<S>>, StartError> + 'a>;
 
 /// Error returned when a server does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,12 +166,26 @@ pub enum StartError {
 
 impl<'a, S: Server> Start<'a, S> {
     fn new(args: S::Args, parent: Option<ProcessId>, spawn: Spawn<'a, S>) -> Self {
-        Self { args, name: None, parent, timeout: Duration::MAX, spawn }
+        let options = SpawnOptions::new();
+        Self { args, name: None, options, parent, timeout: Duration::MAX, spawn }
     }
 
     /// Registers the server under this name before `init` is called (N1).
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(Name::from(name));
+        self
+    }
+
+    /// Sets the spawn options: a mailbox bound, handlers that may block, a name.
+    ///
+    /// With [`Overflow::Reject`](crate::Overflow::Reject), a call to a full mailbox returns
+    /// [`CallError::Full`](crate::CallError::Full). Exit signals pass the bound; a request to stop
+    /// waits for capacity.
+    pub fn options(mut self, mut options: SpawnOptions) -> Self {
+        if let Some(name) = options.take_name() {
+            self.name = Some(name);
+        }
+        self.options = options;
         self
     }
 
@@ -170,10 +206,14 @@ impl<S: Server> IntoFuture for Start<'_, S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { args, name, parent, timeout, spawn } = self;
+        let Self { args, name, options, parent, timeout, spawn } = self;
         let (up, mut news) = oneshot();
         let (patient, given_up) = oneshot();
-        let pid = spawn(Boot { args, name, parent, up: Reply::new(up), given_up });
+        let boot = Boot { args, name, parent, up: Reply::new(up), given_up };
+        let pid = match spawn(options, boot) {
+            Ok(pid) => pid,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
         Box::pin(async move {
             let mut deadline = CallDeadline::new(timeout);
             let news = deadline.wait(|cx| news.poll(cx)).await;
@@ -198,6 +238,19 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                 }
             }
         })
+    }
+}
+
+impl StartError {
+    /// Returns the error of a failed spawn, and drops the function.
+    fn not_spawned<F>(error: SpawnError<F>) -> Self {
+        let reason = match error {
+            SpawnError::BadBound(_) => ExitReason::error(error.to_string()),
+            _ => ExitReason::SystemLimit,
+        };
+        // The function owns the arguments, whose destructors may panic.
+        contain(|| drop(error));
+        Self::Failed(reason)
     }
 }
 

@@ -15,6 +15,7 @@ use purlin_raw::{ConvertedMessage, Erased};
 
 use crate::node::erlang_types::Peer;
 use crate::process::body::Body;
+use crate::process::first_turn::WrapBody;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
@@ -215,9 +216,27 @@ impl<M: Send + 'static> Process<M> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
+        self.spawn_link_wrapped(options, function, ())
+    }
+
+    /// [`Process::spawn_link_opt`] with a wrapper of the body.
+    #[track_caller]
+    pub(crate) fn spawn_link_wrapped<N, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+        wrapper: impl WrapBody<N>,
+    ) -> Result<Pid<N>, SpawnError<F>>
+    where
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
         let local = self.linked_child();
-        let pid =
-            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function))?;
+        let pid = spawn_here(|node_core, parent| {
+            options.spawn(node_core, parent, local, function, wrapper)
+        })?;
         self.local_of_child(&pid);
         Ok(pid)
     }

@@ -198,7 +198,7 @@ impl<M: Send + 'static> Process<M> {
     {
         let (reference, local) = self.monitored_child();
         let pid =
-            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function))?;
+            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function, ()))?;
         self.monitor_child(reference, &pid);
         Ok((pid, MonitorRef(reference)))
     }

@@ -1,29 +1,32 @@
 //! Child specs: how a supervisor starts, restarts and stops a child.
 
-use std::any::Any;
 use std::fmt;
-use std::future::{Future, IntoFuture as _, ready};
+use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::backoff::Backoff;
 use super::children::{Settings, Spec};
+use super::intensity::whole_seconds;
 use super::mail::{Start, Starting, SupervisorMail};
+use super::start_child::{InitAck, start_server, start_with_ack, start_worker};
 use super::{ChildType, Restart, Shutdown};
-use crate::server::{self, Server, StartError};
-use crate::{ExitReason, Outcome, Process};
+use crate::server::{self, Server, ServerRef};
+use crate::{Outcome, Pid, Process, ProcessId, SpawnOptions};
 
 /// Default time a worker has to end after `shutdown`.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
-/// Exit reason of a server that its start function does not link to the supervisor.
-const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
-
 /// Child spec: a child's id, start function, restart type and shutdown type.
+///
+/// `C` is the type of the handle that [`SupervisorRef::start_child`](super::SupervisorRef::start_child)
+/// returns: `Pid<M>`, `ServerRef<S>` or `SupervisorRef`. [`ChildSpec::untyped`] makes specs of
+/// different children one type.
 ///
 /// ```
 /// use std::time::Duration;
-/// use purlin::Process;
+/// use purlin::{Overflow, Process, SpawnOptions};
 /// use purlin::supervisor::{ChildSpec, Restart, Shutdown};
 ///
 /// async fn printer(mut me: Process<String>) {
@@ -31,37 +34,83 @@ const NOT_LINKED: &str = "not linked to its supervisor: a child is started with 
 /// }
 ///
 /// let spec = ChildSpec::worker("printer", printer)
+///     .options(SpawnOptions::new().name("printer").bound(100, Overflow::Reject))
 ///     .restart(Restart::Transient)
 ///     .shutdown(Shutdown::Timeout(Duration::from_secs(1)));
 /// assert_eq!(spec.id(), "printer");
 /// ```
-#[derive(Clone)]
-pub struct ChildSpec(Spec<Start>);
+pub struct ChildSpec<C = ProcessId> {
+    spec: Spec<Start>,
+    handle: PhantomData<fn() -> C>,
+}
 
-impl ChildSpec {
-    pub(super) fn new(
-        id: impl Into<Arc<str>>,
-        child_type: ChildType,
-        start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Spec { id: id.into(), settings: settings(child_type), start: Start::new(start) })
-    }
-
+impl<M: Send + 'static> ChildSpec<Pid<M>> {
     /// Creates the spec of a worker: a process that runs `function`. By default it is permanent and
     /// has five seconds to end after `shutdown`.
     ///
     /// The function is cloned for each start. Values it owns are shared or copied as their `Clone`
     /// does.
-    pub fn worker<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
+    ///
+    /// The start is complete when the function has reached its first await or has ended, so a name
+    /// that it registers before is found by the children that are started next. A worker that does
+    /// not await within two seconds counts as started, with a warning (L7). A worker with the
+    /// option [`SpawnOptions::blocking`] has started when it has been spawned.
+    pub fn worker<F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
     where
-        M: Send + 'static,
         F: FnOnce(Process<M>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        Self::new(id, ChildType::Worker, move |me| start_worker(me, function.clone()))
+        Self::new(id, ChildType::Worker, move |me, options| {
+            start_worker(me, options, function.clone())
+        })
     }
 
+    /// Creates the spec of a worker that reports when it has started, by [`InitAck`]: OTP's
+    /// `proc_lib:start_link`. Otherwise as [`ChildSpec::worker`].
+    ///
+    /// ```
+    /// use purlin::Process;
+    /// use purlin::supervisor::{ChildSpec, InitAck, SupervisorSpec};
+    ///
+    /// async fn cache(mut me: Process<u64>, ack: InitAck) -> std::io::Result<()> {
+    ///     let mut sum = load().await?;
+    ///     ack.ok();
+    ///     loop {
+    ///         sum += me.receive().await;
+    ///     }
+    /// }
+    ///
+    /// async fn load() -> std::io::Result<u64> {
+    ///     purlin::yield_now().await;
+    ///     Ok(7)
+    /// }
+    ///
+    /// # #[purlin::main] async fn main(me: Process<()>) {
+    /// let spec = SupervisorSpec::one_for_one().child(ChildSpec::worker_with_ack("cache", cache));
+    /// spec.start_link(&me).await.expect("the cache is loaded");
+    /// # }
+    /// ```
+    pub fn worker_with_ack<F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
+    where
+        F: FnOnce(Process<M>, InitAck) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        Self::new(id, ChildType::Worker, move |me, options| {
+            start_with_ack(me, options, function.clone())
+        })
+    }
+
+    /// Sets the spawn options: a registered name, a mailbox bound, turns that may block. The name
+    /// is registered before the process runs, and a name that is taken is a failed start.
+    pub fn options(mut self, options: SpawnOptions) -> Self {
+        self.spec.start.options = options;
+        self
+    }
+}
+
+impl<S: Server> ChildSpec<ServerRef<S>> {
     /// Creates the spec of a server; otherwise as [`ChildSpec::worker`]. The start is complete when
     /// the server's `init` has returned.
     ///
@@ -70,7 +119,7 @@ impl ChildSpec {
     ///
     /// ```
     /// # use std::convert::Infallible;
-    /// # use purlin::Process;
+    /// # use purlin::{Overflow, Process, SpawnOptions};
     /// # use purlin::server::{self, Init, Mail, Server};
     /// # use purlin::supervisor::{ChildSpec, SupervisorSpec};
     /// # #[derive(Debug)] struct Clerk;
@@ -82,9 +131,9 @@ impl ChildSpec {
     /// #     }
     /// # }
     /// # #[purlin::main] async fn main(me: Process<()>) {
-    /// let clerk = ChildSpec::server("clerk", |me| {
-    ///     server::start_link::<Clerk>(me, 7).name("clerk")
-    /// });
+    /// let options = SpawnOptions::new().name("clerk").bound(1000, Overflow::Reject);
+    /// let clerk = ChildSpec::server("clerk", |me| server::start_link::<Clerk>(me, 7));
+    /// let clerk = clerk.options(options);
     /// let supervisor = SupervisorSpec::one_for_one().child(clerk);
     /// let supervisor = supervisor.start_link(&me).await.expect("the clerk starts");
     /// # assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
@@ -92,168 +141,33 @@ impl ChildSpec {
     /// ```
     ///
     /// If `init` returns `Ignore`, the child has no process.
-    pub fn server<S: Server>(
+    pub fn server(
         id: impl Into<Arc<str>>,
         start: impl Fn(&Process<SupervisorMail>) -> server::Start<'_, S> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(id, ChildType::Worker, move |me| start_server(me, start(me)))
+        Self::new(id, ChildType::Worker, move |me, options| start_server(me, start(me), options))
     }
 
-    /// Sets the restart type.
-    pub fn restart(mut self, restart: Restart) -> Self {
-        self.0.settings.restart = restart;
+    /// Sets the spawn options: a mailbox bound, handlers that may block, a name.
+    pub fn options(mut self, options: SpawnOptions) -> Self {
+        self.spec.start.options = options;
         self
     }
-
-    /// Sets the shutdown type. A supervisor with another one than [`Shutdown::Infinity`] may leave
-    /// children running.
-    pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
-        self.0.settings.shutdown = shutdown;
-        self
-    }
-
-    /// Makes the child significant: its end counts for the [`AutoShutdown`](super::AutoShutdown) of
-    /// its supervisor. It must be transient or temporary.
-    pub fn significant(mut self) -> Self {
-        self.0.settings.significant = true;
-        self
-    }
-
-    /// Returns the child's id, which is unique in its supervisor.
-    pub fn id(&self) -> &str {
-        &self.0.id
-    }
-
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.0.settings
-    }
-
-    pub(crate) fn into_spec(self) -> Spec<Start> {
-        self.0
-    }
 }
 
-fn settings(child_type: ChildType) -> Settings {
-    let shutdown = match child_type {
-        ChildType::Worker => Shutdown::Timeout(SHUTDOWN),
-        ChildType::Supervisor => Shutdown::Infinity,
-    };
-    Settings { restart: Restart::Permanent, significant: false, shutdown, child_type }
-}
-
-fn start_worker<M, F, Fut>(me: &Process<SupervisorMail>, function: F) -> Starting<'static>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    let pid = me.spawn_link(function);
-    Box::pin(ready(match pid.exit_reason() {
-        Some(ExitReason::SystemLimit) => Err(ExitReason::SystemLimit),
-        _ => Ok(Some(pid.id())),
-    }))
-}
-
-fn start_server<S: Server>(
-    me: &Process<SupervisorMail>,
-    start: server::Start<'_, S>,
-) -> Starting<'static> {
-    if start.parent() != Some(me.id()) {
-        return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
-    }
-    let started = start.into_future();
-    Box::pin(async move {
-        match started.await {
-            Ok(server) => Ok(Some(server.id())),
-            Err(StartError::Ignored) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    })
-}
-
-/// Makes the start function of a child from its arguments; returns `None` if they are of another
-/// type.
-pub(crate) type Make = Arc<dyn Fn(Box<dyn Any + Send>) -> Option<Start> + Send + Sync>;
-
-/// Template of a dynamic supervisor's children, each started with its own arguments.
-pub struct ChildTemplate<A> {
-    pub(crate) spec: Spec<Make>,
-    arguments: PhantomData<fn(A)>,
-}
-
-impl<A: Send + 'static> ChildTemplate<A> {
-    /// Creates a template for temporary processes that run `function` with the arguments of their
-    /// start. The arguments are moved, so they may be a unique resource such as a socket. A child
-    /// cannot be restarted, because its arguments are used up; its restart type must stay
-    /// temporary.
-    pub fn temporary<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
-    where
-        M: Send + 'static,
-        F: FnOnce(Process<M>, A) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        let template = Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
-            let once = Mutex::new(Some((function.clone(), arguments)));
-            Start::new(move |me| {
-                let taken = once.lock().unwrap_or_else(PoisonError::into_inner).take();
-                match taken {
-                    Some((function, arguments)) => {
-                        start_worker(me, move |me| function(me, arguments))
-                    }
-                    None => Box::pin(ready(Err(ExitReason::error("its arguments are used up")))),
-                }
-            })
-        });
-        template.restart(Restart::Temporary)
-    }
-
-    /// Creates a template for processes that run `function` with the arguments of their start; a
-    /// restarted child gets the same arguments. Reports show the id.
-    pub fn worker<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
-    where
-        A: Clone + Sync,
-        M: Send + 'static,
-        F: FnOnce(Process<M>, A) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        let make = move |arguments: A| -> Start {
-            let function = function.clone();
-            Start::new(move |me| {
-                let (function, arguments) = (function.clone(), arguments.clone());
-                start_worker(me, move |me| function(me, arguments))
-            })
-        };
-        Self::new(id, ChildType::Worker, make)
-    }
-
-    /// Creates a template for servers, each started with its own arguments; a restarted server gets
-    /// the same arguments. Otherwise as [`ChildSpec::server`].
-    pub fn server<S, F>(id: impl Into<Arc<str>>, start: F) -> Self
-    where
-        A: Clone + Sync,
-        S: Server,
-        F: Fn(&Process<SupervisorMail>, A) -> server::Start<'_, S> + Clone + Send + Sync + 'static,
-    {
-        Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
-            let start = start.clone();
-            Start::new(move |me| start_server(me, start(me, arguments.clone())))
-        })
-    }
-
-    fn new(
+impl<C> ChildSpec<C> {
+    pub(super) fn new(
         id: impl Into<Arc<str>>,
         child_type: ChildType,
-        make: impl Fn(A) -> Start + Send + Sync + 'static,
+        start: impl Fn(&Process<SupervisorMail>, SpawnOptions) -> Starting<'_> + Send + Sync + 'static,
     ) -> Self {
-        let make = move |arguments: Box<dyn Any + Send>| {
-            arguments.downcast::<A>().ok().map(|arguments| make(*arguments))
-        };
-        let spec =
-            Spec { id: id.into(), settings: settings(child_type), start: Arc::new(make) as Make };
-        Self { spec, arguments: PhantomData }
+        let spec = Spec { id: id.into(), settings: settings(child_type), start: Start::new(start) };
+        Self { spec, handle: PhantomData }
+    }
+
+    /// Returns the same spec without the type of the handle, for collections of different children.
+    pub fn untyped(self) -> ChildSpec {
+        ChildSpec { spec: self.spec, handle: PhantomData }
     }
 
     /// Sets the restart type.
@@ -262,31 +176,79 @@ impl<A: Send + 'static> ChildTemplate<A> {
         self
     }
 
-    /// Sets the shutdown type.
+    /// Sets the shutdown type. A supervisor with another one than [`Shutdown::Infinity`] may leave
+    /// children running.
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.spec.settings.shutdown = shutdown;
         self
     }
 
-    /// Makes the children significant; see [`ChildSpec::significant`].
+    /// Makes the child significant: its end counts for the [`AutoShutdown`](super::AutoShutdown) of
+    /// its supervisor. It must be transient or temporary.
     pub fn significant(mut self) -> Self {
         self.spec.settings.significant = true;
         self
     }
-}
 
-impl fmt::Debug for ChildSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildSpec")
-            .field("id", &self.0.id)
-            .field("settings", &self.0.settings)
-            .finish_non_exhaustive()
+    /// Delays the child's restarts: the first by `first`, each further one twice as long, up to
+    /// `longest`. The delays begin again after the child has run for longer than `longest`. Without
+    /// this, a child is restarted immediately, as in OTP.
+    ///
+    /// While a restart is delayed, `which_children` shows the child as restarting. With
+    /// `one_for_all` and `rest_for_one`, the children that are restarted with it are stopped first
+    /// and wait too. Each restart counts for the intensity when its delay begins.
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.spec.settings.backoff = Some(Backoff { first, longest });
+        self
+    }
+
+    /// Sets a separate restart intensity of the child: at most `restarts` within `period`, rounded
+    /// up to whole seconds. At one more the supervisor gives up the child, with a report of level
+    /// ERROR, and continues with the others. The child's restarts do not count for the supervisor's
+    /// [`intensity`](super::SupervisorSpec::intensity).
+    pub fn intensity(mut self, restarts: usize, period: Duration) -> Self {
+        self.spec.settings.intensity = Some((restarts, whole_seconds(period)));
+        self
+    }
+
+    /// Returns the child's id, which is unique in its supervisor.
+    pub fn id(&self) -> &str {
+        &self.spec.id
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.spec.settings
+    }
+
+    pub(crate) fn into_spec(self) -> Spec<Start> {
+        self.spec
     }
 }
 
-impl<A> fmt::Debug for ChildTemplate<A> {
+pub(super) fn settings(child_type: ChildType) -> Settings {
+    let shutdown = match child_type {
+        ChildType::Worker => Shutdown::Timeout(SHUTDOWN),
+        ChildType::Supervisor => Shutdown::Infinity,
+    };
+    Settings {
+        restart: Restart::Permanent,
+        significant: false,
+        shutdown,
+        child_type,
+        backoff: None,
+        intensity: None,
+    }
+}
+
+impl<C> Clone for ChildSpec<C> {
+    fn clone(&self) -> Self {
+        Self { spec: self.spec.clone(), handle: PhantomData }
+    }
+}
+
+impl<C> fmt::Debug for ChildSpec<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildTemplate")
+        f.debug_struct("ChildSpec")
             .field("id", &self.spec.id)
             .field("settings", &self.spec.settings)
             .finish_non_exhaustive()

@@ -8,7 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::backoff::Backoff;
+use super::intensity::Intensity;
 use super::strategy::{ALL, Key};
 use super::{ChildType, Restart, Shutdown};
 use crate::ProcessId;
@@ -20,6 +23,10 @@ pub(crate) struct Settings {
     pub(crate) significant: bool,
     pub(crate) shutdown: Shutdown,
     pub(crate) child_type: ChildType,
+    /// Delays before restarts.
+    pub(crate) backoff: Option<Backoff>,
+    /// The child's own restart intensity: most restarts, and the period in seconds.
+    pub(crate) intensity: Option<(usize, u64)>,
 }
 
 /// A child spec.
@@ -57,11 +64,26 @@ impl ChildState {
 pub(crate) struct Child<S> {
     pub(crate) spec: Spec<S>,
     state: ChildState,
+    /// Restarts since the delays have begun again.
+    delayed: u32,
+    /// Time of the last start, if the child has delays.
+    since: Duration,
+    /// Restarts that count for the child's own intensity.
+    restarts: Option<Box<Intensity>>,
 }
 
 impl<S> Child<S> {
+    fn new(spec: Spec<S>, state: ChildState) -> Self {
+        Self { spec, state, delayed: 0, since: Duration::ZERO, restarts: None }
+    }
+
     pub(crate) fn state(&self) -> ChildState {
         self.state
+    }
+
+    /// Returns whether the child waits for its restart number `delayed`.
+    pub(crate) fn waits_for(&self, delayed: u32) -> bool {
+        matches!(self.state, ChildState::Restarting(_)) && self.delayed == delayed
     }
 }
 
@@ -71,8 +93,9 @@ pub(crate) struct Children<S> {
     /// INVARIANT: all keys are less than `next`.
     in_order: BTreeMap<Key, Child<S>>,
     next: Key,
-    /// `None` if the children have no ids.
-    by_id: Option<HashMap<Arc<str>, Key>>,
+    /// Whether all children have unique ids; otherwise only those that were added with a key.
+    named: bool,
+    by_id: HashMap<Arc<str>, Key>,
     /// INVARIANT: contains exactly the children that have a process.
     by_process: HashMap<ProcessId, Key>,
 }
@@ -80,7 +103,7 @@ pub(crate) struct Children<S> {
 impl<S> Children<S> {
     /// Creates a table for children with unique ids.
     pub(crate) fn named() -> Self {
-        Self { by_id: Some(HashMap::new()), ..Self::nameless() }
+        Self { named: true, ..Self::nameless() }
     }
 
     /// Creates a table for children without ids, identified by their processes.
@@ -88,22 +111,29 @@ impl<S> Children<S> {
         Self {
             in_order: BTreeMap::new(),
             next: *ALL.start(),
-            by_id: None,
+            named: false,
+            by_id: HashMap::new(),
             by_process: HashMap::new(),
         }
     }
 
     /// Appends a child and returns its key. The caller has checked that its id is free.
     pub(crate) fn add(&mut self, spec: Spec<S>, state: ChildState) -> Key {
+        self.add_with(spec, state, self.named)
+    }
+
+    /// [`Children::add`] in a table of children without ids: `unique` says whether the child is
+    /// found by its id.
+    pub(crate) fn add_with(&mut self, spec: Spec<S>, state: ChildState, unique: bool) -> Key {
         let key = self.next;
         self.next = Key(key.0 + 1);
-        if let Some(by_id) = &mut self.by_id {
-            by_id.insert(spec.id.clone(), key);
+        if unique {
+            self.by_id.insert(spec.id.clone(), key);
         }
         if let Some(process) = state.process() {
             self.by_process.insert(process, key);
         }
-        self.in_order.insert(key, Child { spec, state });
+        self.in_order.insert(key, Child::new(spec, state));
         key
     }
 
@@ -113,7 +143,7 @@ impl<S> Children<S> {
     }
 
     pub(crate) fn with_id(&self, id: &str) -> Option<Key> {
-        self.by_id.as_ref()?.get(id).copied()
+        self.by_id.get(id).copied()
     }
 
     pub(crate) fn with_process(&self, process: ProcessId) -> Option<Key> {
@@ -131,11 +161,48 @@ impl<S> Children<S> {
         }
     }
 
+    /// Returns the child's own restart intensity.
+    pub(crate) fn own_intensity(&mut self, key: Key) -> Option<&mut Intensity> {
+        let child = self.in_order.get_mut(&key)?;
+        let (most, period) = child.spec.settings.intensity?;
+        Some(child.restarts.get_or_insert_with(|| Box::new(Intensity::new(most, period))))
+    }
+
+    /// Counts a restart of a child that has delays; returns its number and its delay.
+    pub(crate) fn delay(&mut self, key: Key) -> Option<(u32, Duration)> {
+        let child = self.in_order.get_mut(&key)?;
+        let delay = child.spec.settings.backoff?.delay(child.delayed);
+        child.delayed = child.delayed.saturating_add(1);
+        Some((child.delayed, delay))
+    }
+
+    /// Records the time of a start.
+    pub(crate) fn started(&mut self, key: Key, now: impl FnOnce() -> Duration) {
+        let child = self.in_order.get_mut(&key);
+        if let Some(child) = child.filter(|child| child.spec.settings.backoff.is_some()) {
+            child.since = now();
+        }
+    }
+
+    /// Lets the delays begin again if the child that has ended has run long enough.
+    pub(crate) fn ended(&mut self, key: Key, now: impl FnOnce() -> Duration) {
+        let Some(child) = self.in_order.get_mut(&key) else { return };
+        let Some(backoff) = child.spec.settings.backoff else { return };
+        if now().saturating_sub(child.since) > backoff.longest {
+            child.delayed = 0;
+        }
+    }
+
+    /// Returns the number of children.
+    pub(crate) fn len(&self) -> usize {
+        self.in_order.len()
+    }
+
     /// Records that a child is not restarted: its spec stays without a process, or the child is
     /// removed.
     pub(crate) fn finish(&mut self, key: Key) {
         let kept = |child: &Child<S>| child.spec.settings.restart.is_kept();
-        if self.by_id.is_some() && self.get(key).is_some_and(kept) {
+        if self.named && self.get(key).is_some_and(kept) {
             self.put(key, ChildState::Absent);
         } else {
             self.remove(key);
@@ -145,8 +212,8 @@ impl<S> Children<S> {
     /// Removes a child from the table.
     pub(crate) fn remove(&mut self, key: Key) {
         let Some(child) = self.in_order.remove(&key) else { return };
-        if let Some(by_id) = &mut self.by_id {
-            by_id.remove(&child.spec.id);
+        if self.by_id.get(&child.spec.id) == Some(&key) {
+            self.by_id.remove(&child.spec.id);
         }
         if let Some(process) = child.state.process() {
             self.by_process.remove(&process);
@@ -175,8 +242,14 @@ mod tests {
 
     fn spec(id: &str, restart: Restart) -> Spec<()> {
         let shutdown = Shutdown::Timeout(Duration::from_secs(5));
-        let settings =
-            Settings { restart, significant: false, shutdown, child_type: ChildType::Worker };
+        let settings = Settings {
+            restart,
+            significant: false,
+            shutdown,
+            child_type: ChildType::Worker,
+            backoff: None,
+            intensity: None,
+        };
         Spec { id: id.into(), settings, start: () }
     }
 

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::time::Duration;
 
 use super::Shutdown;
 use super::report::{Context, Offender};
@@ -31,11 +32,14 @@ pub(crate) trait Effects: Send {
     /// Returns whether a process is alive.
     fn is_alive(&self, process: ProcessId) -> bool;
 
-    /// Returns the time in seconds of a monotonic clock.
-    fn now(&self) -> u64;
+    /// Returns the time of a monotonic clock.
+    fn now(&self) -> Duration;
 
     /// Schedules a call of [`super::supervisor_core::SupervisorCore::try_again`].
     fn try_again(&mut self, key: Key);
+
+    /// Schedules a call of [`super::supervisor_core::SupervisorCore::resume`] after a delay.
+    fn resume_after(&mut self, delay: Duration, key: Key, restart: u32);
 
     /// Records a restart that is about to happen, for observers: `counted` restarts count towards the intensity now, of
     /// `most` within `period` seconds.

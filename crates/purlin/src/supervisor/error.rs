@@ -110,6 +110,17 @@ pub enum StartChildError {
     BadSpec(BadSpec),
     /// The children of this supervisor take arguments of another type, or no arguments.
     OtherArguments,
+    /// The child was started, but its handle is of another type than the caller's
+    /// [`DynamicSupervisorRef`](super::DynamicSupervisorRef) has.
+    OtherType,
+    /// The dynamic supervisor has as many children as it may have
+    /// ([`max_children`](super::DynamicSupervisorSpec::max_children)).
+    MaxChildren,
+    /// The child with this key is being restarted.
+    Restarting,
+    /// The start of the child returned `ignore`: the child has no process. A supervisor whose
+    /// children have ids keeps the child spec, as OTP does after `{ok, undefined}`.
+    Ignored,
     /// The child ended during its start, for this reason.
     Failed(ExitReason),
     /// The supervisor has ended, or ended before it replied.
@@ -167,6 +178,12 @@ impl fmt::Display for StartChildError {
             Self::OtherArguments => {
                 f.write_str("the supervisor's children do not take arguments of that type")
             }
+            Self::OtherType => {
+                f.write_str("the child was started and has a handle of another type")
+            }
+            Self::MaxChildren => f.write_str("max_children: the supervisor takes no more children"),
+            Self::Restarting => f.write_str("the child is being restarted"),
+            Self::Ignored => f.write_str("ignore: the child needs no process"),
             Self::Failed(reason) => write!(f, "the child was not started: {reason}"),
             Self::NoSupervisor(error) => fmt::Display::fmt(error, f),
         }

@@ -9,6 +9,7 @@
 //! and removed once.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// Restarts within the sliding window, and its limits.
 #[derive(Debug)]
@@ -47,6 +48,12 @@ impl Intensity {
         self.restarts.push_back(now);
         if self.restarts.len() > self.most { Limit::Exceeded } else { Limit::Within }
     }
+}
+
+/// Returns a period in seconds, rounded up, at least 1.
+pub(crate) fn whole_seconds(period: Duration) -> u64 {
+    let part = u64::from(period.subsec_nanos() > 0);
+    period.as_secs().saturating_add(part).max(1)
 }
 
 #[cfg(test)]

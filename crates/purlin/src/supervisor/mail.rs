@@ -6,13 +6,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::node::erlang_types::Peer;
 use crate::process::unwind::contain;
 
 use super::children::Spec;
 use super::error::{DeleteError, RestartError, StartChildError};
 use super::requests::{ChildCounts, ChildInfo};
 use super::strategy::Key;
-use crate::{Down, Exit, ExitReason, Process, ProcessId, Reply};
+use crate::{Down, Exit, ExitReason, Process, ProcessId, Reply, SpawnOptions};
 
 /// Message of a supervisor's mailbox; only this crate can create one, except from an `Exit` or a
 /// `Down`.
@@ -24,10 +25,13 @@ pub(super) enum Mail {
     Exit(Exit),
     Down(Down),
     TryAgain(Key),
+    /// The delay of this restart of the child is over.
+    Resume(Key, u32),
     /// Replied to once the initial children have been started.
     AreYouUp(Reply<()>),
-    StartChild(Box<Spec<Start>>, Reply<Result<Option<ProcessId>, StartChildError>>),
-    StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
+    StartChild(Box<Spec<Start>>, Reply<Result<Peer, StartChildError>>),
+    StartWith(Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
+    FindOrStart(Arc<str>, Box<dyn Any + Send>, Reply<Result<Peer, StartChildError>>),
     RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
     DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
     /// The reply is whether there was such a child.
@@ -56,8 +60,10 @@ impl fmt::Debug for Mail {
             Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
             Self::Down(down) => return fmt::Debug::fmt(down, f),
             Self::TryAgain(_) => "TryAgain",
+            Self::Resume(..) => "Resume",
             Self::AreYouUp(_) => "AreYouUp",
             Self::StartChild(..) | Self::StartWith(..) => "StartChild",
+            Self::FindOrStart(..) => "FindOrStart",
             Self::RestartChild(..) => "RestartChild",
             Self::DeleteChild(..) => "DeleteChild",
             Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",
@@ -71,25 +77,29 @@ impl fmt::Debug for Mail {
 /// Future of a child's start: the process, linked to its supervisor, or `None` if the start
 /// returned `ignore`.
 pub(crate) type Starting<'a> =
-    Pin<Box<dyn Future<Output = Result<Option<ProcessId>, ExitReason>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<Option<Peer>, ExitReason>> + Send + 'a>>;
 
 /// Start function of a child, called by the supervisor's process at each start and restart.
 #[derive(Clone)]
-pub(crate) struct Start(Option<Arc<StartFn>>);
+pub(crate) struct Start {
+    function: Option<Arc<StartFn>>,
+    /// Spawn options of the child.
+    pub(super) options: SpawnOptions,
+}
 
-type StartFn = dyn Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync;
+type StartFn = dyn Fn(&Process<SupervisorMail>, SpawnOptions) -> Starting<'_> + Send + Sync;
 
 impl Start {
     pub(super) fn new(
-        start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
+        start: impl Fn(&Process<SupervisorMail>, SpawnOptions) -> Starting<'_> + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Arc::new(start)))
+        Self { function: Some(Arc::new(start)), options: SpawnOptions::new() }
     }
 
     pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
         // WHY: only `drop` takes the function out.
-        let start = self.0.as_ref().expect("it is there while it can be called");
-        start(me)
+        let start = self.function.as_ref().expect("it is there while it can be called");
+        start(me, self.options.clone())
     }
 }
 
@@ -97,6 +107,6 @@ impl Drop for Start {
     fn drop(&mut self) {
         // WHY panics are contained: the function owns user values, and their destructors must not
         // end the supervisor.
-        contain(|| drop(self.0.take()));
+        contain(|| drop(self.function.take()));
     }
 }

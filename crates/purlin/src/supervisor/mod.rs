@@ -16,16 +16,19 @@
 //! | `strategy` | which children are restarted when one ends |
 //! | `restart` | whether a child is restarted; automatic shutdown of its supervisor |
 //! | `intensity` | when the restart intensity is exceeded |
+//! | `backoff` | delays before restarts |
 //! | `order` | how a child is stopped, and which exit reasons it expects |
 //! | `children` | child table |
 //! | `supervisor_core`, `requests` | the order of actions, with its effects behind a trait |
 //!
 //! `effects` defines that trait, and `process` implements it.
 
+mod backoff;
 mod child;
 mod children;
 mod effects;
 mod error;
+mod handle;
 mod intensity;
 mod mail;
 mod order;
@@ -35,24 +38,29 @@ mod requests;
 mod restart;
 mod spec;
 mod start;
+mod start_child;
 mod strategy;
 mod supervisor_core;
 mod supervisor_ref;
+mod template;
 #[cfg(test)]
 mod tests;
 
-pub use child::{ChildSpec, ChildTemplate};
+pub use child::ChildSpec;
 pub use error::{
     BadSpec, DeleteError, FailedToStartChild, RestartError, StartChildError, StartError,
     TerminateError,
 };
+pub use handle::ChildHandle;
 pub use mail::SupervisorMail;
 pub(crate) use order::KILL_GRACE;
 pub use order::Shutdown;
 pub use requests::{ChildCounts, ChildInfo, ChildProcess};
 pub use restart::{AutoShutdown, Restart};
 pub use spec::{DynamicSupervisorSpec, SupervisorSpec};
+pub use start_child::InitAck;
 pub use supervisor_ref::{DynamicSupervisorRef, SupervisorRef};
+pub use template::ChildTemplate;
 
 /// Type of a child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

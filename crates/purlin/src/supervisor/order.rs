@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use super::Restart;
 use crate::ExitReason;
 
 /// Time a killed process has to end (L7).
@@ -25,14 +24,10 @@ impl Shutdown {
     /// Returns whether `reason` is expected of a child stopped in this way; otherwise it is
     /// reported.
     ///
-    /// A permanent child must end with the reason it was sent. Other children may already have been
-    /// ending with any orderly reason.
-    pub(crate) fn expects(self, restart: Restart, reason: &ExitReason) -> bool {
-        let stopped = match self {
-            Self::BrutalKill => *reason == ExitReason::Killed,
-            Self::Timeout(_) | Self::Infinity => *reason == ExitReason::Shutdown,
-        };
-        stopped || restart != Restart::Permanent && reason.is_orderly()
+    /// Every orderly reason is expected, also of a permanent child: OTP reports a permanent child
+    /// that was stopped and ends with `normal`.
+    pub(crate) fn expects(self, reason: &ExitReason) -> bool {
+        reason.is_orderly() || self == Self::BrutalKill && *reason == ExitReason::Killed
     }
 }
 
@@ -40,34 +35,29 @@ impl Shutdown {
 mod tests {
     use std::time::Duration;
 
-    use super::{Restart, Shutdown};
+    use super::Shutdown;
     use crate::ExitReason;
 
     // G2: each given a time, no time, or all the time it wants
     #[test]
-    fn expected_exit_reasons_depend_on_shutdown_and_restart_type() {
+    fn orderly_exit_reasons_are_expected_and_killed_after_a_brutal_kill() {
         use ExitReason::{Killed, Normal, Shutdown as Orderly};
-        use Restart::{Permanent, Temporary, Transient};
         use Shutdown::{BrutalKill, Infinity, Timeout};
         let timeout = Timeout(Duration::from_secs(5));
         let table = [
-            (BrutalKill, Permanent, Killed, true),
-            (BrutalKill, Permanent, Orderly, false),
-            (BrutalKill, Permanent, Normal, false),
-            (BrutalKill, Transient, Orderly, true),
-            (BrutalKill, Temporary, Normal, true),
-            (timeout, Permanent, Orderly, true),
-            (timeout, Permanent, Normal, false),
-            (timeout, Permanent, Killed, false),
-            (timeout, Temporary, Killed, false),
-            (timeout, Transient, Normal, true),
-            (Infinity, Permanent, Orderly, true),
-            (Infinity, Permanent, Normal, false),
-            (Infinity, Temporary, Normal, true),
+            (BrutalKill, Killed, true),
+            (BrutalKill, Orderly, true),
+            (BrutalKill, Normal, true),
+            (timeout, Orderly, true),
+            (timeout, Normal, true),
+            (timeout, Killed, false),
+            (timeout, ExitReason::error("oops"), false),
+            (Infinity, Orderly, true),
+            (Infinity, Normal, true),
+            (Infinity, Killed, false),
         ];
-        for (shutdown, restart, reason, expected) in table {
-            let expects = shutdown.expects(restart, &reason);
-            assert_eq!(expects, expected, "{shutdown:?} {restart:?} {reason}");
+        for (shutdown, reason, expected) in table {
+            assert_eq!(shutdown.expects(&reason), expected, "{shutdown:?} {reason}");
         }
     }
 }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Shutdown;
-use super::child::{ChildSpec, Make};
-use super::children::Spec;
+use super::child::ChildSpec;
+use super::children::{ChildState, Spec};
 use super::effects::{Effects, Stopped};
 use super::error::StartChildError;
 use super::mail::{Mail, Start, SupervisorMail};
@@ -27,11 +27,15 @@ use super::report::{Context, Offender, write};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use super::supervisor_core::{Next, SupervisorCore};
+use super::template::Make;
 use crate::node::context::{is_stopping, with_context};
+use crate::node::erlang_types::Peer;
 use crate::observe::{Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
-use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive};
+use crate::{
+    CallError, Down, Exit, ExitReason, MonitorRef, Process, ProcessId, exit_process, receive,
+};
 
 /// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
@@ -50,16 +54,23 @@ pub(super) async fn supervise(
         return ExitReason::error(taken);
     }
     let window = spec.window();
-    let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
+    let SupervisorSpec { strategy, auto_shutdown, name, children, template, max_children, .. } =
+        spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
-    let core = SupervisorCore::new(strategy, auto_shutdown, window, ProcessEffects { me, title });
-    Supervisor { core, template, parent }.run(children).await
+    let core = SupervisorCore::new(
+        strategy,
+        auto_shutdown,
+        window,
+        ProcessEffects { me, title, started: None },
+    );
+    Supervisor { core, template, max_children, parent }.run(children).await
 }
 
 /// State of a supervisor process.
 struct Supervisor {
     core: SupervisorCore<ProcessEffects>,
     template: Option<Spec<Make>>,
+    max_children: usize,
     parent: Option<ProcessId>,
 }
 
@@ -70,6 +81,8 @@ impl Supervisor {
             return ExitReason::shutdown_with(failed);
         }
         loop {
+            // WHY: the memory of a process that has ended is freed with its last handle.
+            drop(self.core.effects.started.take());
             let SupervisorMail(mail) = self.core.effects.me.receive().await;
             if let Some(reason) = self.handle_message(mail).await {
                 self.core.end().await;
@@ -85,6 +98,15 @@ impl Supervisor {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
             Mail::TryAgain(key) => core.try_again(key).await,
+            Mail::Resume(key, restart) => {
+                core.resume(key, restart).await;
+                Next::GoOn
+            }
+            Mail::FindOrStart(key, arguments, reply) => {
+                let (found, next) = self.find_or_start(&key, arguments).await;
+                reply.send(found);
+                next
+            }
             other => {
                 self.answer(other).await;
                 Next::GoOn
@@ -119,12 +141,16 @@ impl Supervisor {
             }
             Mail::StartChild(child, reply) => {
                 let checked = check(&child.id, &child.settings, core.auto_shutdown);
-                reply.send(match checked {
+                let started = match checked {
                     Ok(()) => core.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
-                });
+                };
+                reply.send(self.handle_on(started));
             }
-            Mail::StartWith(arguments, reply) => reply.send(self.start_with(arguments).await),
+            Mail::StartWith(arguments, reply) => {
+                let started = self.start_with(None, arguments).await;
+                reply.send(self.handle_on(started));
+            }
             Mail::RestartChild(id, reply) => reply.send(core.restart_child(&id).await),
             Mail::DeleteChild(id, reply) => reply.send(core.delete_child(&id)),
             Mail::TerminateChild(id, reply) => reply.send(core.terminate_child(&id).await),
@@ -132,20 +158,72 @@ impl Supervisor {
             Mail::WhichChildren(reply) => reply.send(core.which()),
             Mail::CountChildren(reply) => reply.send(core.count()),
             // The `Down` of a monitor that has been given up, or a message that is not a request.
-            Mail::Down(_) | Mail::Exit(_) | Mail::TryAgain(_) | Mail::Stop(_) => {}
+            Mail::Down(_)
+            | Mail::Exit(_)
+            | Mail::TryAgain(_)
+            | Mail::Resume(..)
+            | Mail::FindOrStart(..)
+            | Mail::Stop(_) => {}
         }
     }
 
+    /// Returns the process that a request has started.
+    fn handle_on(
+        &mut self,
+        started: Result<Option<ProcessId>, StartChildError>,
+    ) -> Result<Peer, StartChildError> {
+        let peer = self.core.effects.started.take().filter(|_| matches!(started, Ok(Some(_))));
+        started.and(peer.ok_or(StartChildError::Ignored))
+    }
+
+    /// Returns the live child with this key, and otherwise starts one.
+    async fn find_or_start(
+        &mut self,
+        key: &Arc<str>,
+        arguments: Box<dyn Any + Send>,
+    ) -> (Result<Peer, StartChildError>, Next) {
+        loop {
+            let process = match self.core.named(key) {
+                Some((_, ChildState::Running(process))) => process,
+                Some((_, ChildState::Restarting(_))) => {
+                    return (Err(StartChildError::Restarting), Next::GoOn);
+                }
+                Some((_, ChildState::Absent)) => {
+                    return (Err(StartChildError::AlreadyPresent), Next::GoOn);
+                }
+                None => {
+                    let started = self.start_with(Some(key), arguments).await;
+                    return (self.handle_on(started), Next::GoOn);
+                }
+            };
+            if let Some(peer) = process.find().0.filter(|peer| !peer.has_ended()) {
+                return (Ok(peer), Next::GoOn);
+            }
+            // The child has ended, and its exit signal waits in the mailbox or is in transit.
+            let reason = self.core.effects.unlink(process, ExitReason::NoProcess, &mut None).await;
+            if self.core.ended(process, &reason).await == Next::Shutdown {
+                let error = CallError::Ended(ExitReason::Shutdown);
+                return (Err(StartChildError::NoSupervisor(error)), Next::Shutdown);
+            }
+        }
+    }
+
+    /// Starts a child from the template; one with a key is found by it.
     async fn start_with(
         &mut self,
+        key: Option<&Arc<str>>,
         arguments: Box<dyn Any + Send>,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
         // The template clones user values, which may panic.
-        let start = catch(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
+        let start = catch(|| template.start.start(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
-        let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
-        self.core.start_dynamic(spec).await.map_err(StartChildError::Failed)
+        if self.core.children.len() >= self.max_children {
+            return Err(StartChildError::MaxChildren);
+        }
+        let id = Arc::clone(key.unwrap_or(&template.id));
+        let spec = Spec { id, settings: template.settings, start };
+        self.core.start_dynamic(spec, key.is_some()).await.map_err(StartChildError::Failed)
     }
 }
 
@@ -154,6 +232,8 @@ struct ProcessEffects {
     me: Process<SupervisorMail>,
     /// Identifies the supervisor in reports: its name, or its pid if it has none.
     title: String,
+    /// Process started last.
+    started: Option<Peer>,
 }
 
 impl ProcessEffects {
@@ -223,7 +303,8 @@ impl Effects for ProcessEffects {
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start function clones user values, which may panic.
         let starting = catch(|| start.call(&self.me))?;
-        starting.await
+        self.started = starting.await?;
+        Ok(self.started.as_ref().map(ProcessId::of))
     }
 
     async fn stop(&mut self, processes: &[ProcessId], shutdown: Shutdown) -> Vec<Stopped> {
@@ -255,12 +336,16 @@ impl Effects for ProcessEffects {
         process.find().0.is_some_and(|peer| !peer.has_ended())
     }
 
-    fn now(&self) -> u64 {
-        now().as_secs()
+    fn now(&self) -> Duration {
+        now()
     }
 
     fn try_again(&mut self, key: Key) {
         self.me.pid().send(SupervisorMail(Mail::TryAgain(key)));
+    }
+
+    fn resume_after(&mut self, delay: Duration, key: Key, restart: u32) {
+        self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, restart)));
     }
 
     fn restarts(&self, counted: usize, most: usize, period: u64) {

@@ -26,6 +26,8 @@ pub(crate) enum Context {
     ShutdownError,
     /// The supervisor gives up.
     Shutdown,
+    /// The supervisor gives up a child that has reached its own restart intensity.
+    GivenUp,
 }
 
 /// The child that a report is about.
@@ -44,7 +46,7 @@ pub(crate) fn write(
     offender: Offender<'_>,
 ) {
     let Offender { process, id, settings } = offender;
-    let Settings { restart, significant, shutdown, child_type } = settings;
+    let Settings { restart, significant, shutdown, child_type, .. } = settings;
     let pid: &dyn fmt::Display = process.as_ref().map_or(&"undefined", |pid| pid as _);
     contain(|| match context {
         Context::Started => tracing::info!(
@@ -58,7 +60,7 @@ pub(crate) fn write(
 }
 
 impl Context {
-    /// Returns OTP's name of the error context.
+    /// Returns the name of the error context: OTP's, or `given_up`, which OTP does not have.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Started => "started",
@@ -66,6 +68,7 @@ impl Context {
             Self::ChildTerminated => "child_terminated",
             Self::ShutdownError => "shutdown_error",
             Self::Shutdown => "shutdown",
+            Self::GivenUp => "given_up",
         }
     }
 }

@@ -106,7 +106,7 @@ impl<H: Effects> SupervisorCore<H> {
     }
 
     /// Returns the key and the process state of the child with that id.
-    fn named(&self, id: &str) -> Option<(Key, ChildState)> {
+    pub(super) fn named(&self, id: &str) -> Option<(Key, ChildState)> {
         let key = self.children.with_id(id)?;
         Some((key, self.children.get(key)?.state()))
     }
@@ -114,14 +114,17 @@ impl<H: Effects> SupervisorCore<H> {
 
 /// Requests to a dynamic supervisor, and requests to any supervisor.
 impl<H: Effects> SupervisorCore<H> {
-    /// Starts another child. If its start fails or returns `ignore`, no child is added.
+    /// Starts another child. If its start fails or returns `ignore`, no child is added. `unique`
+    /// says whether the child is found by its id, which the caller has checked to be free.
     pub(crate) async fn start_dynamic(
         &mut self,
         spec: Spec<H::Start>,
+        unique: bool,
     ) -> Result<Option<ProcessId>, ExitReason> {
         let started = self.effects.start(&spec.start).await?;
         if let Some(process) = started {
-            self.children.add(spec, ChildState::Running(process));
+            let key = self.children.add_with(spec, ChildState::Running(process), unique);
+            self.children.started(key, || self.effects.now());
         }
         Ok(started)
     }

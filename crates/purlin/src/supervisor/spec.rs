@@ -5,13 +5,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::child::{ChildSpec, ChildTemplate, Make};
+use super::child::ChildSpec;
 use super::children::{Settings, Spec};
 use super::error::BadSpec;
-use super::intensity::Intensity;
+use super::intensity::{Intensity, whole_seconds};
 use super::strategy::Strategy;
+use super::template::{ChildTemplate, Make};
 use super::{AutoShutdown, Restart};
-use crate::Name;
+use crate::{Name, ProcessId};
 
 /// Specification of a supervisor: its restart strategy, restart intensity and initial children, in
 /// start order (G2).
@@ -49,6 +50,8 @@ pub struct SupervisorSpec {
     pub(super) children: Vec<ChildSpec>,
     /// Template of a dynamic supervisor's children.
     pub(super) template: Option<Spec<Make>>,
+    /// Most children of a dynamic supervisor.
+    pub(super) max_children: usize,
 }
 
 impl SupervisorSpec {
@@ -61,6 +64,7 @@ impl SupervisorSpec {
             name: None,
             children: Vec::new(),
             template: None,
+            max_children: usize::MAX,
         }
     }
 
@@ -83,10 +87,10 @@ impl SupervisorSpec {
 
     /// Creates a dynamic supervisor, whose children are started from one template: see
     /// [`DynamicSupervisorSpec`].
-    pub fn simple_one_for_one<A>(template: ChildTemplate<A>) -> DynamicSupervisorSpec<A> {
+    pub fn simple_one_for_one<A, C>(template: ChildTemplate<A, C>) -> DynamicSupervisorSpec<A, C> {
         let mut spec = Self::new(Strategy::SimpleOneForOne);
         spec.template = Some(template.spec);
-        DynamicSupervisorSpec { spec, arguments: PhantomData }
+        DynamicSupervisorSpec { spec, types: PhantomData }
     }
 
     /// Sets the restart intensity: the most restarts within a period; the default is 1. At one more
@@ -116,14 +120,13 @@ impl SupervisorSpec {
     }
 
     /// Appends a child, started after those before it.
-    pub fn child(mut self, child: ChildSpec) -> Self {
-        self.children.push(child);
+    pub fn child<C>(mut self, child: ChildSpec<C>) -> Self {
+        self.children.push(child.untyped());
         self
     }
 
     pub(super) fn window(&self) -> Intensity {
-        let part = u64::from(self.period.subsec_nanos() > 0);
-        Intensity::new(self.intensity, self.period.as_secs().saturating_add(part).max(1))
+        Intensity::new(self.intensity, whole_seconds(self.period))
     }
 
     /// Validates the specification.
@@ -172,15 +175,24 @@ pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Resu
 ///     let greeters = SupervisorSpec::simple_one_for_one(template);
 ///     let greeters = greeters.start_link(&me).await.expect("it needs nothing");
 ///     let world = greeters.start_child("world".to_string()).await.expect("there is room");
-///     assert!(world.is_some());
+///     world.send(());
+///     assert_eq!(world.ended().await, ExitReason::Normal);
 /// }
 /// ```
-pub struct DynamicSupervisorSpec<A> {
+pub struct DynamicSupervisorSpec<A, C = ProcessId> {
     pub(super) spec: SupervisorSpec,
-    arguments: PhantomData<fn(A)>,
+    types: PhantomData<fn(A) -> C>,
 }
 
-impl<A: Send + 'static> DynamicSupervisorSpec<A> {
+impl<A: Send + 'static, C> DynamicSupervisorSpec<A, C> {
+    /// Limits the number of children, running or to be restarted: Elixir's `max_children`. Starting
+    /// one more returns [`StartChildError::MaxChildren`](super::StartChildError::MaxChildren). There
+    /// is no limit by default.
+    pub fn max_children(mut self, most: usize) -> Self {
+        self.spec.max_children = most;
+        self
+    }
+
     /// Sets the restart intensity; see [`SupervisorSpec::intensity`].
     pub fn intensity(mut self, restarts: usize) -> Self {
         self.spec = self.spec.intensity(restarts);
@@ -206,14 +218,14 @@ impl<A: Send + 'static> DynamicSupervisorSpec<A> {
     }
 }
 
-impl<A> Clone for DynamicSupervisorSpec<A> {
+impl<A, C> Clone for DynamicSupervisorSpec<A, C> {
     fn clone(&self) -> Self {
-        Self { spec: self.spec.clone(), arguments: PhantomData }
+        Self { spec: self.spec.clone(), types: PhantomData }
     }
 }
 
-impl<A> From<DynamicSupervisorSpec<A>> for SupervisorSpec {
-    fn from(simple: DynamicSupervisorSpec<A>) -> Self {
+impl<A, C> From<DynamicSupervisorSpec<A, C>> for SupervisorSpec {
+    fn from(simple: DynamicSupervisorSpec<A, C>) -> Self {
         simple.spec
     }
 }
@@ -231,7 +243,7 @@ impl fmt::Debug for SupervisorSpec {
     }
 }
 
-impl<A> fmt::Debug for DynamicSupervisorSpec<A> {
+impl<A, C> fmt::Debug for DynamicSupervisorSpec<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DynamicSupervisorSpec").field(&self.spec).finish()
     }

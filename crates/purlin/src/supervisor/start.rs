@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::ChildType;
 use super::child::ChildSpec;
 use super::error::StartError;
+use super::handle::ChildHandle;
 use super::mail::{Mail, SupervisorMail};
 use super::process::supervise;
 use super::spec::{DynamicSupervisorSpec, SupervisorSpec};
@@ -52,7 +53,7 @@ impl SupervisorSpec {
     }
 }
 
-impl<A: Send + 'static> DynamicSupervisorSpec<A> {
+impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorSpec<A, C> {
     /// Starts the supervisor; see [`SupervisorSpec::start_link`].
     ///
     /// # Errors
@@ -63,7 +64,7 @@ impl<A: Send + 'static> DynamicSupervisorSpec<A> {
     pub async fn start_link<M: Send + 'static>(
         self,
         me: &Process<M>,
-    ) -> Result<DynamicSupervisorRef<A>, StartError> {
+    ) -> Result<DynamicSupervisorRef<A, C>, StartError> {
         Ok(DynamicSupervisorRef::new(self.spec.start_link(me).await?))
     }
 
@@ -71,19 +72,19 @@ impl<A: Send + 'static> DynamicSupervisorSpec<A> {
     ///
     /// # Errors
     /// As [`SupervisorSpec::start`].
-    pub async fn start(self, node: &Node) -> Result<DynamicSupervisorRef<A>, StartError> {
+    pub async fn start(self, node: &Node) -> Result<DynamicSupervisorRef<A, C>, StartError> {
         Ok(DynamicSupervisorRef::new(self.spec.start(node).await?))
     }
 }
 
-impl ChildSpec {
+impl ChildSpec<SupervisorRef> {
     /// Creates the spec of a child supervisor. It is permanent, and may take any time to stop its
     /// own children.
     pub fn supervisor(id: impl Into<Arc<str>>, spec: impl Into<SupervisorSpec>) -> Self {
         let spec = spec.into();
-        Self::new(id, ChildType::Supervisor, move |me| {
+        Self::new(id, ChildType::Supervisor, move |me, _| {
             let started = spec.clone().spawn_link(me);
-            Box::pin(async move { Ok(Some(started.up().await?.id())) })
+            Box::pin(async move { Ok(Some(started.up().await?.address().clone().untyped())) })
         })
     }
 }

@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use super::children::{Child, ChildState, Children, Settings, Spec};
 use super::effects::{Effects, Stopped};
@@ -85,25 +86,28 @@ impl<H: Effects> SupervisorCore<H> {
     pub(crate) async fn ended(&mut self, process: ProcessId, reason: &ExitReason) -> Next {
         let Some(key) = self.children.with_process(process) else { return Next::GoOn };
         let Some(child) = self.children.get(key) else { return Next::GoOn };
-        let settings = child.spec.settings;
-        match settings.restart.after(reason) {
+        match child.spec.settings.restart.after(reason) {
             AfterEnd::Restart => {
                 self.report(Context::ChildTerminated, reason, key);
+                self.children.ended(key, || self.effects.now());
                 self.restart(key).await
             }
             AfterEnd::Stay { report } => {
                 if report {
                     self.report(Context::ChildTerminated, reason, key);
                 }
-                self.children.finish(key);
-                let others = || self.children.iter().any(is_significant_and_there);
-                if self.auto_shutdown.ends(settings.significant, others) {
-                    Next::Shutdown
-                } else {
-                    Next::GoOn
-                }
+                self.leave(key)
             }
         }
+    }
+
+    /// Leaves a child ended: checks whether the supervisor ends with it.
+    fn leave(&mut self, key: Key) -> Next {
+        let significant = |child: &Child<_>| child.spec.settings.significant;
+        let significant = self.children.get(key).is_some_and(significant);
+        self.children.finish(key);
+        let others = || self.children.iter().any(is_significant_and_there);
+        if self.auto_shutdown.ends(significant, others) { Next::Shutdown } else { Next::GoOn }
     }
 
     /// Retries a failed restart, unless a request has changed the child's state meanwhile.
@@ -114,20 +118,54 @@ impl<H: Effects> SupervisorCore<H> {
         }
     }
 
+    /// Restarts a child after its delay, if the delay has not ended otherwise.
+    pub(crate) async fn resume(&mut self, key: Key, restart: u32) {
+        if self.children.get(key).is_some_and(|child| child.waits_for(restart)) {
+            self.restart_now(key).await;
+        }
+    }
+
     async fn restart(&mut self, key: Key) -> Next {
-        let limit = self.intensity.restart(self.effects.now());
-        let (counted, most, period) = self.intensity.figures();
+        let now = self.effects.now().as_secs();
+        let own = self.children.own_intensity(key);
+        let is_own = own.is_some();
+        let intensity = own.unwrap_or(&mut self.intensity);
+        let limit = intensity.restart(now);
+        let (counted, most, period) = intensity.figures();
         self.effects.restarts(counted, most, period);
         if limit == Limit::Exceeded {
-            self.report(Context::Shutdown, &"reached_max_restart_intensity", key);
+            let context = if is_own { Context::GivenUp } else { Context::Shutdown };
+            self.report(context, &"reached_max_restart_intensity", key);
+            if is_own {
+                return self.leave(key);
+            }
             self.children.finish(key);
             return Next::Shutdown;
         }
+        match self.children.delay(key) {
+            Some((restart, delay)) => self.delay_restart(key, restart, delay).await,
+            None => self.restart_now(key).await,
+        }
+        Next::GoOn
+    }
+
+    async fn restart_now(&mut self, key: Key) {
         match self.strategy {
             Strategy::OneForOne | Strategy::SimpleOneForOne => self.restart_one(key).await,
             Strategy::OneForAll | Strategy::RestForOne => self.restart_many(key).await,
         }
-        Next::GoOn
+    }
+
+    /// Schedules a restart. The children that are restarted with the child are stopped now, so that
+    /// they do not run without it.
+    async fn delay_restart(&mut self, key: Key, restart: u32, delay: Duration) {
+        let Some(before) = self.children.get(key).map(Child::state) else { return };
+        if !matches!(self.strategy, Strategy::OneForOne | Strategy::SimpleOneForOne) {
+            self.children.put(key, ChildState::Absent);
+            self.stop_all(self.strategy.reach(key)).await;
+        }
+        self.children.put(key, ChildState::Restarting(before.process()));
+        self.effects.resume_after(delay, key, restart);
     }
 
     /// COST: accesses no other child.
@@ -189,9 +227,9 @@ impl<H: Effects> SupervisorCore<H> {
     /// Reports a stopped child that did not end with an expected reason.
     fn check(&self, key: Key, stopped: &Stopped) {
         let Some(child) = self.children.get(key) else { return };
-        let Settings { shutdown, restart, .. } = child.spec.settings;
+        let Settings { shutdown, .. } = child.spec.settings;
         match stopped {
-            Stopped::Ended(reason) if shutdown.expects(restart, reason) => {}
+            Stopped::Ended(reason) if shutdown.expects(reason) => {}
             Stopped::Ended(reason) => self.report(Context::ShutdownError, reason, key),
             Stopped::Left => {
                 self.report(Context::ShutdownError, &"it does not let go and is left", key);
@@ -234,6 +272,7 @@ impl<H: Effects> SupervisorCore<H> {
             self.effects.report(Context::Started, &"", offender);
         }
         self.children.put(key, ChildState::Running(process));
+        self.children.started(key, || self.effects.now());
         Ok(Some(process))
     }
 

@@ -10,9 +10,12 @@ use std::time::Duration;
 
 use super::child::ChildSpec;
 use super::error::{DeleteError, RestartError, StartChildError, TerminateError};
+use super::handle::ChildHandle;
 use super::mail::{Mail, SupervisorMail};
 use super::requests::{ChildCounts, ChildInfo};
-use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
+use crate::node::erlang_types::Peer;
+use crate::process::process_ref::sealed::Found;
+use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, ToProcess, whereis};
 
 /// Client handle of a supervisor.
 ///
@@ -70,18 +73,17 @@ impl SupervisorRef {
         self.0.call_timeout(|reply| SupervisorMail(request(reply)), Duration::MAX).await
     }
 
-    /// Adds a child after all others and starts it. Returns its process, or `None` if the child's
-    /// start returned `ignore`.
+    /// Adds a child after all others and starts it. Returns the handle on its process.
     ///
     /// # Errors
-    /// Returns [`StartChildError`]; the supervisor does not keep the child spec then.
-    pub async fn start_child(
+    /// Returns [`StartChildError`]; the supervisor does not keep the child spec then, except after
+    /// [`StartChildError::Ignored`].
+    pub async fn start_child<C: ChildHandle>(
         &self,
-        child: ChildSpec,
-    ) -> Result<Option<ProcessId>, StartChildError> {
+        child: ChildSpec<C>,
+    ) -> Result<C, StartChildError> {
         let child = Box::new(child.into_spec());
-        let asked = self.ask(|reply| Mail::StartChild(child, reply)).await;
-        asked.unwrap_or_else(|error| Err(StartChildError::NoSupervisor(error)))
+        started(self.ask(|reply| Mail::StartChild(child, reply)).await)
     }
 
     /// Stops a child. Its child spec stays, unless the child is temporary. No child is restarted,
@@ -144,6 +146,14 @@ impl SupervisorRef {
     }
 }
 
+/// Returns the handle on a started child.
+fn started<C: ChildHandle>(
+    asked: Result<Result<Peer, StartChildError>, CallError>,
+) -> Result<C, StartChildError> {
+    let peer = asked.unwrap_or_else(|error| Err(StartChildError::NoSupervisor(error)))?;
+    C::of(Found(Some(peer))).ok_or(StartChildError::OtherType)
+}
+
 fn found(asked: Result<bool, CallError>) -> Result<(), TerminateError> {
     match asked {
         Ok(true) => Ok(()),
@@ -160,18 +170,19 @@ impl fmt::Debug for SupervisorRef {
 
 /// Client handle of a dynamic supervisor (OTP's `simple_one_for_one`): see
 /// [`DynamicSupervisorSpec`](super::DynamicSupervisorSpec).
-pub struct DynamicSupervisorRef<A> {
+pub struct DynamicSupervisorRef<A, C = ProcessId> {
     supervisor: SupervisorRef,
-    arguments: PhantomData<fn(A)>,
+    types: PhantomData<fn(A) -> C>,
 }
 
-impl<A: Send + 'static> DynamicSupervisorRef<A> {
+impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
     pub(super) fn new(supervisor: SupervisorRef) -> Self {
-        Self { supervisor, arguments: PhantomData }
+        Self { supervisor, types: PhantomData }
     }
 
     /// Returns the supervisor of the current node that is registered under that name. Whether its
-    /// children take arguments of type `A` is checked when a child is started.
+    /// children take arguments of type `A` and have handles of type `C` is checked when a child is
+    /// started.
     ///
     /// # Errors
     /// As [`SupervisorRef::whereis`].
@@ -189,23 +200,60 @@ impl<A: Send + 'static> DynamicSupervisorRef<A> {
         self.supervisor.id()
     }
 
-    /// Starts a child with these arguments. Returns its process, or `None` if the child's start
-    /// returned `ignore`.
+    /// Starts a child with these arguments. Returns the handle on its process.
     ///
     /// # Errors
     /// Returns [`StartChildError`]; the supervisor does not keep the child then.
-    pub async fn start_child(&self, arguments: A) -> Result<Option<ProcessId>, StartChildError> {
+    pub async fn start_child(&self, arguments: A) -> Result<C, StartChildError> {
         let arguments = Box::new(arguments);
-        let asked = self.supervisor.ask(|reply| Mail::StartWith(arguments, reply)).await;
-        asked.unwrap_or_else(|error| Err(StartChildError::NoSupervisor(error)))
+        started(self.supervisor.ask(|reply| Mail::StartWith(arguments, reply)).await)
     }
 
-    /// Stops a child; it is not restarted.
+    /// Returns the handle on the live child with this key, or starts one with these arguments.
+    ///
+    /// The supervisor handles one request at a time, so two callers with one key get the same
+    /// child. The key is the id of the child in reports and in
+    /// [`which_children`](Self::which_children). When a child ends and is not restarted, its key is
+    /// free again.
+    ///
+    /// ```
+    /// use purlin::Process;
+    /// use purlin::supervisor::{ChildTemplate, Restart, SupervisorSpec};
+    ///
+    /// async fn room(mut me: Process<String>, motto: &'static str) {
+    ///     println!("{motto}: {}", me.receive().await);
+    /// }
+    ///
+    /// #[purlin::main]
+    /// async fn main(me: Process<()>) {
+    ///     let template = ChildTemplate::worker("room", room).restart(Restart::Transient);
+    ///     let rooms = SupervisorSpec::simple_one_for_one(template).max_children(1000);
+    ///     let rooms = rooms.start_link(&me).await.expect("it has no children yet");
+    ///     let lobby = rooms.find_or_start("lobby", "welcome").await.expect("it starts");
+    ///     assert_eq!(rooms.find_or_start("lobby", "welcome").await, Ok(lobby));
+    /// }
+    /// ```
+    ///
+    /// A child may end after it was returned, for example because it was idle. A call to it then
+    /// fails with [`CallError::NoProcess`], and the caller asks again.
+    ///
+    /// # Errors
+    /// Returns [`StartChildError`]: [`StartChildError::Restarting`] while the child waits for its
+    /// restart.
+    ///
+    /// COST: a call of the supervisor, also if the child exists.
+    pub async fn find_or_start(&self, key: &str, arguments: A) -> Result<C, StartChildError> {
+        let (key, arguments) = (Arc::from(key), Box::new(arguments));
+        started(self.supervisor.ask(|reply| Mail::FindOrStart(key, arguments, reply)).await)
+    }
+
+    /// Stops a child, given by its handle or its id; it is not restarted.
     ///
     /// # Errors
     /// Returns [`TerminateError`] if the process lives and is not a child. A process that has ended
     /// counts as a stopped child.
-    pub async fn terminate_child(&self, child: ProcessId) -> Result<(), TerminateError> {
+    pub async fn terminate_child(&self, child: impl ToProcess) -> Result<(), TerminateError> {
+        let child = child.id();
         found(self.supervisor.ask(|reply| Mail::TerminateProcess(child, reply)).await)
     }
 
@@ -231,13 +279,13 @@ impl<A: Send + 'static> DynamicSupervisorRef<A> {
     }
 }
 
-impl<A> Clone for DynamicSupervisorRef<A> {
+impl<A, C> Clone for DynamicSupervisorRef<A, C> {
     fn clone(&self) -> Self {
-        Self { supervisor: self.supervisor.clone(), arguments: PhantomData }
+        Self { supervisor: self.supervisor.clone(), types: PhantomData }
     }
 }
 
-impl<A> fmt::Debug for DynamicSupervisorRef<A> {
+impl<A, C> fmt::Debug for DynamicSupervisorRef<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DynamicSupervisorRef").field(&self.supervisor.id()).finish()
     }

@@ -21,7 +21,7 @@ impl From<Exit> for ExitMessage {
 type Log = UnboundedSender<String>;
 
 /// A child that reports its start and its exit signal.
-fn talkative(id: &'static str, log: &Log) -> ChildSpec {
+fn talkative(id: &'static str, log: &Log) -> ChildSpec<Pid<ExitMessage>> {
     let log = log.clone();
     ChildSpec::worker(id, move |mut me: Process<ExitMessage>| async move {
         me.trap_exit(true);

@@ -6,6 +6,8 @@ mod blocking;
 mod bounds;
 mod bounds_stress;
 mod calls;
+mod children;
+mod children_restarts;
 mod common;
 mod crowd;
 mod ending;

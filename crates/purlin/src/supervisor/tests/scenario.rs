@@ -157,12 +157,16 @@ impl Effects for Fake {
         self.world().alive.contains(&process)
     }
 
-    fn now(&self) -> u64 {
-        self.world().now
+    fn now(&self) -> Duration {
+        Duration::from_secs(self.world().now)
     }
 
     fn try_again(&mut self, key: Key) {
         self.world().again.push_back(key);
+    }
+
+    fn resume_after(&mut self, _: Duration, key: Key, _: u32) {
+        unreachable!("no child of a scenario has a delay: {key:?}")
     }
 
     fn report(&self, _: Context, _: &dyn fmt::Display, _: Offender<'_>) {}
@@ -174,6 +178,8 @@ fn spec(number: Number, kind: Kind) -> Spec<Number> {
         significant: kind.significant,
         shutdown: Shutdown::Timeout(Duration::from_secs(5)),
         child_type: ChildType::Worker,
+        backoff: None,
+        intensity: None,
     };
     Spec { id: number.to_string().into(), settings, start: number }
 }
@@ -254,7 +260,7 @@ impl Play<'_> {
             Event::Start(number, kind) if self.simple() => {
                 if pid(number).is_none() {
                     let kind = self.scenario.children.first().copied().unwrap_or(kind);
-                    let said = match core.start_dynamic(spec(number, kind)).await {
+                    let said = match core.start_dynamic(spec(number, kind), false).await {
                         Ok(Some(_)) => "ok",
                         Ok(None) => "ok:undefined",
                         Err(_) => "error",

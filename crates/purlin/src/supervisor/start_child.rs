@@ -1,0 +1,185 @@
+//! Start of a child process: when a worker, a server or a supervisor counts as started.
+
+use std::fmt;
+use std::future::{Future, IntoFuture as _, ready};
+use std::task::Waker;
+use std::time::Duration;
+
+use purlin_raw::{ReplyReceiver, oneshot};
+
+use super::mail::{Starting, SupervisorMail};
+use super::order::KILL_GRACE;
+use crate::call::request::CallDeadline;
+use crate::node::erlang_types::Peer;
+use crate::process::unwind::contain;
+use crate::server::{self, Server, StartError};
+use crate::{ExitReason, Outcome, Pid, Process, Reply, SpawnError, SpawnOptions};
+
+/// Exit reason of a server that its start function does not link to the supervisor.
+const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
+
+/// Exit reason of a start whose function dropped its [`InitAck`] and did not end.
+const NO_ACK: &str = "the worker dropped its InitAck: call ok, ignore, or end with an error";
+
+/// Report of a worker's initialisation to its supervisor, once: OTP's `proc_lib:init_ack`.
+///
+/// The supervisor handles nothing else until the report. If the process ends before it, the start
+/// has failed with the exit reason of the process.
+pub struct InitAck(Reply<Started>);
+
+/// Result of an initialisation.
+enum Started {
+    Ok,
+    Ignored,
+}
+
+impl InitAck {
+    /// Reports that the worker has started: OTP's `init_ack({ok, self()})`.
+    pub fn ok(self) {
+        self.0.send(Started::Ok);
+    }
+
+    /// Reports that no process is needed: OTP's `init_ack(ignore)`. The child has no process then,
+    /// and the function is expected to return.
+    pub fn ignore(self) {
+        self.0.send(Started::Ignored);
+    }
+}
+
+impl fmt::Debug for InitAck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InitAck").finish_non_exhaustive()
+    }
+}
+
+/// Starts a worker and waits until its first turn has ended: its function has reached its first
+/// await or has ended.
+///
+/// A worker that computes for longer than [`KILL_GRACE`] before its first await counts as started,
+/// with a warning. A worker whose turns may block is not waited for.
+pub(super) fn start_worker<'a, M, F, Fut>(
+    me: &'a Process<SupervisorMail>,
+    options: SpawnOptions,
+    function: F,
+) -> Starting<'a>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let blocks = options.is_blocking();
+    // The first poll sets the waker.
+    let (ended, mut first_turn) = oneshot(Waker::noop().clone());
+    let pid = match me.spawn_link_wrapped(options, function, Reply::new(ended)) {
+        Ok(pid) => pid,
+        Err(error) => return Box::pin(ready(Err(not_spawned(error)))),
+    };
+    let peer = pid.address().clone().untyped();
+    if blocks {
+        return Box::pin(ready(Ok(Some(peer))));
+    }
+    Box::pin(async move {
+        // A process that ends before its first turn drops the reply, and has started as well: its
+        // exit signal follows.
+        if CallDeadline::new(KILL_GRACE).wait(|cx| first_turn.poll(cx)).await.is_err() {
+            tracing::warn!(pid = %pid.id(), "a worker does not await: the supervisor continues");
+        }
+        Ok(Some(peer))
+    })
+}
+
+/// Starts a worker, and waits for nothing.
+pub(super) fn spawn_worker<M, F, Fut>(
+    me: &Process<SupervisorMail>,
+    options: SpawnOptions,
+    function: F,
+) -> Starting<'static>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let spawned = me.spawn_link_opt(options, function);
+    let peer = spawned.map(|pid| Some(pid.address().clone().untyped()));
+    Box::pin(ready(peer.map_err(not_spawned)))
+}
+
+/// Starts a worker and waits for its [`InitAck`].
+pub(super) fn start_with_ack<M, F, Fut>(
+    me: &Process<SupervisorMail>,
+    options: SpawnOptions,
+    function: F,
+) -> Starting<'static>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>, InitAck) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    // The first poll sets the waker.
+    let (ack, acked) = oneshot(Waker::noop().clone());
+    let ack = InitAck(Reply::new(ack));
+    match me.spawn_link_opt(options, move |me| function(me, ack)) {
+        Ok(pid) => Box::pin(await_ack(pid, acked)),
+        Err(error) => Box::pin(ready(Err(not_spawned(error)))),
+    }
+}
+
+async fn await_ack<M: Send + 'static>(
+    pid: Pid<M>,
+    mut acked: ReplyReceiver<Started>,
+) -> Result<Option<Peer>, ExitReason> {
+    let acked = CallDeadline::new(Duration::MAX).wait(|cx| acked.poll(cx)).await;
+    match acked.ok().flatten() {
+        Some(Started::Ok) => Ok(Some(pid.address().clone().untyped())),
+        Some(Started::Ignored) => {
+            pid.ended().await;
+            Ok(None)
+        }
+        None => match pid.ended_within(KILL_GRACE).await {
+            Some(reason) => Err(reason),
+            None => {
+                pid.exit(ExitReason::Kill);
+                Err(ExitReason::error(NO_ACK))
+            }
+        },
+    }
+}
+
+/// Starts a server and waits until its `init` has returned.
+pub(super) fn start_server<S: Server>(
+    me: &Process<SupervisorMail>,
+    start: server::Start<'_, S>,
+    options: SpawnOptions,
+) -> Starting<'static> {
+    if start.parent() != Some(me.id()) {
+        return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
+    }
+    // WHY: the start function may have set its own.
+    let start = if options.is_plain() { start } else { start.options(options) };
+    let started = start.into_future();
+    Box::pin(async move {
+        match started.await {
+            Ok(server) => Ok(Some(server.pid().address().clone().untyped())),
+            Err(StartError::Ignored) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    })
+}
+
+/// Returns the reason of a failed spawn.
+fn not_spawned<F>(error: SpawnError<F>) -> ExitReason {
+    let text = error.to_string();
+    let (reason, function) = match error {
+        SpawnError::SystemLimit(function) | SpawnError::Stopping(function) => {
+            (ExitReason::SystemLimit, function)
+        }
+        SpawnError::BadBound(function) => (ExitReason::error(text), function),
+        SpawnError::Name(error, function) => (ExitReason::error(error), function),
+    };
+    // The function owns user values, whose destructors may panic.
+    contain(|| drop(function));
+    reason
+}
