@@ -18,6 +18,7 @@ use crate::process::body::Body;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
+use crate::signals::conversion::ReceivesExit;
 use crate::signals::local_state::{ExtendedState, InitialState, LocalState, OfExit};
 use crate::signals::monitor_link::Link;
 use crate::signals::signal::Signal;
@@ -158,7 +159,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn trap_exit(&self, trap: bool) -> bool
     where
-        M: From<Exit>,
+        M: ReceivesExit,
     {
         let convert = Erased::new::<OfExit<M>>(sealed);
         let before = self.with_local(|local| {
