@@ -179,7 +179,7 @@ pub fn message(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
     let options = parse_macro_input!(options as server::Options);
-    let item = parse_macro_input!(item as syn::ItemImpl);
+    let item = parse_macro_input!(item as syn::Item);
     server::expand(&options, item).into()
 }
 

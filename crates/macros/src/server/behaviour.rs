@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{quote, quote_spanned};
+use syn::Ident;
 
 use super::declaration::Declaration;
 use super::handler::{Handler, Mark, internal};
@@ -84,7 +85,8 @@ fn step(declaration: &Declaration, handler: &Handler) -> Tokens {
     if handler.output.is_none() {
         return quote!({ #invoke; ::core::result::Result::Ok(#next) });
     }
-    let result = internal("result");
+    // WHY not an internal name: an unsuitable value is reported where its type is written.
+    let result = Ident::new("result", handler.output_span());
     let convert = quote_spanned! { handler.output_span() =>
         ::purlin::__private::HandlerResult::<Self>::into_next(#result)?
     };

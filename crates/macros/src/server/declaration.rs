@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream as Tokens;
 use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned as _;
-use syn::{Error, GenericParam, Generics, Ident, ImplItem, ImplItemFn, ItemImpl, Type};
+use syn::{Error, Generics, Ident, ImplItem, ImplItemFn, ItemImpl, Type};
 
 use super::handler::{Handler, Mark, replace_self};
 
@@ -144,11 +144,7 @@ impl Declaration {
 
     /// Returns the type parameters.
     pub(super) fn type_parameters(&self) -> Vec<&Ident> {
-        let only_types = |parameter| match parameter {
-            &GenericParam::Type(ref parameter) => Some(&parameter.ident),
-            _ => None,
-        };
-        self.generics.params.iter().filter_map(only_types).collect()
+        self.generics.type_params().map(|parameter| &parameter.ident).collect()
     }
 }
 

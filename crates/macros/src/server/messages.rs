@@ -68,8 +68,8 @@ pub(super) fn docs(declaration: &Declaration, handler: &Handler) -> Tokens {
     quote!(#[doc = #doc] #(#docs)*)
 }
 
-/// Generates `From<T>` for each info whose only argument is a `T`. There is none for a type that
-/// two infos have, nor for a type parameter, which could be the info itself.
+/// Generates `From<T>` for each info whose only argument is a `T`, except for a type that
+/// two infos have and for a type parameter, which could be the info itself.
 fn conversions(declaration: &Declaration) -> Tokens {
     let name = declaration.item("Info");
     let (generics, arguments, clause) = declaration.generics.split_for_impl();

@@ -19,10 +19,10 @@ mod messages;
 mod tests;
 
 use declaration::Declaration;
-use proc_macro2::TokenStream as Tokens;
+use proc_macro2::{Span, TokenStream as Tokens};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Ident, ItemImpl};
+use syn::{Error, Ident, Item};
 
 /// Options of the attribute.
 #[derive(Default)]
@@ -49,8 +49,12 @@ impl Parse for Options {
 ///
 /// With an error in the declaration, the `impl` block is kept without its marks, so that the
 /// compiler reports the error alone.
-pub(crate) fn expand(options: &Options, item: ItemImpl) -> Tokens {
-    let mut item = item;
+pub(crate) fn expand(options: &Options, item: Item) -> Tokens {
+    let Item::Impl(mut item) = item else {
+        let message = "`#[purlin::server]` belongs before an `impl` block of the server's type";
+        let error = Error::new(Span::call_site(), message).into_compile_error();
+        return quote!(#item #error);
+    };
     let declaration = match Declaration::take(&mut item) {
         Ok(declaration) => declaration,
         Err(error) => {

@@ -8,7 +8,7 @@ use super::behaviour::{Init, Next, Result, Server};
 #[diagnostic::on_unimplemented(
     message = "a handler without a reply cannot return `{Self}`",
     label = "not `()`, `Next<Self>` or a `Result` of these",
-    note = "mark the method `#[call]` if this is the reply of a call without a parameter `Reply<T>`"
+    note = "a `#[call]` replies with the value it returns, unless it takes a `Reply<T>`"
 )]
 pub trait HandlerResult<S: Server> {
     /// Returns the next step; `None` stands for the default of the server.

@@ -42,7 +42,7 @@ pub struct Request {
     pub arguments: &'static [Argument],
     /// Type of the reply as it is written in the source; `None` unless this is a call.
     pub reply: Option<&'static str>,
-    /// Doc comment of the method; empty if there is none.
+    /// Doc comment of the method, or an empty string.
     pub docs: &'static str,
 }
 
