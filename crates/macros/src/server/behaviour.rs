@@ -27,6 +27,7 @@ pub(super) fn server(declaration: &Declaration) -> Tokens {
     quote! {
         #idle
         #[automatically_derived]
+        #[allow(deprecated)]
         impl #generics ::purlin::server::Server for #this #clause {
             type Args = #args;
             type Call = #call;

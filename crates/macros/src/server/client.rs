@@ -37,6 +37,7 @@ pub(super) fn client(declaration: &Declaration) -> Tokens {
         }
 
         #[automatically_derived]
+        #[allow(deprecated)]
         impl #generics #client #arguments for ::purlin::server::ServerRef<#this> #clause {
             #(#implemented)*
         }

@@ -19,6 +19,7 @@ pub(super) fn serve(declaration: &Declaration) -> Tokens {
     let casts = requests(declaration, "Cast", casts);
     quote! {
         #[automatically_derived]
+        #[allow(deprecated)]
         impl ::purlin_dist::cluster::Serve for #this {
             fn served() -> ::purlin_dist::cluster::Served<Self> {
                 let served = ::purlin_dist::cluster::Served::new();

@@ -129,6 +129,14 @@ impl Handler {
         for input in inputs {
             handler.parameter(&input.pat, &input.ty, this)?;
         }
+        if let (Mark::Call, ReturnType::Type(_, output)) = (mark, &signature.output) {
+            let message = match **output {
+                Type::Reference(_) => "a reply owns its value: it cannot be a reference",
+                Type::ImplTrait(_) => "a reply has one type, not `impl Trait`",
+                _ => return Ok(handler),
+            };
+            return Err(Error::new_spanned(output, message));
+        }
         Ok(handler)
     }
 

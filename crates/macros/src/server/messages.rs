@@ -50,7 +50,14 @@ fn message(declaration: &Declaration, suffix: &str, kind: &str, handlers: &[Hand
     quote! {
         #[doc = #doc]
         #[derive(Debug)]
-        #[allow(dead_code, private_bounds, private_interfaces, unreachable_pub)]
+        #[allow(
+            clippy::enum_variant_names,
+            dead_code,
+            deprecated,
+            private_bounds,
+            private_interfaces,
+            unreachable_pub,
+        )]
         pub enum #name #generics #clause {
             #(#variants)*
             #unused
@@ -91,6 +98,7 @@ fn conversions(declaration: &Declaration) -> Tokens {
         conversions.extend(quote! {
             #(#cfgs)*
             #[automatically_derived]
+            #[allow(deprecated)]
             impl #generics ::core::convert::From<#from> for #name #arguments #clause {
                 fn from(value: #from) -> Self {
                     Self::#variant(value)

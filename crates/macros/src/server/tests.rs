@@ -64,6 +64,14 @@ fn a_reply_belongs_to_a_call_once_and_has_a_type() {
 }
 
 #[test]
+fn a_reply_is_an_owned_value_of_one_type() {
+    let errors = refused(parse_quote! { impl Counter { #[call] fn a(&self) -> &str {} } });
+    assert_eq!(errors, ["a reply owns its value: it cannot be a reference"]);
+    let errors = refused(parse_quote! { impl Counter { #[call] fn a(&self) -> impl Fn() {} } });
+    assert_eq!(errors, ["a reply has one type, not `impl Trait`"]);
+}
+
+#[test]
 fn a_mark_stands_alone_and_has_only_its_own_arguments() {
     let errors = refused(parse_quote! { impl Counter { #[call] #[cast] fn a(&self) {} } });
     assert_eq!(errors, ["a method is one handler: it has one mark"]);

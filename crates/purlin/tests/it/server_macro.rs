@@ -124,6 +124,14 @@ mod market {
             me.monitor(&pid);
         }
 
+        #[deprecated]
+        #[cast]
+        fn old(&mut self) {}
+
+        #[deprecated]
+        #[info]
+        fn old_info(&mut self, _old: u8) {}
+
         #[info]
         fn r#yield(&mut self) -> Next<Self> {
             self.log.push("yield".into());
@@ -191,7 +199,7 @@ async fn every_mark_has_its_handler() -> server::Result<()> {
 /// Waits until the log has this many lines.
 async fn wait_for(market: &ServerRef<Market>, lines: usize) -> Result<(), CallError> {
     while log(market).await?.len() < lines {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        purlin::yield_now().await;
     }
     Ok(())
 }
@@ -208,7 +216,7 @@ async fn a_reply_can_be_sent_later() -> server::Result<()> {
         async move { market.next_trade().await }
     });
     while market.inspect(|market| format!("{market:?}")).await?.contains("waiting: []") {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        purlin::yield_now().await;
     }
     market.trade("ACME".into(), 9);
     assert_eq!(waiter.await?, Ok(9));
@@ -325,7 +333,10 @@ fn the_protocol_is_a_table_of_the_requests() {
     assert_eq!(protocol.name, "Market");
     let names: Vec<_> = protocol.requests.iter().map(|request| request.name).collect();
     let calls = ["price", "next_trade", "close", "never"];
-    assert_eq!(names, [&calls[..], &["trade", "watch", "yield", "down", "exit"]].concat());
+    assert_eq!(
+        names,
+        [&calls[..], &["trade", "watch", "old", "old_info", "yield", "down", "exit"]].concat()
+    );
     let price = protocol.requests[0];
     assert_eq!((price.kind, price.docs), (RequestKind::Call, "Returns the price\nof a symbol."));
     assert_eq!(price.arguments, [Argument { name: "symbol", type_name: "String" }]);
