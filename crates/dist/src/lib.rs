@@ -12,6 +12,12 @@ pub use purlin_dist_protocol::{
 #[cfg(feature = "tls")]
 pub use purlin_dist_protocol::{PemError, Tls};
 
+/// Targets of macro expansions; not public API.
+#[doc(hidden)]
+pub mod __private {
+    pub use serde;
+}
+
 /// Runs the examples of the guide as tests.
 #[cfg(doctest)]
 mod documents {

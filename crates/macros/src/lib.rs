@@ -1,7 +1,8 @@
-//! Procedural macros of purlin: `#[purlin::main]`, `#[purlin::test]` and
+//! Procedural macros of purlin: `#[purlin::main]`, `#[purlin::test]`, `#[purlin::server]` and
 //! `#[derive(purlin::Message)]`.
 
 mod message;
+mod server;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -91,6 +92,95 @@ pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
 pub fn message(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::DeriveInput);
     message::expand(&item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Declares a server, OTP's `gen_server`, as an `impl` block: each method with a mark handles one
+/// request.
+///
+/// ```
+/// #[derive(Debug)]
+/// struct Counter(i64);
+///
+/// #[purlin::server]
+/// impl Counter {
+///     /// Adds a number.
+///     #[cast]
+///     fn add(&mut self, number: i64) {
+///         self.0 += number;
+///     }
+///
+///     /// Returns the sum.
+///     #[call]
+///     fn total(&self) -> i64 {
+///         self.0
+///     }
+/// }
+///
+/// #[purlin::main]
+/// async fn main() -> purlin::server::Result<()> {
+///     let counter = purlin::server::start::<Counter>(Counter(40)).await?;
+///     counter.add(2);
+///     assert_eq!(counter.total().await?, 42);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Generated items
+///
+/// | item | content |
+/// |---|---|
+/// | `enum CounterCall`, `CounterCast`, `CounterInfo` | a variant for each call, cast and info; `add_all(a, b)` is `AddAll(A, B)`, and a call ends with its `Reply` |
+/// | `impl Server for Counter` | handlers that are not declared keep the trait's defaults |
+/// | `trait CounterClient`, for `ServerRef<Counter>` | a method for each call and cast; import the trait where the server is used from another module |
+/// | `Counter::protocol()` | a static table of the requests: names, arguments, types, documentation |
+///
+/// The methods stay in the `impl` block, so a test can call them without a process. An enum without
+/// variants is not generated. Doc comments, `#[cfg]` and `#[deprecated]` are passed on.
+///
+/// # Marks
+///
+/// | mark | the method | returns |
+/// |---|---|---|
+/// | `#[init]` | makes the state from its arguments, which are `Args`: none is `()`, several are a tuple. Without it, `Args` is the state | `Self` or `Init<Self>` |
+/// | `#[call]` | answers a request | the reply |
+/// | `#[call]` with a parameter `Reply<T>` | answers a request now or later | a step |
+/// | `#[cast]` | handles a message without a reply | a step |
+/// | `#[info]` | handles a message of other origin. If it has one argument, as `down: Down`, the info is made from it (`From<Down>`), unless another info has the same | a step |
+/// | `#[timeout]` | runs after `Next::Timeout`. `#[timeout(TIME)]` makes `Next::Timeout(TIME)` the step after every handler that returns none; `TIME` is an expression that may use `self` | a step |
+/// | `#[handle_continue]` | runs after `Next::Continue(arguments)` | a step |
+/// | `#[terminate]` | cleans up; may take `&ExitReason` | nothing |
+///
+/// A step is `()` or `Next<Self>`. Where a step, `Self` or `Init<Self>` is returned, a `Result` of
+/// it may be too: an error stops the server and becomes its exit reason. A `Result` that is the
+/// reply of a call is sent to the caller.
+///
+/// Every method may be `async` and may take its process, `me: &mut Process<Mail<Self>>`. An `async`
+/// method with `&self` needs a state that is `Sync`. `Process` and `Reply` are recognized by these
+/// names.
+///
+/// A client's call waits at most five seconds; `#[call(timeout = TIME)]` sets another limit.
+///
+/// `#[purlin::server(dist)]` also implements `purlin_dist::cluster::Serve`: a cluster then serves
+/// `gen_server:call(Counter, total)` and `gen_server:cast(Counter, {add, 5})` of other nodes. The
+/// arguments implement `Deserialize` and the replies `Serialize`, and the package has
+/// `purlin-dist` as a dependency.
+///
+/// # Errors
+/// Invalid input does not compile; the error points at the place. A message owns its arguments:
+///
+/// ```compile_fail
+/// # #[derive(Debug)] struct Counter;
+/// #[purlin::server]
+/// impl Counter {
+///     #[cast]
+///     fn rename(&mut self, name: &str) {}
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
+    let options = parse_macro_input!(options as server::Options);
+    let item = parse_macro_input!(item as syn::Item);
+    server::expand(&options, item).into()
 }
 
 /// Settings such as `workers = 2, name = "shop"`.

@@ -43,7 +43,7 @@
 //! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
-//! | write a server, as OTP's `gen_server` | [`server`] |
+//! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
 //! | run a future as a process and await its result | [`task`] |
 //! | join process groups | [`pg`] |
 //! | supervise and restart processes | [`supervisor`] |
@@ -108,10 +108,11 @@ pub use process::process_ref::{ToProcess, exit_process};
 pub use process::spawn::{SpawnError, spawn, try_spawn};
 pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};
-pub use purlin_macros::{Message, main, test};
+pub use purlin_macros::{Message, main, server, test};
 pub use purlin_raw::{Overflow, ProcessState, SendError};
 pub use purlin_sched::OsPriorities;
 pub use signals::alias::Alias;
+pub use signals::conversion::{ReceivesDown, ReceivesExit};
 pub use signals::notices::{Down, Exit, MonitorRef, Monitored};
 pub use timer::handle::Timer;
 
@@ -120,6 +121,7 @@ pub use timer::handle::Timer;
 pub mod __private {
     pub use crate::mailbox::scan::Scan;
     pub use crate::node::run::{run_main, run_test};
+    pub use crate::server::handler_result::{HandlerResult, InitResult};
 }
 
 /// Documents whose code examples are tests.

@@ -159,7 +159,7 @@ impl<T: Send + 'static> Task<T> {
         spawn: impl FnOnce(Reply<T>) -> Result<Pid<Infallible>, SpawnError<G>>,
     ) -> Result<Self, SpawnError<()>> {
         // The first poll sets the waker.
-        let (give, result) = oneshot(Waker::noop().clone());
+        let (give, result) = oneshot();
         let pid = spawn(Reply::new(give)).map_err(SpawnError::without_function)?;
         Ok(Self { pid, wait: Wait::Result(result) })
     }

@@ -105,5 +105,5 @@ pub use reason::TermReason;
 pub use rpc::call::CallError;
 pub use rpc::export::Outcome;
 pub use rpc::gen_call::GenCall;
-pub use serving::{Caller, Served};
+pub use serving::{Caller, Serve, Served};
 pub use spawn::pending::NotSpawned;

@@ -7,7 +7,7 @@ use crate::support::{Beam, Epmd};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{ExitReason, Process, Reply};
-use purlin_dist::cluster::{Cluster, Served};
+use purlin_dist::cluster::{Cluster, Serve as _, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,56 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     assert_eq!(beam.eval("receive {'DOWN', M, _, _, Why} -> element(1, Why) end").await, "panic");
     let gone = beam.eval("C(left)").await;
     assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
+}
+
+/// A server whose declaration is its protocol for the BEAM.
+#[derive(Debug)]
+struct Counter(i64);
+
+#[purlin::server(dist)]
+impl Counter {
+    #[call]
+    fn total(&self) -> i64 {
+        self.0
+    }
+
+    #[call]
+    fn add_all(&mut self, numbers: Vec<i64>, twice: bool) -> i64 {
+        self.0 += numbers.iter().sum::<i64>() * if twice { 2 } else { 1 };
+        self.0
+    }
+
+    #[call]
+    fn later(&mut self, text: String, reply: Reply<String>) {
+        reply.send(text);
+    }
+
+    #[cast]
+    fn add(&mut self, number: i64) {
+        self.0 += number;
+    }
+
+    #[cast]
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+}
+
+#[tokio::test]
+async fn a_beam_uses_a_declared_server_by_its_declaration() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    cluster.serves(Counter::served().state(|counter| counter.0));
+    let started = cluster.node().start::<Counter>(Counter(1)).name("counter").await;
+    started.expect("the name is free");
+    beam.eval("S = {counter, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q, infinity) end")
+        .await;
+    assert_eq!(beam.eval("gen_server:cast(S, {add, 5}), C(total)").await, "6");
+    assert_eq!(beam.eval("C({add_all, [1, 2], true})").await, "12");
+    assert_eq!(beam.eval("C({later, <<\"text\">>})").await, "<<\"text\">>");
+    assert_eq!(beam.eval("sys:get_state(S, infinity)").await, "12");
+    let refused = beam.eval("C({add_all, [1, two], true})").await;
+    assert!(refused.starts_with("{exit,{{bad_call,<<"), "{refused}");
+    assert_eq!(beam.eval("gen_server:cast(S, reset), C(total)").await, "0");
 }
 
 #[tokio::test]

@@ -126,6 +126,9 @@ macro_rules! __receive {
     (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
         $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
     };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $($rest:tt)*) => {
+        ::core::compile_error!("`after` must be the last arm of `receive!`")
+    };
     // An arm with a block needs no comma.
     (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
         $pattern:pat $(if $guard:expr)? => $body:block, $($rest:tt)*) => {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
+use super::protocol::Protocol;
 use crate::{Down, Exit, ExitReason, Process, ProcessId};
 
 /// Result of a handler. An error stops the server and becomes its exit reason.
@@ -19,6 +20,10 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 ///
 /// `me` is the server's process, for operations that only it can perform: its pid, links, monitors.
 /// A handler may also receive selectively from it; see [`Mail`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a server",
+    note = "write `#[purlin::server]` before an `impl` block of the type, or implement `Server`"
+)]
 pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// Argument of [`Server::init`].
     type Args: Send + 'static;
@@ -135,6 +140,12 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     ) -> impl Future<Output = ()> + Send {
         let _ = (reason, me);
         async {}
+    }
+
+    /// Returns the description of the requests; `None` unless the server is declared by
+    /// [`#[purlin::server]`](macro@crate::server).
+    fn protocol() -> Option<&'static Protocol> {
+        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! Servers: processes with a state that handle calls, casts and infos. OTP's `gen_server`.
 //!
-//! A type becomes a server by implementing [`Server`]: the types of its messages and a handler for
-//! each. This module provides the message loop, the synchronous start that waits for
+//! A type becomes a server by [`#[purlin::server]`](macro@crate::server) on an `impl` block, or by
+//! implementing [`Server`]: the types of its messages and a handler for each. This module provides the message loop, the synchronous start that waits for
 //! [`Server::init`], the orderly stop, timeouts and crash reports.
 //!
 //! ```
@@ -92,11 +92,14 @@
 //! `tracing`, at level `ERROR`, with the server's type, pid, last message, state and reason.
 
 mod behaviour;
+pub(crate) mod handler_result;
+mod protocol;
 mod report;
 mod run;
 mod server_ref;
 mod start;
 
 pub use behaviour::{Init, Mail, Next, Result, Server, System};
+pub use protocol::{Argument, Protocol, Request, RequestKind};
 pub use server_ref::ServerRef;
 pub use start::{Start, StartError, start, start_link};

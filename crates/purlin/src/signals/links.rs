@@ -19,6 +19,7 @@ use crate::process::first_turn::WrapBody;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
+use crate::signals::conversion::ReceivesExit;
 use crate::signals::local_state::{ExtendedState, InitialState, LocalState, OfExit};
 use crate::signals::monitor_link::Link;
 use crate::signals::signal::Signal;
@@ -159,7 +160,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn trap_exit(&self, trap: bool) -> bool
     where
-        M: From<Exit>,
+        M: ReceivesExit,
     {
         let convert = Erased::new::<OfExit<M>>(sealed);
         let before = self.with_local(|local| {

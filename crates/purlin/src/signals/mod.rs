@@ -1,6 +1,7 @@
 //! Signals between processes: links, monitors, exit signals and aliases.
 
 pub(crate) mod alias;
+pub(crate) mod conversion;
 pub(crate) mod end;
 pub(crate) mod handle_signal;
 pub(crate) mod links;

@@ -16,6 +16,7 @@ use crate::process::body::Body;
 use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
+use crate::signals::conversion::ReceivesDown;
 use crate::signals::local_state::{InitialState, LocalState, OfDown};
 use crate::signals::monitor_link::Monitoring;
 use crate::signals::reference::Reference;
@@ -67,7 +68,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn monitor(&self, process: impl ToProcess) -> MonitorRef
     where
-        M: From<Down>,
+        M: ReceivesDown,
     {
         self.begin_monitor(match process.find().0 {
             Some(peer) => Monitoring::Of(peer),
@@ -83,7 +84,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn monitor_name(&self, name: &str) -> MonitorRef
     where
-        M: From<Down>,
+        M: ReceivesDown,
     {
         let peer = with_context(|here| here.node_core.state().names.find(name)).flatten();
         let name = Monitored::Name(Name::from(name));
@@ -157,7 +158,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn spawn_monitor<N, F, Fut>(&self, function: F) -> (Pid<N>, MonitorRef)
     where
-        M: From<Down>,
+        M: ReceivesDown,
         N: Send + 'static,
         F: FnOnce(Process<N>) -> Fut + Send + 'static,
         Fut: Future + Send + 'static,
@@ -190,7 +191,7 @@ impl<M: Send + 'static> Process<M> {
         function: F,
     ) -> Result<(Pid<N>, MonitorRef), SpawnError<F>>
     where
-        M: From<Down>,
+        M: ReceivesDown,
         N: Send + 'static,
         F: FnOnce(Process<N>) -> Fut + Send + 'static,
         Fut: Future + Send + 'static,

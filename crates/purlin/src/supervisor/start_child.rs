@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::{Future, IntoFuture as _, ready};
-use std::task::Waker;
 use std::time::Duration;
 
 use purlin_raw::{ReplyReceiver, oneshot};
@@ -70,7 +69,7 @@ where
 {
     let blocks = options.is_blocking();
     // The first poll sets the waker.
-    let (ended, mut first_turn) = oneshot(Waker::noop().clone());
+    let (ended, mut first_turn) = oneshot();
     let pid = match me.spawn_link_wrapped(options, function, Reply::new(ended)) {
         Ok(pid) => pid,
         Err(error) => return Box::pin(ready(Err(not_spawned(error)))),
@@ -119,7 +118,7 @@ where
     Fut::Output: Outcome,
 {
     // The first poll sets the waker.
-    let (ack, acked) = oneshot(Waker::noop().clone());
+    let (ack, acked) = oneshot();
     let ack = InitAck(Reply::new(ack));
     match me.spawn_link_opt(options, move |me| function(me, ack)) {
         Ok(pid) => Box::pin(await_ack(pid, acked)),

@@ -6,12 +6,14 @@
 //! | file | role |
 //! |---|---|
 //! | `served.rs` | decoders of a server type |
+//! | `serve.rs` | servers whose declaration is their registration |
 //! | `caller.rs` | the remote caller |
 //! | `version.rs` | version of the calling `sys` |
 //! | `system.rs`, `sys.rs` | functions for `sys`; its requests to any server |
 //! | `supervisor.rs` | requests to a supervisor |
 
 mod caller;
+mod serve;
 mod served;
 pub(super) mod supervisor;
 pub(super) mod sys;
@@ -19,4 +21,5 @@ pub(super) mod system;
 mod version;
 
 pub use caller::Caller;
+pub use serve::Serve;
 pub use served::Served;

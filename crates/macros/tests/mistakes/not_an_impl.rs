@@ -1,0 +1,5 @@
+#[purlin::server]
+#[derive(Debug)]
+struct Counter(i64);
+
+fn main() {}

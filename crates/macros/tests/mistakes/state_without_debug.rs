@@ -1,0 +1,11 @@
+struct Counter(i64);
+
+#[purlin::server]
+impl Counter {
+    #[call]
+    fn total(&self) -> i64 {
+        self.0
+    }
+}
+
+fn main() {}
