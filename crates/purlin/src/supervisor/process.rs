@@ -97,6 +97,7 @@ impl Supervisor {
         let next = match mail {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
+            // WHY: a stopping node spawns nothing, as in `ended`.
             Mail::TryAgain(_) | Mail::Resume(..) if is_stopping() => Next::Shutdown,
             Mail::TryAgain(key) => core.try_again(key).await,
             Mail::Resume(key, restart) => {
