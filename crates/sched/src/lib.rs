@@ -63,7 +63,7 @@ pub use simulation::{DriveOutcome, Simulation};
 pub use timers::timer::Timer;
 pub use timers::{TimerAction, TimerWheel, Timers};
 pub use worker::counters::{Load, WorkerLoad};
-pub use worker::run::poll_after_next;
+pub use worker::run::poll_after;
 
 /// Maximum number of consecutive turns from the LIFO slots before a worker takes from its queue.
 pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };

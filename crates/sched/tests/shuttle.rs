@@ -15,7 +15,7 @@ mod model;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Me, Node, Pid, model, runs_second, waker, yields};
+use model::{Me, Node, Pid, model, runs_after, waker, yields};
 use purlin_sched::TimerAction;
 use purlin_sched::model::{Instant, forward};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -95,7 +95,7 @@ fn callers_run_after_the_process_they_have_woken() {
             node.spawn(move |_| async move {
                 for number in 0..2 {
                     at_home.send(&to, (sender, number));
-                    runs_second().await;
+                    runs_after(&to).await;
                 }
             });
         }

@@ -17,7 +17,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use purlin_raw::{ReplyReceiver, SendMode, clear_waits_for, oneshot, set_waits_for};
-use purlin_sched::poll_after_next;
+use purlin_sched::poll_after;
 
 use crate::mailbox::deadline::Deadline;
 use crate::signals::signal::Signal;
@@ -25,6 +25,9 @@ use crate::{ExitReason, Pid, Reply, SendError};
 
 /// Default timeout of [`Pid::call`]: 5 seconds, as for `gen_server:call`.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Timeout from which the time may begin with the next turn of the caller.
+const LONG_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Error of a call that got no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +37,8 @@ pub enum CallError {
     NoProcess,
     /// The process ended before it replied.
     Ended(ExitReason),
-    /// The process is alive, but dropped the [`Reply`].
+    /// The process is alive, but dropped the [`Reply`]. A server that waits in its `terminate` is
+    /// still alive.
     NoReply,
     /// No reply arrived within this time. A later reply is dropped (C1).
     Timeout(Duration),
@@ -98,8 +102,8 @@ impl<M: Send + 'static> Pid<M> {
     /// no timer is available there.
     ///
     /// COST: two blocks of memory (the message and the reply), usually from this thread's free
-    /// list; a timer only if the reply is not there after the next turn of the called process, or
-    /// if that process is busy or on another worker.
+    /// list; a timer, unless the call wakes the process on the caller's worker and the process
+    /// replies in its next turn. The time of a timeout of a second or more begins after that turn.
     // WHY no `async fn`, here and in `ServerRef`: each layer of futures costs a dispatch per poll.
     pub fn call<T>(
         &self,
@@ -109,7 +113,8 @@ impl<M: Send + 'static> Pid<M> {
     }
 
     /// [`Pid::call`] with a given timeout; `Duration::MAX` waits without limit. Errors, panics and
-    /// cost are the same.
+    /// cost are the same, except that a timeout of less than a second may cost a reading of the
+    /// clock.
     pub async fn call_timeout<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
@@ -117,7 +122,7 @@ impl<M: Send + 'static> Pid<M> {
     ) -> Result<T, CallError> {
         let mut deadline = CallDeadline::new(timeout);
         let mut answer = self.ask(message)?;
-        after_next().await;
+        after_turn_of(self, &mut deadline).await;
         match deadline.wait(|cx| publish_wait(self, answer.poll(cx))).await? {
             Some(answer) => Ok(answer),
             // WHY: boxed, because it is rare and would make the future of every call several times
@@ -209,15 +214,22 @@ pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) 
     found
 }
 
-/// Lets the process run that this one has just woken on its worker, if there is one.
+/// Lets the process `called` run if this one has just woken it on its worker.
 ///
 /// WHY: it usually replies in its next turn. The caller then needs no timer, does not sleep, and
 /// need not be woken.
-fn after_next() -> impl Future<Output = ()> {
+fn after_turn_of<M: Send + 'static>(
+    called: &Pid<M>,
+    deadline: &mut CallDeadline,
+) -> impl Future<Output = ()> {
     let mut deferred = false;
     poll_fn(move |cx| {
-        deferred = !deferred && poll_after_next(cx.waker());
-        if deferred { Poll::Pending } else { Poll::Ready(()) }
+        deferred = !deferred && poll_after(called.address(), cx.waker());
+        if !deferred {
+            return Poll::Ready(());
+        }
+        deadline.begin();
+        Poll::Pending
     })
 }
 
@@ -230,6 +242,15 @@ pub(crate) struct CallDeadline {
 impl CallDeadline {
     pub(crate) fn new(timeout: Duration) -> Self {
         Self { timeout, deadline: Deadline::after(timeout) }
+    }
+
+    /// Begins the timeout without a timer, if it is short.
+    ///
+    /// WHY only then: reading the clock costs more than the accuracy of a long timeout is worth.
+    fn begin(&mut self) {
+        if self.timeout < LONG_TIMEOUT {
+            self.deadline.begin();
+        }
     }
 
     /// Waits until `poll` is ready. Sets no timer if it is ready at the first poll.

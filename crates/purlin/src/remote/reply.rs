@@ -11,7 +11,7 @@ use crate::Reply;
 /// answer, or with `None` if the `Reply` is dropped unused.
 ///
 /// `take` runs within [`Reply::send`] or the drop, on that thread, so an answer needs no task. It must not block. Its
-/// panics are caught and logged.
+/// panics are caught; only the panic hook reports them.
 ///
 /// COST: two allocations in addition to those of a local call.
 pub fn reply<T: Send + 'static>(take: impl FnOnce(Option<T>) + Send + 'static) -> Reply<T> {

@@ -3,9 +3,11 @@
 //! A message has been moved into its handler when the handler crashes. Its text is therefore
 //! written beforehand, into one reused buffer with a limit. A full buffer takes no more text, but a
 //! collection in the message is still walked to its end. The duration of that walk is measured, and
-//! the text of as many following messages is skipped as keeps the average cost low. The same holds
-//! for a server that handles more than a million messages per second: text takes longer than the
-//! rest of a message then.
+//! the text of as many following messages is skipped as keeps the average cost low.
+//!
+//! Text is also skipped while a server handles more than a million messages per second, because it
+//! takes longer than the rest of a message then: after a short burst of recorded messages, for at
+//! most 1000 messages and until some of them take long.
 //!
 //! WHY the walk is not aborted by unwinding: unwinding costs more than most messages, and poisons a
 //! lock that the text is written under.
@@ -28,8 +30,13 @@ const MAX_SKIPPED: u128 = 1000;
 
 /// Number of recorded messages between two readings of the clock.
 const BURST: u32 = 64;
-/// Time for [`BURST`] messages below which text is skipped: a microsecond per message.
+/// Time for [`BURST`] recorded messages below which text is skipped: a microsecond per message. Time
+/// for [`CHECK_EVERY`] skipped messages from which text is recorded again.
 const SHORT_BURST: Duration = Duration::from_micros(BURST as u64);
+/// Number of messages skipped after a short burst between two readings of the clock.
+///
+/// WHY fewer: they are those whose text a server that has become idle lacks.
+const CHECK_EVERY: u128 = 16;
 
 /// Text buffer with a limit; text beyond it ends the writing.
 #[derive(Default)]
@@ -87,6 +94,8 @@ pub(super) struct LastMessage {
     recorded: u32,
     /// Begin of the burst, once it has begun.
     since: Option<Instant>,
+    /// Last reading of the clock in a skip after a short burst.
+    checked: Option<Instant>,
 }
 
 impl LastMessage {
@@ -98,6 +107,7 @@ impl LastMessage {
             skipped: false,
             recorded: 0,
             since: None,
+            checked: None,
         }
     }
 
@@ -108,31 +118,52 @@ impl LastMessage {
             return;
         }
         self.kind = kind;
-        self.skipped = self.skip > 0;
-        if self.skipped {
-            self.skip -= 1;
-        } else {
+        self.skipped = self.skips();
+        if !self.skipped {
             self.record(message);
         }
     }
 
+    /// Returns whether the text of the present message is skipped.
+    #[inline]
+    fn skips(&mut self) -> bool {
+        if self.skip == 0 {
+            return false;
+        }
+        self.skip -= 1;
+        !self.skip.is_multiple_of(CHECK_EVERY) || self.is_still_busy()
+    }
+
+    /// Returns whether the last skipped messages took a short time. Ends the skip otherwise.
+    #[inline(never)]
+    fn is_still_busy(&mut self) -> bool {
+        let Some(checked) = self.checked else { return true };
+        let now = Instant::now();
+        let busy = now.duration_since(checked) < SHORT_BURST;
+        if !busy {
+            self.skip = 0;
+        }
+        self.checked = (self.skip > 0).then_some(now);
+        busy
+    }
+
     #[inline(never)]
     fn record(&mut self, message: &dyn fmt::Debug) {
-        let since = *self.since.get_or_insert_with(Instant::now);
+        self.since.get_or_insert_with(Instant::now);
         let walked = self.message.write(message);
         self.skip = (walked.as_nanos() / MAX_FORMAT_TIME.as_nanos()).min(MAX_SKIPPED);
         self.recorded += 1;
         if self.recorded == BURST {
-            self.end_burst(since.elapsed());
+            self.end_burst(Instant::now());
         }
     }
 
-    /// Ends a burst that took this time.
-    fn end_burst(&mut self, took: Duration) {
-        if took < SHORT_BURST {
-            self.skip = MAX_SKIPPED;
+    fn end_burst(&mut self, now: Instant) {
+        let began = self.since.take();
+        if began.is_some_and(|began| now.duration_since(began) < SHORT_BURST) {
+            (self.skip, self.checked) = (MAX_SKIPPED, Some(now));
         }
-        (self.recorded, self.since) = (0, None);
+        self.recorded = 0;
     }
 }
 
@@ -203,16 +234,49 @@ mod tests {
         assert_eq!(last.to_string(), "info 8");
     }
 
+    /// Returns the record of a server at the end of a burst that took this time.
+    fn after_burst(took: Duration) -> LastMessage {
+        let mut last = LastMessage::new(100);
+        last.note("cast", &0);
+        last.end_burst(last.since.expect("a burst has begun") + took);
+        last
+    }
+
+    const SHORT: Duration = SHORT_BURST.saturating_sub(Duration::from_nanos(1));
+
     #[test]
     fn messages_after_a_short_burst_are_skipped() {
-        for (took, skipped) in [(SHORT_BURST - Duration::from_nanos(1), true), (SHORT_BURST, false)]
-        {
-            let mut last = LastMessage::new(100);
-            last.note("cast", &0);
-            last.end_burst(took);
+        for (took, skipped) in [(SHORT, true), (SHORT_BURST, false)] {
+            let mut last = after_burst(took);
             last.note("cast", &1);
             assert_eq!(last.to_string() != "cast 1", skipped, "{last}");
         }
+    }
+
+    #[test]
+    fn text_is_recorded_again_when_messages_become_rare() {
+        let mut last = after_burst(SHORT);
+        last.checked = last.checked.and_then(|at| at.checked_sub(2 * SHORT_BURST));
+        let skipped = (1..=MAX_SKIPPED).position(|n| {
+            last.note("cast", &n);
+            !last.skipped
+        });
+        assert!(skipped.is_some_and(|skipped| skipped < CHECK_EVERY as usize), "{skipped:?}");
+        assert_eq!((last.skip, last.checked), (0, None));
+    }
+
+    #[test]
+    fn busy_server_records_text_again_after_the_longest_skip() {
+        let mut last = after_burst(SHORT);
+        // A time in the future stands for one that has just been read, on any machine.
+        let future = last.checked.map(|at| at + Duration::from_secs(3600));
+        for _ in 0..MAX_SKIPPED {
+            last.checked = future;
+            last.note("cast", &1);
+            assert!(last.skipped);
+        }
+        last.note("cast", &2);
+        assert_eq!(last.to_string(), "cast 2");
     }
 
     #[test]

@@ -407,3 +407,37 @@ fn call_that_is_answered_in_the_next_turn_sets_no_timer() {
     assert!(timers.contains(&0), "{timers:?}");
     stop(&node);
 }
+
+// A caller does not wait for the turn of a process that it has not called
+#[test]
+fn call_that_wakes_no_process_sets_its_timer_in_the_same_turn() {
+    let node = node(1);
+    let (tx, rx) = mpsc::channel();
+    let observed = node.clone();
+    node.spawn(async move |_: Process<()>| {
+        let called = spawn(async |mut me: Process<Option<Reply<()>>>| {
+            loop {
+                if let Some(reply) = me.receive().await {
+                    reply.send(());
+                }
+            }
+        });
+        let other = spawn(async move |mut me: Process<()>| {
+            loop {
+                me.receive().await;
+                let _ = tx.send(observed.pending_timers());
+            }
+        });
+        for _ in 0..1000 {
+            // Wakes the called process, so that the call does not.
+            called.send(None);
+            other.send(());
+            called.call(Some).await.expect("it replies");
+        }
+    });
+    let timers: Vec<_> =
+        (0..1000).map(|_| rx.recv_timeout(HANG).expect("it is sent 1000 messages")).collect();
+    // The caller's thread may lose its core in some of the turns.
+    assert!(timers.contains(&1), "{timers:?}");
+    stop(&node);
+}

@@ -179,6 +179,12 @@ impl<W: RuntimeTypes> Ref<W> {
         is_running(self.base)
     }
 
+    /// Returns whether `runnable` is the right to run the process.
+    #[inline]
+    pub fn is_run_by(&self, runnable: &Runnable) -> bool {
+        runnable.0 == self.base
+    }
+
     /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         self.base().inbox.is_closed()

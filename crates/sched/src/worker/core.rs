@@ -11,8 +11,9 @@
 //! work is to be spread, a thief without work gets the older half of the stack, which holds the
 //! largest branches of a tree.
 //!
-//! A process that waits for a reply of the process in the slot may ask to run right after it
-//! (`accepts_second`, `push_second`), instead of sleeping until the reply wakes it.
+//! A process that waits for a reply may ask to run right after the process that it has called, if
+//! that one is in the slot (`accepts_second`, `push_second`), instead of sleeping until the reply
+//! wakes it.
 //!
 //! F1: after [`LIFO_STREAK`] turns in a row from the slots, the first process of the queue runs
 //! next, and the oldest of the stack moves to the end of the queue.
@@ -92,18 +93,19 @@ impl<T> Core<T> {
         others_could
     }
 
-    /// Returns whether [`Core::push_second`] would put a process right behind another one.
+    /// Returns whether the process that `is_called` accepts runs next, and [`Core::push_second`]
+    /// would put another one right behind it.
     #[inline]
-    pub(crate) fn accepts_second(&self) -> bool {
+    pub(crate) fn accepts_second(&self, is_called: impl FnOnce(&T) -> bool) -> bool {
         let newest = self.newest.take();
-        let occupied = newest.is_some();
+        let runs_next = newest.as_ref().is_some_and(is_called) && self.streak.get() > 0;
         self.newest.set(newest);
-        occupied && self.lifo.len() < CAPACITY
+        runs_next && self.lifo.len() < CAPACITY
     }
 
-    /// Makes a process the next but one to run. It has nothing to do until the next one has run, so
-    /// the limit of the stack does not apply and thieves do not get it. Returns `true` if other
-    /// workers can steal from this worker now.
+    /// Makes a process the next but one to run, after the process in the slot, whose reply it waits
+    /// for. It has nothing to do until that one has run, so the limit of the stack does not apply
+    /// and thieves do not get it. Returns `true` if other workers can steal from this worker now.
     #[inline]
     pub(crate) fn push_second(&self, one: T) -> bool {
         if self.lifo.len() == CAPACITY {
@@ -312,11 +314,27 @@ mod tests {
     fn second_process_runs_after_the_next_one_and_before_all_others() {
         let core = Core::new();
         core.queue().set_limits(0, 0);
-        assert!(!core.push_back("other") && !core.accepts_second());
-        assert!(!push_first(&core, "server") && core.accepts_second());
+        let is_server = |one: &&str| *one == "server";
+        assert!(!core.push_back("other") && !core.accepts_second(is_server));
+        assert!(!push_first(&core, "server") && core.accepts_second(is_server));
         assert!(!core.push_second("caller"));
         let order: Vec<_> = std::iter::from_fn(|| core.next(|_| ())).collect();
         assert_eq!(order, ["server", "caller", "other"]);
+    }
+
+    // A caller does not wait for the turn of a process that it has not called
+    #[test]
+    fn no_process_runs_second_unless_the_called_one_runs_next() {
+        let core = Core::new();
+        let is_server = |one: &&str| *one == "server";
+        push_first(&core, "server");
+        push_first(&core, "other");
+        assert!(!core.accepts_second(is_server), "another process is next");
+        assert_eq!(core.next(|_| ()), Some("other"));
+        assert!(!core.accepts_second(is_server), "the slot is empty");
+        core.streak.set(0);
+        push_first(&core, "server");
+        assert!(!core.accepts_second(is_server), "the queue is next");
     }
 
     // Processes with long turns are left to any worker that is free

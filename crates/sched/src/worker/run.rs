@@ -13,7 +13,7 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{Revocable, Runnable, ThreadId, TurnOutcome};
+use purlin_raw::{Ref, Revocable, Runnable, RuntimeTypes, ThreadId, TurnOutcome};
 
 use crate::hooks::Hooks;
 use crate::shared::Shared;
@@ -40,7 +40,8 @@ struct Worker {
     core: Revocable<Core>,
     status: Arc<WorkerStatus>,
     searching: Cell<bool>,
-    /// Whether the process that runs now is to run again right after the next one.
+    /// Whether the process that runs now is to run again right after the one that it has called,
+    /// which runs next.
     runs_second: Cell<bool>,
     /// Totals of this thread when it last updated the worker's counters.
     done: Cell<ThreadTotals>,
@@ -71,14 +72,18 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     runnable.map_or(Ok(()), Err)
 }
 
-/// Requests that the current process runs again right after the process that it has just woken or
-/// spawned on this worker, instead of sleeping. Returns `false`, without effect, if there is no such
-/// process or if `waker` is not that of the current process.
+/// Requests that the current process runs again right after the next turn of `called`, instead of
+/// sleeping. Returns `false`, without effect, unless `called` is the process woken or spawned last
+/// on this worker and runs next, and `waker` is that of the current process.
+///
+/// Other processes may run in between: those that `called` wakes, one of the global queue, and those
+/// of the worker's queue when a streak of the LIFO slots ends (F1).
 ///
 /// COST: a few plain reads and writes; no atomic read-modify-write.
 #[inline]
-pub fn poll_after_next(waker: &Waker) -> bool {
-    let request = |worker: &OnceCell<Worker>| worker.get().is_some_and(|w| w.run_second(waker));
+pub fn poll_after<W: RuntimeTypes>(called: &Ref<W>, waker: &Waker) -> bool {
+    let request =
+        |worker: &OnceCell<Worker>| worker.get().is_some_and(|w| w.run_after(called, waker));
     WORKER.try_with(request).unwrap_or(false)
 }
 
@@ -194,11 +199,11 @@ impl Worker {
         }
     }
 
-    /// See [`poll_after_next`].
+    /// See [`poll_after`].
     #[inline]
-    fn run_second(&self, waker: &Waker) -> bool {
-        let granted =
-            self.with_core(Core::accepts_second).unwrap_or(false) && purlin_raw::reschedule(waker);
+    fn run_after<W: RuntimeTypes>(&self, called: &Ref<W>, waker: &Waker) -> bool {
+        let accepts = |core: &Core| core.accepts_second(|next| called.is_run_by(next));
+        let granted = self.with_core(accepts).unwrap_or(false) && purlin_raw::reschedule(waker);
         if granted {
             self.runs_second.set(true);
         }

@@ -14,7 +14,7 @@ use purlin_raw::{
     Slot, poll_again,
 };
 use purlin_sched::model::{Instant, begin, forward};
-use purlin_sched::{Hooks, Scheduler, Stopped, poll_after_next};
+use purlin_sched::{Hooks, Scheduler, Stopped, poll_after};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
 use shuttle::sync::{Condvar, Mutex, MutexGuard};
 use shuttle::thread::{self, JoinHandle};
@@ -316,11 +316,11 @@ pub(crate) async fn yields() {
     .await;
 }
 
-/// Lets the process run that this one has just woken on its worker, if there is one.
-pub(crate) async fn runs_second() {
+/// Lets the process `called` run if this one has just woken it on its worker.
+pub(crate) async fn runs_after(called: &Pid) {
     let mut deferred = false;
     poll_fn(|cx| {
-        deferred = !deferred && poll_after_next(cx.waker());
+        deferred = !deferred && poll_after(called, cx.waker());
         if deferred { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
