@@ -58,7 +58,8 @@ pub struct Report {
     pub at: Duration,
     /// The reporting supervisor.
     pub supervisor: ProcessId,
-    /// Error context, as in OTP: `start_error`, `child_terminated`, `shutdown_error` or `shutdown`.
+    /// Error context, as in OTP: `start_error`, `child_terminated`, `shutdown_error` or `shutdown`;
+    /// and `given_up`, which OTP does not have, for a child that exceeded its own intensity.
     pub context: &'static str,
     /// Id of the child.
     pub child: Arc<str>,

@@ -142,6 +142,15 @@ impl SpawnOptions {
         *self == Self::default()
     }
 
+    /// Returns these options, completed by those of `other` that are not set here.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            bound: self.bound.or(other.bound),
+            blocking: self.blocking || other.blocking,
+            name: self.name.or(other.name),
+        }
+    }
+
     /// Takes the name out of the options.
     pub(crate) fn take_name(&mut self) -> Option<Name> {
         self.name.take()

@@ -189,6 +189,12 @@ impl<'a, S: Server> Start<'a, S> {
         self
     }
 
+    /// Sets the options that are set in `options`; the other options stay.
+    pub(crate) fn override_options(mut self, options: SpawnOptions) -> Self {
+        let before = std::mem::take(&mut self.options);
+        self.options(options.or(before))
+    }
+
     /// Returns the process to link the server to.
     pub(crate) fn parent(&self) -> Option<ProcessId> {
         self.parent

@@ -133,6 +133,15 @@ impl<M: Send + 'static> Process<M> {
         }
     }
 
+    /// Returns whether there is a link to another process, which may have ended: then its exit
+    /// signal has not been received.
+    pub(crate) fn is_linked(&self, to: ProcessId) -> bool {
+        let is_up = |local: &mut LocalState| {
+            local.extended().links.get_mut(to).is_some_and(|link| link.is_up())
+        };
+        self.with_local(is_up)
+    }
+
     /// Sets whether exit signals become messages of this process instead of ending it (L3). Returns
     /// the previous setting. A `kill` that is sent cannot be trapped (L4).
     ///

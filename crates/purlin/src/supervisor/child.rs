@@ -148,7 +148,9 @@ impl<S: Server> ChildSpec<ServerRef<S>> {
         Self::new(id, ChildType::Worker, move |me, options| start_server(me, start(me), options))
     }
 
-    /// Sets the spawn options: a mailbox bound, handlers that may block, a name.
+    /// Sets the spawn options: a mailbox bound, handlers that may block, a name. An option that is
+    /// set here takes precedence over the same option set in the start function; options set only
+    /// there stay.
     pub fn options(mut self, options: SpawnOptions) -> Self {
         self.spec.start.options = options;
         self
@@ -191,12 +193,14 @@ impl<C> ChildSpec<C> {
     }
 
     /// Delays the child's restarts: the first by `first`, each further one twice as long, up to
-    /// `longest`. The delays begin again after the child has run for longer than `longest`. Without
-    /// this, a child is restarted immediately, as in OTP.
+    /// `longest`. The delays begin again after the child has run for longer than `longest`, and
+    /// after [`restart_child`](super::SupervisorRef::restart_child). Without this, a child is
+    /// restarted immediately, as in OTP.
     ///
     /// While a restart is delayed, `which_children` shows the child as restarting. With
     /// `one_for_all` and `rest_for_one`, the children that are restarted with it are stopped first
-    /// and wait too. Each restart counts for the intensity when its delay begins.
+    /// and wait too; they stay stopped if the child is terminated meanwhile, as in OTP between two
+    /// attempts of a restart. Each restart counts for the intensity when its delay begins.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.spec.settings.backoff = Some(Backoff { first, longest });
         self
@@ -205,7 +209,13 @@ impl<C> ChildSpec<C> {
     /// Sets a separate restart intensity of the child: at most `restarts` within `period`, rounded
     /// up to whole seconds. At one more the supervisor gives up the child, with a report of level
     /// ERROR, and continues with the others. The child's restarts do not count for the supervisor's
-    /// [`intensity`](super::SupervisorSpec::intensity).
+    /// [`intensity`](super::SupervisorSpec::intensity). A child that
+    /// [`restart_child`](super::SupervisorRef::restart_child) starts begins with no restarts
+    /// counted.
+    ///
+    /// A supervisor with `one_for_all` or `rest_for_one` refuses such a child
+    /// ([`BadSpec::OwnIntensity`](super::BadSpec::OwnIntensity)): the siblings that are stopped for
+    /// its restart cannot continue without it.
     pub fn intensity(mut self, restarts: usize, period: Duration) -> Self {
         self.spec.settings.intensity = Some((restarts, whole_seconds(period)));
         self

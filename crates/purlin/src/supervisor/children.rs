@@ -42,7 +42,8 @@ pub(crate) struct Spec<S> {
 pub(crate) enum ChildState {
     /// The child was started, and its exit has not been handled.
     Running(ProcessId),
-    /// A restart failed and will be tried again; holds the previous process, if there was one.
+    /// A restart is delayed, or failed and will be tried again; holds the previous process, if
+    /// there was one.
     Restarting(Option<ProcessId>),
     /// The child has no process.
     Absent,
@@ -64,7 +65,7 @@ impl ChildState {
 pub(crate) struct Child<S> {
     pub(crate) spec: Spec<S>,
     state: ChildState,
-    /// Restarts since the delays have begun again.
+    /// Delayed restarts since the delays have begun again.
     delayed: u32,
     /// Time of the last start, if the child has delays.
     since: Duration,
@@ -96,7 +97,8 @@ pub(crate) struct Children<S> {
     /// Whether all children have unique ids; otherwise only those that were added with a key.
     named: bool,
     by_id: HashMap<Arc<str>, Key>,
-    /// INVARIANT: contains exactly the children that have a process.
+    /// INVARIANT: contains exactly the process of each running child, and the previous process of
+    /// each child that is being restarted, if it had one.
     by_process: HashMap<ProcessId, Key>,
 }
 
@@ -106,7 +108,8 @@ impl<S> Children<S> {
         Self { named: true, ..Self::nameless() }
     }
 
-    /// Creates a table for children without ids, identified by their processes.
+    /// Creates a table for children that are identified by their processes, and by an id only if
+    /// they were added with one ([`Children::add_with`]).
     pub(crate) fn nameless() -> Self {
         Self {
             in_order: BTreeMap::new(),
@@ -191,6 +194,13 @@ impl<S> Children<S> {
         if now().saturating_sub(child.since) > backoff.longest {
             child.delayed = 0;
         }
+    }
+
+    /// Resets the counts of restarts, for a child that is started on request.
+    pub(crate) fn reset_restarts(&mut self, key: Key) {
+        let Some(child) = self.in_order.get_mut(&key) else { return };
+        child.delayed = 0;
+        child.restarts = None;
     }
 
     /// Returns the number of children.

@@ -44,6 +44,9 @@ pub enum BadSpec {
     /// This child must not be significant: it is permanent, or its supervisor has no
     /// [`AutoShutdown`](super::AutoShutdown).
     BadSignificance(Arc<str>),
+    /// This child must not have a separate [`intensity`](super::ChildSpec::intensity): its
+    /// supervisor stops other children to restart it.
+    OwnIntensity(Arc<str>),
     /// This initial child was given to a dynamic supervisor, which starts its children from a
     /// template.
     NotSimple(Arc<str>),
@@ -59,6 +62,11 @@ impl fmt::Display for BadSpec {
                 f,
                 "child {id:?} cannot be significant: make it transient or temporary, and give its \
                  supervisor an auto_shutdown"
+            ),
+            Self::OwnIntensity(id) => write!(
+                f,
+                "child {id:?} cannot have a separate intensity, because its siblings are restarted \
+                 with it: set the intensity of the supervisor, or use one_for_one"
             ),
             Self::NotSimple(id) => write!(
                 f,

@@ -97,6 +97,8 @@ impl Supervisor {
         let next = match mail {
             Mail::Exit(exit) => return self.exit(exit).await,
             Mail::Stop(reason) => return Some(reason),
+            // WHY: a stopping node spawns nothing, as in `ended`.
+            Mail::TryAgain(_) | Mail::Resume(..) if is_stopping() => Next::Shutdown,
             Mail::TryAgain(key) => core.try_again(key).await,
             Mail::Resume(key, restart) => {
                 core.resume(key, restart).await;
@@ -119,16 +121,21 @@ impl Supervisor {
         let Exit { from, reason } = exit;
         match from {
             Some(child) if from != self.parent => {
-                // WHY: when the node stops, children end because of that, and no process can be
-                // spawned any more.
-                if is_stopping() {
-                    return Some(ExitReason::Shutdown);
-                }
-                let next = self.core.ended(child, &reason).await;
+                let next = self.ended(child, &reason).await;
                 (next == Next::Shutdown).then_some(ExitReason::Shutdown)
             }
             _ => Some(reason),
         }
+    }
+
+    /// Handles the end of a linked process.
+    async fn ended(&mut self, process: ProcessId, reason: &ExitReason) -> Next {
+        // WHY: when the node stops, children end because of that, and no process can be spawned any
+        // more.
+        if is_stopping() {
+            return Next::Shutdown;
+        }
+        self.core.ended(process, reason).await
     }
 
     async fn answer(&mut self, request: Mail) {
@@ -140,7 +147,7 @@ impl Supervisor {
                 reply.send(Err(StartChildError::OtherArguments));
             }
             Mail::StartChild(child, reply) => {
-                let checked = check(&child.id, &child.settings, core.auto_shutdown);
+                let checked = check(&child.id, &child.settings, core.strategy, core.auto_shutdown);
                 let started = match checked {
                     Ok(()) => core.start_child(*child).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
@@ -177,35 +184,38 @@ impl Supervisor {
     }
 
     /// Returns the live child with this key, and otherwise starts one.
+    ///
+    /// The end of a child is handled at most once in a call, so that other messages are handled
+    /// between the restarts of a child that always ends immediately.
     async fn find_or_start(
         &mut self,
         key: &Arc<str>,
         arguments: Box<dyn Any + Send>,
     ) -> (Result<Peer, StartChildError>, Next) {
-        loop {
-            let process = match self.core.named(key) {
-                Some((_, ChildState::Running(process))) => process,
-                Some((_, ChildState::Restarting(_))) => {
-                    return (Err(StartChildError::Restarting), Next::GoOn);
-                }
-                Some((_, ChildState::Absent)) => {
-                    return (Err(StartChildError::AlreadyPresent), Next::GoOn);
-                }
-                None => {
-                    let started = self.start_with(Some(key), arguments).await;
-                    return (self.handle_on(started), Next::GoOn);
-                }
-            };
-            if let Some(peer) = process.find().0.filter(|peer| !peer.has_ended()) {
-                return (Ok(peer), Next::GoOn);
-            }
+        if let Some((_, ChildState::Running(process))) = self.core.named(key)
+            && live(process).is_none()
+        {
             // The child has ended, and its exit signal waits in the mailbox or is in transit.
-            let reason = self.core.effects.unlink(process, ExitReason::NoProcess, &mut None).await;
-            if self.core.ended(process, &reason).await == Next::Shutdown {
+            let Some(reason) = self.core.effects.exit_reason(process).await else {
+                return (Err(StartChildError::Restarting), Next::GoOn);
+            };
+            if self.ended(process, &reason).await == Next::Shutdown {
                 let error = CallError::Ended(ExitReason::Shutdown);
                 return (Err(StartChildError::NoSupervisor(error)), Next::Shutdown);
             }
         }
+        let found = match self.core.named(key) {
+            Some((_, ChildState::Running(process))) => {
+                live(process).ok_or(StartChildError::Restarting)
+            }
+            Some((_, ChildState::Restarting(_))) => Err(StartChildError::Restarting),
+            Some((_, ChildState::Absent)) => Err(StartChildError::AlreadyPresent),
+            None => {
+                let started = self.start_with(Some(key), arguments).await;
+                self.handle_on(started)
+            }
+        };
+        (found, Next::GoOn)
     }
 
     /// Starts a child from the template; one with a key is found by it.
@@ -255,6 +265,14 @@ impl ProcessEffects {
             let reason = self.unlink(process, reason, &mut in_flight).await;
             waiting.ended[at] = Stopped::Ended(reason);
         }
+    }
+
+    /// Takes the exit signal of a process that has ended out of the mailbox, and returns the
+    /// reason. Returns `None` if the signal is still in transit after [`IN_FLIGHT`]. The reason of
+    /// a process that had unlinked itself is not known: it is `noproc`.
+    async fn exit_reason(&mut self, process: ProcessId) -> Option<ExitReason> {
+        let reason = self.unlink(process, ExitReason::NoProcess, &mut None).await;
+        (reason != ExitReason::NoProcess || !self.me.is_linked(process)).then_some(reason)
     }
 
     /// Unlinks a process that has ended, or takes its exit signal out of the mailbox. Returns the
@@ -333,7 +351,7 @@ impl Effects for ProcessEffects {
     }
 
     fn is_alive(&self, process: ProcessId) -> bool {
-        process.find().0.is_some_and(|peer| !peer.has_ended())
+        live(process).is_some()
     }
 
     fn now(&self) -> Duration {
@@ -376,6 +394,11 @@ impl Effects for ProcessEffects {
             with_context(|here| here.node_core.state().journal.reported(report));
         }
     }
+}
+
+/// Returns the handle on a process that has not ended.
+fn live(process: ProcessId) -> Option<Peer> {
+    process.find().0.filter(|peer| !peer.has_ended())
 }
 
 /// Returns the time of the node's clock.

@@ -30,7 +30,8 @@ pub struct ChildCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {
-    /// Id of the child; for a child of a dynamic supervisor the template's id.
+    /// Id of the child; for a child of a dynamic supervisor the template's id, or the key given to
+    /// [`find_or_start`](super::DynamicSupervisorRef::find_or_start).
     pub id: Arc<str>,
     /// Process of the child.
     pub process: ChildProcess,
@@ -43,7 +44,7 @@ pub struct ChildInfo {
 pub enum ChildProcess {
     /// The child was started, and its exit has not been handled.
     Running(ProcessId),
-    /// A restart failed and will be tried again.
+    /// A restart is delayed, or failed and will be tried again.
     Restarting,
     /// The child has no process: Erlang's `undefined`.
     Absent,
@@ -71,13 +72,16 @@ impl<H: Effects> SupervisorCore<H> {
         started.map_err(StartChildError::Failed)
     }
 
-    /// Starts a child that has a child spec but no process.
+    /// Starts a child that has a child spec but no process. Its earlier restarts no longer count.
     pub(crate) async fn restart_child(
         &mut self,
         id: &str,
     ) -> Result<Option<ProcessId>, RestartError> {
         match self.named(id) {
-            Some((key, ChildState::Absent)) => self.start(key).await.map_err(RestartError::Failed),
+            Some((key, ChildState::Absent)) => {
+                self.children.reset_restarts(key);
+                self.start(key).await.map_err(RestartError::Failed)
+            }
             Some((_, ChildState::Restarting(_))) => Err(RestartError::Restarting),
             Some((_, ChildState::Running(_))) => Err(RestartError::Running),
             None => Err(RestartError::NotFound),

@@ -139,15 +139,24 @@ impl SupervisorSpec {
             if !ids.insert(child.id()) {
                 return Err(BadSpec::DuplicateId(child.id().into()));
             }
-            check(child.id(), child.settings(), self.auto_shutdown)?;
+            check(child.id(), child.settings(), self.strategy, self.auto_shutdown)?;
         }
-        let template = self.template.as_ref();
-        template.map_or(Ok(()), |spec| check(&spec.id, &spec.settings, self.auto_shutdown))
+        let Some(Spec { id, settings, .. }) = &self.template else { return Ok(()) };
+        check(id, settings, self.strategy, self.auto_shutdown)
     }
 }
 
-/// Validates a child's settings against the supervisor's automatic shutdown.
-pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Result<(), BadSpec> {
+/// Validates a child's settings against the supervisor's strategy and automatic shutdown.
+pub(super) fn check(
+    id: &str,
+    settings: &Settings,
+    strategy: Strategy,
+    policy: AutoShutdown,
+) -> Result<(), BadSpec> {
+    // WHY: when such a child is given up, the children stopped for its restart would stay stopped.
+    if settings.intensity.is_some() && strategy.stops_others() {
+        return Err(BadSpec::OwnIntensity(id.into()));
+    }
     let may = policy != AutoShutdown::Never && settings.restart != Restart::Permanent;
     if settings.significant && !may {
         return Err(BadSpec::BadSignificance(id.into()));
@@ -157,8 +166,9 @@ pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Resu
 
 /// Specification of a dynamic supervisor: OTP's `simple_one_for_one`, Elixir's `DynamicSupervisor`.
 ///
-/// It has no initial children. Each child is started with its own arguments, has no id, and is
-/// identified by its process. When the supervisor stops, its children are stopped concurrently.
+/// It has no initial children. Each child is started with its own arguments and is identified by
+/// its process; one that [`find_or_start`](super::DynamicSupervisorRef::find_or_start) has started
+/// also by its key. When the supervisor stops, its children are stopped concurrently.
 ///
 /// ```
 /// use purlin::{ExitReason, Process};

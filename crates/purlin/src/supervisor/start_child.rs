@@ -22,8 +22,9 @@ const NO_ACK: &str = "the worker dropped its InitAck: call ok, ignore, or end wi
 
 /// Report of a worker's initialisation to its supervisor, once: OTP's `proc_lib:init_ack`.
 ///
-/// The supervisor handles nothing else until the report. If the process ends before it, the start
-/// has failed with the exit reason of the process.
+/// The supervisor handles nothing else until the report: requests, a request to stop and the exit
+/// signal of its parent wait too. A worker that may wait for long needs a timeout. If the process
+/// ends before the report, the start has failed with the exit reason of the process.
 pub struct InitAck(Reply<Started>);
 
 /// Result of an initialisation.
@@ -39,7 +40,8 @@ impl InitAck {
     }
 
     /// Reports that no process is needed: OTP's `init_ack(ignore)`. The child has no process then,
-    /// and the function is expected to return.
+    /// and the function is expected to return. The supervisor waits two seconds for that, and then
+    /// kills the process with a warning; OTP does not wait and leaves the process running.
     pub fn ignore(self) {
         self.0.send(Started::Ignored);
     }
@@ -134,17 +136,22 @@ async fn await_ack<M: Send + 'static>(
     match acked.ok().flatten() {
         Some(Started::Ok) => Ok(Some(pid.address().clone().untyped())),
         Some(Started::Ignored) => {
-            pid.ended().await;
+            if end(&pid).await.is_none() {
+                tracing::warn!(pid = %pid.id(), "a worker is killed: it did not end after ignore");
+            }
             Ok(None)
         }
-        None => match pid.ended_within(KILL_GRACE).await {
-            Some(reason) => Err(reason),
-            None => {
-                pid.exit(ExitReason::Kill);
-                Err(ExitReason::error(NO_ACK))
-            }
-        },
+        None => Err(end(&pid).await.unwrap_or_else(|| ExitReason::error(NO_ACK))),
     }
+}
+
+/// Waits for the end of a process that is not a child, and kills it after [`KILL_GRACE`].
+async fn end<M: Send + 'static>(pid: &Pid<M>) -> Option<ExitReason> {
+    let ended = pid.ended_within(KILL_GRACE).await;
+    if ended.is_none() {
+        pid.exit(ExitReason::Kill);
+    }
+    ended
 }
 
 /// Starts a server and waits until its `init` has returned.
@@ -156,9 +163,7 @@ pub(super) fn start_server<S: Server>(
     if start.parent() != Some(me.id()) {
         return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
     }
-    // WHY: the start function may have set its own.
-    let start = if options.is_plain() { start } else { start.options(options) };
-    let started = start.into_future();
+    let started = start.override_options(options).into_future();
     Box::pin(async move {
         match started.await {
             Ok(server) => Ok(Some(server.pid().address().clone().untyped())),

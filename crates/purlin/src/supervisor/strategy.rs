@@ -36,6 +36,11 @@ impl Strategy {
             Self::RestForOne => ended..=*ALL.end(),
         }
     }
+
+    /// Returns whether the restart of a child stops other children.
+    pub(crate) fn stops_others(self) -> bool {
+        matches!(self, Self::OneForAll | Self::RestForOne)
+    }
 }
 
 #[cfg(test)]

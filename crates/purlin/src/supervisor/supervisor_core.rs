@@ -82,10 +82,14 @@ impl<H: Effects> SupervisorCore<H> {
         }
     }
 
-    /// Handles the exit signal of a linked process.
+    /// Handles the exit signal of a linked process. A signal of a child's previous process changes
+    /// nothing.
     pub(crate) async fn ended(&mut self, process: ProcessId, reason: &ExitReason) -> Next {
         let Some(key) = self.children.with_process(process) else { return Next::GoOn };
         let Some(child) = self.children.get(key) else { return Next::GoOn };
+        if child.state() != ChildState::Running(process) {
+            return Next::GoOn;
+        }
         match child.spec.settings.restart.after(reason) {
             AfterEnd::Restart => {
                 self.report(Context::ChildTerminated, reason, key);
@@ -150,9 +154,10 @@ impl<H: Effects> SupervisorCore<H> {
     }
 
     async fn restart_now(&mut self, key: Key) {
-        match self.strategy {
-            Strategy::OneForOne | Strategy::SimpleOneForOne => self.restart_one(key).await,
-            Strategy::OneForAll | Strategy::RestForOne => self.restart_many(key).await,
+        if self.strategy.stops_others() {
+            self.restart_many(key).await;
+        } else {
+            self.restart_one(key).await;
         }
     }
 
@@ -160,7 +165,7 @@ impl<H: Effects> SupervisorCore<H> {
     /// they do not run without it.
     async fn delay_restart(&mut self, key: Key, restart: u32, delay: Duration) {
         let Some(before) = self.children.get(key).map(Child::state) else { return };
-        if !matches!(self.strategy, Strategy::OneForOne | Strategy::SimpleOneForOne) {
+        if self.strategy.stops_others() {
             self.children.put(key, ChildState::Absent);
             self.stop_all(self.strategy.reach(key)).await;
         }

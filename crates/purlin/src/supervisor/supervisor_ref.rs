@@ -96,8 +96,10 @@ impl SupervisorRef {
         found(self.ask(|reply| Mail::TerminateChild(id, reply)).await)
     }
 
-    /// Starts a child that has a child spec and no process. Returns its process, or `None` if the
-    /// child's start returned `ignore`.
+    /// Starts a child that has a child spec and no process, for example one that was given up.
+    /// Returns its process, or `None` if the child's start returned `ignore`. Earlier restarts of
+    /// the child no longer count for its [`intensity`](super::ChildSpec::intensity) and
+    /// [`backoff`](super::ChildSpec::backoff).
     ///
     /// # Errors
     /// Returns [`RestartError`].
@@ -239,7 +241,7 @@ impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
     ///
     /// # Errors
     /// Returns [`StartChildError`]: [`StartChildError::Restarting`] while the child waits for its
-    /// restart.
+    /// restart, has ended immediately after it, or has ended and its exit signal has not arrived.
     ///
     /// COST: a call of the supervisor, also if the child exists.
     pub async fn find_or_start(&self, key: &str, arguments: A) -> Result<C, StartChildError> {

@@ -139,7 +139,8 @@ impl<A: Send + 'static, C> ChildTemplate<A, C> {
     }
 
     /// Sets the spawn options of the children: a mailbox bound, turns that may block. With a name,
-    /// only one child can run at a time.
+    /// only one child can run at a time. For servers they are combined with the options of the
+    /// start function as by `options` of a [`ChildSpec`](super::ChildSpec) of a server.
     pub fn options(mut self, options: SpawnOptions) -> Self {
         self.spec.start.options = options;
         self

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::waiting::simulated;
+use crate::waiting::{rest, simulated};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef};
 use purlin::supervisor::{
     ChildProcess, ChildSpec, ChildTemplate, InitAck, Restart, StartChildError, SupervisorSpec,
@@ -116,6 +116,23 @@ fn worker_with_ack_has_started_when_it_says_so() {
     });
 }
 
+// G2: init_ack(ignore): the supervisor continues, also if the process does not end
+#[test]
+fn worker_that_reports_ignore_and_does_not_end_is_killed() {
+    simulated(async |me: Process<Exit>| {
+        let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
+        let lingers = async |mut me: Process<()>, ack: InitAck| {
+            me.register("lingers").expect("the name is free");
+            ack.ignore();
+            me.receive().await;
+        };
+        let lingers = ChildSpec::worker_with_ack("lingers", lingers);
+        assert_eq!(supervisor.start_child(lingers).await, Err(StartChildError::Ignored));
+        rest().await;
+        assert!(whereis::<()>("lingers").is_err());
+    });
+}
+
 // L7: a worker that computes before its first await delays its supervisor for a bounded time
 #[purlin::test]
 async fn blocking_worker_has_started_when_spawned(me: Process<Exit>) {
@@ -224,12 +241,37 @@ async fn server_with_a_bound_rejects_calls_when_it_is_full(me: Process<()>) {
 
     let alone = server::start_link::<Desk>(&me, ()).options(at_most_two()).await;
     for desk in [child, dynamic, alone.expect("it starts")] {
-        desk.cast(());
-        while desk.pid().mailbox_len() > 0 {
-            yield_now().await;
-        }
-        desk.cast(());
-        desk.cast(());
-        assert_eq!(desk.call(|reply| reply).await, Err(CallError::Full));
+        assert_full_after(2, &desk).await;
     }
+}
+
+/// Asserts that the mailbox of the desk holds this many messages.
+async fn assert_full_after(messages: usize, desk: &ServerRef<Desk>) {
+    desk.cast(());
+    while desk.pid().mailbox_len() > 0 {
+        yield_now().await;
+    }
+    (0..messages).for_each(|_| desk.cast(()));
+    assert_eq!(desk.pid().mailbox_len(), messages);
+    assert_eq!(desk.call(|reply| reply).await, Err(CallError::Full));
+}
+
+// G2, B1: each option is taken from the child spec, and otherwise from the start function
+#[purlin::test]
+async fn options_of_a_child_spec_complete_those_of_its_start_function(me: Process<()>) {
+    let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
+    let bounded = |id: &str| {
+        let options = || at_most_two().name("inner");
+        ChildSpec::server(id, move |me| server::start_link::<Desk>(me, ()).options(options()))
+    };
+    let named = bounded("named").options(SpawnOptions::new().name("outer"));
+    let named = supervisor.start_child(named).await.expect("it starts");
+    assert_eq!(ServerRef::whereis("outer"), Ok(named.clone()));
+    assert_full_after(2, &named).await;
+
+    let one = SpawnOptions::new().bound(1, Overflow::Reject);
+    let one = bounded("one").options(one);
+    let one = supervisor.start_child(one).await.expect("it starts");
+    assert_eq!(ServerRef::whereis("inner"), Ok(one.clone()));
+    assert_full_after(1, &one).await;
 }

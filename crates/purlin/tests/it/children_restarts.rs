@@ -1,12 +1,18 @@
 //! Children of supervisors that are found by key, and limits of their number and their restarts.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::waiting::{MS, simulated, uptime};
+use crate::common::here;
+use crate::waiting::{MS, comes, simulated, uptime};
 use purlin::supervisor::{
-    AutoShutdown, ChildProcess, ChildSpec, ChildTemplate, Restart, StartChildError, SupervisorSpec,
+    AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, InitAck, Restart,
+    StartChildError, SupervisorSpec,
 };
-use purlin::{Exit, ExitReason, Pid, Process, receive, task};
+use purlin::{Exit, ExitReason, Pid, Process, ProcessId, receive, task, yield_now};
+use purlin_testkit::{Simulation, for_each_seed};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -42,7 +48,7 @@ async fn up(me: &mut Process<Seen>) -> (Pid<Order>, Duration) {
     receive!(me, { Seen::Up(pid, at) => (pid, at) })
 }
 
-/// Returns the delays before this many restarts of a child that crashes at once.
+/// Returns the delays before this many restarts of a child that crashes immediately.
 async fn delays(me: &mut Process<Seen>, restarts: usize) -> Vec<u128> {
     let mut delays = Vec::new();
     let (mut pid, mut before) = up(me).await;
@@ -155,6 +161,40 @@ fn child_that_reaches_its_own_intensity_is_given_up_alone() {
     });
 }
 
+// G2: siblings that are stopped for a restart would stay stopped if the child were given up alone
+#[purlin::test]
+async fn own_intensity_is_refused_where_siblings_are_restarted(me: Process<Seen>) {
+    me.trap_exit(true);
+    let child = || ChildSpec::worker("weak", async |_: Process<()>| ()).intensity(1, SECOND);
+    let bad = BadSpec::OwnIntensity("weak".into());
+    for spec in [SupervisorSpec::one_for_all(), SupervisorSpec::rest_for_one()] {
+        let error = spec.clone().child(child()).start_link(&me).await.expect_err("it is refused");
+        let ExitReason::Error(cause) = &error.reason else { panic!("{error}") };
+        assert_eq!(cause.downcast_ref::<BadSpec>(), Some(&bad));
+        let supervisor = spec.start_link(&me).await.expect("it has no children");
+        let refused = supervisor.start_child(child()).await;
+        assert_eq!(refused, Err(StartChildError::BadSpec(bad.clone())));
+    }
+}
+
+// G2: earlier restarts do not count after `restart_child`
+#[test]
+fn given_up_child_that_is_restarted_on_request_begins_with_no_restarts_counted() {
+    simulated(async |mut me: Process<Seen>| {
+        let witness = me.pid();
+        let child = ChildSpec::worker("room", move |me| room(me, witness));
+        let child = child.backoff(100 * MS, 10 * SECOND).intensity(1, 60 * SECOND);
+        let supervisor = SupervisorSpec::one_for_one().child(child).start_link(&me).await;
+        let supervisor = supervisor.expect("it starts");
+        for _ in 0..3 {
+            assert_eq!(delays(&mut me, 1).await, [100]);
+            while supervisor.count_children().await.expect("it lives").active > 0 {}
+            let restarted = supervisor.restart_child("room").await;
+            assert!(restarted.is_ok_and(|pid| pid.is_some()));
+        }
+    });
+}
+
 // G2: a significant child that is given up counts for the automatic shutdown
 #[test]
 fn significant_child_that_is_given_up_ends_its_supervisor() {
@@ -213,6 +253,135 @@ fn key_of_a_child_that_has_ended_gives_its_successor() {
             before = next;
         }
         me.flush();
+    });
+}
+
+/// Message type of a child whose exit signal is late.
+enum Late {
+    End,
+    /// Blocks in its destructor, and so delays the exit signals of the process whose mailbox holds
+    /// it, until the sender of the channel is dropped.
+    Blocks(mpsc::Receiver<()>),
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if let Self::Blocks(released) = self {
+            let _ = released.recv();
+        }
+    }
+}
+
+async fn ends_late(mut me: Process<Late>, (number, witness): (u32, Pid<u32>)) {
+    witness.send(number);
+    receive!(me, { Late::End => {} });
+}
+
+// G2: transient: a child is not restarted before its exit reason is known
+#[purlin::test]
+async fn key_of_a_child_whose_exit_signal_is_late_is_not_free_and_not_restarted(
+    mut me: Process<u32>,
+) {
+    let template = ChildTemplate::worker("late", ends_late).restart(Restart::Transient);
+    let template = template.backoff(SECOND, SECOND);
+    let children = SupervisorSpec::simple_one_for_one(template).intensity(0);
+    let children = children.start_link(&me).await.expect("it starts");
+    let first = children.find_or_start("key", (1, me.pid())).await.expect("it starts");
+    assert_eq!(me.receive().await, 1);
+    let (release, released) = mpsc::channel();
+    first.send(Late::Blocks(released));
+    first.send(Late::End);
+    comes("the child has ended", || !first.is_alive()).await;
+    let second = children.find_or_start("key", (2, me.pid())).await;
+    assert_eq!(second, Err(StartChildError::Restarting));
+    drop(release);
+    // It ended with `normal`, so its key becomes free.
+    let second = loop {
+        match children.find_or_start("key", (2, me.pid())).await {
+            Err(StartChildError::Restarting) => yield_now().await,
+            found => break found.expect("the supervisor lives"),
+        }
+    };
+    assert_eq!(me.receive().await, 2);
+    assert!(second.is_alive());
+    assert_eq!(children.count_children().await.expect("it lives").workers, 1);
+}
+
+// G2: a child that unlinked itself sends no exit signal
+#[test]
+fn key_of_a_child_that_has_unlinked_itself_and_ended_becomes_free() {
+    simulated(async |mut me: Process<u32>| {
+        let child = async |mut me: Process<()>, (number, supervisor, witness)| {
+            let (witness, supervisor): (Pid<u32>, ProcessId) = (witness, supervisor);
+            me.unlink(supervisor);
+            witness.send(number);
+            me.receive().await;
+        };
+        let template = ChildTemplate::worker("free", child).restart(Restart::Temporary);
+        let children = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
+        let children = children.expect("it starts");
+        for number in 1..4 {
+            let arguments = (number, children.id(), me.pid());
+            let child = children.find_or_start("key", arguments).await.expect("the key is free");
+            assert_eq!(me.receive().await, number);
+            child.send(());
+            child.ended().await;
+        }
+    });
+}
+
+// G2: one request handles the end of a child at most once
+#[test]
+fn supervisor_stops_while_a_child_that_is_asked_for_ends_at_once() {
+    simulated(async |me: Process<Seen>| {
+        let is_first = Arc::new(AtomicBool::new(true));
+        let child = async move |mut me: Process<()>, ack: InitAck, (): ()| {
+            ack.ok();
+            if is_first.swap(false, Ordering::Relaxed) {
+                me.receive().await;
+            }
+        };
+        let template = ChildTemplate::worker_with_ack("child", child);
+        let children = SupervisorSpec::simple_one_for_one(template).intensity(1000);
+        let children = children.start(&here()).await.expect("it starts");
+        let first = children.find_or_start("key", ()).await.expect("it starts");
+        first.send(());
+        first.ended().await;
+        let found = children.find_or_start("key", ()).await;
+        assert_eq!(found, Err(StartChildError::Restarting));
+        assert_eq!(children.stop(ExitReason::Normal).await, ExitReason::Normal);
+        drop(me);
+    });
+}
+
+// E1: a stopping node spawns nothing, so its supervisors restart nothing
+#[test]
+fn delayed_restart_that_is_due_when_the_node_stops_is_not_tried() {
+    for_each_seed(20, |seed| {
+        let mut simulation = Simulation::new(seed);
+        let node = simulation.node().clone();
+        simulation.run(async move |mut me: Process<Seen>| {
+            let witness = me.pid();
+            let child = ChildSpec::worker("room", move |me| room(me, witness));
+            let spec = SupervisorSpec::one_for_one().child(child.backoff(SECOND, SECOND));
+            let supervisor = spec.start(&here()).await.expect("it starts");
+            let (pid, _) = up(&mut me).await;
+            pid.send(Order::Crash);
+            pid.ended().await;
+            // The supervisor waits for this child from before the delay is over until the node
+            // stops.
+            let _waits = task::spawn(async move {
+                let waits = async |mut me: Process<()>, ack: InitAck| {
+                    me.receive().await;
+                    ack.ok();
+                };
+                supervisor.start_child(ChildSpec::worker_with_ack("waits", waits)).await
+            });
+            receive!(me, { Seen::Exit => {}, after 2 * SECOND => {} });
+        });
+        simulation.stop();
+        let contexts: Vec<_> = node.crashes().reports.iter().map(|report| report.context).collect();
+        assert_eq!(contexts, ["child_terminated"]);
     });
 }
 

@@ -1,6 +1,8 @@
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Scanner;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -23,6 +25,9 @@ final class PlainPekko {
             {"name":"plain-pekko","version":"Pekko","os_pid":%d,"notes":[],\
             "experiments":["throughput","fan-in","ping-pong","spawn-chain","fork-join","call"]}""";
 
+    /** Experiments that have been warmed up. */
+    private static final Set<String> WARM = new HashSet<>();
+
     /** Requests the root actor of a run. */
     record Run(Function<CompletableFuture<Long>, Behavior<Object>> root, CompletableFuture<Long> end) {}
 
@@ -41,10 +46,21 @@ final class PlainPekko {
             } else if (line.contains("\"quit\"")) {
                 break;
             } else {
+                warmUp(system, line);
                 System.out.println(run(system, line));
             }
         }
         System.exit(0);
+    }
+
+    /** Repeats the first request of each experiment for a second, so that the compiler has optimised what is measured. */
+    private static void warmUp(ActorSystem<Run> system, String line) throws Exception {
+        if (WARM.add(line.replaceFirst("\"n\":.*", ""))) {
+            long until = System.nanoTime() + 1_000_000_000;
+            while (System.nanoTime() < until) {
+                run(system, line);
+            }
+        }
     }
 
     private static String run(ActorSystem<Run> system, String line) throws Exception {

@@ -120,6 +120,15 @@ event({crash, N, Reason}, State) ->
             saw(["crash:", text(N)]),
             fed:handle_info({'EXIT', Pid, Reason}, State)
     end;
+event({late, N}, State) ->
+    case ets:lookup(world, {pid, N}) of
+        [{_, Pid}] ->
+            case is_process_alive(Pid) of
+                true -> {noreply, State};
+                false -> saw(["late:", text(N)]), fed:handle_info({'EXIT', Pid, oops}, State)
+            end;
+        [] -> {noreply, State}
+    end;
 event(again, State) ->
     receive {'$gen_cast', Again} -> saw("again"), fed:handle_cast(Again, State)
     after 0 -> {noreply, State}

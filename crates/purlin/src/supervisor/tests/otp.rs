@@ -75,6 +75,7 @@ fn event(policy: AutoShutdown) -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => (0_u64..5).prop_map(Event::Wait),
         8 => (number(), reason).prop_map(|(number, reason)| Event::Crash(number, reason)),
+        2 => number().prop_map(Event::Late),
         2 => (number(), 1_u32..4).prop_map(|(number, times)| Event::Fail(number, times)),
         1 => number().prop_map(Event::Ignore),
         4 => Just(Event::Again),

@@ -50,6 +50,8 @@ pub(crate) enum Event {
     Wait(u64),
     /// The child ends without being stopped, if it is running.
     Crash(Number, Reason),
+    /// An exit signal of the child's latest process arrives late, if that process has ended.
+    Late(Number),
     /// The next starts of the child fail.
     Fail(Number, u32),
     /// The next start of the child returns `ignore`.
@@ -250,6 +252,14 @@ impl Play<'_> {
                     return core.ended(pid, &reason.reason()).await;
                 }
             }
+            Event::Late(number) => {
+                let last = self.world().last.get(&number).copied();
+                let ended = last.filter(|pid| !self.world().alive.contains(pid));
+                if let Some(pid) = ended {
+                    self.saw(&format!("late:{number}"));
+                    return core.ended(pid, &Reason::Oops.reason()).await;
+                }
+            }
             Event::Again => {
                 let key = self.world().again.pop_front();
                 if let Some(key) = key {
@@ -375,6 +385,7 @@ impl fmt::Display for Event {
                 let reason = format!("{reason:?}").to_lowercase();
                 write!(f, "{{crash,{number},{reason}}}")
             }
+            Self::Late(number) => write!(f, "{{late,{number}}}"),
             Self::Fail(number, times) => write!(f, "{{fail,{number},{times}}}"),
             Self::Ignore(number) => write!(f, "{{ignore,{number}}}"),
             Self::Again => write!(f, "again"),
