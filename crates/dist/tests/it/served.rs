@@ -1,6 +1,7 @@
 //! Typed purlin servers and supervisors, called by `gen_server`, `sys`, `supervisor` and Elixir.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use crate::processes::{beam_and_ours, found, join, start, term};
 use crate::support::{Beam, Epmd};
@@ -10,6 +11,7 @@ use purlin::{ExitReason, Process, Reply};
 use purlin_dist::cluster::{Cluster, Serve as _, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
 
 /// State of the server: the number of tickets left.
 #[derive(Debug, Serialize)]
@@ -23,7 +25,18 @@ enum Call {
     Buy(u32, Reply<Result<u32, String>>),
     Forget(Reply<()>),
     Unsaid(Reply<std::collections::HashMap<Vec<u8>, Unsaid>>),
+    Panics(Reply<Panics>),
     Crash(Reply<()>),
+}
+
+/// A value whose serialization panics.
+#[derive(Debug)]
+struct Panics;
+
+impl Serialize for Panics {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("not to be serialized")
+    }
 }
 
 /// A value that cannot be serialized as a term.
@@ -61,6 +74,7 @@ impl Server for Tickets {
             Call::Buy(_, reply) => reply.send(Err("sold out".to_owned())),
             Call::Forget(reply) => drop(reply),
             Call::Unsaid(reply) => reply.send([(vec![1], Unsaid)].into()),
+            Call::Panics(reply) => reply.send(Panics),
             Call::Crash(_reply) => panic!("on purpose"),
         }
         Ok(Next::Wait)
@@ -92,6 +106,7 @@ enum Ask {
     Buy(u32),
     Forget,
     Unsaid,
+    Panics,
     Crash,
 }
 
@@ -102,6 +117,7 @@ async fn tickets(cluster: &Cluster, name: &str) {
             Ask::Buy(number) => Call::Buy(number, caller.reply()),
             Ask::Forget => Call::Forget(caller.reply()),
             Ask::Unsaid => Call::Unsaid(caller.reply()),
+            Ask::Panics => Call::Panics(caller.reply()),
             Ask::Crash => Call::Crash(caller.reply()),
         })
         .casts(|printed: u32| printed)
@@ -142,6 +158,8 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     assert!(dropped.starts_with("{exit,{no_reply,"), "{dropped}");
     let unsaid = beam.eval("C(unsaid)").await;
     assert!(unsaid.starts_with("{exit,{{bad_reply,<<"), "{unsaid}");
+    let panics = beam.eval("C(panics)").await;
+    assert!(panics.starts_with("{exit,{{bad_reply,<<\"making it one has panicked\">>"), "{panics}");
     for question in ["nonsense", "forget"] {
         for timeout in ["infinity", "600000"] {
             let multi = format!("[element(2, S)], tickets, {question}, {timeout}");
@@ -158,12 +176,68 @@ async fn a_beam_calls_casts_and_sends_to_a_typed_server() {
     assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
 }
 
+/// A server that drops the replies of many calls in one turn.
+#[derive(Debug)]
+struct Forgetful {
+    kept: Vec<Reply<()>>,
+    runtime: Handle,
+}
+
+#[purlin::server(dist)]
+impl Forgetful {
+    #[call]
+    fn keep(&mut self, reply: Reply<()>) {
+        self.kept.push(reply);
+    }
+
+    /// Returns the number of dropped replies and the number of tasks before and after.
+    #[call]
+    fn forget(&mut self) -> (usize, usize, usize) {
+        let tasks = || self.runtime.metrics().num_alive_tasks();
+        let before = tasks();
+        let dropped = self.kept.drain(..).count();
+        (dropped, before, tasks())
+    }
+}
+
+// A dropped reply of a live server is answered without a task.
+#[tokio::test]
+async fn a_beam_gets_an_answer_for_each_reply_that_a_server_drops() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    cluster.serves(Forgetful::served());
+    let forgetful = Forgetful { kept: Vec::new(), runtime: Handle::current() };
+    let started = cluster.node().start::<Forgetful>(forgetful).name("forgetful").await;
+    started.expect("the name is free");
+    beam.eval("S = {forgetful, 'ours@127.0.0.1'}").await;
+    beam.eval("R = [gen_server:send_request(S, keep) || _ <- lists:seq(1, 1000)]").await;
+    let few_more = "{N, Before, After} = gen_server:call(S, forget, infinity), \
+                    {N, After < Before + 500}";
+    assert_eq!(beam.eval(few_more).await, "{1000,true}");
+    let answers = "lists:usort([W || Q <- R, {error, {W, _}} <- \
+                   [gen_server:wait_response(Q, infinity)]])";
+    assert_eq!(beam.eval(answers).await, "[no_reply]");
+}
+
 /// A server whose declaration is its protocol for the BEAM.
 #[derive(Debug)]
 struct Counter(i64);
 
+/// Has the name of a request in generated code.
+#[derive(Debug, Deserialize)]
+struct Request(i64);
+
+impl Counter {
+    const LIMIT: Duration = Duration::MAX;
+}
+
 #[purlin::server(dist)]
 impl Counter {
+    #[call(timeout = Self::LIMIT)]
+    fn apply(&mut self, Request(number): Request) -> i64 {
+        self.0 *= number;
+        self.0
+    }
+
     #[call]
     fn total(&self) -> i64 {
         self.0
@@ -200,6 +274,7 @@ async fn a_beam_uses_a_declared_server_by_its_declaration() {
     beam.eval("S = {counter, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q, infinity) end")
         .await;
     assert_eq!(beam.eval("gen_server:cast(S, {add, 5}), C(total)").await, "6");
+    assert_eq!(beam.eval("C({apply, 1})").await, "6");
     assert_eq!(beam.eval("C({add_all, [1, 2], true})").await, "12");
     assert_eq!(beam.eval("C({later, <<\"text\">>})").await, "<<\"text\">>");
     assert_eq!(beam.eval("sys:get_state(S, infinity)").await, "12");

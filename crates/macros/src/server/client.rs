@@ -2,10 +2,11 @@
 //! and cast.
 
 use proc_macro2::TokenStream as Tokens;
-use quote::quote;
+use quote::{ToTokens as _, quote};
+use syn::{PathArguments, Type};
 
 use super::declaration::Declaration;
-use super::handler::{Handler, Mark, internal};
+use super::handler::{Handler, Mark, internal, replace_self};
 use super::messages;
 
 /// Generates the trait and its implementation.
@@ -79,6 +80,22 @@ fn body(declaration: &Declaration, handler: &Handler) -> Tokens {
     };
     match &handler.time {
         None => quote!(::purlin::server::ServerRef::call(self, #make)),
-        Some(time) => quote!(::purlin::server::ServerRef::call_timeout(self, #make, #time)),
+        Some(time) => {
+            let time = replace_self(time.to_token_stream(), &in_expression(&declaration.this));
+            quote!(::purlin::server::ServerRef::call_timeout(self, #make, #time))
+        }
     }
+}
+
+/// Returns a type as expressions name it: `Server::<T>` for `Server<T>`.
+fn in_expression(this: &Type) -> Tokens {
+    let mut this = this.clone();
+    if let Type::Path(path) = &mut this {
+        for segment in &mut path.path.segments {
+            if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+                arguments.colon2_token.get_or_insert_default();
+            }
+        }
+    }
+    this.into_token_stream()
 }

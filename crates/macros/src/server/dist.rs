@@ -48,7 +48,7 @@ fn requests(declaration: &Declaration, suffix: &str, handlers: &[Handler]) -> Op
         let reply = is_call.then(|| quote!(caller.reply()));
         let mut made = bindings.iter().map(|binding| quote!(#binding)).chain(reply).peekable();
         let made = made.peek().is_some().then(|| quote!((#(#made),*)));
-        quote!(#(#cfgs)* Request::#variant #fields => #message::#variant #made,)
+        quote!(#(#cfgs)* __PurlinRequest::#variant #fields => #message::#variant #made,)
     });
     let (register, caller) = match is_call {
         true => (quote!(calls), quote!(caller: ::purlin_dist::cluster::Caller)),
@@ -57,11 +57,11 @@ fn requests(declaration: &Declaration, suffix: &str, handlers: &[Handler]) -> Op
     Some(quote! {
         let served = {
             #[derive(::purlin_dist::__private::serde::Deserialize)]
-            #[serde(crate = "::purlin_dist::__private::serde")]
-            enum Request {
+            #[serde(crate = "::purlin_dist::__private::serde", expecting = "a request")]
+            enum __PurlinRequest {
                 #(#variants)*
             }
-            served.#register(|request: Request, #caller| match request {
+            served.#register(|request: __PurlinRequest, #caller| match request {
                 #(#arms)*
             })
         };

@@ -8,6 +8,7 @@ use purlin_raw::{Address, SendMode, SendOutcome, Waiter};
 use crate::mailbox::backpressure::suspend;
 use crate::node::context::with_context;
 use crate::node::erlang_types::ErlangTypes;
+use crate::signals::signal::Signal;
 use crate::{Pid, SendError};
 
 impl<M: Send + 'static> Pid<M> {
@@ -39,6 +40,17 @@ impl<M: Send + 'static> Pid<M> {
     /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
         self.address().send(message, SendMode::Try).map(drop)
+    }
+
+    /// Sends a message that passes any bound of the mailbox (B2). Returns whether the process had not
+    /// ended; a message to an ended process is dropped and counted (M4).
+    ///
+    /// COST: two blocks of memory, one of them for the message.
+    pub(crate) fn send_past_bound(&self, message: M) -> bool {
+        let sent = self.address().signal(Signal::Message(Box::new(message)));
+        let is_sent = sent.is_ok();
+        sent.unwrap_or_else(drop_undelivered);
+        is_sent
     }
 
     /// Waits until the mailbox has capacity, then sends a message (B1).

@@ -51,8 +51,8 @@ impl SpawnOptions {
 
     /// Limits the mailbox to `limit` waiting messages, from 1 to 4,294,967,295. `overflow` decides
     /// about messages beyond the limit (B1). Exit, down and link signals pass the bound, and so do
-    /// messages sent to an alias (B2). With another limit the spawn fails
-    /// ([`SpawnError::BadBound`]).
+    /// messages sent to an alias and requests to stop a server (B2). With another limit the spawn
+    /// fails ([`SpawnError::BadBound`]).
     ///
     /// COST: 80 bytes, and one more atomic read-modify-write for each message sent.
     pub fn bound(mut self, limit: usize, overflow: Overflow) -> Self {

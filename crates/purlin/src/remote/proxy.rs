@@ -204,6 +204,12 @@ fn fetch<M: Send + 'static>(
             Signal::Describe(asker) => {
                 let _ = asker.send(me.local(|local| local.describe()));
             }
+            Signal::Message(message) => {
+                let Ok(message) = message.downcast::<M>() else {
+                    unreachable!("a mailbox has one type")
+                };
+                arrivals.push_back(Arrived::Message(*message));
+            }
             Signal::Aliased { message, .. } => {
                 // A proxy creates no aliases, so this one is unknown here.
                 with_context(|here| here.node_core.state().dropped.alias());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use purlin_raw::{ReplyReceiver, oneshot};
+use purlin_raw::{ReplyReceiver, ReplySender, oneshot};
 
 use crate::Reply;
 
@@ -15,13 +15,20 @@ use crate::Reply;
 ///
 /// COST: two allocations in addition to those of a local call.
 pub fn reply<T: Send + 'static>(take: impl FnOnce(Option<T>) + Send + 'static) -> Reply<T> {
+    Reply::new(sender(take))
+}
+
+/// Returns the sender of an answer that is passed to `take`; see [`reply`].
+pub(super) fn sender<T: Send + 'static>(
+    take: impl FnOnce(Option<T>) + Send + 'static,
+) -> ReplySender<T> {
     let waits = Arc::new(Waits(Mutex::new(None)));
     let (to, mut answer) = oneshot();
     // No reply can be there yet: the poll sets the waker.
     let poll = answer.poll(&Context::from_waker(&Waker::from(Arc::clone(&waits))));
     debug_assert!(poll.is_pending());
     *waits.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((answer, take));
-    Reply::new(to)
+    to
 }
 
 /// The waiting end of a call, until the answer is there. It is its own waker, which the replier owns and calls.

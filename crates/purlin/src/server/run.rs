@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::behaviour::{Init, Inspection, Mail, Next, Request, Result, Server, System};
 use super::report::{self, LastMessage};
-use super::server_ref::ServerRef;
+use super::server_ref::{ServerRef, stop};
 use purlin_raw::ReplyReceiver;
 
 use crate::mailbox::deadline::Deadline;
@@ -63,7 +63,7 @@ impl<S: Server> Unclaimed<S> {
 impl<S: Server> Drop for Unclaimed<S> {
     fn drop(&mut self) {
         if !self.claimed {
-            self.pid.send(Mail::System(System(Request::Stop(ExitReason::Normal))));
+            self.pid.send_past_bound(stop(ExitReason::Normal));
         }
     }
 }

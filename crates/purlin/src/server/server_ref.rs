@@ -137,8 +137,8 @@ impl<S: Server> ServerRef<S> {
 
     /// Stops the server with a reason, and waits at most `timeout` until it has ended.
     ///
-    /// The request is queued in the mailbox: the server handles the messages ahead of it, then
-    /// calls [`Server::terminate`] and ends.
+    /// The request is queued in the mailbox and passes any bound of it (B2): the server handles the
+    /// messages ahead of it, then calls [`Server::terminate`] and ends.
     ///
     /// *Cancellation*: dropping the future does not cancel the request.
     ///
@@ -151,7 +151,9 @@ impl<S: Server> ServerRef<S> {
         if self.pid.address().is_current() {
             return Err(CallError::OwnProcess);
         }
-        self.pid.try_send(stop(reason.clone())).map_err(|_| CallError::NoProcess)?;
+        if !self.pid.send_past_bound(stop(reason.clone())) {
+            return Err(CallError::NoProcess);
+        }
         match self.pid.ended_within(timeout).await {
             Some(ended) if ended == reason => Ok(()),
             Some(other) => Err(CallError::Ended(other)),
@@ -161,7 +163,7 @@ impl<S: Server> ServerRef<S> {
 
     /// Like [`ServerRef::stop_with`], without waiting. Has no effect if the server has ended.
     pub fn request_stop(&self, reason: ExitReason) {
-        self.pid.send(stop(reason));
+        self.pid.send_past_bound(stop(reason));
     }
 
     /// Returns the pid of the server's process.
@@ -176,7 +178,7 @@ impl<S: Server> ServerRef<S> {
 }
 
 /// Returns the system message that requests a stop.
-fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
+pub(super) fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
     Mail::System(System(Request::Stop(reason)))
 }
 

@@ -179,8 +179,8 @@ impl<'a, S: Server> Start<'a, S> {
     /// Sets the spawn options: a mailbox bound, handlers that may block, a name.
     ///
     /// With [`Overflow::Reject`](crate::Overflow::Reject), a call to a full mailbox returns
-    /// [`CallError::Full`](crate::CallError::Full). Exit signals pass the bound; a request to stop
-    /// waits for capacity.
+    /// [`CallError::Full`](crate::CallError::Full). Exit signals and requests to stop pass every
+    /// bound, and no policy drops them (B2).
     pub fn options(mut self, mut options: SpawnOptions) -> Self {
         if let Some(name) = options.take_name() {
             self.name = Some(name);

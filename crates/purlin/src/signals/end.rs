@@ -54,6 +54,10 @@ pub(crate) fn closed(node_state: &NodeState, end: &End<'_, ErlangTypes>, local: 
 pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal: Signal) {
     match signal {
         Signal::Named => local.extended().named = true,
+        Signal::Message(message) => {
+            node_state.dropped.ended(1);
+            contain(|| drop(message));
+        }
         Signal::Aliased { message, .. } => {
             node_state.dropped.alias();
             contain(|| drop(message));

@@ -121,6 +121,12 @@ fn handle_other_signal<M: Send + 'static>(
             answer_as_ended(ProcessId::of(&me), signal);
             SignalOutcome::Nothing
         }
+        Signal::Message(message) => {
+            let Ok(message) = message.downcast::<M>() else {
+                unreachable!("a mailbox has one type")
+            };
+            SignalOutcome::Message(ConvertedMessage::new(*message, 0))
+        }
         Signal::Link(peer) => {
             me.local(|local| local.extended().linked_by(peer));
             SignalOutcome::Nothing

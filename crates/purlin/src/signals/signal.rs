@@ -37,6 +37,8 @@ pub(crate) enum Signal {
     Demonitor(Reference),
     /// A monitored process has ended.
     Down { reference: Reference, reason: ExitReason },
+    /// Message that passes the bound of the mailbox (B2), of the mailbox's type.
+    Message(Box<dyn Any + Send>),
     /// Message for an alias (L9), of the mailbox's type.
     Aliased { alias: Reference, message: Box<dyn Any + Send> },
     /// A process has joined or left a group that the receiver monitors (N2).

@@ -46,7 +46,7 @@ pub(crate) fn sent(
         Outgoing::Message(message) => {
             (EventKind::Send, buffer.options.text_of(message_type, Some(*message)))
         }
-        Outgoing::Signal(Signal::Aliased { message, .. }) => {
+        Outgoing::Signal(Signal::Message(message) | Signal::Aliased { message, .. }) => {
             (EventKind::Send, buffer.options.text_of(message_type, Some(&**message)))
         }
         Outgoing::Signal(Signal::Link(_)) => (EventKind::Link, Cow::default()),

@@ -431,6 +431,44 @@ async fn signals_bypass_every_bound() {
     }
 }
 
+// B2, R4: the oldest message that was sent is dropped, not one that a signal became; a selective
+// receive keeps its position
+#[purlin::test(workers = 1)]
+async fn messages_made_from_signals_are_not_dropped_as_the_oldest() {
+    #[derive(Debug, PartialEq)]
+    enum Msg {
+        Number(u32),
+        Down,
+    }
+    impl From<Down> for Msg {
+        fn from(_: Down) -> Self {
+            Self::Down
+        }
+    }
+    let looked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looked);
+    let picky = spawn_opt(bounded(3, Overflow::DropOldest), async move |mut me: Process<Msg>| {
+        for _ in 0..2 {
+            me.monitor(&spawn(async |_: Process<()>| ()));
+        }
+        let looks = |msg: &Msg| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            *msg == Msg::Number(9)
+        };
+        let nine = receive!(me, { msg if looks(&msg) => msg });
+        assert_eq!((nine, me.flush()), (Msg::Number(9), vec![Msg::Down, Msg::Down]));
+    });
+    let picky = picky.expect("there is room");
+    comes("it has its down messages", || looked.load(Ordering::Relaxed) == 2).await;
+    for n in 0..10_u32 {
+        picky.send(Msg::Number(n));
+        comes("it has looked at it", || looked.load(Ordering::Relaxed) as u32 == n + 3).await;
+    }
+    assert_eq!(picky.ended().await, ExitReason::Normal);
+    assert_eq!(looked.load(Ordering::Relaxed), 12, "each was looked at once");
+    assert_eq!(here().drops().oldest, 9);
+}
+
 // B1: a down message removed by `demonitor_flush` frees capacity
 #[purlin::test(workers = 1)]
 async fn a_withdrawn_message_frees_capacity() {

@@ -25,6 +25,7 @@ mod processes;
 mod receive;
 mod remote;
 mod server;
+mod server_bounds;
 mod server_macro;
 mod stress;
 mod supervisors;

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use crate::common::{HANG, outside};
 use proptest::prelude::*;
 use purlin::remote::{LocalProcess, RemoteSignal, Transport};
+use purlin::server::ServerRef;
 use purlin::trace::{FollowError, Options, Trace};
 use purlin::{
     Down, Exit, ExitReason, MonitorRef, Node, Pid, Process, ProcessId, Reply, SpawnError,
@@ -227,6 +228,37 @@ fn a_proxy_cannot_be_traced() {
         there.send(because("rust"));
         assert_eq!(me.receive().await, Msg::Exit(because("rust")));
     });
+}
+
+// B2: a message that passes bounds is passed to the transport in its turn, like any other.
+#[test]
+fn a_request_to_stop_reaches_a_remote_server_after_the_messages_before_it() {
+    #[derive(Debug)]
+    struct Counter(u32);
+
+    #[purlin::server]
+    impl Counter {
+        #[cast]
+        fn add(&mut self, n: u32) {
+            self.0 += n;
+        }
+
+        #[terminate]
+        fn end(&mut self, _: &ExitReason) {
+            purlin::exit(because(&self.0.to_string()));
+        }
+    }
+
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].block_on(async |_: Process<()>| {
+        purlin::server::start::<Counter>(Counter(0)).await.expect("it starts")
+    });
+    let gate = Gate::shut();
+    let proxy = ServerRef::new(bridge.stand_in(real.pid(), &gate));
+    (1..=3).for_each(|n| proxy.add(n));
+    proxy.request_stop(ExitReason::Normal);
+    gate.let_through();
+    assert_eq!(outside(real.pid().ended()), because("6"));
 }
 
 // L6, D2: the same as for a local process.

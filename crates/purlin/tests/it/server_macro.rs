@@ -244,7 +244,9 @@ impl<K, const SIZE: usize> Cache<K, SIZE>
 where
     K: Debug + Eq + Hash + Send + 'static,
 {
-    #[call]
+    const LIMIT: Duration = Duration::from_secs(SIZE as u64);
+
+    #[call(timeout = Self::LIMIT.max(Duration::MAX))]
     fn get(&self, key: K) -> Option<u32> {
         self.entries.get(&key).copied()
     }

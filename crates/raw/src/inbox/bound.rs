@@ -3,8 +3,8 @@
 //! A sender on any thread calls `admit` before it pushes. The receiver counts received messages in
 //! any case, bounded or not. The number of queued messages is the exact difference of the two
 //! counts, and receiving costs nothing extra. Messages that the receiver makes from signals bypass
-//! the limit and are counted. A message that leaves the mailbox without being received is
-//! subtracted.
+//! the limit and are counted; no policy drops them. A message that leaves the mailbox without being
+//! received is subtracted.
 //!
 //! Nothing here blocks, except briefly on the lock of the wait list. No user code runs.
 //!
@@ -258,9 +258,9 @@ impl Bound {
         self.flag.swap(false, Ordering::Acquire);
     }
 
-    /// Returns whether more messages are queued than the limit allows.
-    pub(crate) fn is_exceeded(&self, received: &AtomicU64) -> bool {
-        self.waiting(received) > u64::from(self.limit)
+    /// Returns the number of queued messages in excess of the limit.
+    pub(crate) fn excess(&self, received: &AtomicU64) -> u64 {
+        self.waiting(received).saturating_sub(u64::from(self.limit))
     }
 
     /// Counts the oldest message as dropped.

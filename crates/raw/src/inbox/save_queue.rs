@@ -4,13 +4,13 @@
 //! code.
 //!
 //! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
-//! moves. Headers are removed only directly behind the cursor, or at the front; removing the header
-//! at the cursor resets it.
+//! moves. Headers are removed only directly behind the cursor, at the front, which resets it, or by
+//! `take_oldest_unmarked`, which moves a cursor at a removed header back to the header before it.
 
 use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
-use crate::inbox::header::Header;
+use crate::inbox::header::{Header, MARKED};
 
 /// Save queue: received messages, oldest first.
 pub(crate) struct SaveQueue {
@@ -78,14 +78,31 @@ impl SaveQueue {
         self.take_next()
     }
 
-    /// Removes the oldest message; the current scan continues where it was.
-    pub(crate) fn pop_keeping_cursor(&mut self) -> Option<NonNull<Header>> {
-        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
-        let oldest = self.take_next()?;
-        if cursor != oldest.as_ptr() {
-            self.cursor = cursor;
+    /// Removes the oldest messages that are not marked, at most `limit`; the current scan continues
+    /// where it was.
+    pub(crate) fn take_oldest_unmarked(&mut self, limit: u64) -> Self {
+        let mut scanned_to = std::mem::replace(&mut self.cursor, ptr::null_mut());
+        let (mut taken, mut left) = (Self::new(), limit);
+        while left > 0
+            && let Some(header) = self.peek_next()
+        {
+            // SAFETY: `header` is in this list, which owns its headers. One that is not marked
+            // leaves this list before it is given to the other.
+            unsafe {
+                if header.as_ref().tags() & MARKED != 0 {
+                    self.skip(header);
+                    continue;
+                }
+                self.take_next();
+                taken.append(header);
+            }
+            left -= 1;
+            if scanned_to == header.as_ptr() {
+                scanned_to = self.cursor;
+            }
         }
-        Some(oldest)
+        self.cursor = scanned_to;
+        taken
     }
 
     /// Restarts the scan at the oldest message.

@@ -358,7 +358,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         }
     }
 
-    /// Lowers the flag, fetches, and drops the oldest messages while the bound is exceeded.
+    /// Lowers the flag, fetches, and drops the oldest messages in excess of the bound, except those
+    /// that were made from signals.
     #[cold]
     fn drop_oldest(
         self,
@@ -367,10 +368,11 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     ) -> usize {
         bound.lower_flag();
         let added = self.fetch(true, handle_signal);
-        while bound.is_exceeded(&self.base().received) {
-            // A message counted but not yet pushed: its sender raises the flag if it exceeds the
-            // bound.
-            let Some(header) = self.save_queue(SaveQueue::pop_keeping_cursor) else { break };
+        // There may be fewer messages: one that is counted and not yet pushed exceeds the bound, if
+        // at all, when its sender raises the flag.
+        let excess = bound.excess(&self.base().received);
+        let mut oldest = self.save_queue(|save_queue| save_queue.take_oldest_unmarked(excess));
+        while let Some(header) = oldest.pop() {
             self.base().remove_waiting();
             bound.dropped_oldest();
             // SAFETY: the header has left the save queue and precedes a message of this type.

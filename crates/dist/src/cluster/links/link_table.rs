@@ -3,7 +3,8 @@
 //! Each end stores its own links and monitors. This table stores what must be signalled to local
 //! processes when the connection is lost, and the local number of each remote monitor.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, MonitorRef, ProcessId};
@@ -31,6 +32,8 @@ pub(crate) struct LinkTable {
     ours: HashMap<MonitorRef, (ProcessId, Named)>,
     theirs: HashMap<MonitorRef, (ProcessId, RemoteMonitor)>,
     by_reference: HashMap<(Pid, Reference), MonitorRef>,
+    /// Monitors by a name, by the remote process that holds them. No set is empty.
+    by_name: HashMap<Pid, BTreeSet<MonitorRef>>,
     /// Outgoing spawn requests.
     asked: HashMap<MonitorRef, PendingRequest>,
 }
@@ -215,6 +218,9 @@ impl LinkTable {
         if self.lost || self.by_reference.contains_key(&key) {
             return false;
         }
+        if let Named::Name(_) = theirs.watched {
+            self.by_name.entry(theirs.watcher.clone()).or_default().insert(monitor);
+        }
         self.by_reference.insert(key, monitor);
         self.theirs.insert(monitor, (of, theirs));
         true
@@ -226,8 +232,8 @@ impl LinkTable {
         watcher: &Pid,
         reference: &Reference,
     ) -> Option<(MonitorRef, ProcessId, RemoteMonitor)> {
-        let monitor = self.by_reference.remove(&(watcher.clone(), reference.clone()))?;
-        let (of, theirs) = self.theirs.remove(&monitor)?;
+        let monitor = *self.by_reference.get(&(watcher.clone(), reference.clone()))?;
+        let (of, theirs) = self.remove_theirs(monitor)?;
         Some((monitor, of, theirs))
     }
 
@@ -238,22 +244,27 @@ impl LinkTable {
     }
 
     /// The newest monitor of the remote process by a name.
-    ///
-    /// COST: time in the number of remote monitors.
     pub(crate) fn newest_by_name(&self, watcher: &Pid) -> Option<Reference> {
-        let by_name = |theirs: &RemoteMonitor| {
-            theirs.watcher == *watcher && matches!(theirs.watched, Named::Name(_))
-        };
-        let theirs = self.theirs.iter().filter(|(_, (_, theirs))| by_name(theirs));
-        let (_, (_, newest)) = theirs.max_by_key(|(monitor, _)| **monitor)?;
+        let (_, newest) = self.theirs.get(self.by_name.get(watcher)?.last()?)?;
         Some(newest.reference.clone())
     }
 
     /// Removes a remote monitor that fires.
     pub(crate) fn fires(&mut self, monitor: MonitorRef) -> Option<RemoteMonitor> {
-        let (_, theirs) = self.theirs.remove(&monitor)?;
+        self.remove_theirs(monitor).map(|(_, theirs)| theirs)
+    }
+
+    /// Removes a remote monitor. Returns the monitored process and the monitor.
+    fn remove_theirs(&mut self, monitor: MonitorRef) -> Option<(ProcessId, RemoteMonitor)> {
+        let (of, theirs) = self.theirs.remove(&monitor)?;
         self.by_reference.remove(&(theirs.watcher.clone(), theirs.reference.clone()));
-        Some(theirs)
+        if let Entry::Occupied(mut monitors) = self.by_name.entry(theirs.watcher.clone()) {
+            monitors.get_mut().remove(&monitor);
+            if monitors.get().is_empty() {
+                monitors.remove();
+            }
+        }
+        Some((of, theirs))
     }
 
     /// Marks the connection as lost. Returns all signals to deliver, once.
@@ -324,6 +335,31 @@ mod tests {
         assert_eq!(newest.as_ref(), Some(&theirs(2).reference));
         assert_eq!(link_table.monitored(&theirs(1).watcher, &theirs(2).reference), Some(local(1)));
         assert_eq!(link_table.newest_by_name(&theirs(5).watcher), None);
+        // A monitor that fires or is cancelled is no longer found.
+        assert!(link_table.fires(MonitorRef::from_number(2)).is_some());
+        let newest = link_table.newest_by_name(&theirs(1).watcher);
+        assert_eq!(newest.as_ref(), Some(&theirs(1).reference));
+        assert!(link_table.unwatched(&theirs(1).watcher, &theirs(1).reference).is_some());
+        assert_eq!(link_table.newest_by_name(&theirs(1).watcher), None);
+        assert!(link_table.by_name.keys().eq([&theirs(4).watcher]), "no empty set is kept");
+    }
+
+    // Quadratic work, 4 * 10^10 comparisons, would not end in the time of a test.
+    #[test]
+    fn finding_the_newest_monitor_by_name_does_not_examine_the_others() {
+        let mut link_table = LinkTable::default();
+        let all = 200_000;
+        for n in 1..=all {
+            let theirs = RemoteMonitor { watcher: theirs(1).watcher, ..theirs(n) };
+            let monitor = MonitorRef::from_number(n.into());
+            assert!(link_table.watched(monitor, local(1), theirs));
+        }
+        for n in (1..=all).rev() {
+            let newest = link_table.newest_by_name(&theirs(1).watcher).expect("one is left");
+            assert_eq!(newest, theirs(n).reference);
+            assert!(link_table.unwatched(&theirs(1).watcher, &newest).is_some());
+        }
+        assert_eq!(link_table.newest_by_name(&theirs(1).watcher), None);
     }
 
     fn name(node: &purlin::Node) -> LocalProcess {

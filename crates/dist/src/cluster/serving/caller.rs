@@ -1,5 +1,6 @@
 //! Remote caller of a local server.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use purlin::Reply;
@@ -36,22 +37,24 @@ impl Caller {
     }
 
     /// Returns the reply handle for the server. The reply becomes a term by `serde`, where it is sent. If the handle is
-    /// dropped and the server lives, the call exits with `no_reply`; if the reply cannot be a term, with
-    /// `{bad_reply, Why}`.
+    /// dropped and the server lives, the call exits with `no_reply`; if the reply cannot be a term or its `Serialize`
+    /// panics, with `{bad_reply, Why}`.
     ///
-    /// COST: the server encodes the reply and adds it to the connection's buffer; no task and no other thread.
+    /// COST: the server encodes the reply and adds it to the connection's buffer. A dropped reply costs the server a
+    /// signal. Neither needs a task or another thread.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
         reply(move |value: Option<T>| {
             let Some(core) = self.core.upgrade() else { return };
-            let Some(value) = value else {
-                drop(core.runtime.spawn(self.unanswered()));
-                return;
+            let Some(value) = value else { return self.unanswered(&core) };
+            // WHY caught: the caller would get no answer.
+            let error = match catch_unwind(AssertUnwindSafe(|| self.encode(&core, value))) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "making it one has panicked".to_owned(),
             };
-            if let Err(error) = self.encode(&core, value) {
-                warn!(to = %Term::from(self.call.from.clone()), "an answer is no term: {error}");
-                self.refuse(tagged!("bad_reply", error.to_string().as_str()));
-            }
+            warn!(to = %Term::from(self.call.from.clone()), "an answer is no term: {error}");
+            self.refuse(tagged!("bad_reply", error.as_str()));
         })
     }
 
@@ -95,15 +98,11 @@ impl Caller {
 
     /// Refuses the call, whose reply was dropped. If the server ends in the same turn, as after a panic, the caller's
     /// monitor gives the reason.
-    async fn unanswered(self) {
-        let server = self.core.upgrade().and_then(|core| {
-            let connection = self.connection(&core)?;
-            self.call.server(&core, &connection)
-        });
-        if let Some(server) = server
-            && server.is_alive_next_turn().await
-        {
-            self.refuse(Term::atom("no_reply"));
+    fn unanswered(self, core: &Arc<Core>) {
+        let connection = self.connection(core);
+        let server = connection.and_then(|connection| self.call.server(core, &connection));
+        if let Some(server) = server {
+            server.in_next_turn(move || self.refuse(Term::atom("no_reply")));
         }
     }
 }
