@@ -71,9 +71,11 @@ fn take(
             *last = Some(format!("{to:?}"));
         }
         let term = message.term();
+        assert_eq!(message.store().unread().term(), term);
         if let (Some((from, tag, request)), Ok(Term::Tuple(call))) = (message.gen_call(), &term) {
             assert_eq!(call[1], Term::tuple([Term::from(from), tag]));
             assert_eq!(request.term().as_ref(), Ok(&call[2]));
+            assert!(message.is_call());
         }
         term
     });

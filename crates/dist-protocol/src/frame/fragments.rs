@@ -15,7 +15,7 @@ use crate::frame::limits::Limits;
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     open: HashMap<u64, Open, FxBuildHasher>,
-    held: usize,
+    pub(super) held: usize,
     atoms_held: usize,
     /// Whether the last fragment exceeded the limit, so that its message was dropped.
     pub(super) exceeded: bool,

@@ -43,6 +43,13 @@ impl Incoming {
         Self { limits, cache, listed, last, fragments }
     }
 
+    /// Number of bytes of incomplete messages.
+    #[inline]
+    #[must_use]
+    pub fn incomplete(&self) -> usize {
+        self.fragments.held
+    }
+
     /// Decodes a frame without its length. Returns `None` for a tick, for a fragment that is not the last, and if the
     /// message has been dropped ([`Incoming::take_dropped`]).
     ///

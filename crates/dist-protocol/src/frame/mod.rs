@@ -49,7 +49,7 @@ pub use incoming::Incoming;
 pub use incoming_frame::{IncomingFrame, Recipient};
 pub use limits::{FRAGMENT_SIZE, Limits, take_frame};
 pub use outgoing::{Outgoing, Size, Unsendable};
-pub use payload::{NoValue, Payload, Signal, Unread};
+pub use payload::{NoValue, Payload, Signal, StoredPayload, Unread};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use purlin_term::{AtomTable, Decoder, Encoder, Limits, Pid, Reader, Term, ValueError};
+use purlin_term::{
+    Atom, AtomTable, Decoder, EncodeError, Encoder, Limits, Pid, Reader, Term, ValueError,
+};
 use serde::de::DeserializeOwned;
 
 use crate::broken::InvalidMessage;
@@ -37,6 +39,22 @@ impl Payload<'_> {
         }
     }
 
+    /// Encodes a term, so that its memory is known.
+    pub(crate) fn encoded(self) -> Result<Payload<'static>, EncodeError> {
+        let Self::Term(term) = &self else { return Ok(self.into_owned()) };
+        let mut bytes = Vec::new();
+        Encoder::bare(term).write_some(&mut bytes, usize::MAX)?;
+        Ok(Payload::Bytes(bytes.into()))
+    }
+
+    /// Number of bytes; 0 for a term.
+    pub(crate) fn stored(&self) -> usize {
+        match self {
+            Self::Term(_) => 0,
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+
     /// Returns an encoder that writes the payload one fragment at a time.
     pub(crate) fn fragments(&self) -> FragmentEncoder<'_> {
         match self {
@@ -54,11 +72,7 @@ pub(crate) enum FragmentEncoder<'a> {
 
 impl FragmentEncoder<'_> {
     /// Encodes at most `most` further bytes. Returns whether they were the last.
-    pub(crate) fn write(
-        &mut self,
-        out: &mut Vec<u8>,
-        most: usize,
-    ) -> Result<bool, purlin_term::EncodeError> {
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>, most: usize) -> Result<bool, EncodeError> {
         match self {
             Self::Term(encoder) => encoder.write_some(out, most),
             Self::Bytes(bytes) => {
@@ -92,6 +106,27 @@ impl<'a> Unread<'a> {
     #[must_use]
     pub fn size(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Copies the payload, to decode it later.
+    #[must_use]
+    pub fn store(self) -> StoredPayload {
+        let Self { bytes, atoms, version, limits } = self;
+        StoredPayload { bytes: bytes.into(), atoms: atoms.to_vec().into(), version, limits }
+    }
+
+    /// Whether it is a call, `{'$gen_call', From, Request}` or `{system, From, Request}`; also `true` for a compressed
+    /// payload.
+    #[must_use]
+    pub fn is_call(self) -> bool {
+        let bytes = match (self.version, self.bytes) {
+            (true, [VERSION, COMPRESSED, ..]) => return true,
+            (true, [VERSION, bytes @ ..]) | (false, bytes) => bytes,
+            (true, _) => return false,
+        };
+        let mut reader = Reader::with_atoms(bytes, self.atoms);
+        matches!(reader.small_tuple(), Ok(Some(3)))
+            && matches!(reader.atom_text(), Ok(Some(mark)) if mark == "$gen_call" || mark == "system")
     }
 
     /// Decodes the payload as a term.
@@ -154,6 +189,31 @@ impl<'a> Unread<'a> {
                 Err(why.into())
             }
         }
+    }
+}
+
+/// A copy of an incoming payload before decoding.
+#[derive(Clone, Debug)]
+pub struct StoredPayload {
+    bytes: Box<[u8]>,
+    atoms: Box<[Atom]>,
+    version: bool,
+    limits: Limits,
+}
+
+impl StoredPayload {
+    /// The payload.
+    #[must_use]
+    pub fn unread(&self) -> Unread<'_> {
+        let (bytes, atoms) = (&self.bytes[..], AtomTable::from(&self.atoms));
+        Unread { bytes, atoms, version: self.version, limits: self.limits }
+    }
+
+    /// Memory that it occupies, in bytes. Atoms are counted as if nothing else used them.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let atoms = self.atoms.iter().map(|atom| size_of::<Atom>() + 32 + atom.as_str().len());
+        self.bytes.len() + atoms.sum::<usize>()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use purlin_term::{Pid, Term};
+use purlin_term::Pid;
 use tokio::task::yield_now;
 use tracing::error;
 
@@ -27,6 +27,7 @@ pub(super) struct Large {
     shared: Arc<Shared>,
     sender: Option<Pid>,
     origin: Origin,
+    memory: usize,
     control: Control,
     payload: Payload<'static>,
 }
@@ -36,8 +37,8 @@ struct Ended;
 
 impl Large {
     pub(super) fn new(shared: &Arc<Shared>, sender: Option<Pid>, held: Held) -> Self {
-        let (origin, control, payload) = parts(held);
-        Self { shared: Arc::clone(shared), sender, origin, control, payload }
+        let (origin, memory, control, payload) = held.parts();
+        Self { shared: Arc::clone(shared), sender, origin, memory, control, payload }
     }
 
     pub(super) async fn run(mut self) {
@@ -48,7 +49,7 @@ impl Large {
                 Err(Ended) => return,
             }
             let Some(next) = self.follow() else { return };
-            (self.origin, self.control, self.payload) = parts(next);
+            (self.origin, self.memory, self.control, self.payload) = next.parts();
         }
     }
 
@@ -106,13 +107,14 @@ impl Large {
         }
     }
 
-    /// Waits until the queue holds few bytes of large messages.
+    /// Waits until the queue holds few bytes of large messages and, for one of a local process, until those may be sent.
     async fn wait_for_low_watermark(&self) -> Result<(), Ended> {
         let is_low = || {
             let state = self.shared.lock();
             let waiting = state.fragment_bytes + state.fragment_bytes_in_flight;
             match state.ended {
                 Some(_) => Some(Err(Ended)),
+                None if self.origin == Origin::Process && state.is_paused(&self.sender) => None,
                 None => (waiting <= LOW_WATERMARK).then_some(Ok(())),
             }
         };
@@ -122,21 +124,24 @@ impl Large {
     /// Adds the signals that the sender has sent meanwhile, up to the next large message, which is returned. Returns
     /// `None` if there is no more; signals of the sender are then no longer held back.
     fn follow(&self) -> Option<Held> {
-        let mut done = self.origin;
+        let mut done = (self.origin, self.memory);
         loop {
             let mut state = self.shared.lock();
             let behind = state.held_back.get_mut(&self.sender)?.pop_front();
-            state.remove_large(done);
+            state.release(done);
             let Some(held) = behind else {
                 state.held_back.remove(&self.sender);
                 self.shared.update_crowded(&state);
                 break;
             };
-            let Held { origin, signal } = &held;
+            let Held { origin, signal, memory } = &held;
+            if *origin == Origin::Peer {
+                state.answers.no_longer_behind(&self.sender);
+            }
             let put = state.queue(*origin, &signal.control, signal.payload.as_ref());
             self.shared.update_crowded(&state);
             drop(state);
-            done = *origin;
+            done = (*origin, *memory);
             match put {
                 Ok(Size::Small) => self.shared.to_write.notify_one(),
                 Ok(Size::Large) => return Some(held),
@@ -153,9 +158,4 @@ impl Large {
     fn complain(&self, unsendable: Unsendable) {
         error!(peer = %self.shared.peer.peer, "a message was dropped: {unsendable}");
     }
-}
-
-/// The origin, the control message and the payload, which every large signal has.
-fn parts(Held { origin, signal }: Held) -> (Origin, Control, Payload<'static>) {
-    (origin, signal.control, signal.payload.unwrap_or(Payload::Term(Term::NIL)))
 }

@@ -22,11 +22,16 @@
 //! # Memory
 //!
 //! [`Link::send`] waits while more than [`Settings::high_watermark`] bytes are queued, and while a
-//! large message of the same sender is in progress. [`Link::signal_behind`] never waits. What it sends is
-//! counted by its [`Origin`]: a receiver that owes the peer too much ([`Link::owes_too_much`]) waits until
-//! the peer has read it, and starts a request of the peer only if the answer could be sent
-//! ([`Link::has_room_for_answers`]). A large payload is encoded only as fast as it is written. A receiver
-//! that does not accept signals stops the reader, and TCP flow control slows the peer.
+//! large message of the same sender is in progress. [`Link::signal_behind`] never waits. Answers to the peer
+//! ([`Origin::Peer`]) are counted wherever they wait: queued, in progress as large messages, held back behind one, or
+//! deferred by the sender ([`Link::defer`]). While their bytes exceed [`Settings::answer_limit`]
+//! ([`Link::owes_too_much`]), the receiver holds signals that need an answer, and passes on all others: two nodes that
+//! owe each other much both continue to read. While it holds signals, it lets messages of local processes wait
+//! ([`Link::pause`]), so that the peer, if it does the same, receives only answers and what was queued before. An answer
+//! behind messages of a local process does not wait for the end of the pause.
+//!
+//! A large payload of a local process is encoded only as fast as it is written; a large answer is encoded when it is
+//! sent. A receiver that does not accept signals stops the reader, and TCP flow control slows the peer.
 //!
 //! # End
 //!
@@ -38,6 +43,7 @@
 //! COST: one task each for reading, writing and the end; buffers of about 64 KiB that grow with
 //! their content.
 
+mod answers;
 mod ended;
 mod large;
 mod origin;
@@ -56,13 +62,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::{info, warn};
 
 use crate::flags::Flags;
-use crate::frame::{OutgoingControl, Payload, Signal};
+use crate::frame::{OutgoingControl, Payload, Signal, Unsendable};
 use crate::handshake::Established;
 use crate::name::NodeName;
+use answers::OVERHEAD;
 use large::Large;
 use purlin_term::Pid;
 use shared::{Shared, notified_until};
 
+pub use answers::DeferredAnswer;
 pub use ended::{Ended, Unsent};
 pub use origin::Origin;
 pub use reader::Receive;
@@ -196,34 +204,62 @@ impl Link {
         Ok(())
     }
 
-    /// Whether more bytes of answers ([`Origin::Peer`]) are queued than [`Settings::answer_limit`]. A receiver then waits
-    /// before it handles another signal that needs an answer.
+    /// Whether more bytes of answers ([`Origin::Peer`]) wait for the peer than [`Settings::answer_limit`], without the
+    /// largest one. A receiver then holds further signals that need an answer.
     #[inline]
     #[must_use]
     pub fn owes_too_much(&self) -> bool {
         self.0.owes_too_much()
     }
 
-    /// Waits until [`Link::owes_too_much`] is `false`, or the link has ended.
-    pub async fn wait_for_answers(&self) {
-        if self.owes_too_much() {
-            let is_over = || !self.owes_too_much() || self.0.lock().ended.is_some();
-            notified_until(&self.0.capacity, || is_over().then_some(())).await;
-        }
+    /// Waits until [`Link::owes_too_much`] is `false`. Returns `false` if the link has ended.
+    pub async fn wait_for_answers(&self) -> bool {
+        let is_over = || match &self.0.lock().ended {
+            Some(_) => Some(false),
+            None => (!self.owes_too_much()).then_some(true),
+        };
+        notified_until(&self.0.capacity, is_over).await
     }
 
-    /// Whether the answer to a request of the peer could be sent soon: at most [`Settings::high_watermark`] bytes are
-    /// queued, and few large messages that have not waited for capacity.
+    /// Lets messages of local processes wait as long as `paused`, because signals of the peer are held. Those that an
+    /// answer waits behind do not wait.
+    pub fn pause(&self, paused: bool) {
+        self.0.pause(paused);
+    }
+
+    /// Counts an answer that is sent behind messages with this ordering key, until the returned value is dropped.
+    /// Returns it with the payload, encoded.
+    ///
+    /// # Errors
+    /// The payload cannot be encoded.
+    pub fn defer(
+        &self,
+        ordering_key: Option<&Pid>,
+        payload: Option<Payload<'_>>,
+    ) -> Result<(DeferredAnswer, Option<Payload<'static>>), Unsendable> {
+        let payload = payload.map(Payload::encoded).transpose()?;
+        let memory = OVERHEAD + payload.as_ref().map_or(0, Payload::stored);
+        let mut state = self.0.lock();
+        state.answers.store(memory);
+        state.answers.wait_behind(ordering_key.cloned());
+        self.0.update_crowded(&state);
+        drop(state);
+        self.0.capacity.notify_waiters();
+        let (shared, ordering_key) = (Arc::clone(&self.0), ordering_key.cloned());
+        Ok((DeferredAnswer { shared, ordering_key, memory }, payload))
+    }
+
+    /// Number of bytes that had been received of incomplete large messages before the last signal, for
+    /// [`Receive::signal`]. They are bounded by [`Limits::fragments`](crate::frame::Limits::fragments).
     #[must_use]
-    pub fn has_room_for_answers(&self) -> bool {
-        self.0.has_room_for_answers()
+    pub fn incomplete(&self) -> usize {
+        self.0.incomplete.load(Ordering::Relaxed)
     }
 
-    /// Waits until [`Link::has_room_for_answers`]. Returns `false` if the link has ended.
-    pub async fn wait_for_room_for_answers(&self) -> bool {
-        let has_room = || self.has_room_for_answers().then_some(());
-        notified_until(&self.0.capacity, has_room).await;
-        self.0.lock().ended.is_none()
+    /// Counts an incoming message that the receiver has dropped after it had accepted it.
+    pub fn count_dropped(&self) {
+        // ORDER: relaxed: a counter.
+        self.0.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Traffic so far.
@@ -241,6 +277,8 @@ impl Link {
     /// sends fail.
     pub fn close(&self) {
         self.0.lock().closing = true;
+        // A paused large message is sent before the end.
+        self.0.pause(false);
         self.0.to_write.notify_one();
     }
 

@@ -1,13 +1,11 @@
 //! Origin of an outgoing signal.
 
-/// Origin of an outgoing signal: its cause, and whether it has waited for capacity. The link counts signals that have not
-/// waited, so that a peer that does not read cannot make them grow without bound.
+/// Origin of an outgoing signal: its cause. The link counts what the peer has caused wherever it waits, so that a peer that
+/// does not read cannot make it grow without bound. Signals of this node's own processes are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A local process, which has waited for capacity.
+    /// A local process, which has waited for capacity, or a signal of a local process, such as a monitor.
     Process,
-    /// An event of this node, such as the end of a process that the peer monitors.
-    Event,
-    /// A signal or request of the peer, which this one answers.
+    /// A signal or request of the peer, which this one answers: also the end of a process that the peer monitors.
     Peer,
 }

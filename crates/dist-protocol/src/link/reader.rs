@@ -103,11 +103,16 @@ async fn take_all<R: Receive>(
 ) -> Result<(), Broken> {
     let (mut at, mut turn) = (0, TURN);
     while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
+        let incomplete = incoming.incomplete();
         if let Some(incoming_frame) = incoming.take(frame)? {
             let message = incoming_frame.message();
             let taken = match message.and_then(|(to, message)| receive.message(to, message)) {
                 Some(taken) => taken,
-                None => signal(&incoming_frame, shared, receive).await,
+                None => {
+                    // ORDER: relaxed: the receiver, called next, reads it.
+                    shared.incomplete.store(incomplete, Ordering::Relaxed);
+                    signal(&incoming_frame, shared, receive).await
+                }
             };
             if let Err(invalid) = taken {
                 dropped.add(&invalid, shared);

@@ -12,8 +12,8 @@ pub struct Settings {
     pub tick_time: Duration,
     /// High watermark: the number of queued bytes beyond which senders wait; 1 MiB.
     pub high_watermark: usize,
-    /// Number of queued bytes of answers to the peer beyond which nothing more is received from it: 32 MiB. A peer that
-    /// sends requests and does not read is slowed down by this.
+    /// Number of bytes of answers to the peer, without the largest one, beyond which its signals that need an answer are
+    /// held: 32 MiB. A peer that sends requests and does not read is slowed down by this.
     pub answer_limit: usize,
     /// Limits on memory that the peer can occupy.
     pub limits: Limits,

@@ -1,21 +1,20 @@
 //! State shared by the tasks of a link and its senders.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use purlin_term::Pid;
+use purlin_term::{Pid, Term};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
+use crate::control::Control;
 use crate::frame::{Outgoing, OutgoingControl, Payload, Signal, Size, Unsendable};
 use crate::handshake::Established;
+use crate::link::answers::{Answers, OVERHEAD};
 use crate::link::ended::{Ended, Unsent};
 use crate::link::origin::Origin;
 use crate::link::settings::Settings;
-
-/// Maximum number of large messages of this node, in progress or held back, while requests of the peer may start.
-const MAX_LARGE: usize = 16;
 
 /// State shared by the tasks of a link and its senders.
 #[derive(Debug)]
@@ -34,13 +33,15 @@ pub(super) struct Shared {
     /// Hint that a sender may have to wait. INVARIANT: whenever the lock is free, it is set if [`State::is_crowded`]
     /// holds.
     crowded: AtomicBool,
-    /// Hint that more bytes of answers are queued than [`Settings::answer_limit`].
+    /// Hint that more bytes of answers are owed than [`Settings::answer_limit`].
     owes_too_much: AtomicBool,
     /// Number of reads; `bytes_in` is the number of bytes read.
     pub(super) reads: AtomicU64,
     /// Number of writes that the peer or the system's buffers have taken.
     pub(super) taken: AtomicU64,
     pub(super) bytes_in: AtomicU64,
+    /// Bytes of incomplete messages before the signal that the receiver handles.
+    pub(super) incomplete: AtomicUsize,
     /// Number of messages dropped because they were invalid.
     pub(super) dropped: AtomicU64,
     /// Whether the reader waits for the peer, and not for its receiver.
@@ -55,11 +56,9 @@ pub(super) struct State {
     /// Bytes of large messages in the queue; `fragment_bytes_in_flight` counts those taken by the writer.
     pub(super) fragment_bytes: usize,
     pub(super) fragment_bytes_in_flight: usize,
-    /// Bytes of answers to the peer in the queue; `answer_bytes_in_flight` counts those taken by the writer.
-    pub(super) answer_bytes: usize,
-    pub(super) answer_bytes_in_flight: usize,
-    /// Number of large messages in progress, and of signals held back, that have not waited for capacity.
-    large: usize,
+    pub(super) answers: Answers,
+    /// Messages of local processes wait, because signals of the peer wait for their answers.
+    pub(super) paused: bool,
     /// The writer waits for frames.
     pub(super) writer_waits: bool,
     /// Number of writes; `bytes_out` is the number of bytes written.
@@ -76,6 +75,16 @@ pub(super) struct State {
 pub(super) struct Held {
     pub(super) origin: Origin,
     pub(super) signal: Signal<Payload<'static>>,
+    /// Its memory, if it is an answer.
+    pub(super) memory: usize,
+}
+
+impl Held {
+    /// The origin, the memory, the control message and the payload, which every large signal has.
+    pub(super) fn parts(self) -> (Origin, usize, Control, Payload<'static>) {
+        let Signal { control, payload } = self.signal;
+        (self.origin, self.memory, control, payload.unwrap_or(Payload::Term(Term::NIL)))
+    }
 }
 
 impl State {
@@ -86,21 +95,26 @@ impl State {
 
     /// Whether any sender has to wait.
     fn is_crowded(&self, high_watermark: usize) -> bool {
-        self.waiting() > high_watermark || !self.held_back.is_empty()
+        self.waiting() > high_watermark || !self.held_back.is_empty() || self.paused
     }
 
-    fn owes_too_much(&self, limit: usize) -> bool {
-        self.answer_bytes + self.answer_bytes_in_flight > limit
+    /// Whether a message of a local process with this ordering key must wait. It does not if an answer waits behind it.
+    pub(super) fn is_paused(&self, ordering_key: &Option<Pid>) -> bool {
+        self.paused && !self.answers.is_behind(ordering_key)
     }
 
-    /// Counts a large message that is in progress or held back.
-    fn add_large(&mut self, origin: Origin) {
-        self.large += usize::from(origin != Origin::Process);
+    /// Counts a large message that is in progress or held back, if it is an answer.
+    fn store(&mut self, held: &Held) {
+        if held.origin == Origin::Peer {
+            self.answers.store(held.memory);
+        }
     }
 
-    /// Undoes [`State::add_large`] for a message that is queued now.
-    pub(super) fn remove_large(&mut self, origin: Origin) {
-        self.large -= usize::from(origin != Origin::Process);
+    /// Undoes [`State::store`] for a message that has been sent or queued.
+    pub(super) fn release(&mut self, (origin, memory): (Origin, usize)) {
+        if origin == Origin::Peer {
+            self.answers.release(memory);
+        }
     }
 
     /// Queues a signal. If it is small and an answer, its bytes are counted.
@@ -113,7 +127,7 @@ impl State {
         let before = self.out.waiting();
         let size = self.out.put(control, payload)?;
         if origin == Origin::Peer {
-            self.answer_bytes += self.out.waiting() - before;
+            self.answers.queued += self.out.waiting() - before;
         }
         Ok(size)
     }
@@ -126,9 +140,8 @@ impl Shared {
             in_flight: 0,
             fragment_bytes: 0,
             fragment_bytes_in_flight: 0,
-            answer_bytes: 0,
-            answer_bytes_in_flight: 0,
-            large: 0,
+            answers: Answers::default(),
+            paused: false,
             writer_waits: false,
             writes: 0,
             bytes_out: 0,
@@ -149,6 +162,7 @@ impl Shared {
             reads: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             bytes_in: AtomicU64::new(0),
+            incomplete: AtomicUsize::new(0),
             dropped: AtomicU64::new(0),
             reading: AtomicBool::new(false),
         }
@@ -164,22 +178,15 @@ impl Shared {
         // ORDER: relaxed: a reader that needs certainty takes the lock; one that reads an old value sends one more
         // signal.
         self.crowded.store(state.is_crowded(self.settings.high_watermark), Ordering::Relaxed);
-        let owes_too_much = state.owes_too_much(self.settings.answer_limit);
+        let owes_too_much = state.answers.owed() > self.settings.answer_limit;
         self.owes_too_much.store(owes_too_much, Ordering::Relaxed);
     }
 
-    /// Whether more bytes of answers are queued than the limit.
+    /// Whether more bytes of answers are owed than the limit.
     #[inline]
     pub(super) fn owes_too_much(&self) -> bool {
         // ORDER: relaxed: a receiver that reads an old value takes some more signals.
         self.owes_too_much.load(Ordering::Relaxed)
-    }
-
-    /// Whether the answer to a request of the peer could be sent soon. Also `true` if the link has ended.
-    pub(super) fn has_room_for_answers(&self) -> bool {
-        let state = self.lock();
-        let has_room = state.waiting() <= self.settings.high_watermark && state.large < MAX_LARGE;
-        state.ended.is_some() || has_room
     }
 
     /// Whether a sender need not wait. Also `true` if the link has ended, so that the sender gets the error.
@@ -189,10 +196,11 @@ impl Shared {
     }
 
     fn has_room_now(&self, sender: Option<&Pid>) -> bool {
-        let state = self.lock();
-        let is_behind =
-            || !state.held_back.is_empty() && state.held_back.contains_key(&sender.cloned());
-        state.ended.is_some() || (state.waiting() <= self.settings.high_watermark && !is_behind())
+        let (state, key) = (self.lock(), sender.cloned());
+        let is_free = state.waiting() <= self.settings.high_watermark && !state.paused;
+        let has_room =
+            (is_free || state.answers.is_behind(&key)) && !state.held_back.contains_key(&key);
+        state.ended.is_some() || has_room
     }
 
     /// Queues a signal, or holds it back behind its sender's large message. Returns the signal if it is large itself.
@@ -207,41 +215,76 @@ impl Shared {
         if message.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
         }
-        let mut state = self.lock();
-        if let Some(ended) = &state.ended {
-            return Err(Unsent::Ended(ended.clone()));
-        }
-        if state.closing {
-            return Err(Unsent::Ended(Ended::ByUs));
-        }
-        let owned = |payload: Option<Payload<'_>>| Signal {
-            control: message.clone(),
-            payload: payload.map(Payload::into_owned),
-        };
-        if !state.held_back.is_empty()
-            && let Some(behind) = state.held_back.get_mut(&sender.cloned())
-        {
-            behind.push_back(Held { origin, signal: owned(payload) });
-            state.add_large(origin);
+        let mut state = self.open()?;
+        let is_behind =
+            !state.held_back.is_empty() && state.held_back.contains_key(&sender.cloned());
+        if !is_behind && state.queue(origin, control, payload.as_ref())? == Size::Small {
+            self.has_queued(state);
             return Ok(None);
         }
-        match state.queue(origin, control, payload.as_ref())? {
-            Size::Small => {
-                if state.is_crowded(self.settings.high_watermark)
-                    || state.owes_too_much(self.settings.answer_limit)
-                {
-                    self.update_crowded(&state);
-                }
-                self.is_to_write(state);
-                Ok(None)
-            }
-            Size::Large => {
-                state.held_back.insert(sender.cloned(), VecDeque::new());
-                state.add_large(origin);
-                self.update_crowded(&state);
-                Ok(Some(Held { origin, signal: owned(payload) }))
-            }
+        // WHY encoded: the memory of an answer that is stored must be known; and without the lock, as it may be large.
+        drop(state);
+        let payload = match (origin, payload) {
+            (Origin::Peer, Some(payload)) => Some(payload.encoded().map_err(Unsendable::from)?),
+            (_, payload) => payload.map(Payload::into_owned),
+        };
+        let mut state = self.open()?;
+        let is_behind = state.held_back.contains_key(&sender.cloned());
+        // The large message before it may have been sent meanwhile.
+        if !is_behind && state.queue(origin, message, payload.as_ref())? == Size::Small {
+            self.has_queued(state);
+            return Ok(None);
         }
+        let memory = OVERHEAD + payload.as_ref().map_or(0, Payload::stored);
+        let held = Held { origin, signal: Signal { control: message.clone(), payload }, memory };
+        state.store(&held);
+        let first = if is_behind {
+            if origin == Origin::Peer {
+                state.answers.wait_behind(sender.cloned());
+            }
+            state.held_back.entry(sender.cloned()).or_default().push_back(held);
+            None
+        } else {
+            state.held_back.insert(sender.cloned(), VecDeque::new());
+            Some(held)
+        };
+        self.update_crowded(&state);
+        let paused = state.paused;
+        drop(state);
+        if paused {
+            // The answer may wait behind a message of a local process.
+            self.capacity.notify_waiters();
+        }
+        Ok(first)
+    }
+
+    /// Updates the hints after a small signal was queued, and wakes the writer.
+    fn has_queued(&self, state: MutexGuard<'_, State>) {
+        if state.is_crowded(self.settings.high_watermark)
+            || state.answers.owed() > self.settings.answer_limit
+        {
+            self.update_crowded(&state);
+        }
+        self.is_to_write(state);
+    }
+
+    /// The state of a link that accepts signals.
+    fn open(&self) -> Result<MutexGuard<'_, State>, Unsent> {
+        let state = self.lock();
+        match &state.ended {
+            Some(ended) => Err(Unsent::Ended(ended.clone())),
+            None if state.closing => Err(Unsent::Ended(Ended::ByUs)),
+            None => Ok(state),
+        }
+    }
+
+    /// Makes messages of local processes wait, or lets them continue.
+    pub(super) fn pause(&self, paused: bool) {
+        let mut state = self.lock();
+        state.paused = paused && !state.closing;
+        self.update_crowded(&state);
+        drop(state);
+        self.capacity.notify_waiters();
     }
 
     /// Wakes the writer for new frames, or because the link is closing.

@@ -19,7 +19,7 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
             state.out.swap(&mut buffer);
             state.in_flight = buffer.len();
             state.fragment_bytes_in_flight = std::mem::take(&mut state.fragment_bytes);
-            state.answer_bytes_in_flight = std::mem::take(&mut state.answer_bytes);
+            state.answers.in_flight = std::mem::take(&mut state.answers.queued);
             let closing = state.closing && state.held_back.is_empty();
             state.writer_waits = buffer.is_empty() && !closing;
             closing
@@ -58,7 +58,7 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
         state.bytes_out += bytes;
         state.writes += 1;
         let had_portions = std::mem::take(&mut state.fragment_bytes_in_flight) > 0;
-        let had_answers = std::mem::take(&mut state.answer_bytes_in_flight) > 0;
+        let had_answers = std::mem::take(&mut state.answers.in_flight) > 0;
         let is_room =
             had_portions || had_answers || state.waiting() <= shared.settings.high_watermark / 2;
         shared.update_crowded(&state);

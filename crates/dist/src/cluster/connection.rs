@@ -7,7 +7,7 @@ use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin::{ExitReason, Node, ProcessId};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::{OutgoingControl, Payload};
-use purlin_dist_protocol::link::{Link, Origin};
+use purlin_dist_protocol::link::{DeferredAnswer, Link, Origin};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
 use tracing::debug;
@@ -88,7 +88,7 @@ impl Connection {
         payload: Option<Term>,
     ) {
         let payload = payload.map(Payload::Term);
-        self.put(Origin::Event, ordering_key.as_ref(), &control, payload);
+        self.put(Origin::Process, ordering_key.as_ref(), &control, payload);
     }
 
     /// Like [`Connection::send_control`], for an answer to a signal of the peer.
@@ -164,14 +164,37 @@ impl Connection {
 pub(super) struct Deferred {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
-    pub(super) origin: Origin,
     pub(super) message: Option<(Control, Option<Payload<'static>>)>,
+    /// Counts the message until it is sent.
+    pub(super) counted: Option<DeferredAnswer>,
 }
 
 impl Drop for Deferred {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.message.take() {
-            self.connection.put(self.origin, Some(&self.theirs), &control, payload);
+            self.connection.put(Origin::Peer, Some(&self.theirs), &control, payload);
+        }
+        drop(self.counted.take());
+    }
+}
+
+impl Deferred {
+    /// A message to be sent later, which is counted. Returns `None` if it cannot be sent.
+    pub(super) fn new(
+        connection: &Arc<Connection>,
+        theirs: &purlin_term::Pid,
+        (control, payload): (Control, Option<Payload<'static>>),
+    ) -> Option<Self> {
+        match connection.link()?.defer(Some(theirs), payload) {
+            Ok((counted, payload)) => {
+                let (connection, theirs) = (Arc::clone(connection), theirs.clone());
+                let (message, counted) = (Some((control, payload)), Some(counted));
+                Some(Self { connection, theirs, message, counted })
+            }
+            Err(unsendable) => {
+                debug!(peer = %connection.node, "{unsendable}");
+                None
+            }
         }
     }
 }

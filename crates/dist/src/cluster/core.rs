@@ -158,21 +158,19 @@ impl Core {
     /// [`Core::put_after_pending`] of a term.
     pub(super) fn send_after_pending(
         &self,
-        origin: Origin,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
         own: Option<ProcessId>,
         (control, payload): (Control, Option<Term>),
     ) {
         let message = (control, payload.map(Payload::Term));
-        self.put_after_pending(origin, connection, theirs, own, message);
+        self.put_after_pending(connection, theirs, own, message);
     }
 
-    /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
-    /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
+    /// Sends an answer or an exit signal to a remote process from a local process that may have sent it messages through
+    /// any proxy. It is sent after the pending messages of all proxies (M2) except `own`, which has none left.
     pub(super) fn put_after_pending(
         &self,
-        origin: Origin,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
         own: Option<ProcessId>,
@@ -183,10 +181,9 @@ impl Core {
         others.retain(|other| Some(other.id()) != own);
         if others.is_empty() {
             let (control, payload) = message;
-            return connection.put(origin, Some(theirs), &control, payload);
+            return connection.put(Origin::Peer, Some(theirs), &control, payload);
         }
-        let (connection, message) = (Arc::clone(connection), Some(message));
-        let behind = Deferred { connection, theirs: theirs.clone(), origin, message };
+        let Some(behind) = Deferred::new(connection, theirs, message) else { return };
         let all_before = ExitReason::error(behind);
         for other in others {
             let signal = RemoteSignal::Down(self.ids.monitor(), all_before.clone());

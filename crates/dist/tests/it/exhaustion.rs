@@ -168,7 +168,7 @@ async fn next(signals: &mut mpsc::Receiver<Signal>) -> Signal {
     in_time("a signal", signals.recv()).await.expect("the connection stays")
 }
 
-/// Returns the number of the request in `{Number, Binary}`.
+/// Returns the number of the request in `{Number, Binary}`, of a function or a process.
 fn number_of(result: &Term) -> u32 {
     let [number, bytes] = result.as_tuple().expect("a tuple") else { panic!("{result}") };
     assert_eq!(bytes.as_binary().map(<[u8]>::len), Some(BYTES));
@@ -273,6 +273,30 @@ async fn monitors_of_dead_processes_by_a_node_that_does_not_read_wait_and_fire_o
         let Control::Down { reference, .. } = control else { panic!("{control:?}") };
         assert_eq!(payload, Some(Term::atom("noproc")));
         assert!(fired.insert(reference), "it fires twice");
+    }
+    attacked.serves().await;
+    attacked.checks_memory();
+}
+
+#[tokio::test]
+async fn calls_with_large_answers_of_a_node_that_does_not_read_wait_and_are_answered_once() {
+    const MOST_CALLS: u32 = 20_000;
+    let mut attacked = Attacked::start().await;
+    let (link, mut signals) = attacked.deaf().await;
+    let call = |number: u32| {
+        let from = Term::tuple([Term::from(theirs()), Term::from(number)]);
+        let request = Term::from(vec![7; BYTES].as_slice());
+        let payload = Term::tuple([Term::atom("$gen_call"), from, request]);
+        let to = Atom::from_static("echo");
+        let control = Control::RegSend { from: theirs(), to, token: None };
+        Signal { control, payload: Some(payload) }
+    };
+    let sent = attacked.attack(&link, MOST_CALLS, call).await;
+    assert!(sent < MOST_CALLS, "the node takes calls without bound");
+    let mut answered = HashSet::new();
+    while answered.len() < sent as usize {
+        let payload = next(&mut signals).await.payload.expect("an answer");
+        assert!(answered.insert(number_of(&payload)), "answered twice");
     }
     attacked.serves().await;
     attacked.checks_memory();

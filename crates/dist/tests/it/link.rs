@@ -13,6 +13,7 @@ use purlin_dist::frame::{InvalidMessage, Payload, Signal, Unread, Unsendable};
 use purlin_dist::link::{Ended, Link, Origin, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// A long timeout. WHY one second: only tests with a paused clock use it, which advances when every task waits.
@@ -208,38 +209,79 @@ fn put(link: &Link, origin: Origin, from: u32, bytes: usize) {
 async fn a_link_owes_too_much_until_the_peer_has_read_its_answers() {
     let (link, _signals, mut there) =
         link(Settings { answer_limit: 500_000, ..Settings::default() });
-    for origin in [Origin::Process, Origin::Event] {
-        for _ in 0..100 {
-            put(&link, origin, 1, 10_000);
-        }
+    for from in 0..100 {
+        put(&link, Origin::Process, 1, 10_000);
+        put(&link, Origin::Process, 10 + from, 100_000);
     }
-    assert!(!link.owes_too_much());
-    for _ in 0..50 {
-        put(&link, Origin::Peer, 1, 10_000);
+    assert!(!link.owes_too_much(), "messages of local processes do not count");
+    for _ in 0..60 {
+        put(&link, Origin::Peer, 2, 10_000);
     }
     assert!(link.owes_too_much());
     assert!(timeout(LONG, link.wait_for_answers()).await.is_err());
     tokio::spawn(async move { while there.read(&mut [0; 1000]).await.expect("it writes") > 0 {} });
-    link.wait_for_answers().await;
+    assert!(link.wait_for_answers().await);
     assert!(!link.owes_too_much());
+    link.close();
+    link.ended().await;
+    assert!(!link.wait_for_answers().await, "it has ended");
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_wait_while_many_large_answers_are_in_progress() {
-    let (link, _signals, mut there) = link(Settings::default());
-    for from in 0..50 {
-        put(&link, Origin::Process, from, 100_000);
+async fn large_answers_and_those_behind_them_are_owed_except_for_the_largest() {
+    let settings = Settings { answer_limit: 500_000, ..Settings::default() };
+    let large_ones: fn(&Link) =
+        |link| (0..10).for_each(|from| put(link, Origin::Peer, from, 100_000));
+    let behind: fn(&Link) = |link| (0..1200).for_each(|_| put(link, Origin::Peer, 1, 10));
+    for more in [large_ones, behind] {
+        let (link, _signals, mut there) = self::link(settings);
+        put(&link, Origin::Peer, 1, 2_000_000);
+        assert!(!link.owes_too_much(), "a single answer of any size delays no request");
+        more(&link);
+        assert!(link.owes_too_much());
+        assert!(timeout(LONG, link.wait_for_answers()).await.is_err());
+        tokio::spawn(
+            async move { while there.read(&mut [0; 9000]).await.expect("it writes") > 0 {} },
+        );
+        assert!(link.wait_for_answers().await);
     }
-    for from in 0..15 {
-        put(&link, Origin::Peer, 100 + from, 100_000);
-    }
-    assert!(link.has_room_for_answers());
-    // Held back behind the one before.
-    put(&link, Origin::Peer, 100, 10);
-    assert!(timeout(LONG, link.wait_for_room_for_answers()).await.is_err());
-    tokio::spawn(async move { while there.read(&mut [0; 1000]).await.expect("it writes") > 0 {} });
-    assert!(link.wait_for_room_for_answers().await);
-    link.close();
-    link.ended().await;
-    assert!(!link.wait_for_room_for_answers().await, "it has ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn deferred_answers_are_owed_and_let_the_messages_before_them_pass_a_pause() {
+    let (link, _signals, _there) = link(Settings { answer_limit: 50_000, ..Settings::default() });
+    let key = pid("b@h", 1);
+    let defer = || link.defer(Some(&key), Some(Payload::Term(large(100_000)))).expect("a term");
+    assert!(link.has_capacity(Some(&key)));
+    link.pause(true);
+    assert!(!link.has_capacity(Some(&key)));
+    let first = defer();
+    assert!(link.has_capacity(Some(&key)));
+    assert!(!link.has_capacity(Some(&pid("b@h", 2))));
+    let second = defer();
+    assert!(link.owes_too_much());
+    drop((first, second));
+    assert!(!link.owes_too_much());
+    assert!(!link.has_capacity(Some(&key)));
+    link.pause(false);
+    assert!(link.has_capacity(Some(&key)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_message_waits_for_the_end_of_a_pause_unless_an_answer_is_behind_it() {
+    let (link, _there, mut signals) = pair(Settings::default());
+    let next = async |signals: &mut mpsc::Receiver<Signal>| {
+        let Signal { control, payload } = signals.recv().await.expect("it is up");
+        (control.sender().expect("it has one").id, payload)
+    };
+    link.pause(true);
+    put(&link, Origin::Process, 1, 100_000);
+    put(&link, Origin::Process, 2, 100_000);
+    assert!(timeout(LONG, signals.recv()).await.is_err());
+    put(&link, Origin::Peer, 2, 10);
+    assert_eq!(next(&mut signals).await, (2, Some(large(100_000))));
+    assert_eq!(next(&mut signals).await, (2, Some(large(10))));
+    assert!(timeout(LONG, signals.recv()).await.is_err());
+    link.pause(false);
+    assert_eq!(next(&mut signals).await, (1, Some(large(100_000))));
 }

@@ -22,6 +22,7 @@ mod link;
 #[path = "support/log.rs"]
 mod log;
 mod logs;
+mod mutual;
 mod nodes;
 mod observed;
 #[path = "support/pair.rs"]

@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use purlin::remote::{RemoteSignal, Transport};
 use purlin::{ExitReason, ProcessId};
 use purlin_dist_protocol::control::Control;
-use purlin_dist_protocol::link::Origin;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
@@ -60,6 +59,6 @@ impl Transport<Infallible> for Agent {
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.send_after_pending(Origin::Event, &connection, &watcher, None, down);
+        core.send_after_pending(&connection, &watcher, None, down);
     }
 }

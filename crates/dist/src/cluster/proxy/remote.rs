@@ -155,7 +155,9 @@ impl<M> Remote<M> {
             RemoteSignal::UnlinkAck(id) => {
                 let to = pid?;
                 connection.link_table().acknowledges(from?, &to, id);
-                (Control::UnlinkIdAck { id, from: sender, to }, None)
+                let acknowledgement = Control::UnlinkIdAck { id, from: sender, to };
+                connection.answer(self.ordering_key.clone(), acknowledgement, None);
+                return Some(());
             }
             RemoteSignal::LinkExit(why) => {
                 let to = pid?;
@@ -163,7 +165,7 @@ impl<M> Remote<M> {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
                     let own = Some(own.id());
                     let core = &self.core;
-                    core.send_after_pending(Origin::Event, &connection, &to, own, exit);
+                    core.send_after_pending(&connection, &to, own, exit);
                 }
                 return Some(());
             }

@@ -6,7 +6,8 @@
 //! it `name`.
 //!
 //! The transport's reader task calls [`Receive`] for one control message at a time, in the order received, and reads
-//! nothing meanwhile. So these functions do not wait, except for the connection's transport to be set.
+//! nothing meanwhile. It waits for the connection's transport to be set, and while held signals take too much memory
+//! (`receive/requests.rs`). Another task handles the held signals.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use purlin::ProcessId;
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::Stream;
 use purlin_dist_protocol::control::{Control, Named, To};
-use purlin_dist_protocol::frame::{InvalidMessage, Recipient, Unread};
+use purlin_dist_protocol::frame::{InvalidMessage, Recipient, StoredPayload, Unread};
 use purlin_dist_protocol::handshake::Established;
 use purlin_dist_protocol::link::{Link, Receive};
 use purlin_term::{Atom, Pid, Reference, Term};
@@ -25,7 +26,7 @@ use crate::cluster::core::Core;
 use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
 use crate::cluster::reason;
 use crate::cluster::receive::decoders::{LastUsed, Target};
-use crate::cluster::receive::requests::Turn;
+use crate::cluster::receive::requests::{self, Held, Need, Recipients, Turn};
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
 use crate::cluster::spawn::request::answered;
@@ -33,12 +34,24 @@ use crate::cluster::spawn::serve::spawn_for;
 
 /// Receiver of one connection's control messages.
 struct Incoming {
+    handler: Handler,
+    /// Recipient of the last message, for [`Recipient::Same`].
+    last_to: LastTo,
+}
+
+/// Handler of one connection's signals, of the reader task or of the one that handles held signals.
+struct Handler {
     core: Arc<Core>,
     connection: Arc<Connection>,
     /// Decoder of the last message.
     last: LastUsed,
-    /// Recipient of the last message, for [`Recipient::Same`].
-    last_to: LastTo,
+}
+
+impl Handler {
+    fn new(core: &Arc<Core>, connection: &Arc<Connection>) -> Self {
+        let (core, connection) = (Arc::clone(core), Arc::clone(connection));
+        Self { core, connection, last: LastUsed::default() }
+    }
 }
 
 /// Starts the link of a connection, with an [`Incoming`] as its receiver.
@@ -48,12 +61,7 @@ pub(crate) fn start_link(
     stream: Stream,
     established: Established,
 ) -> Link {
-    let incoming = Incoming {
-        core: Arc::clone(core),
-        connection: Arc::clone(connection),
-        last: LastUsed::default(),
-        last_to: LastTo::default(),
-    };
+    let incoming = Incoming { handler: Handler::new(core, connection), last_to: LastTo::default() };
     let halves = stream.halves().unwrap_or_else(|error| {
         warn!(peer = %connection.node, "the connection cannot be used: {error}");
         // The link ends at once.
@@ -88,38 +96,26 @@ impl Receive for Incoming {
         payload: Option<Unread<'_>>,
     ) -> Result<(), InvalidMessage> {
         // The transport starts its reader task shortly before `Connection::linked` sets it. Answers need it.
-        let connection = Arc::clone(&self.connection);
+        let connection = Arc::clone(&self.handler.connection);
         let link = loop {
             match connection.link() {
                 Some(link) => break link,
                 None => tokio::task::yield_now().await,
             }
         };
-        link.wait_for_answers().await;
-        match (&control, payload) {
-            (Control::Send { to, .. } | Control::SendSender { to, .. }, Some(message)) => {
-                self.message_to(to, message)
-            }
-            (Control::RegSend { from, to, .. }, Some(message)) => {
-                self.message_by_name(from, to, message).await
-            }
-            (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
-                To::Pid(to) => self.message_to(to, message),
-                To::Name(to) => self.message_by_name(from, to, message).await,
-                To::Alias(to) => self.message_by_alias(to, message),
-            },
-            (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
-            (Control::Spawn(_), payload) => {
-                let size = payload.map_or(0, |payload| payload.size());
-                let arguments = payload.map(Unread::term).transpose()?;
-                self.spawn(control, size, arguments).await;
-                Ok(())
-            }
-            (_, payload) => {
-                self.take(control, payload.map(Unread::term).transpose()?);
-                Ok(())
+        let (requests, need) = (&connection.requests, need(&control, payload));
+        match requests.admit(link, need, || self.handler.recipients(&control)) {
+            Ok(turn) => return self.handler.handle(control, payload, turn),
+            Err(recipients) => {
+                let payload = payload.map(Unread::store);
+                if requests.hold(link, Held { control, payload, recipients }) {
+                    let handler = Handler::new(&self.handler.core, &connection);
+                    self.handler.core.runtime.spawn(handler.handle_held());
+                }
             }
         }
+        requests.wait_for_memory().await;
+        Ok(())
     }
 
     /// Delivers a message to a pid or name, without decoding the control message. Returns `None` to leave the message
@@ -129,7 +125,8 @@ impl Receive for Incoming {
         to: Recipient<'_>,
         message: Unread<'_>,
     ) -> Option<Result<(), InvalidMessage>> {
-        let ids = &self.core.ids;
+        let Handler { core, connection, .. } = &self.handler;
+        let ids = &core.ids;
         match to {
             Recipient::Pid(to) => {
                 let ours = ids.ours_of(&to).and_then(|ours| ids.node.local_process(ours));
@@ -141,19 +138,132 @@ impl Receive for Incoming {
         let process = match &self.last_to {
             LastTo::Process(process) => process.clone(),
             // For a name without a process: `signal` handles `net_kernel` and `rex`.
-            LastTo::Name(name) => self.core.local_name(name)?,
+            LastTo::Name(name) => core.local_name(name)?,
             LastTo::Other => return None,
         };
-        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set, and until the
-        // peer has read earlier answers.
-        if self.connection.link()?.owes_too_much() {
+        // The recipient may answer immediately, which needs the transport; `signal` waits until it is set, and decides
+        // whether the message is held.
+        if connection.link()?.owes_too_much() || connection.requests.holds() {
             return None;
         }
-        Some(self.receive(process, message))
+        Some(self.handler.receive(process, message))
     }
 }
 
-impl Incoming {
+/// What a signal needs. A link or monitor of a dead process, and an unlink, are answered.
+fn need(control: &Control, payload: Option<Unread<'_>>) -> Need {
+    let name = match control {
+        Control::Link { .. }
+        | Control::Unlink { .. }
+        | Control::UnlinkId { .. }
+        | Control::Monitor { .. } => return Need::Answer,
+        Control::Spawn(_) => return Need::Turn,
+        Control::RegSend { to, .. } | Control::Altact { exit: false, to: To::Name(to), .. } => {
+            Some(to)
+        }
+        Control::Send { .. }
+        | Control::SendSender { .. }
+        | Control::AliasSend { .. }
+        | Control::Altact { exit: false, .. } => None,
+        _ => return Need::Nothing,
+    };
+    match payload {
+        _ if name.is_some_and(|name| *name == "rex") => Need::Turn,
+        Some(message) if message.is_call() => Need::Answer,
+        _ => Need::Nothing,
+    }
+}
+
+impl Handler {
+    /// Handles held signals until none is left.
+    async fn handle_held(mut self) {
+        let connection = Arc::clone(&self.connection);
+        let Some(link) = connection.link() else { return };
+        while let Some((held, turn)) = connection.requests.next(link).await {
+            let Held { control, payload, recipients } = held;
+            let payload = payload.as_ref().map(StoredPayload::unread);
+            if let Err(invalid) = self.handle(control, payload, Some(turn)) {
+                link.count_dropped();
+                debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
+            }
+            connection.requests.handled(&recipients);
+        }
+    }
+
+    /// The recipients of a signal.
+    fn recipients(&self, control: &Control) -> Recipients {
+        let ids = &self.core.ids;
+        let process = |ours: Option<ProcessId>| {
+            [Some(ours.map_or(requests::Recipient::Unknown, requests::Recipient::Process)), None]
+        };
+        let name = |name: &Atom| {
+            let known = self.core.local_name(name.as_str());
+            let known = known.map(|known| requests::Recipient::Process(known.id()));
+            [Some(requests::Recipient::Name(name.clone())), known]
+        };
+        match control {
+            Control::Link { to, .. }
+            | Control::Unlink { to, .. }
+            | Control::UnlinkId { to, .. }
+            | Control::UnlinkIdAck { to, .. }
+            | Control::Send { to, .. }
+            | Control::SendSender { to, .. }
+            | Control::Exit { to, .. }
+            | Control::Exit2 { to, .. }
+            | Control::Down { to, .. }
+            | Control::Spawned { to, .. }
+            | Control::Altact { to: To::Pid(to), .. }
+            | Control::Monitor { to: Named::Pid(to), .. }
+            | Control::Demonitor { to: Named::Pid(to), .. } => process(ids.ours(to)),
+            Control::RegSend { to, .. }
+            | Control::Altact { to: To::Name(to), .. }
+            | Control::Monitor { to: Named::Name(to), .. }
+            | Control::Demonitor { to: Named::Name(to), .. } => name(to),
+            Control::AliasSend { to, .. } | Control::Altact { to: To::Alias(to), .. } => {
+                process(ids.alias_of(to).map(|(ours, _)| ours))
+            }
+            // Spawn requests create their recipient.
+            _ => [None, None],
+        }
+    }
+
+    /// Handles a signal. `turn` is set if it needs one.
+    fn handle(
+        &mut self,
+        control: Control,
+        payload: Option<Unread<'_>>,
+        turn: Option<Turn>,
+    ) -> Result<(), InvalidMessage> {
+        match (&control, payload) {
+            (Control::Send { to, .. } | Control::SendSender { to, .. }, Some(message)) => {
+                self.message_to(to, message)
+            }
+            (Control::RegSend { from, to, .. }, Some(message)) => {
+                self.message_by_name(from, to, message, turn)
+            }
+            (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
+                To::Pid(to) => self.message_to(to, message),
+                To::Name(to) => self.message_by_name(from, to, message, turn),
+                To::Alias(to) => self.message_by_alias(to, message),
+            },
+            (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
+            (Control::Spawn(spawn), payload) => {
+                let arguments = match payload.map(Unread::term).transpose()? {
+                    Some(Term::List(arguments)) => arguments,
+                    _ => Vec::new(),
+                };
+                if let Some(turn) = turn {
+                    spawn_for(&self.core, &self.connection, spawn, arguments, turn);
+                }
+                Ok(())
+            }
+            (_, payload) => {
+                self.take(control, payload.map(Unread::term).transpose()?);
+                Ok(())
+            }
+        }
+    }
+
     /// Handles a control message that is not a message to a process.
     fn take(&self, control: Control, payload: Option<Term>) {
         match control {
@@ -198,30 +308,6 @@ impl Incoming {
         }
     }
 
-    /// Spawns a process for a remote one.
-    async fn spawn(&self, control: Control, size: usize, arguments: Option<Term>) {
-        let Control::Spawn(spawn) = control else { return };
-        let arguments = match arguments {
-            Some(Term::List(arguments)) => arguments,
-            _ => Vec::new(),
-        };
-        self.request(size, move |core, connection, turn| {
-            spawn_for(core, connection, &spawn, arguments, turn);
-        })
-        .await;
-    }
-
-    /// Starts a request with a payload of `size` bytes, now or when its answer can be sent.
-    async fn request(
-        &self,
-        size: usize,
-        start: impl FnOnce(&Arc<Core>, &Arc<Connection>, Turn) + Send + 'static,
-    ) {
-        let (core, connection) = (Arc::clone(&self.core), Arc::clone(&self.connection));
-        let start = Box::new(move |turn| start(&core, &connection, turn));
-        self.connection.request(&self.core.runtime, size, start).await;
-    }
-
     fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), InvalidMessage> {
         let ours = self.core.ids.ours(to);
         // M4: a message without a recipient is dropped without being decoded.
@@ -230,23 +316,22 @@ impl Incoming {
     }
 
     /// Delivers a message to a registered name. Without such a process, this node answers for `net_kernel` and `rex`.
-    async fn message_by_name(
+    fn message_by_name(
         &mut self,
         from: &Pid,
         to: &Atom,
         message: Unread<'_>,
+        turn: Option<Turn>,
     ) -> Result<(), InvalidMessage> {
         if let Some(process) = self.core.local_name(to.as_str()) {
             return self.receive(process, message);
         }
         if *to == "net_kernel" {
             self.ask_net_kernel(from, message.term()?);
-        } else if *to == "rex" {
-            let (size, message) = (message.size(), message.term()?);
-            self.request(size, move |core, connection, turn| {
-                rex::receive(core, connection, message, turn);
-            })
-            .await;
+        } else if *to == "rex"
+            && let Some(turn) = turn
+        {
+            rex::receive(&self.core, &self.connection, message.term()?, turn);
         }
         Ok(())
     }

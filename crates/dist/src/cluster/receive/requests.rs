@@ -1,169 +1,221 @@
-//! Requests of a peer that run a function here: admission by the capacity for their answers.
+//! Signals of a peer that need an answer: held, undecoded, while this node owes the peer too many answers.
 //!
-//! A request (`rex`, `spawn`) starts immediately while the link has room for answers. Otherwise it is held until the
-//! peer has read earlier answers. While the held requests take much memory, nothing more is received from the peer. So
-//! a peer that sends requests and does not read makes this node neither compute nor store further answers.
+//! A signal that needs an answer is handled immediately while the link owes the peer few answers
+//! ([`Link::owes_too_much`]). Otherwise it is held until the peer has read earlier answers, and so are all later signals
+//! to the same process, which must not overtake it. All other signals are handled as they arrive, so that answers to
+//! this node's own calls are never behind the peer's requests.
+//!
+//! While the held signals take more than [`MAX_HELD`], nothing more is received. What had arrived of incomplete messages
+//! when the first signal was held does not count. INVARIANT: two purlin nodes do not stop each other by this. While a
+//! node holds signals, it sends answers and no further messages of its processes ([`Link::pause`]). So of two nodes that
+//! both hold signals, the one that began later holds at most what was on its way: about 1 MiB in the queue, and the
+//! kernel's buffers. It reads on, the answers of the other one drain, and that one handles what it holds.
 //!
 //! At most [`MAX_TURNS`] functions of a connection run at a time until they first wait. The others have waited; they
 //! may run for long, and their number is not limited.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use purlin::ProcessId;
+use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::StoredPayload;
 use purlin_dist_protocol::link::Link;
-use tokio::runtime::Handle;
+use purlin_term::Atom;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-
-use crate::cluster::connection::Connection;
 
 /// Maximum number of functions that run until they first wait.
 const MAX_TURNS: usize = 64;
 
-/// Memory of held requests beyond which nothing is received, in bytes as [`memory`] estimates it.
+/// Memory of held signals beyond which nothing is received, in bytes.
 const MAX_HELD: usize = 64 << 20;
+
+/// Estimated memory of a held signal beyond its payload.
+const OVERHEAD: usize = 512;
 
 /// Permit of a function to run until it first waits. Dropped when its answer is queued, if it never waits.
 pub(crate) type Turn = OwnedSemaphorePermit;
 
-/// Starts a request.
-pub(crate) type Start = Box<dyn FnOnce(Turn) + Send>;
+/// What a signal needs to be handled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// It causes no answer.
+    Nothing,
+    /// The peer has read earlier answers.
+    Answer,
+    /// As `Answer`, and a turn, as it runs a function.
+    Turn,
+}
 
-/// Requests of one connection.
+/// Recipient of a signal. Signals to the same recipient stay in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Recipient {
+    Process(ProcessId),
+    Name(Atom),
+    /// A pid or an alias of another node, or of an earlier incarnation of this one.
+    Unknown,
+}
+
+/// The recipients of a signal: a process, or a name and the process that is registered under it.
+pub(super) type Recipients = [Option<Recipient>; 2];
+
+/// A held signal.
+pub(super) struct Held {
+    pub(super) control: Control,
+    pub(super) payload: Option<StoredPayload>,
+    pub(super) recipients: Recipients,
+}
+
+impl Held {
+    fn memory(&self) -> usize {
+        OVERHEAD + self.payload.as_ref().map_or(0, StoredPayload::memory)
+    }
+}
+
+/// Held signals of one connection.
 pub(in crate::cluster) struct Requests {
     turns: Arc<Semaphore>,
-    held: Mutex<Held>,
-    /// Notified when a held request starts.
+    state: Mutex<State>,
+    /// Whether any signal is held, or a held one is being handled. Set by the reader task, and cleared by the task that
+    /// handles held signals.
+    holds: AtomicBool,
+    /// Notified when a held signal is handled.
     started: Notify,
 }
 
 #[derive(Default)]
-struct Held {
-    queue: VecDeque<(usize, Start)>,
-    /// Memory of all of them.
+struct State {
+    queue: VecDeque<Held>,
+    /// Number of signals to each recipient that are held or being handled.
+    recipients: HashMap<Recipient, usize>,
+    /// Memory of the queue.
     memory: usize,
-    /// A task starts them.
-    is_served: bool,
-    /// The connection has ended. INVARIANT: the queue is empty then. WHY: its requests refer to the connection.
-    is_closed: bool,
+    /// Bytes of incomplete messages when the first signal was held.
+    incomplete: usize,
 }
 
 impl Default for Requests {
     fn default() -> Self {
-        let (held, started) = Default::default();
-        Self { turns: Arc::new(Semaphore::new(MAX_TURNS)), held, started }
+        let (state, holds, started) = Default::default();
+        Self { turns: Arc::new(Semaphore::new(MAX_TURNS)), state, holds, started }
     }
 }
 
 impl fmt::Debug for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Requests").field("held", &self.held().queue.len()).finish_non_exhaustive()
+        f.debug_struct("Requests").field("held", &self.state().queue.len()).finish_non_exhaustive()
     }
 }
 
 impl Requests {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn state(&self) -> MutexGuard<'_, State> {
         // No code under the lock panics.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the oldest held request. Returns `None` if no request is held; the calling task then ends.
-    fn next(&self) -> Option<Start> {
-        let mut held = self.held();
-        let next = held.queue.pop_front();
-        held.memory -= next.as_ref().map_or(0, |(memory, _)| *memory);
-        held.is_served = next.is_some();
-        drop(held);
-        self.started.notify_waiters();
-        next.map(|(_, start)| start)
+    /// Whether any signal is held.
+    pub(super) fn holds(&self) -> bool {
+        // ORDER: acquire, partner of the release in `next`: the held signals have been handled before later ones.
+        self.holds.load(Ordering::Acquire)
     }
 
-    /// Waits until the held requests take little memory.
-    async fn wait_for_memory(&self) {
+    /// Decides on a signal, for the reader task: `Err` if it must be held; otherwise its turn if it needs one.
+    pub(super) fn admit(
+        &self,
+        link: &Link,
+        need: Need,
+        recipients: impl Fn() -> Recipients,
+    ) -> Result<Option<Turn>, Recipients> {
+        if self.holds() {
+            let recipients = recipients();
+            let state = self.state();
+            let is_behind = |recipient| state.recipients.contains_key(recipient);
+            if need != Need::Nothing || recipients.iter().flatten().any(is_behind) {
+                drop(state);
+                return Err(recipients);
+            }
+        }
+        match need {
+            Need::Nothing => Ok(None),
+            _ if link.owes_too_much() => Err(recipients()),
+            Need::Answer => Ok(None),
+            Need::Turn => {
+                let turn = Arc::clone(&self.turns).try_acquire_owned();
+                turn.map(Some).map_err(|_| recipients())
+            }
+        }
+    }
+
+    /// Holds a signal. Returns whether the caller must start a task that calls [`Requests::next`].
+    pub(super) fn hold(&self, link: &Link, held: Held) -> bool {
+        let mut state = self.state();
+        for recipient in held.recipients.iter().flatten() {
+            *state.recipients.entry(recipient.clone()).or_default() += 1;
+        }
+        state.memory += held.memory();
+        state.queue.push_back(held);
+        // ORDER: relaxed: the reader task, which is the caller, sees it; the lock orders it for the other task.
+        let is_first = !self.holds.swap(true, Ordering::Relaxed);
+        if is_first {
+            state.incomplete = link.incomplete();
+            link.pause(true);
+        }
+        is_first
+    }
+
+    /// Waits until the held signals take little memory.
+    pub(super) async fn wait_for_memory(&self) {
         loop {
             let mut started = pin!(self.started.notified());
             started.as_mut().enable();
-            if self.held().memory <= MAX_HELD {
+            let is_little = |state: &State| state.memory <= MAX_HELD + state.incomplete;
+            if is_little(&self.state()) {
                 return;
             }
             started.await;
         }
     }
 
-    /// Drops the held requests of a connection that has ended.
-    fn close(&self) {
-        let mut held = self.held();
-        let queue = std::mem::take(&mut held.queue);
-        (held.memory, held.is_closed) = (0, true);
-        drop(held);
-        drop(queue);
-        self.started.notify_waiters();
-    }
-}
-
-impl Connection {
-    /// Starts a request with a payload of `size` bytes, now or later. Waits while held requests take too much memory.
-    pub(in crate::cluster) async fn request(
-        self: &Arc<Self>,
-        runtime: &Handle,
-        size: usize,
-        start: Start,
-    ) {
-        match self.hold_if_busy(runtime, size, start) {
-            Some((start, turn)) => start(turn),
-            None => self.requests.wait_for_memory().await,
-        }
-    }
-
-    /// Returns the request and its turn, if it may start now. Drops it if the connection has ended.
-    fn hold_if_busy(
-        self: &Arc<Self>,
-        runtime: &Handle,
-        size: usize,
-        start: Start,
-    ) -> Option<(Start, Turn)> {
-        let requests = &self.requests;
-        let mut held = requests.held();
-        if !held.is_served
-            && self.link().is_some_and(Link::has_room_for_answers)
-            && let Ok(turn) = Arc::clone(&requests.turns).try_acquire_owned()
-        {
-            return Some((start, turn));
-        }
-        if held.is_closed {
-            return None;
-        }
-        let memory = memory(size);
-        held.memory += memory;
-        held.queue.push_back((memory, start));
-        if !std::mem::replace(&mut held.is_served, true) {
-            runtime.spawn(serve(Arc::clone(self)));
-        }
-        None
-    }
-}
-
-/// Estimated memory of a request with a payload of this length: a term takes at most 32 bytes for each byte of its
-/// encoding.
-fn memory(size: usize) -> usize {
-    1024 + 32 * size
-}
-
-/// Starts held requests while the peer reads.
-async fn serve(connection: Arc<Connection>) {
-    let requests = &connection.requests;
-    loop {
-        let Ok(turn) = Arc::clone(&requests.turns).acquire_owned().await else { return };
-        let is_up = match connection.link() {
-            Some(link) => link.wait_for_room_for_answers().await,
-            None => false,
+    /// Waits until the oldest held signal can be handled, and removes it. Returns `None` if no signal is held or the link
+    /// has ended; the calling task then ends.
+    pub(super) async fn next(&self, link: &Link) -> Option<(Held, Turn)> {
+        let turn = tokio::select! {
+            turn = Arc::clone(&self.turns).acquire_owned() => turn.ok(),
+            _ = link.ended() => None,
         };
+        let is_up = link.wait_for_answers().await;
+        let mut state = self.state();
         if !is_up {
-            return requests.close();
+            *state = State::default();
         }
-        let Some(start) = requests.next() else { return };
-        start(turn);
+        let next = state.queue.pop_front().zip(turn);
+        match &next {
+            Some((held, _)) => state.memory -= held.memory(),
+            None => {
+                link.pause(false);
+                // ORDER: release, see `holds`.
+                self.holds.store(false, Ordering::Release);
+            }
+        }
+        drop(state);
+        self.started.notify_waiters();
+        next
+    }
+
+    /// A held signal has been handled.
+    pub(super) fn handled(&self, recipients: &Recipients) {
+        let mut state = self.state();
+        for recipient in recipients.iter().flatten() {
+            if let Some(count) = state.recipients.get_mut(recipient) {
+                *count -= 1;
+                if *count == 0 {
+                    state.recipients.remove(recipient);
+                }
+            }
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::Payload;
-use purlin_dist_protocol::link::Origin;
 use purlin_term::{Reference, Term};
 
 use crate::cluster::connection::Connection;
@@ -64,7 +63,7 @@ impl GenCall {
         drop(link_table);
         let RemoteMonitor { watcher, reference, watched } = theirs;
         let down = Control::down(connection.flags(), watched, watcher, reference, why);
-        core.send_after_pending(Origin::Peer, connection, &self.from, None, down);
+        core.send_after_pending(connection, &self.from, None, down);
     }
 
     /// Sends the answer.
@@ -86,7 +85,7 @@ impl GenCall {
             self.alias().and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone()));
         let control = by_alias.unwrap_or_else(|| Control::to_pid(flags, from, self.from.clone()));
         let message = (control, Some(answer));
-        core.put_after_pending(Origin::Peer, connection, &self.from, None, message);
+        core.put_after_pending(connection, &self.from, None, message);
     }
 }
 

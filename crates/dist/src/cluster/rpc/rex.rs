@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use purlin::Process;
 use purlin_dist_protocol::control::Control;
-use purlin_dist_protocol::link::Origin;
 use purlin_term::{Pid, Term};
 
 use crate::cluster::connection::Connection;
@@ -121,7 +120,7 @@ fn send_features(core: &Core, connection: &Arc<Connection>, to: Pid) {
 
 fn send(core: &Core, connection: &Arc<Connection>, to: Pid, message: Term) {
     let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), to.clone());
-    core.send_after_pending(Origin::Peer, connection, &to, None, (control, Some(message)));
+    core.send_after_pending(connection, &to, None, (control, Some(message)));
 }
 
 /// The answer for a function that has failed.
