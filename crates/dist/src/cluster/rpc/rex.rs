@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use purlin::Process;
 use purlin_dist_protocol::control::Control;
+use purlin_dist_protocol::frame::Payload;
 use purlin_dist_protocol::link::Origin;
 use purlin_term::{Pid, Term};
 
@@ -42,7 +43,10 @@ enum Caller {
 impl Caller {
     fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
         match self {
-            Self::Gen(call) => call.answer(core, connection, result),
+            Self::Gen(call) => {
+                let answer = Term::tuple([call.tag.clone(), result]);
+                call.send(core, connection, Payload::Term(answer));
+            }
             Self::Pid(pid) => send(core, connection, pid, tagged!("rex", result)),
         }
     }
