@@ -174,8 +174,6 @@ impl Core {
 
     /// Sends a message to a remote process from a local process that may have sent it messages through any proxy. It is
     /// sent after the pending messages of all proxies (M2) except `own`, which has none left.
-    ///
-    /// COST: no lock of the cluster if the remote process has no proxy.
     pub(super) fn put_after_pending(
         &self,
         origin: Origin,
@@ -185,6 +183,7 @@ impl Core {
         message: (Control, Option<Payload<'static>>),
     ) {
         let mut others = Vec::new();
+        // COST: without a proxy, no lock of the cluster.
         if self.proxy_counts.may_have(theirs) {
             let process = (connection.node.clone(), Named::Pid(theirs.clone()));
             others = self.state().proxies.of(&process);

@@ -75,6 +75,16 @@ impl GenCall {
             warn!(to = %Term::from(self.from.clone()), "an answer cannot be sent: {why}");
             return self.refuse(core, connection, bad_reply(&why.to_string()));
         }
+        self.answer_encodable(core, connection, reply);
+    }
+
+    /// Like [`GenCall::answer`], with a reply that can be encoded.
+    pub(in crate::cluster) fn answer_encodable(
+        self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        reply: Term,
+    ) {
         let answer = Term::tuple([self.tag.clone(), reply]);
         self.send(core, connection, Payload::Term(answer));
     }

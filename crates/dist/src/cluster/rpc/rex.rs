@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use purlin::Process;
 use purlin_dist_protocol::control::Control;
-use purlin_dist_protocol::frame::Payload;
 use purlin_dist_protocol::link::Origin;
 use purlin_term::{Pid, Term};
 
@@ -43,10 +42,7 @@ enum Caller {
 impl Caller {
     fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
         match self {
-            Self::Gen(call) => {
-                let answer = Term::tuple([call.tag.clone(), result]);
-                call.send(core, connection, Payload::Term(answer));
-            }
+            Self::Gen(call) => call.answer_encodable(core, connection, result),
             Self::Pid(pid) => send(core, connection, pid, tagged!("rex", result)),
         }
     }

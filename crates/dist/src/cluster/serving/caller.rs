@@ -11,10 +11,13 @@ use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::rpc::encodable::bad_reply;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// A remote process that has called a local server and waits for the answer.
+///
+/// A refused call exits by the caller's monitor of the server. A caller without a monitor, as in a C node with `ei` or in
+/// jinterface, and a caller of this node whose call was forwarded by another node, receive nothing and wait until their
+/// timeout, as they do for a BEAM server that does not answer.
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,
@@ -40,10 +43,6 @@ impl Caller {
     /// dropped and the server lives, the call exits with `no_reply`; if the reply cannot be a term, with
     /// `{bad_reply, Why}`.
     ///
-    /// The call exits by the caller's monitor of the server. A caller without a monitor, as in a C node with `ei` or in
-    /// jinterface, and a caller of this node whose call was forwarded by another node, receive nothing and wait until their
-    /// timeout, as they do for a BEAM server that does not answer.
-    ///
     /// COST: the server encodes the reply and adds it to the connection's buffer, without a lock of the cluster and
     /// without a task. A task sends a reply of more than 64 KiB. If local processes have sent the caller messages, its
     /// proxies send the reply after them. A handle that is dropped needs a task.
@@ -57,7 +56,7 @@ impl Caller {
             };
             if let Err(error) = self.encode(&core, value) {
                 warn!(to = %Term::from(self.call.from.clone()), "an answer is no term: {error}");
-                self.refuse(bad_reply(&error.to_string()));
+                self.refuse(tagged!("bad_reply", error.to_string().as_str()));
             }
         })
     }
@@ -91,7 +90,7 @@ impl Caller {
         }
     }
 
-    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller::reply`].
+    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`].
     pub(super) fn refuse(self, why: Term) {
         if let Some(core) = self.core.upgrade()
             && let Some(connection) = self.connection(&core)
