@@ -10,7 +10,7 @@
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read less often, if
 //! that moves more bytes ([`ReadCoalescer`]).
 //!
-//! COST: two descriptors and 64 KiB of memory per connection, and a copy of what is read.
+//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read.
 
 use std::io;
 use std::net::Shutdown;
