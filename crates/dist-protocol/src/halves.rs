@@ -10,7 +10,7 @@
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read less often, if
 //! that moves more bytes ([`ReadCoalescer`]).
 //!
-//! COST: one block of 64 KiB per connection, and a copy of what is read.
+//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read.
 
 use std::io;
 use std::net::Shutdown;
@@ -31,6 +31,14 @@ type Wait = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 fn wait(socket: &Socket, interest: Interest) -> Wait {
     let socket = socket.clone();
     Box::pin(async move { socket.ready(interest).await })
+}
+
+/// Polls a wait, if there is one. A wait that has ended is removed, also after an error.
+fn poll_wait(wait: &mut Option<Wait>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    let Some(current) = wait else { return Poll::Ready(Ok(())) };
+    let result = ready!(current.as_mut().poll(cx));
+    *wait = None;
+    Poll::Ready(result)
 }
 
 /// Read half of a socket.
@@ -105,10 +113,7 @@ impl AsyncRead for ReadHalf {
             return Poll::Pending;
         }
         loop {
-            if let Some(wait) = &mut this.wait {
-                ready!(wait.as_mut().poll(cx))?;
-                this.wait = None;
-            }
+            ready!(poll_wait(&mut this.wait, cx))?;
             if this.take(buffer)? {
                 return Poll::Ready(Ok(()));
             }
@@ -128,18 +133,29 @@ impl AsyncRead for ReadHalf {
     }
 }
 
-/// Write half of a socket.
+/// Write half of a socket. Dropping it shuts down the write side, so that the peer reads the end of the stream while
+/// the read half still exists.
 pub(crate) struct WriteHalf {
     socket: Socket,
-    /// Descriptor for waits. WHY a second one: tokio registers a descriptor once, and the read half may wait on the
-    /// first.
-    waiting: Option<Socket>,
     wait: Option<Wait>,
 }
 
 impl WriteHalf {
-    pub(crate) fn new(socket: Socket) -> Self {
-        Self { socket, waiting: None, wait: None }
+    /// Creates the write half of the socket that the read half uses, with a duplicated descriptor. WHY: tokio registers a
+    /// descriptor once, and both halves may wait. WHY now: at the limit of open files the new connection fails, and not
+    /// an established one that first has to wait.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub(crate) fn new(socket: &Socket) -> io::Result<Self> {
+        Ok(Self { socket: socket.duplicate()?, wait: None })
+    }
+}
+
+impl Drop for WriteHalf {
+    fn drop(&mut self) {
+        // WHY the result is ignored: the connection may have ended.
+        let _ = self.socket.stream().shutdown(Shutdown::Write);
     }
 }
 
@@ -151,18 +167,11 @@ impl AsyncWrite for WriteHalf {
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         loop {
-            if let Some(wait) = &mut this.wait {
-                ready!(wait.as_mut().poll(cx))?;
-                this.wait = None;
-            }
+            ready!(poll_wait(&mut this.wait, cx))?;
             if let Some(count) = this.socket.write(bytes)? {
                 return Poll::Ready(Ok(count));
             }
-            let waiting = match this.waiting.take() {
-                Some(waiting) => waiting,
-                None => this.socket.duplicate()?,
-            };
-            this.wait = Some(wait(this.waiting.insert(waiting), Interest::WRITABLE));
+            this.wait = Some(wait(&this.socket, Interest::WRITABLE));
         }
     }
 
@@ -177,6 +186,7 @@ impl AsyncWrite for WriteHalf {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
     use std::net::{TcpListener, TcpStream};
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -189,7 +199,8 @@ mod tests {
         let (far, _) = listener.accept().expect("it has called");
         [near.expect("it listens"), far].map(|stream| {
             let socket = Socket::new(stream).expect("the options are allowed");
-            (ReadHalf::new(socket.clone()), WriteHalf::new(socket))
+            let write = WriteHalf::new(&socket).expect("a descriptor is left");
+            (ReadHalf::new(socket), write)
         })
     }
 
@@ -214,8 +225,25 @@ mod tests {
             near.0.read_exact(&mut came).await.expect("it answers");
             assert!(came == sent, "round {round}");
         }
-        near.1.shutdown().await.expect("it is open");
+        drop(near.1);
         echo.await.expect("it has seen the end");
+        assert_eq!(near.0.read(&mut [0; 8]).await.expect("an end"), 0);
+    }
+
+    // A second wait on the same descriptor fails.
+    #[tokio::test]
+    async fn failed_wait_is_an_error_at_each_poll() {
+        let [(mut waits, _write), _far] = pair();
+        let mut fails = ReadHalf::new(waits.socket.clone());
+        poll_fn(|cx| {
+            let mut room = [0; 8];
+            assert!(Pin::new(&mut waits).poll_read(cx, &mut ReadBuf::new(&mut room)).is_pending());
+            if waits.wait.is_some() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        for _ in 0..2 {
+            assert!(fails.read(&mut [0; 8]).await.is_err());
+        }
     }
 
     // More than the buffers of the system hold, in both directions at the same time: each half waits.

@@ -57,7 +57,7 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {
     /// Splits the stream into a read half and a write half, each for a separate task, which runs within a tokio runtime.
     ///
     /// # Errors
-    /// The stream cannot be taken from the tokio runtime that drives it.
+    /// The stream cannot be taken from the tokio runtime that drives it, or no descriptor is left.
     fn halves(self: Box<Self>) -> io::Result<Halves>;
 }
 
@@ -70,6 +70,7 @@ pub type Halves = (Box<dyn AsyncRead + Unpin + Send>, Box<dyn AsyncWrite + Unpin
 impl Duplex for TcpStream {
     fn halves(self: Box<Self>) -> io::Result<Halves> {
         let socket = Socket::new(self.into_std()?)?;
-        Ok((Box::new(ReadHalf::new(socket.clone())), Box::new(WriteHalf::new(socket))))
+        let write = WriteHalf::new(&socket)?;
+        Ok((Box::new(ReadHalf::new(socket)), Box::new(write)))
     }
 }

@@ -27,7 +27,7 @@ use crate::cluster::groups::sharers::Sharers;
 use crate::cluster::ids::Ids;
 use crate::cluster::net_kernel::nodes::Nodes;
 use crate::cluster::net_kernel::reach::Reach;
-use crate::cluster::proxy::registry::Proxies;
+use crate::cluster::proxy::registry::{Proxies, ProxyCounts};
 use crate::cluster::receive::decoders::Decoders;
 use crate::cluster::rpc::export::Exports;
 use crate::cluster::serving::system::Systems;
@@ -52,6 +52,8 @@ pub(super) struct Core {
     pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
+    /// Counts of `State::proxies`.
+    proxy_counts: Arc<ProxyCounts>,
     /// One permit for each call in progress.
     pub(super) dials: Semaphore,
     /// Notified when a connection is established or an attempt ends.
@@ -93,6 +95,7 @@ impl Core {
         let connection_table = ConnectionTable::new(ids.name.clone());
         let (connections, calls, watches) = Default::default();
         let (proxies, left) = (Proxies::new(), false);
+        let proxy_counts = proxies.counts();
         let state = State { connection_table, connections, calls, proxies, left, watches };
         let (decoders, systems, exports, undecoded) = Default::default();
         let (nodes, sharers, global) = Default::default();
@@ -105,6 +108,7 @@ impl Core {
             answers_within,
             runtime: Handle::current(),
             state: Mutex::new(state),
+            proxy_counts,
             dials: Semaphore::new(MAX_DIALS),
             changed: Notify::new(),
             decoders,
@@ -176,9 +180,13 @@ impl Core {
         own: Option<ProcessId>,
         message: (Control, Option<Payload<'static>>),
     ) {
-        let process = (connection.node.clone(), Named::Pid(theirs.clone()));
-        let mut others = self.state().proxies.of(&process);
-        others.retain(|other| Some(other.id()) != own);
+        let mut others = Vec::new();
+        // COST: without a proxy, no lock of the cluster.
+        if self.proxy_counts.may_have(theirs) {
+            let process = (connection.node.clone(), Named::Pid(theirs.clone()));
+            others = self.state().proxies.of(&process);
+            others.retain(|other| Some(other.id()) != own);
+        }
         if others.is_empty() {
             let (control, payload) = message;
             return connection.put(Origin::Peer, Some(theirs), &control, payload);

@@ -8,7 +8,7 @@ use crate::support::{Beam, Epmd};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{ExitReason, Process, Reply};
-use purlin_dist::cluster::{Cluster, Serve as _, Served};
+use purlin_dist::cluster::{Cluster, GenCall, Serve as _, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -388,4 +388,44 @@ async fn elixir_calls_a_typed_server_and_inspects_it() {
     assert_eq!(elixir(caught).await, "bad_call");
     assert_eq!(elixir("GenServer.stop(THERE)").await, "ok");
     assert_eq!(elixir("GenServer.whereis(THERE) |> elem(0)").await, "tickets");
+}
+
+/// A term that cannot be encoded, after `size` bytes that can.
+fn not_encodable(size: usize) -> Term {
+    let inside = Term::Local([1, 2, 3][..].into());
+    Term::list([Term::Binary(vec![0; size].as_slice().into()), inside])
+}
+
+#[tokio::test]
+async fn a_call_exits_with_bad_reply_if_the_reply_cannot_be_encoded() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let sizes = [0, 1 << 20];
+    let answers = start(&cluster, "answers", async move |mut me, cluster| {
+        for size in sizes {
+            let call = GenCall::try_from(term(&mut me).await).expect("a call");
+            cluster.reply(call, not_encodable(size));
+        }
+    });
+    for _ in sizes {
+        let exit = beam.eval("gen_server:call({answers, 'ours@127.0.0.1'}, any, infinity)").await;
+        assert!(exit.starts_with("{exit,{{bad_reply,<<"), "{exit}");
+    }
+    found(answers).await;
+    let function = async |arguments: Vec<Term>| match arguments[0].as_integer() {
+        Some(size) => Ok(not_encodable(size as usize)),
+        None => Err(not_encodable(0)),
+    };
+    cluster.export("m", "f", 1, function).expect("short names");
+    for argument in ["0", "1048576", "x"] {
+        let call = format!("{{call, m, f, [{argument}], user}}");
+        let to_rex = "{rex, 'ours@127.0.0.1'}";
+        for calls in [
+            format!("{to_rex} ! {{self(), {call}}}, receive {{rex, Result}} -> Result end"),
+            format!("gen_server:call({to_rex}, {call}, infinity)"),
+            format!("rpc:call('ours@127.0.0.1', m, f, [{argument}], infinity)"),
+        ] {
+            let result = beam.eval(&calls).await;
+            assert!(result.starts_with("{badrpc,{'EXIT',{{bad_reply,<<"), "{calls}: {result}");
+        }
+    }
 }

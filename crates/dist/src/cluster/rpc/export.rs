@@ -15,11 +15,13 @@ use purlin_dist_protocol::control::Spawn;
 use purlin_term::{Atom, Term};
 
 use crate::cluster::reason::TermReason;
+use crate::cluster::rpc::encodable::{bad_reply, encodable};
 
 /// Pseudo-module whose functions exist in every module.
 pub(crate) const ANY: &str = "_";
 
-/// Result of an exported function: a value, or the reason of an `error`.
+/// Result of an exported function: a value, or the reason of an `error`. A result that cannot be encoded becomes an error
+/// with the reason `{bad_reply, Why}`.
 pub type Outcome = Result<Term, Term>;
 
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -94,7 +96,17 @@ impl Exports {
         F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
     {
-        let function: Function = Arc::new(move |me, arguments| Box::pin(function(me, arguments)));
+        let function: Function = Arc::new(move |me, arguments| {
+            let result = function(me, arguments);
+            Box::pin(async move {
+                let outcome = result.await;
+                let (Ok(part) | Err(part)) = &outcome;
+                match encodable(part) {
+                    Ok(()) => outcome,
+                    Err(why) => Err(bad_reply(&why.to_string())),
+                }
+            })
+        });
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         all.insert((module, name, arity), function);
     }

@@ -1,6 +1,7 @@
 //! Calls between nodes: `gen_server:call`, and `rpc:call` and `erpc:call` of exported functions.
 
 pub(super) mod call;
+pub(super) mod encodable;
 pub(super) mod export;
 pub(super) mod gen_call;
 pub(super) mod offer;

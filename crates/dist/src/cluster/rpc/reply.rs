@@ -6,11 +6,13 @@ use purlin::remote::{LocalProcess, RemoteSignal};
 use purlin_dist_protocol::control::Control;
 use purlin_dist_protocol::frame::Payload;
 use purlin_term::{Reference, Term};
+use tracing::warn;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::links::link_table::{LinkTable, RemoteMonitor};
+use crate::cluster::rpc::encodable::{bad_reply, encodable};
 use crate::cluster::rpc::gen_call::GenCall;
 
 impl GenCall {
@@ -66,13 +68,27 @@ impl GenCall {
         core.send_after_pending(connection, &self.from, None, down);
     }
 
-    /// Sends the answer.
+    /// Sends the answer. If the reply cannot be encoded, the call exits with `{bad_reply, Why}`.
     pub(in crate::cluster) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
+        if let Err(why) = encodable(&reply) {
+            warn!(to = %Term::from(self.from.clone()), "an answer cannot be sent: {why}");
+            return self.refuse(core, connection, bad_reply(&why.to_string()));
+        }
+        self.answer_encodable(core, connection, reply);
+    }
+
+    /// Like [`GenCall::answer`], with a reply that can be encoded.
+    pub(in crate::cluster) fn answer_encodable(
+        self,
+        core: &Core,
+        connection: &Arc<Connection>,
+        reply: Term,
+    ) {
         let answer = Term::tuple([self.tag.clone(), reply]);
         self.send(core, connection, Payload::Term(answer));
     }
 
-    /// Sends the payload `{Tag, Reply}`.
+    /// Sends the payload `{Tag, Reply}`, which can be encoded.
     pub(in crate::cluster) fn send(
         &self,
         core: &Core,
@@ -105,7 +121,8 @@ impl Core {
 }
 
 impl Cluster {
-    /// Answers a call from a remote process. Drops the answer if the caller's node is disconnected.
+    /// Answers a call from a remote process. Drops the answer if the caller's node is disconnected. If the reply cannot be
+    /// encoded, the call exits with `{bad_reply, Why}`.
     pub fn reply(&self, call: GenCall, reply: Term) {
         self.core().reply(call, reply);
     }

@@ -41,7 +41,7 @@ enum Caller {
 impl Caller {
     fn answer(self, core: &Core, connection: &Arc<Connection>, result: Term) {
         match self {
-            Self::Gen(call) => call.answer(core, connection, result),
+            Self::Gen(call) => call.answer_encodable(core, connection, result),
             Self::Pid(pid) => send(core, connection, pid, tagged!("rex", result)),
         }
     }

@@ -15,6 +15,10 @@ use crate::cluster::core::Core;
 use crate::cluster::rpc::gen_call::GenCall;
 
 /// A remote process that has called a local server and waits for the answer.
+///
+/// A refused call exits by the caller's monitor of the server. A caller without a monitor, as in a C node with `ei` or in
+/// jinterface, and a caller of this node whose call was forwarded by another node, receive nothing and wait until their
+/// timeout, as they do for a BEAM server that does not answer.
 #[derive(Debug)]
 pub struct Caller {
     core: Weak<Core>,
@@ -40,8 +44,9 @@ impl Caller {
     /// dropped and the server lives, the call exits with `no_reply`; if the reply cannot be a term or its `Serialize`
     /// panics, with `{bad_reply, Why}`.
     ///
-    /// COST: the server encodes the reply and adds it to the connection's buffer. A dropped reply costs the server a
-    /// signal. Neither needs a task or another thread.
+    /// COST: the server encodes the reply and adds it to the connection's buffer, without a lock of the cluster and
+    /// without a task. A task sends a reply of more than 64 KiB. If local processes have sent the caller messages, its
+    /// proxies send the reply after them. A dropped reply costs the server a signal.
     #[must_use]
     pub fn reply<T: Serialize + Send + 'static>(self) -> Reply<T> {
         reply(move |value: Option<T>| {
@@ -78,7 +83,7 @@ impl Caller {
         over.or_else(|| core.connection(&node.parse().ok()?))
     }
 
-    /// Sends the answer.
+    /// Sends the answer; refuses the call if it cannot be encoded.
     pub(super) fn answer(self, value: Term) {
         let Some(core) = self.core.upgrade() else { return };
         match self.connection(&core) {
@@ -87,7 +92,7 @@ impl Caller {
         }
     }
 
-    /// Makes the call exit with `why` instead of an answer.
+    /// Makes the call exit with `why` instead of an answer, if the caller monitors the server; see [`Caller`].
     pub(super) fn refuse(self, why: Term) {
         if let Some(core) = self.core.upgrade()
             && let Some(connection) = self.connection(&core)
