@@ -26,8 +26,8 @@
 //! ([`Origin::Peer`]) are counted wherever they wait: queued, in progress as large messages, held back behind one, or
 //! deferred by the sender ([`Link::defer`]). While their bytes exceed [`Settings::answer_limit`]
 //! ([`Link::owes_too_much`]), the receiver holds signals that need an answer, and passes on all others: two nodes that
-//! owe each other much both continue to read. While it holds signals, it lets messages of local processes wait
-//! ([`Link::pause`]), so that the peer, if it does the same, receives only answers and what was queued before. An answer
+//! owe each other much both continue to read. While it holds many signals, it lets messages of local processes
+//! wait ([`Link::pause`]), so that the peer, if it does the same, receives only answers and what was queued before. An answer
 //! behind messages of a local process does not wait for the end of the pause.
 //!
 //! A large payload of a local process is encoded only as fast as it is written; a large answer is encoded when it is

@@ -11,6 +11,7 @@
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason};
+use purlin_dist_protocol::link::DeferredAnswer;
 use purlin_term::Term;
 
 /// A term as an exit reason. A reason from another node contains it ([`purlin::Cause::downcast_ref`]); a process
@@ -27,6 +28,15 @@ use purlin_term::Term;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct TermReason(pub Term);
+
+/// The result of a function as an exit reason, counted as an answer to the node that has requested it until its message
+/// has been sent.
+#[derive(Debug, thiserror::Error)]
+#[error("{term}")]
+pub(super) struct CountedReason {
+    pub(super) term: Term,
+    pub(super) _counted: Option<DeferredAnswer>,
+}
 
 /// The reasons that are atoms.
 const ATOMS: [(&str, ExitReason); 8] = [
@@ -54,9 +64,11 @@ pub(super) fn to_term(reason: &ExitReason) -> Term {
 }
 
 fn cause_to_term(why: &Cause) -> Term {
+    if let Some(Answer(why)) = why.downcast_ref() {
+        return cause_to_term(why);
+    }
     match (why.downcast_ref(), why.downcast_ref()) {
-        (Some(Answer(why)), _) => cause_to_term(why),
-        (None, Some(TermReason(term))) => term.clone(),
+        (Some(TermReason(term)), _) | (None, Some(CountedReason { term, .. })) => term.clone(),
         (None, None) => Term::from(why.to_string().as_str()),
     }
 }

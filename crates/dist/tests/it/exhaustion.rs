@@ -155,6 +155,11 @@ impl Attacked {
     }
 }
 
+/// Part of a request. WHY: fewer requests then reach the limit of held ones.
+fn padding() -> Term {
+    Term::from(vec![7; 4000].as_slice())
+}
+
 fn theirs() -> Pid {
     Pid { node: Atom::from_static("wrong@127.0.0.1"), id: 5, serial: 0, creation: 7 }
 }
@@ -187,7 +192,8 @@ async fn requests_to_rex_of_a_node_that_does_not_read_wait_and_are_answered_once
             Term::atom("attack"),
             Term::atom("bytes"),
             arguments,
-            Term::atom("user"),
+            // In place of the group leader.
+            padding(),
         ];
         let payload = Term::tuple([Term::from(theirs()), Term::tuple(call)]);
         let to = Atom::from_static("rex");
@@ -227,7 +233,7 @@ async fn spawn_requests_of_a_node_that_does_not_read_wait_and_are_answered_once(
             token: None,
         };
         let arguments = Term::list([Term::from(number)]);
-        let call = [Term::atom("result"), Term::atom("attack"), Term::atom("bytes"), arguments];
+        let call = [padding(), Term::atom("attack"), Term::atom("bytes"), arguments];
         Signal { control: Control::Spawn(Box::new(spawn)), payload: Some(Term::list(call)) }
     };
     let sent = attacked.attack(&link, MOST_REQUESTS, request).await;

@@ -108,7 +108,7 @@ impl Receive for Incoming {
             Ok(turn) => return self.handler.handle(control, payload, turn),
             Err(recipients) => {
                 let payload = payload.map(Unread::store);
-                if requests.hold(link, Held { control, payload, recipients }) {
+                if requests.hold(link, Held { control, payload, recipients, need }) {
                     let handler = Handler::new(&self.handler.core, &connection);
                     self.handler.core.runtime.spawn(handler.handle_held());
                 }
@@ -180,13 +180,13 @@ impl Handler {
         let connection = Arc::clone(&self.connection);
         let Some(link) = connection.link() else { return };
         while let Some((held, turn)) = connection.requests.next(link).await {
-            let Held { control, payload, recipients } = held;
+            let Held { control, payload, recipients, need } = held;
             let payload = payload.as_ref().map(StoredPayload::unread);
             if let Err(invalid) = self.handle(control, payload, Some(turn)) {
                 link.count_dropped();
                 debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
             }
-            connection.requests.handled(&recipients);
+            connection.requests.handled(need, &recipients);
         }
     }
 

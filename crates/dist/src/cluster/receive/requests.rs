@@ -6,10 +6,10 @@
 //! this node's own calls are never behind the peer's requests.
 //!
 //! While the held signals take more than [`MAX_HELD`], nothing more is received. What had arrived of incomplete messages
-//! when the first signal was held does not count. INVARIANT: two purlin nodes do not stop each other by this. While a
-//! node holds signals, it sends answers and no further messages of its processes ([`Link::pause`]). So of two nodes that
-//! both hold signals, the one that began later holds at most what was on its way: about 1 MiB in the queue, and the
-//! kernel's buffers. It reads on, the answers of the other one drain, and that one handles what it holds.
+//! when the pause below began does not count. INVARIANT: two purlin nodes do not stop each other by this. While a node
+//! holds more than [`PAUSE_AT`], it sends answers and no further messages of its processes ([`Link::pause`]). So of two
+//! nodes that both do, the one that began later receives, besides answers, only what was on its way: about 1 MiB in the
+//! queue, and the kernel's buffers. It reads on, the answers of the other one drain, and that one handles what it holds.
 //!
 //! At most [`MAX_TURNS`] functions of a connection run at a time until they first wait. The others have waited; they
 //! may run for long, and their number is not limited.
@@ -32,6 +32,9 @@ const MAX_TURNS: usize = 64;
 
 /// Memory of held signals beyond which nothing is received, in bytes.
 const MAX_HELD: usize = 64 << 20;
+
+/// Memory of held signals beyond which messages of local processes wait, in bytes.
+const PAUSE_AT: usize = 16 << 20;
 
 /// Estimated memory of a held signal beyond its payload.
 const OVERHEAD: usize = 512;
@@ -67,6 +70,7 @@ pub(super) struct Held {
     pub(super) control: Control,
     pub(super) payload: Option<StoredPayload>,
     pub(super) recipients: Recipients,
+    pub(super) need: Need,
 }
 
 impl Held {
@@ -93,8 +97,25 @@ struct State {
     recipients: HashMap<Recipient, usize>,
     /// Memory of the queue.
     memory: usize,
-    /// Bytes of incomplete messages when the first signal was held.
+    /// Number of signals with [`Need::Answer`] that are held or being handled.
+    answers: usize,
+    /// Messages of local processes wait.
+    is_paused: bool,
+    /// Bytes of incomplete messages when the last pause began.
     incomplete: usize,
+}
+
+impl State {
+    /// Begins or ends a pause of local processes, after a change of the memory.
+    fn update_pause(&mut self, link: &Link) {
+        let is_paused = self.memory > PAUSE_AT;
+        if std::mem::replace(&mut self.is_paused, is_paused) != is_paused {
+            link.pause(is_paused);
+            if is_paused {
+                self.incomplete = link.incomplete();
+            }
+        }
+    }
 }
 
 impl Default for Requests {
@@ -133,7 +154,13 @@ impl Requests {
             let recipients = recipients();
             let state = self.state();
             let is_behind = |recipient| state.recipients.contains_key(recipient);
-            if need != Need::Nothing || recipients.iter().flatten().any(is_behind) {
+            // WHY not all: a held signal that waits for a turn does not delay one that needs none.
+            let is_next = match need {
+                Need::Nothing => true,
+                Need::Answer => state.answers == 0,
+                Need::Turn => false,
+            };
+            if !is_next || recipients.iter().flatten().any(is_behind) {
                 drop(state);
                 return Err(recipients);
             }
@@ -156,14 +183,11 @@ impl Requests {
             *state.recipients.entry(recipient.clone()).or_default() += 1;
         }
         state.memory += held.memory();
+        state.answers += usize::from(held.need == Need::Answer);
         state.queue.push_back(held);
+        state.update_pause(link);
         // ORDER: relaxed: the reader task, which is the caller, sees it; the lock orders it for the other task.
-        let is_first = !self.holds.swap(true, Ordering::Relaxed);
-        if is_first {
-            state.incomplete = link.incomplete();
-            link.pause(true);
-        }
-        is_first
+        !self.holds.swap(true, Ordering::Relaxed)
     }
 
     /// Waits until the held signals take little memory.
@@ -193,12 +217,12 @@ impl Requests {
         }
         let next = state.queue.pop_front().zip(turn);
         match &next {
-            Some((held, _)) => state.memory -= held.memory(),
-            None => {
-                link.pause(false);
-                // ORDER: release, see `holds`.
-                self.holds.store(false, Ordering::Release);
+            Some((held, _)) => {
+                state.memory -= held.memory();
+                state.update_pause(link);
             }
+            // ORDER: release, see `holds`.
+            None => self.holds.store(false, Ordering::Release),
         }
         drop(state);
         self.started.notify_waiters();
@@ -206,8 +230,9 @@ impl Requests {
     }
 
     /// A held signal has been handled.
-    pub(super) fn handled(&self, recipients: &Recipients) {
+    pub(super) fn handled(&self, need: Need, recipients: &Recipients) {
         let mut state = self.state();
+        state.answers = state.answers.saturating_sub(usize::from(need == Need::Answer));
         for recipient in recipients.iter().flatten() {
             if let Some(count) = state.recipients.get_mut(recipient) {
                 *count -= 1;

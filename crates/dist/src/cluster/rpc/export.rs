@@ -7,14 +7,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::mem::take;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use purlin::remote::Answer;
 use purlin::{Cause, ExitReason, Process};
 use purlin_dist_protocol::control::Spawn;
+use purlin_dist_protocol::frame::Payload;
 use purlin_term::{Atom, Term};
 
-use crate::cluster::reason::TermReason;
+use crate::cluster::connection::Connection;
+use crate::cluster::reason::{CountedReason, TermReason};
 use crate::cluster::rpc::encodable::{bad_reply, encodable};
 
 /// Pseudo-module whose functions exist in every module.
@@ -64,7 +66,7 @@ impl Job {
     }
 
     /// Runs the function and returns the exit reason of its process.
-    pub(crate) async fn run(self, me: Process<Term>) -> ExitReason {
+    pub(crate) async fn run(self, me: Process<Term>, connection: &Weak<Connection>) -> ExitReason {
         let (module, name, arguments) = self.call;
         let (outcome, stack) = match self.function {
             Some(function) => (function(me, arguments).await, Term::NIL),
@@ -77,7 +79,12 @@ impl Job {
             (None, Ok(_)) => return ExitReason::Normal,
             (None, Err(why)) => return ExitReason::error(TermReason(Term::tuple([why, stack]))),
         };
-        ExitReason::error(Answer(Cause::new(TermReason(Term::tuple(answer)))))
+        let term = Term::tuple(answer);
+        let connection = connection.upgrade();
+        let link = connection.as_ref().and_then(|connection| connection.link());
+        let counted = link.map(|link| link.defer(None, Some(Payload::Term(term.clone()))));
+        let _counted = counted.and_then(Result::ok).map(|(counted, _)| counted);
+        ExitReason::error(Answer(Cause::new(CountedReason { term, _counted })))
     }
 }
 

@@ -42,11 +42,12 @@ pub(crate) fn spawn_for(
     let job = Job::of(&core.exports, spawn, arguments);
     // The process starts after the answer is sent, so that its exit cannot be sent before.
     let (begin, begun) = tokio::sync::oneshot::channel();
+    let over = Arc::downgrade(connection);
     let runs = async move |me: Process<Term>| match begun.await {
         Ok(()) => {
             // WHY: the link and the monitor are in the inbox, and a process handles its inbox at the start of a turn.
             purlin::yield_now().await;
-            in_turn(turn, job.run(me)).await.0
+            in_turn(turn, job.run(me, &over)).await.0
         }
         Err(_) => purlin::ExitReason::Normal,
     };
