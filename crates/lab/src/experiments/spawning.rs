@@ -39,7 +39,7 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     x: Some(Axis { param: "m", label: "chains side by side", scale: "log" }),
     figure: Figure::Rate(Some(1)),
     points: |profile| {
-        let total = if profile == Profile::Quick { 100_000 } else { 1_000_000 };
+        let total = if profile == Profile::Quick { 50_000 } else { 1_000_000 };
         let point = |m: u64| Point {
             x: Some(m),
             params: params([("m", m), ("total", total)]),

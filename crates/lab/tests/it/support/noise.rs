@@ -31,7 +31,7 @@ pub(crate) const LOUD: Machine =
 pub(crate) const DRIFTING: Machine =
     Machine { spread: 0.005, tail: (0.1, 0.2), drift: (0.05, 0.95), modes: (0.0, 0.0) };
 
-/// Samples of the stored run 20261122T055054Z, in thousandths above the median of their figure:
+/// Samples of a full run on two shared cores, in thousandths above the median of their figure:
 /// `ping-pong`, `throughput`, `call`, `spawn-chain` and `fan-in`, each of purlin, the BEAM, tokio and
 /// Go, in the order of the rounds.
 const STORED: [[i16; 7]; 20] = [
