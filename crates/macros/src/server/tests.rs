@@ -1,7 +1,7 @@
 //! Refused declarations, with their errors.
 
 use quote::ToTokens as _;
-use syn::{ItemImpl, parse_quote};
+use syn::{ItemImpl, parse_quote, parse_str};
 
 use super::declaration::{Declaration, METHODS_OF_SERVER_REF};
 
@@ -37,7 +37,8 @@ fn a_handler_borrows_its_state_and_is_one_safe_function() {
     }
     let errors = refused(parse_quote! { impl Counter { #[init] fn a(&self) {} } });
     assert_eq!(errors, ["an `init` creates the state: it takes no `self`"]);
-    let errors = refused(parse_quote! { impl Counter { #[call] unsafe fn a(&self) {} } });
+    let handler = "impl Counter { #[call] unsafe fn a(&self) {} }";
+    let errors = refused(parse_str(handler).expect("an impl block"));
     assert_eq!(errors, ["a handler cannot be `unsafe`"]);
     let errors = refused(parse_quote! { impl Counter { #[call] fn a<T>(&self, t: T) {} } });
     assert_eq!(errors, ["a handler cannot be generic: a message has one type"]);
