@@ -1,4 +1,4 @@
-//! The `purlin` command: parses arguments and dispatches to the lab, or to `ack`, `cluster`, `demo` or `observe`.
+//! The `purlin` command: parses arguments and dispatches to the lab, or to `new`, `ack`, `cluster`, `demo` or `observe`.
 //!
 //! Exit status: 0, everything was done; 1, part of it failed; 2, invalid arguments or not possible on this machine;
 //! 130, interrupted.
@@ -8,6 +8,7 @@ mod arguments;
 mod cluster;
 mod demo;
 mod logging;
+mod new;
 mod observe;
 mod output;
 mod shutdown;
@@ -15,8 +16,8 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::Parser as _;
 use purlin_lab::error::Problem;
 
 use arguments::{Arguments, Command};
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let result = match command {
+        Command::New(options) => new::new(&options),
         Command::Lab(options) => options.run(),
         Command::Ack { command } => ack::ack(command),
         Command::Node(options) => cluster::node(&options),

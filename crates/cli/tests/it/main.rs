@@ -16,6 +16,7 @@ mod export;
 mod honest;
 mod interruption;
 mod misbehaviour;
+mod new;
 mod observe;
 mod options;
 mod own_runtime;
