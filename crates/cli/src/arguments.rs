@@ -6,6 +6,7 @@ use purlin_lab::commands::Lab;
 use crate::ack::Ack;
 use crate::cluster::{Call, Node};
 use crate::demo::Demo;
+use crate::generated::{Completions, Man};
 use crate::new::New;
 use crate::observe::Observe;
 
@@ -36,4 +37,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Watch a running node in this terminal
     Observe(Observe),
+    /// Print a script that completes the arguments of this command in a shell
+    Completions(Completions),
+    /// Write a manual page of each subcommand
+    Man(Man),
 }

@@ -12,6 +12,7 @@ mod comparison;
 mod conservation;
 mod demo;
 mod export;
+mod generated;
 #[path = "../../../lab/tests/it/support/honest.rs"]
 mod honest;
 mod interruption;
