@@ -6,6 +6,7 @@ mod ack_log;
 mod ack_serve;
 mod ack_tls;
 mod advise;
+mod bad_input;
 mod cluster;
 mod cluster_tls;
 mod comparison;
