@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, Shutdown, SupervisorSpec};
-use purlin::{Exit, ExitReason, Message, Process, receive, task};
+use purlin::{Exit, ExitReason, Process, receive, task};
 use tokio_postgres::Client;
 
 use crate::Failure;
@@ -35,14 +35,6 @@ const FAILED: &str = "
         due = clock_timestamp() + make_interval(secs => $5)
     where id = $1";
 
-/// Messages to a worker.
-#[derive(Message)]
-pub(crate) enum Mail {
-    /// The supervisor stops the worker.
-    #[from]
-    Exit(Exit),
-}
-
 /// Returns the supervisor of the workers.
 ///
 /// A worker ends when it loses its connection, and is restarted after a delay. WHY an intensity of its own: a database
@@ -59,13 +51,14 @@ pub(crate) fn workers(count: u16, database: &Database) -> SupervisorSpec {
     })
 }
 
-async fn worker(mut me: Process<Mail>, database: Database) -> Result<ExitReason, Failure> {
+async fn worker(mut me: Process<Exit>, database: Database) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
     let mut client = database.connect().await?;
     loop {
         let pause = if work(&mut client).await? { Duration::ZERO } else { POLL };
         receive!(me, {
-            Mail::Exit(exit) => return Ok(exit.reason),
+            // The supervisor stops the worker.
+            exit => return Ok(exit.reason),
             after pause => {}
         });
     }

@@ -1,4 +1,4 @@
-//! Stop and arguments of the program, and its page.
+//! Stop of the program, loss of its database, its page and its arguments.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -26,6 +26,18 @@ fn jobs_in_progress_are_finished_at_sigterm_and_others_are_left() {
     let states = database.query("select state, count(*) from jobs group by state order by state");
     assert_eq!(states, [format!("done|{begun}"), format!("ready|{}", 10_000 - begun)]);
     assert_eq!(database.query("select count(*) from ledger"), [begun.to_string()]);
+}
+
+#[test]
+fn workers_continue_after_the_database_was_killed() {
+    let Some(mut database) = database() else { return };
+    let (program, _) = start(&database, "TERM");
+    for number in 1..=3 {
+        database.query(&format!("insert into jobs (payload) values ('add {number} 1')"));
+        program.said(&format!(": {}", number + 1)).expect("it is done");
+        database.kill_and_restart();
+    }
+    assert_eq!(database.query("select count(*) from ledger"), ["3"]);
 }
 
 #[test]
