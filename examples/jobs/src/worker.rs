@@ -37,7 +37,7 @@ const FAILED: &str = "
 
 /// Returns the supervisor of the workers.
 ///
-/// A worker ends when it loses its connection, and is restarted after a delay. WHY an intensity of its own: a database
+/// A worker ends when it loses its connection, and is restarted after a delay. WHY a separate intensity: a database
 /// that is down for an hour is no reason to end the program. Eleven restarts fit into a minute with these delays.
 pub(crate) fn workers(count: u16, database: &Database) -> SupervisorSpec {
     (0..count).fold(SupervisorSpec::one_for_one().name("workers"), |pool, number| {
@@ -89,7 +89,7 @@ async fn work(client: &mut Client) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Performs a job in a process of its own, so that a panic or a job that never ends is only a failed attempt.
+/// Performs a job in a separate process, so that a panic or a job that never ends is only a failed attempt.
 async fn outcome(job: Job) -> Result<String, String> {
     let mut attempt = task::spawn(perform(job));
     match attempt.timeout(LIMIT).await {

@@ -44,7 +44,9 @@ impl Checkout {
 
     /// Copies the versions of the libraries that this checkout is tested with.
     pub(super) fn copy_lock(&self, to: &Path) -> io::Result<()> {
-        fs::copy(Path::new(&self.0).join("Cargo.lock"), to).map(drop)
+        let lock = Path::new(&self.0).join("Cargo.lock");
+        let copied = fs::copy(&lock, to).map(drop);
+        copied.map_err(|error| io::Error::other(format!("{}: {error}", lock.display())))
     }
 }
 

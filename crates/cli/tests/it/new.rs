@@ -116,7 +116,8 @@ fn folder_without_a_checkout_is_refused_and_nothing_is_left() {
     fs::create_dir(&broken).unwrap();
     symlink(checkout().join("crates"), broken.join("crates")).unwrap();
     let incomplete = line(&new(folder.path(), &["demo", "--path", "broken"]), 2);
-    assert!(incomplete.contains("cannot create \"demo\": "), "{incomplete}");
+    let due = "cannot create \"demo\": ";
+    assert!(incomplete.contains(due) && incomplete.contains("broken/Cargo.lock: "), "{incomplete}");
     // A path that cannot stand between quotes.
     fs::rename(&broken, folder.path().join("a\"b")).unwrap();
     let quote = line(&new(folder.path(), &["demo", "--path", "a\"b"]), 2);
