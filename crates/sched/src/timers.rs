@@ -12,19 +12,17 @@
 //!
 //! # Awake and asleep
 //!
-//! While its worker is *awake*, a wheel accepts timers by their duration alone: the clock is read
-//! when the worker next checks its timers, once for all of them ([`wheel::Due::In`]). Before a
-//! worker sleeps, it assigns due times to the fresh timers, reads the next tick and marks the wheel
-//! *asleep*, all under the wheel's lock. A thread that sets a timer on a wheel that is asleep reads
-//! the clock itself and, if its timer is the first, unparks the worker. Both decisions are made
-//! under one lock, and an unpark before the park makes the park return immediately, so no timer is
-//! missed.
+//! Before a worker sleeps, it reads the next tick and marks the wheel *asleep*, under the wheel's
+//! lock. A thread that sets a timer on a wheel that is asleep unparks the worker if its timer is the
+//! first. Both decisions are made under one lock, and an unpark before the park makes the park
+//! return immediately, so no timer is missed.
 //!
 //! `next` publishes the next tick to threads that do not hold the lock. It is written under the
 //! lock only. A reader without the lock may see an older value, and reads again a little later.
 //!
-//! COST: setting and cancelling take one lock each, two reference counts and the cost of the wheel;
-//! 48 bytes of memory. Firing takes one lock and one send or wake-up.
+//! COST: setting takes a reading of the clock, a lock, a reference count and the cost of the wheel;
+//! 48 bytes of memory. Cancelling takes a lock and a reference count. Firing takes one lock and one
+//! send or wake-up.
 
 pub(crate) mod slab;
 pub(crate) mod timer;
@@ -77,7 +75,7 @@ pub struct TimerWheel(Arc<CachePadded<Inner>>);
 
 /// Shared state of a timing wheel.
 struct Inner {
-    /// Tick at which a thread should check the wheel; 0 means now.
+    /// Tick at which a thread should check the wheel.
     next: AtomicU64,
     state: Mutex<State>,
     clock: Clock,
@@ -123,18 +121,17 @@ impl Timers {
         self.wheels.iter().map(|wheel| wheel.0.dropped.load(Ordering::Relaxed)).sum()
     }
 
-    /// Fires due timers on wheels whose worker has not done so and may be stalled, and starts the
-    /// time of fresh timers. Any thread may call it. Returns the number of timers fired.
+    /// Fires due timers on wheels whose worker has not done so and may be stalled. Any thread may
+    /// call it. Returns the number of timers fired.
     ///
     /// COST: one load for each wheel without due timers.
     pub fn fire_overdue(&self, now: u64) -> usize {
-        let overdue = |wheel: &&TimerWheel| wheel.next() <= tick_at(now);
-        self.wheels.iter().filter(overdue).map(|wheel| wheel.fire(now)).sum()
+        self.wheels.iter().filter(|wheel| wheel.is_due(now)).map(|wheel| wheel.fire(now)).sum()
     }
 
     /// Returns whether [`Timers::fire_overdue`] has anything to do.
     pub(crate) fn any_overdue(&self, now: u64) -> bool {
-        self.wheels.iter().any(|wheel| wheel.next() <= tick_at(now))
+        self.wheels.iter().any(|wheel| wheel.is_due(now))
     }
 
     /// Drops all timers. A timer set afterwards is dropped immediately.
@@ -204,16 +201,12 @@ impl TimerWheel {
         }
     }
 
-    /// Fires due timers, at most one batch, and starts the time of fresh timers. Returns the number
-    /// of timers fired.
+    /// Fires due timers, at most one batch. Returns the number of timers fired.
     fn fire(&self, now: u64) -> usize {
         let mut fired = 0;
         while fired < MAX_BATCH {
             let mut state = self.lock();
             let due = state.wheel.pop(now);
-            if due.is_none() {
-                state.wheel.stamp(now);
-            }
             self.publish(state.wheel.next());
             drop(state);
             let Some(action) = due else { break };
@@ -221,6 +214,11 @@ impl TimerWheel {
             self.fire_action(action);
         }
         fired
+    }
+
+    /// Returns whether the wheel should be checked at `moment` or before.
+    pub(crate) fn is_due(&self, moment: u64) -> bool {
+        self.next() <= tick_at(moment)
     }
 
     /// Returns when the first timer is due, for a manual clock that advances to the next timer.
@@ -255,11 +253,10 @@ impl TimerWheel {
     /// allows the sleep; then the worker must call [`TimerWheel::wake`] before it runs a process.
     pub(crate) fn fall_asleep(&self) -> ParkLimit {
         let mut state = self.lock();
-        // WHY the clock is not read without timers: the usual case of most workers.
-        let now = if state.wheel.next() == NEVER { 0 } else { self.clock_now() };
-        state.wheel.stamp(now);
         let next = state.wheel.next();
         self.publish(next);
+        // WHY the clock is not read without timers: the usual case of most workers.
+        let now = if next == NEVER { 0 } else { self.clock_now() };
         if next <= tick_at(now) {
             drop(state);
             self.fire(now);
@@ -335,23 +332,23 @@ mod tests {
         (Arc::clone(&bell), Waker::from(bell))
     }
 
-    // N3: the time of a timer begins at the worker's next check, never before the timer was set
+    /// Duration of a tick of the wheel.
+    const TICK: Duration = Duration::from_nanos(moment_of(1));
+
+    // N3: the time of a timer begins when it is set, whenever its worker next checks the wheel
     #[test]
-    fn the_time_of_a_fresh_timer_begins_at_the_next_check() {
+    fn the_time_of_a_timer_begins_when_it_is_set() {
         let (timers, hand, _) = timers();
         let wheel = timers.wheel(0);
         wheel.wake();
         let (bell, waker) = bell();
         let timer = wheel.set(10 * MS, TimerAction::Wake(waker));
         hand.advance(3 * MS);
-        assert_eq!(timer.read(), Some(10 * MS));
+        assert_eq!(timer.read(), Some(7 * MS));
+        hand.advance(7 * MS - Duration::from_nanos(1));
         wheel.fire_due();
-        hand.advance(4 * MS);
-        assert_eq!(timer.read(), Some(6 * MS));
-        hand.advance(5 * MS);
-        wheel.fire_due();
-        assert_eq!((bell.rung(), timer.read()), (0, Some(MS)));
-        hand.advance(3 * MS);
+        assert_eq!((bell.rung(), timer.read()), (0, Some(Duration::from_nanos(1))));
+        hand.advance(TICK);
         wheel.fire_due();
         assert_eq!((bell.rung(), timer.read(), timer.cancel()), (1, None, None));
     }
@@ -403,7 +400,7 @@ mod tests {
         let fire = || timers.fire_overdue(timers.clock().now());
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                assert_eq!(fire(), 0, "nothing is due, but now their time runs");
+                assert_eq!(fire(), 0, "nothing is due");
                 hand.advance(500 * MS);
                 fire();
                 let half = bell.rung();

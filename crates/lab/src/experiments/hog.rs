@@ -14,7 +14,7 @@ pub(super) static HOG: Experiment = Experiment {
         "Open loop: a round trip is due every millisecond whatever happened to the last. A timer of the runtime starts it, and it is timed from when it was due, so the lateness of the timer and its resolution are part of it; the lateness stands beside it. Closed loop: the next one starts when the last is back.",
         "The primary metric is the 99th percentile of the open loop, because waiting behind a process that computes shows in the tail. Median and longest trip of each sample stand beside it.",
         "The open loop without processes that compute shows what timers and trips take by themselves.",
-        "Timers are purlin's, those of the BEAM, tokio's or Go's, set by the users' function. On the BEAM a timer is set to a whole millisecond of its clock, so due times there are whole milliseconds too; purlin's timers tick every 1.05 ms and tokio's every millisecond, and due times fall between the ticks.",
+        "Timers are purlin's, those of the BEAM, tokio's or Go's, set by the users' function. On the BEAM a timer is set to a whole millisecond of its clock, so due times there are whole milliseconds too; purlin's timers tick every 33 µs and tokio's every millisecond, and due times fall between the ticks.",
         "No program asks for privileges, or for more than any user's program may. What the default settings do with priorities stands in the notes of each contender.",
         "Those that compute look now and then whether the run is over, and never await. A contender of which a round trip is still missing two seconds after the last was due starves; it is not asked again.",
         "Six samples at most, each of 300 ms in the quick profile and of a second in the full one.",

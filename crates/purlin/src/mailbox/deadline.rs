@@ -9,7 +9,7 @@
 //! timer.
 //!
 //! COST: in a process no allocation; setting, polling again and dropping take one lock each, which
-//! is usually uncontended. The clock is not read, except by `begin` and by the first poll after it.
+//! is usually uncontended. The first poll reads the clock, and twice if `begin` has read it before.
 //! Elsewhere an allocation.
 
 use std::future::Future;

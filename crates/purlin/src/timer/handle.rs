@@ -48,8 +48,7 @@ impl Timer {
     /// # }
     /// ```
     ///
-    /// COST: no allocation; a lock that is usually uncontended, and a reading of the clock unless
-    /// the timer was set a moment ago.
+    /// COST: no allocation; a lock that is usually uncontended, and a reading of the clock.
     pub fn cancel(&self) -> Option<Duration> {
         match &self.0 {
             Kind::Once(timer) => timer.cancel(),
@@ -76,8 +75,8 @@ impl fmt::Debug for Timer {
 impl<M: Send + 'static> Pid<M> {
     /// Sends a message to this process after `time`, and returns immediately (N3).
     ///
-    /// The message is sent as by [`Pid::send`], never early and usually within two milliseconds
-    /// after its time. The node sends it, not the process that set the timer: what the process
+    /// The message is sent as by [`Pid::send`], never early and usually within a tenth
+    /// of a millisecond after its time. The node sends it, not the process that set the timer: what the process
     /// sends meanwhile arrives first, and the message is sent even if the process has ended. If the
     /// receiver has ended by then, the message is dropped and counted (M4); until then the timer
     /// holds it. A time of zero sends immediately; a time above 146 years counts as 146 years.
@@ -98,9 +97,8 @@ impl<M: Send + 'static> Pid<M> {
     /// # Panics
     /// Panics on a thread that runs no process; use [`Node::send_after`] there.
     ///
-    /// COST: the block that the message takes anyway, and 48 bytes in the worker's timing wheel;
-    /// usually no reading of the clock, because the worker reads it once for all timers set
-    /// meanwhile.
+    /// COST: the block that the message takes anyway, 48 bytes in the worker's timing wheel, and a
+    /// reading of the clock.
     #[track_caller]
     pub fn send_after(&self, time: Duration, message: M) -> Timer {
         let set = with_context(|here| send_after(&here.timers, self, time, message));

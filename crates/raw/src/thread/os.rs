@@ -46,10 +46,17 @@ impl ThreadId {
         self.0 != 0 && kernel::is_blocked(self.0)
     }
 
-    /// Requests short time slices for the calling thread: when there are more threads than
-    /// processors, it runs soon after it wakes. Has an effect on Linux 6.12 and later only.
-    pub fn set_short_slices() {
-        kernel::set_short_slices();
+    /// Requests time slices of that length for the calling thread, 0.1 to 100 ms. When there are
+    /// more threads than processors, a thread that wakes preempts those with longer slices. Has an
+    /// effect on Linux 6.12 and later only.
+    pub fn set_slices(length: Duration) {
+        kernel::set_slices(length);
+    }
+
+    /// Makes the calling thread wake when a sleep with a timeout ends. By default Linux ends such a
+    /// sleep up to 50 µs later, to combine wake-ups. Threads that the thread spawns inherit this.
+    pub fn set_precise_timeouts() {
+        kernel::set_precise_timeouts();
     }
 
     /// Makes the calling thread a real-time thread of the lowest priority, or an ordinary one
@@ -65,8 +72,8 @@ impl ThreadId {
         kernel::set_realtime(yes);
     }
 
-    /// Permanently lowers the thread's weight to a tenth. The caller ensures that the thread has not
-    /// ended, since its id may then be reused.
+    /// Permanently lowers the thread's weight to a tenth, and gives it the usual time slices. The
+    /// caller ensures that the thread has not ended, since its id may then be reused.
     pub fn lower_priority(self) {
         if self.0 != 0 {
             kernel::lower_priority(self.0);
@@ -85,8 +92,8 @@ mod kernel {
     /// Increase in niceness that lowers a thread's weight to a tenth, and the maximum: sched(7).
     const NICER: i32 = 10;
     const NICEST: i32 = 19;
-    /// Minimum slice that the kernel grants.
-    const SLICE: Duration = Duration::from_micros(100);
+    /// Maximum time by which the kernel may delay the end of a sleep.
+    const TIMER_SLACK: Duration = Duration::from_micros(1);
 
     pub(super) fn current() -> i32 {
         // SAFETY: the call takes no arguments and accesses no memory.
@@ -125,8 +132,14 @@ mod kernel {
         Ok(name_ends.and_then(|end| line.get(end + 2)).copied())
     }
 
-    pub(super) fn set_short_slices() {
-        set_slice(0, 0, SLICE);
+    pub(super) fn set_slices(length: Duration) {
+        set_attributes(0, 0, length);
+    }
+
+    pub(super) fn set_precise_timeouts() {
+        let slack = TIMER_SLACK.as_nanos() as libc::c_ulong;
+        // SAFETY: the call takes numbers only.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack, 0, 0, 0) };
     }
 
     pub(super) fn set_realtime(yes: bool) {
@@ -160,12 +173,12 @@ mod kernel {
     }
 
     pub(super) fn lower_priority(thread: i32) {
-        set_slice(thread, NICER, Duration::ZERO);
+        set_attributes(thread, NICER, Duration::ZERO);
     }
 
-    /// Sets the time slice of an ordinary thread (zero: the default) and adds `more` to its niceness.
-    /// Does nothing if the thread has another policy, which the program chose.
-    fn set_slice(thread: i32, more: i32, slice: Duration) {
+    /// Sets the time slices of an ordinary thread (zero: the default) and adds `more` to its
+    /// niceness. Does nothing if the thread has another policy, which the program chose.
+    fn set_attributes(thread: i32, more: i32, slice: Duration) {
         if policy_and_flag(thread) & !libc::SCHED_RESET_ON_FORK != libc::SCHED_OTHER {
             return;
         }
@@ -213,7 +226,9 @@ mod kernel {
         false
     }
 
-    pub(super) fn set_short_slices() {}
+    pub(super) fn set_slices(_: Duration) {}
+
+    pub(super) fn set_precise_timeouts() {}
 
     pub(super) fn set_realtime(_: bool) {}
 
@@ -274,7 +289,7 @@ mod tests {
             let own = ThreadId::current();
             let nice = || fields([19]);
             let usual = nice();
-            ThreadId::set_short_slices();
+            ThreadId::set_slices(Duration::from_millis(1));
             let often = nice();
             own.lower_priority();
             let lowered = nice();
@@ -284,6 +299,22 @@ mod tests {
         let ([usual], often, lowered, twice) = seen.join().expect("it only reads");
         let nicer = |by: i32| [19.min(usual + by)];
         assert_eq!((often, lowered, twice), ([usual], nicer(10), nicer(20)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn precise_timeouts_are_those_of_the_calling_thread() {
+        let slack = || {
+            let path = format!("/proc/{}/timerslack_ns", ThreadId::current().number());
+            let text = std::fs::read_to_string(path).expect("the thread lives");
+            text.trim().parse::<u64>().expect("a number")
+        };
+        let before = slack();
+        let precise = std::thread::spawn(move || {
+            ThreadId::set_precise_timeouts();
+            slack()
+        });
+        assert_eq!((precise.join().expect("it only reads"), slack()), (1000, before));
     }
 
     #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | in the queue of a stalled worker | wake a free worker, which steals | hand off its core |
 //! | in the LIFO slots of a stalled worker | expose the slots and wake a free worker | hand off its core |
+//! | behind a timer of a stalled worker that is due before the next tick | hand off its core | hand off its core |
 //! | in the global queue, or more than its threshold (min. 2) behind a busy worker | wake a free worker | hand off a stalled core |
 //!
 //! WHY at least 2: a single process that yields stays on its worker deliberately
@@ -38,6 +39,8 @@ pub(crate) struct Sample {
     pub(crate) preempted: bool,
     /// Number of processes that wait in its queue.
     pub(crate) waiting: usize,
+    /// Whether a timer of its wheel is due before the next tick.
+    pub(crate) timer_due: bool,
     /// Steal threshold: number of processes that may wait before other workers help.
     pub(crate) threshold: usize,
 }
@@ -98,14 +101,17 @@ impl Policy {
             if !stuck {
                 continue;
             }
-            decision.actions.push(if snapshot.free > 0 {
-                Action::Expose(index)
-            } else if wanted || sample.waiting > 0 {
-                wanted = false;
-                Action::HandOff(index)
-            } else {
-                Action::HandOffIfWaiting(index)
-            });
+            let all_busy = snapshot.free == 0;
+            decision.actions.push(
+                if sample.timer_due || all_busy && (wanted || sample.waiting > 0) {
+                    wanted = false;
+                    Action::HandOff(index)
+                } else if all_busy {
+                    Action::HandOffIfWaiting(index)
+                } else {
+                    Action::Expose(index)
+                },
+            );
         }
         decision
     }
@@ -153,11 +159,19 @@ mod tests {
     use super::*;
 
     const fn works(turn: u32, waiting: usize) -> Sample {
-        Sample { turn, work: 0, running: true, preempted: false, waiting, threshold: 0 }
+        Sample { running: true, waiting, ..rests(turn) }
     }
 
     const fn rests(turn: u32) -> Sample {
-        Sample { turn, work: 0, running: false, preempted: false, waiting: 0, threshold: 0 }
+        Sample {
+            turn,
+            work: 0,
+            running: false,
+            preempted: false,
+            waiting: 0,
+            timer_due: false,
+            threshold: 0,
+        }
     }
 
     /// Returns the decision at the second of two ticks.
@@ -271,6 +285,19 @@ mod tests {
         for (name, before, now, global_queue, free, expected) in cases {
             assert_eq!(second(&before, &now, global_queue, free), expected, "{name}");
         }
+    }
+
+    // F2: a timer that a stalled worker would fire late counts as a waiting process
+    #[test]
+    fn a_stalled_core_with_a_timer_due_is_handed_off_although_a_worker_is_free() {
+        let due = Sample { timer_due: true, ..works(7, 0) };
+        let free = |now, free| second(&[works(7, 0), rests(1)], &[now, rests(1)], false, free);
+        assert_eq!(free(due, 1), decided(&[Action::HandOff(0)], false));
+        assert_eq!(free(works(7, 0), 1), decided(&[Action::Expose(0)], false));
+        let preempted = Sample { preempted: true, ..due };
+        assert_eq!(free(preempted, 1), decided(&[], false));
+        let both = second(&[works(7, 0), works(1, 0)], &[due, works(1, 0)], true, 0);
+        assert_eq!(both, decided(&[Action::HandOff(0), Action::HandOffIfWaiting(1)], false));
     }
 
     #[test]

@@ -53,6 +53,8 @@ use crate::worker::status::WorkerStatus;
 /// long it applies.
 const RECHECK: Duration = Duration::from_micros(100);
 const RECHECK_FOR: Duration = Duration::from_millis(2);
+/// Time slice of sysmon: the shortest that the kernel grants.
+const SLICE: Duration = Duration::from_micros(100);
 /// Turns per tick from which sysmon does not read the thread's processor time.
 const PREEMPTION_TURNS: u32 = 64;
 /// Number of ticks for which all workers must sleep before sysmon rests.
@@ -123,7 +125,8 @@ impl Sysmon {
 
     /// Runs until the scheduler stops.
     pub(crate) fn run(mut self) {
-        ThreadId::set_short_slices();
+        ThreadId::set_slices(SLICE);
+        ThreadId::set_precise_timeouts();
         let processors = available_parallelism().map_or(1, usize::from);
         let (mut idle_ticks, mut calm) = (0, 0);
         while self.wait() {
@@ -191,6 +194,7 @@ impl Sysmon {
         let shared = Arc::clone(&self.launcher.shared);
         let mut before = std::mem::replace(&mut self.samples, std::mem::take(&mut self.scratch));
         let time = now - std::mem::replace(&mut self.sampled_at, now);
+        let timers_until = shared.timers.clock().now() + TICK.as_nanos() as u64;
         for (index, (status, queue)) in self.statuses.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (status.turn(), status.running().is_some());
             let before = before.get(index);
@@ -213,6 +217,7 @@ impl Sysmon {
                 running,
                 preempted,
                 waiting,
+                timer_due: shared.timers.wheel(index).is_due(timers_until),
                 threshold: queue.steal_threshold(),
             });
         }
@@ -221,7 +226,7 @@ impl Sysmon {
         }
         let global_queue = !shared.injector.is_empty();
         self.recheck = (self.since.iter().zip(&self.samples)).any(|(since, sample)| {
-            let process_waits = sample.waiting > 0 || global_queue;
+            let process_waits = sample.waiting > 0 || sample.timer_due || global_queue;
             sample.running && process_waits && *since < now && now - *since < RECHECK_FOR
         });
         before.clear();

@@ -1,13 +1,14 @@
 //! Handle to a timer: set, cancel, read or poll it from any thread.
 //!
-//! COST: a reference count on its wheel; each operation takes one lock.
+//! COST: a reference count on its wheel; each operation takes one lock. Setting, reading and
+//! cancelling read the clock; polling and removing do not.
 
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::clock::nanos;
 use crate::timers::slab::Key;
-use crate::timers::wheel::{Due, tick_of};
+use crate::timers::wheel::tick_of;
 use crate::timers::{TimerAction, TimerWheel};
 
 /// Handle to a timer, which may have fired or been cancelled. Dropping it does not cancel the
@@ -28,23 +29,19 @@ impl TimerWheel {
     /// Sets a timer that fires after `time`, at most 146 years. Any thread may call it.
     #[inline]
     pub fn set(&self, time: Duration, action: TimerAction) -> Timer {
-        let length = nanos(time);
+        let now = self.clock_now();
+        let due = now + nanos(time);
         let mut state = self.lock();
         if state.closed {
             drop(state);
             action.discard();
             return self.fired();
         }
-        let (due, next) = if state.asleep {
-            let moment = self.clock_now() + length;
-            (Due::At(moment), tick_of(moment))
-        } else {
-            (Due::In(length), 0)
-        };
-        let key = state.wheel.insert(due, action);
-        let first = next < self.next();
+        let key = state.wheel.insert(now, due, action);
+        let tick = tick_of(due);
+        let first = tick < self.next();
         if first {
-            self.publish(next);
+            self.publish(tick);
         }
         let unpark = first && state.asleep;
         drop(state);
@@ -72,7 +69,7 @@ impl Timer {
         let _ = self.take();
     }
 
-    fn take(&self) -> Option<Due> {
+    fn take(&self) -> Option<u64> {
         let cancelled = self.wheel.lock().wheel.cancel(self.key);
         let (action, due) = cancelled?;
         action.discard();
@@ -108,10 +105,7 @@ impl Timer {
         Some(self.left(due))
     }
 
-    fn left(&self, due: Due) -> Duration {
-        match due {
-            Due::In(length) => Duration::from_nanos(length),
-            Due::At(moment) => Duration::from_nanos(moment.saturating_sub(self.wheel.clock_now())),
-        }
+    fn left(&self, due: u64) -> Duration {
+        Duration::from_nanos(due.saturating_sub(self.wheel.clock_now()))
     }
 }

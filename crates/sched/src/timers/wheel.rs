@@ -5,10 +5,10 @@
 //!
 //! # Structure
 //!
-//! Time is divided into *ticks* of 2²⁰ ns, a little over a millisecond. An entry is due at the
-//! first tick that is not before its time, so never early. There are eight levels of 64 slots; a
-//! slot of level 0 holds the entries of one tick, a slot of level `l` those of 64ˡ ticks. An entry
-//! is at the highest level at which its tick and the present tick differ in their base-64 digits:
+//! Time is divided into *ticks* of 2¹⁵ ns, 33 µs. An entry is due at the first tick that is not
+//! before its time, so never early. There are eight levels of 64 slots; a slot of level 0 holds the
+//! entries of one tick, a slot of level `l` those of 64ˡ ticks. An entry is at the highest level at
+//! which its tick and the present tick differ in their base-64 digits:
 //!
 //! INVARIANT: all digits of an entry above its level equal those of `present`, and its digit of
 //! that level is greater (at level 0: not smaller). So the entries of a level are due before all
@@ -17,54 +17,22 @@
 //! When the present tick reaches a slot above level 0, its entries move down, each to the level of
 //! its tick. An entry moves at most seven times; one that is cancelled early usually never moves.
 //!
-//! # Fresh entries
-//!
-//! Reading the clock costs more than the rest of setting a timer. So an entry may be inserted by
-//! its duration alone. It is *fresh* then, is kept in a separate list, and its time begins when the
-//! owner next passes in the time (`stamp`): later than requested, never earlier.
-//!
 //! COST: 2 kB, plus the entries (see `slab`). Inserting and removing take a few reads and writes,
 //! independent of the number of entries.
 
 mod exactly;
 
-use crate::clock::LONGEST;
 use crate::timers::slab::{Key, NONE, Removed, Slab};
 
 const DIGIT: u32 = 6;
 const SLOTS: usize = 1 << DIGIT;
-/// Ticks of 2²⁰ ns in 64 bits of nanoseconds take 44 bits.
 const LEVELS: usize = 8;
-const TICK_BITS: u32 = 20;
-/// List of fresh entries, after the lists of the slots.
-const FRESH: usize = LEVELS * SLOTS;
-/// Flag of a fresh entry's time: a duration, not a moment.
-const LENGTH: u64 = 1 << 63;
+const TICK_BITS: u32 = 15;
+/// Last moment that an entry may be due at: that of the last tick of the highest level.
+const LAST: u64 = moment_of((1 << (DIGIT * LEVELS as u32)) - 1);
 
 /// Tick that is never reached.
 pub(crate) const NEVER: u64 = u64::MAX;
-
-/// When an entry is due, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Due {
-    /// This duration after the owner next passes in the time.
-    In(u64),
-    /// At this moment.
-    At(u64),
-}
-
-impl Due {
-    fn pack(self) -> u64 {
-        match self {
-            Self::In(length) => length.min(LONGEST) | LENGTH,
-            Self::At(moment) => moment.min(LENGTH - 1),
-        }
-    }
-
-    fn unpack(due: u64) -> Self {
-        if due & LENGTH == 0 { Self::At(due) } else { Self::In(due & !LENGTH) }
-    }
-}
 
 /// Hierarchical timing wheel.
 pub(crate) struct Wheel<T> {
@@ -76,7 +44,7 @@ pub(crate) struct Wheel<T> {
     /// Occupied slots, one bit each.
     slots: [u64; LEVELS],
     /// First entry of each list; the lists are circular.
-    first: [u32; FRESH + 1],
+    first: [u32; LEVELS * SLOTS],
 }
 
 /// Returns the first tick that does not begin before a moment.
@@ -90,7 +58,7 @@ pub(crate) fn tick_at(moment: u64) -> u64 {
 }
 
 /// Returns the moment at which a tick begins.
-pub(crate) fn moment_of(tick: u64) -> u64 {
+pub(crate) const fn moment_of(tick: u64) -> u64 {
     tick << TICK_BITS
 }
 
@@ -101,7 +69,7 @@ impl<T> Wheel<T> {
             present: 0,
             levels: 0,
             slots: [0; LEVELS],
-            first: [NONE; FRESH + 1],
+            first: [NONE; LEVELS * SLOTS],
         }
     }
 
@@ -110,40 +78,37 @@ impl<T> Wheel<T> {
         self.slab.len()
     }
 
-    /// Inserts an entry.
+    /// Inserts an entry that is due at `due`; `now` is the present moment.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, due: Due, item: T) -> Key {
-        let key = self.slab.insert(due.pack(), item);
-        match due {
-            Due::In(_) => self.link(FRESH, key.index),
-            Due::At(_) => self.link_by_due(key.index),
+    pub(crate) fn insert(&mut self, now: u64, due: u64, item: T) -> Key {
+        if self.levels == 0 {
+            // The closer `present` is, the fewer levels the entry has to move down.
+            self.present = self.present.max(tick_at(now));
         }
+        let due = due.min(LAST);
+        let key = self.slab.insert(due, item);
+        self.link_by_due(key.index, due);
         key
     }
 
-    /// Removes an entry before it is due. Returns `None` if it was popped or removed before.
+    /// Removes an entry before it is due. Returns it and when it was due, or `None` if it was
+    /// popped or removed before.
     #[inline(always)]
-    pub(crate) fn cancel(&mut self, key: Key) -> Option<(T, Due)> {
+    pub(crate) fn cancel(&mut self, key: Key) -> Option<(T, u64)> {
         let removed = self.slab.remove(key)?;
-        let due = Due::unpack(removed.due);
-        let list = match due {
-            Due::In(_) => FRESH,
-            Due::At(moment) => self.list_of(tick_of(moment)),
-        };
+        let due = removed.due;
+        let list = self.list_of(tick_of(due));
         Some((self.unlink(list, key.index, removed), due))
     }
 
     /// Returns an entry and when it is due, or `None` if it was popped or removed.
-    pub(crate) fn find(&mut self, key: Key) -> Option<(&mut T, Due)> {
-        self.slab.find(key).map(|(due, item)| (item, Due::unpack(due)))
+    pub(crate) fn find(&mut self, key: Key) -> Option<(&mut T, u64)> {
+        self.slab.find(key).map(|(due, item)| (item, due))
     }
 
-    /// Returns the tick at which the owner should pass in the time: 0 if there are fresh entries,
-    /// otherwise at the latest when the first entry is due.
+    /// Returns the tick at which the owner should pass in the time: at the latest when the first
+    /// entry is due.
     pub(crate) fn next(&self) -> u64 {
-        if self.first[FRESH] != NONE {
-            return 0;
-        }
         self.first_slot().map_or(NEVER, |(_, _, start)| start)
     }
 
@@ -173,19 +138,6 @@ impl<T> Wheel<T> {
         Some(self.unlink(list, index, removed))
     }
 
-    /// Starts the time of the fresh entries.
-    pub(crate) fn stamp(&mut self, now: u64) {
-        if self.levels == 0 {
-            // The closer `present` is, the fewer levels the entries have to move down.
-            self.present = self.present.max(tick_at(now));
-        }
-        self.each(FRESH, |wheel, index| {
-            let entry = wheel.slab.entry(index);
-            entry.due = Due::At((entry.due & !LENGTH) + now).pack();
-            wheel.link_by_due(index);
-        });
-    }
-
     /// Removes all entries. Former keys match nothing.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
         (self.levels, self.slots) = (0, [0; LEVELS]);
@@ -213,36 +165,29 @@ impl<T> Wheel<T> {
     }
 
     /// Inserts an entry that is in no list into the list of its tick.
-    fn link_by_due(&mut self, index: u32) {
-        let present = self.present;
-        let entry = self.slab.entry(index);
-        let mut tick = tick_of(entry.due);
-        if tick < present {
+    #[inline]
+    fn link_by_due(&mut self, index: u32, due: u64) {
+        let mut tick = tick_of(due);
+        if tick < self.present {
             // It is overdue, and goes to the slot of the present tick.
-            entry.due = moment_of(present);
-            tick = present;
+            tick = self.present;
+            self.slab.entry(index).due = moment_of(tick);
         }
         let list = self.list_of(tick);
         self.link(list, index);
     }
 
+    /// Moves the entries of a list, in order, to the lists of their ticks.
     fn move_down(&mut self, list: usize) {
-        self.each(list, Self::link_by_due);
-    }
-
-    /// Empties a list and passes its entries to `f` in order.
-    fn each(&mut self, list: usize, mut f: impl FnMut(&mut Self, u32)) {
         let first = self.first[list];
-        if first == NONE {
-            return;
-        }
         self.first[list] = NONE;
         self.clear(list);
         let last = self.slab.entry(first).prev;
         let mut index = first;
         loop {
-            let next = self.slab.entry(index).next;
-            f(self, index);
+            let entry = self.slab.entry(index);
+            let (next, due) = (entry.next, entry.due);
+            self.link_by_due(index, due);
             if index == last {
                 return;
             }
@@ -256,10 +201,8 @@ impl<T> Wheel<T> {
         let first = self.first[list];
         let (prev, next) = if first == NONE {
             self.first[list] = index;
-            if list != FRESH {
-                self.slots[list / SLOTS] |= 1 << (list % SLOTS);
-                self.levels |= 1 << (list / SLOTS);
-            }
+            self.slots[list / SLOTS] |= 1 << (list % SLOTS);
+            self.levels |= 1 << (list / SLOTS);
             (index, index)
         } else {
             let last = std::mem::replace(&mut self.slab.entry(first).prev, index);
@@ -290,12 +233,10 @@ impl<T> Wheel<T> {
 
     /// Marks a list as empty.
     fn clear(&mut self, list: usize) {
-        if list != FRESH {
-            let slots = &mut self.slots[list / SLOTS];
-            *slots &= !(1 << (list % SLOTS));
-            if *slots == 0 {
-                self.levels &= !(1 << (list / SLOTS));
-            }
+        let slots = &mut self.slots[list / SLOTS];
+        *slots &= !(1 << (list % SLOTS));
+        if *slots == 0 {
+            self.levels &= !(1 << (list / SLOTS));
         }
     }
 }
@@ -307,6 +248,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::clock::LONGEST;
 
     /// A wheel together with a reference implementation, a sorted map.
     struct Pair {
@@ -315,53 +257,30 @@ mod tests {
         keys: Vec<Key>,
         /// Key: tick, then order of placement. Value: number and time.
         placed: BTreeMap<(u64, usize), (usize, u64)>,
-        fresh: Vec<(usize, u64)>,
-        places: usize,
     }
 
     impl Pair {
         fn new() -> Self {
-            Self {
-                wheel: Wheel::new(),
-                now: 0,
-                keys: Vec::new(),
-                placed: BTreeMap::new(),
-                fresh: Vec::new(),
-                places: 0,
-            }
+            Self { wheel: Wheel::new(), now: 0, keys: Vec::new(), placed: BTreeMap::new() }
         }
 
-        fn record(&mut self, number: usize, moment: u64) {
-            self.places += 1;
+        fn insert(&mut self, due: u64) {
+            let number = self.keys.len();
+            self.keys.push(self.wheel.insert(self.now, due, number));
             // An entry that is overdue when inserted is due now.
             let present = moment_of(tick_at(self.now));
-            let moment = if tick_of(moment) < tick_of(present) { present } else { moment };
-            self.placed.insert((tick_of(moment), self.places), (number, moment));
-        }
-
-        fn insert(&mut self, due: Due) {
-            let number = self.keys.len();
-            self.keys.push(self.wheel.insert(due, number));
-            match due {
-                Due::In(length) => self.fresh.push((number, length)),
-                Due::At(moment) => self.record(number, moment),
-            }
+            let due = if tick_of(due) < tick_of(present) { present } else { due };
+            self.placed.insert((tick_of(due), number), (number, due));
         }
 
         fn cancel(&mut self, number: usize) {
             let Some(&key) = self.keys.get(number) else { return };
-            let cancelled = self.wheel.cancel(key);
-            if let Some(at) = self.fresh.iter().position(|fresh| fresh.0 == number) {
-                let (_, length) = self.fresh.remove(at);
-                assert_eq!(cancelled, Some((number, Due::In(length))));
-            } else if let Some((&first, &(_, moment))) =
-                self.placed.iter().find(|(_, placed)| placed.0 == number)
-            {
-                self.placed.remove(&first);
-                assert_eq!(cancelled, Some((number, Due::At(moment))));
-            } else {
-                assert_eq!(cancelled, None, "{number} was taken out twice");
+            let placed = self.placed.iter().find(|(_, placed)| placed.0 == number);
+            let placed = placed.map(|(&place, &entry)| (place, entry));
+            if let Some((place, _)) = placed {
+                self.placed.remove(&place);
             }
+            assert_eq!(self.wheel.cancel(key), placed.map(|(_, entry)| entry), "{number}");
         }
 
         fn forward(&mut self, by: u64) {
@@ -375,17 +294,12 @@ mod tests {
                 assert_eq!(self.wheel.pop(self.now), Some(number));
             }
             assert_eq!(self.wheel.pop(self.now), None);
-            self.wheel.stamp(self.now);
-            for (number, length) in std::mem::take(&mut self.fresh) {
-                self.record(number, self.now + length);
-            }
         }
 
         fn check_next(&self) {
-            assert_eq!(self.wheel.len(), self.placed.len() + self.fresh.len());
+            assert_eq!(self.wheel.len(), self.placed.len());
             let next = self.wheel.next();
             match self.placed.first_key_value() {
-                _ if !self.fresh.is_empty() => assert_eq!(next, 0),
                 None => assert_eq!(next, NEVER),
                 Some(((first, _), _)) => assert!(next <= *first && next >= tick_at(self.now)),
             }
@@ -422,15 +336,13 @@ mod tests {
             let mut pair = Pair::new();
             for step in steps {
                 match step {
-                    Step::At(time) => pair.insert(Due::At(pair.now / 2 + time)),
-                    Step::In(time) => pair.insert(Due::In(time)),
+                    Step::At(time) => pair.insert(pair.now / 2 + time),
+                    Step::In(time) => pair.insert(pair.now + time),
                     Step::Cancel(number) => pair.cancel(number),
                     Step::Forward(by) => pair.forward(by),
                 }
                 pair.check_next();
             }
-            // The first call places the fresh entries, the second pops them.
-            pair.forward(1 << 58);
             pair.forward(1 << 58);
             prop_assert_eq!(pair.wheel.len(), 0);
         }
@@ -440,9 +352,7 @@ mod tests {
         fn a_lone_timer_is_popped_at_its_tick_after_few_wake_ups(now in time(), length in time()) {
             let mut wheel = Wheel::new();
             assert_eq!(wheel.pop(now), None);
-            wheel.insert(Due::In(length), ());
-            assert_eq!(wheel.next(), 0);
-            wheel.stamp(now);
+            wheel.insert(now, now + length, ());
             let mut checks = 0;
             loop {
                 let next = wheel.next();
@@ -459,29 +369,30 @@ mod tests {
     #[test]
     fn memory_is_freed_with_the_last_entry_and_former_keys_match_nothing() {
         let mut wheel = Wheel::new();
-        let one = wheel.insert(Due::At(0), 0);
-        assert_eq!(wheel.cancel(one), Some((0, Due::At(0))));
+        let one = wheel.insert(0, 0, 0);
+        assert_eq!(wheel.cancel(one), Some((0, 0)));
         let block = wheel.slab.bytes();
-        let keys: Vec<_> = (0..100_000).map(|n| wheel.insert(Due::At(n << 20), n)).collect();
+        let keys: Vec<_> = (0..100_000).map(|n| wheel.insert(0, n << 20, n)).collect();
         assert!(wheel.slab.bytes() > 100 * block);
         for (n, key) in keys.iter().enumerate() {
-            assert_eq!(wheel.cancel(*key), Some((n as u64, Due::At((n as u64) << 20))));
+            assert_eq!(wheel.cancel(*key), Some((n as u64, (n as u64) << 20)));
         }
         assert_eq!(wheel.slab.bytes(), block);
-        let again = wheel.insert(Due::In(1), 7);
+        let again = wheel.insert(0, 1, 7);
         assert!(keys.iter().chain([&one]).all(|&key| wheel.cancel(key).is_none()));
-        assert_eq!(wheel.find(again), Some((&mut 7, Due::In(1))));
+        assert_eq!(wheel.find(again), Some((&mut 7, 1)));
         assert_eq!(wheel.take_all().collect::<Vec<_>>(), [7]);
         assert_eq!((wheel.cancel(again), wheel.len(), wheel.next()), (None, 0, NEVER));
     }
 
     #[test]
-    fn the_maximum_duration_is_146_years_and_does_not_overflow() {
-        let mut wheel = Wheel::new();
-        let key = wheel.insert(Due::In(u64::MAX), ());
-        wheel.stamp(1 << 61);
-        assert_eq!(wheel.find(key), Some((&mut (), Due::At(LONGEST + (1 << 61)))));
-        assert_eq!(wheel.pop(LONGEST), None);
-        assert_eq!(wheel.cancel(key), Some(((), Due::At(LONGEST + (1 << 61)))));
+    fn an_entry_beyond_the_last_tick_is_due_at_that_tick() {
+        for due in [LONGEST + (1 << 61), u64::MAX] {
+            let mut wheel = Wheel::new();
+            let key = wheel.insert(1 << 61, due, ());
+            assert_eq!(wheel.find(key), Some((&mut (), due.min(LAST))));
+            assert_eq!(wheel.pop(LONGEST), None);
+            assert_eq!(wheel.cancel(key), Some(((), due.min(LAST))));
+        }
     }
 }

@@ -12,6 +12,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use purlin_raw::{Ref, Revocable, Runnable, RuntimeTypes, ThreadId, TurnOutcome};
 
@@ -30,6 +31,10 @@ use crate::worker::status::WorkerStatus;
 const OUTSIDE_EVERY: u32 = if cfg!(shuttle) { 3 } else { 61 };
 /// Number of times a searching worker checks all queues before it sleeps.
 const ROUNDS: u32 = if cfg!(shuttle) { 1 } else { 16 };
+
+/// Time slice of a worker's thread, shorter than the kernel's usual ones of milliseconds. WHY longer
+/// than sysmon's: sysmon must preempt a worker that does not yield and has not been detected.
+const SLICE: Duration = Duration::from_micros(500);
 
 /// State of one worker, in a thread-local for the processes that it runs.
 struct Worker {
@@ -105,7 +110,8 @@ pub(crate) fn work(shared: Arc<Shared>, hooks: Arc<dyn Hooks>, init: WorkerInit)
             empty_searches: Cell::new(0),
         });
         worker.status.attach();
-        ThreadId::set_short_slices();
+        ThreadId::set_slices(SLICE);
+        ThreadId::set_precise_timeouts();
         worker.timers().wake();
         if let Err(HandedOff) = worker.run_all() {
             worker.retire();

@@ -1,5 +1,5 @@
 //! Timing wheel with nanosecond precision, for a manual clock that advances from one entry to the
-//! next. There are no fresh entries then.
+//! next.
 //!
 //! Only a simulation uses it. COST: a walk over the entries of one slot.
 
@@ -46,8 +46,8 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::Wheel;
     use super::super::tests::{Step, step};
-    use super::super::{Due, Wheel};
 
     proptest! {
         // N3: nanosecond precision for a clock that advances from one entry to the next
@@ -60,7 +60,7 @@ mod tests {
                 match step {
                     Step::At(time) | Step::In(time) => {
                         sorted.insert((now + time, keys.len()), ());
-                        keys.push((wheel.insert(Due::At(now + time), keys.len()), now + time));
+                        keys.push((wheel.insert(now, now + time, keys.len()), now + time));
                     }
                     Step::Cancel(number) => if let Some(&(key, due)) = keys.get(number) {
                         let waits = sorted.remove(&(due, number)).is_some();
