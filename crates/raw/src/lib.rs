@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `catch_panic` | panic containment for user code |
 //! | `executions` | runner for the loom models |
+//! | `inbox::bare` | inbox without a process, for experiments on many cores |
 //! | `inbox::batch` | batch of signals taken from the inbox, oldest first |
 //! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
 //! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
@@ -37,7 +38,7 @@
 //! | `process::waiter` | entry of a sender in the wait list of a mailbox |
 //! | `process::waker` | `std::task::Waker` of a process |
 //! | `reply` | one-shot reply channel of a call |
-//! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
+//! | `sync` | atomics, locks and thread-locals of `std`, loom, shuttle or the simulator of many cores |
 //! | `table` | process table with generational indices |
 //! | `table::entry` | entry of the table: pointer, look-ups in progress, generation |
 //! | `table::slot_cache` | vacant slots cached by one thread |
@@ -168,6 +169,13 @@ pub struct End<'a, W: RuntimeTypes> {
     pub exit_status: &'a W::ExitStatus,
     /// Number of queued messages that were dropped.
     pub dropped: usize,
+}
+
+/// Inbox without a process, for the experiments of `purlin-many-cores`.
+#[cfg(any(purlin_cores, purlin_measured))]
+#[doc(hidden)]
+pub mod bare {
+    pub use crate::inbox::bare::{Inbox, InboxReceiver, inbox};
 }
 
 /// Internals that the loom models exercise directly.

@@ -1,5 +1,7 @@
 //! Inbox of a process: the queue that senders push to, and the mailbox behind it.
 
+#[cfg(any(purlin_cores, purlin_measured))]
+pub(crate) mod bare;
 pub(crate) mod batch;
 pub(crate) mod bound;
 pub(crate) mod header;

@@ -17,6 +17,9 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
+#[cfg(purlin_cores)]
+use crate::sync::thread_local;
+
 /// Granularity of the size classes in bytes.
 const STEP: usize = 16;
 /// Number of size classes; the largest cached block has `CLASSES * STEP` bytes.
@@ -62,7 +65,10 @@ const fn class(layout: Layout) -> Option<usize> {
 
 /// Returns the layout with which blocks of a class are allocated.
 const fn rounded(class: usize) -> Layout {
-    match Layout::from_size_align((class + 1) * STEP, STEP) {
+    // WHY: the simulated threads share one heap, which would give blocks of several of them to one
+    // cache line.
+    let align = if cfg!(purlin_cores) { 64 } else { STEP };
+    match Layout::from_size_align((class + 1) * STEP, align) {
         Ok(layout) => layout,
         Err(_) => unreachable!(),
     }
