@@ -38,13 +38,13 @@
 //! | spawn a process that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | spawn with a mailbox bound or a registered name | [`SpawnOptions`], [`spawn_opt()`] |
 //! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
-//! | call many processes concurrently | [`multi_call()`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
 //! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
 //! | run a future as a process and await its result | [`task`] |
+//! | find processes by keys of any type | [`registry`] |
 //! | join process groups | [`pg`] |
 //! | supervise and restart processes | [`supervisor`] |
 //! | start and stop an application as one unit | [`application`] |
@@ -73,6 +73,7 @@ pub mod observe;
 pub mod pg;
 mod process;
 mod race;
+pub mod registry;
 pub mod remote;
 pub mod server;
 mod signals;
@@ -147,6 +148,9 @@ mod documents {
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;
+
+    #[doc = include_str!("../../../docs/guide/services.md")]
+    struct Services;
 
     #[doc = include_str!("../../../docs/guide/servers.md")]
     struct Servers;

@@ -23,6 +23,7 @@ mod observe;
 mod pg;
 mod processes;
 mod receive;
+mod registry;
 mod remote;
 mod server;
 mod server_bounds;
