@@ -45,6 +45,7 @@
 //! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
 //! | run a future as a process and await its result | [`task`] |
 //! | find processes by keys of any type | [`registry`] |
+//! | publish to the subscribers of a topic | [`pubsub`], [`Recipient`] |
 //! | join process groups | [`pg`] |
 //! | supervise and restart processes | [`supervisor`] |
 //! | start and stop an application as one unit | [`application`] |
@@ -72,6 +73,7 @@ mod node;
 pub mod observe;
 pub mod pg;
 mod process;
+pub mod pubsub;
 mod race;
 pub mod registry;
 pub mod remote;
@@ -106,6 +108,7 @@ pub use process::options::{SpawnOptions, spawn_opt};
 pub use process::outcome::Outcome;
 pub use process::pid::Pid;
 pub use process::process_ref::{ToProcess, exit_process};
+pub use process::recipient::Recipient;
 pub use process::spawn::{SpawnError, spawn, try_spawn};
 pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};

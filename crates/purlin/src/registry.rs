@@ -45,6 +45,7 @@ use crate::{ProcessId, ToProcess};
 ///
 /// `K` is the type of the keys, `P` that of the processes' handles
 /// ([`Pid<M>`](crate::Pid), [`ServerRef<S>`](crate::server::ServerRef),
+/// [`Recipient<T>`](crate::Recipient) or [`ProcessId`]), and `V` that of a value stored with each
 /// entry. A process may be registered under any number of keys. Its end removes its entries, and a
 /// look-up never returns a process that has ended (N4).
 ///

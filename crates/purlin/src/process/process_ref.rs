@@ -6,6 +6,7 @@ use crate::node::erlang_types::Peer;
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Node, Pid, ProcessId};
 
+/// A process, by address or by id: `&Pid<M>`, `&ServerRef<S>`, `&Recipient<T>`, [`ProcessId`] or
 /// `&ProcessId`.
 ///
 /// An id is looked up on the current node. An id that no live process has stands for a process that

@@ -22,6 +22,7 @@ mod multi_call;
 mod observe;
 mod pg;
 mod processes;
+mod pubsub;
 mod receive;
 mod registry;
 mod remote;
