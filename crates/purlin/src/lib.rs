@@ -38,6 +38,7 @@
 //! | spawn a process that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | spawn with a mailbox bound or a registered name | [`SpawnOptions`], [`spawn_opt()`] |
 //! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
+//! | call many processes concurrently | [`multi_call()`], [`Pid::send_request`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
@@ -90,6 +91,7 @@ pub use adaptive_spin::AdaptiveSpin;
 pub use call::multi_call::multi_call;
 pub use call::reply::Reply;
 pub use call::request::{CALL_TIMEOUT, CallError};
+pub use call::send_request::Request;
 pub use mailbox::receive::Receive;
 pub use node::builder::{BuildError, Builder};
 pub use node::drops::Drops;

@@ -67,6 +67,12 @@ impl<S: Server> ServerRef<S> {
         self.pid.call_blocking(|reply| Mail::Call(call(reply)), timeout)
     }
 
+    /// Sends a call and returns immediately; awaiting the result waits for the reply. See
+    /// [`Pid::send_request`].
+    pub fn send_request<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> crate::Request<T> {
+        self.pid.send_request(|reply| Mail::Call(call(reply)))
+    }
+
     /// Sends a cast, without waiting. It never fails: a cast to a server that has ended is dropped
     /// and counted in [`Node::dropped_messages`](crate::Node::dropped_messages) (C2, M4).
     ///

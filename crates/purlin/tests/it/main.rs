@@ -26,6 +26,7 @@ mod pubsub;
 mod receive;
 mod registry;
 mod remote;
+mod send_request;
 mod server;
 mod server_bounds;
 mod server_macro;
