@@ -16,6 +16,7 @@ mod extensions;
 mod fairness;
 mod hogs;
 mod links_and_monitors;
+mod lookups;
 mod macros;
 mod messages;
 mod multi_call;
