@@ -7,6 +7,7 @@ pub(crate) mod crash_report;
 pub(crate) mod exit;
 pub(crate) mod exit_status;
 pub(crate) mod first_turn;
+pub(crate) mod function_name;
 pub(crate) mod handle;
 pub(crate) mod id;
 pub(crate) mod info;
