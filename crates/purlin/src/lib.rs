@@ -44,11 +44,10 @@
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
 //! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
-//! | run a future as a process and await its result | [`task`] |
+//! | run a future as a process and await its result; many of them | [`task`], [`task::async_stream`] |
 //! | find processes by keys of any type | [`registry`] |
 //! | publish to the subscribers of a topic | [`pubsub`], [`Recipient`] |
 //! | join process groups | [`pg`] |
-//! | supervise and restart processes | [`supervisor`] |
 //! | start and stop an application as one unit | [`application`] |
 //! | represent remote processes by local proxies | [`remote`] |
 //! | send after a delay or periodically | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
