@@ -48,6 +48,7 @@
 //! | find processes by keys of any type | [`registry`] |
 //! | publish to the subscribers of a topic | [`pubsub`], [`Recipient`] |
 //! | join process groups | [`pg`] |
+//! | supervise and restart processes, pool them | [`supervisor`], [`supervisor::Pool`] |
 //! | start and stop an application as one unit | [`application`] |
 //! | represent remote processes by local proxies | [`remote`] |
 //! | send after a delay or periodically | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |

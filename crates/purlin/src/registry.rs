@@ -49,9 +49,9 @@ use crate::{ProcessId, ToProcess};
 /// entry. A process may be registered under any number of keys. Its end removes its entries, and a
 /// look-up never returns a process that has ended (N4).
 ///
-/// No method may be called from [`Hash`] or [`Eq`] of `K`, nor from the function given to
-/// [`update_value`](Self::update_value): these run under a lock of the table, and the call may wait
-/// for itself.
+/// No method may be called from the implementations of [`Hash`], [`Eq`], [`Clone`] and [`Drop`] of
+/// `K` and `V`, nor from the function given to [`update_value`](Self::update_value): these run under
+/// a lock of the table, and the call may wait for itself.
 ///
 /// COST: the table is divided into shards with a lock each. A look-up takes the read lock of one
 /// shard and sends nothing. The first registration of a process sends it a signal, and a

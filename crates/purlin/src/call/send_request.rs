@@ -1,5 +1,5 @@
-//! Asynchronous call: the request is sent at once and its reply is awaited later, as with OTP's
-//! `gen_server:send_request`.
+//! Asynchronous call: the request is sent immediately and its reply is awaited later, as with
+//! OTP's `gen_server:send_request`.
 
 use std::fmt;
 use std::future::Future;

@@ -22,6 +22,7 @@ mod messages;
 mod multi_call;
 mod observe;
 mod pg;
+mod pool;
 mod processes;
 mod pubsub;
 mod receive;
