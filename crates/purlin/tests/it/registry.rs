@@ -87,7 +87,7 @@ async fn the_end_of_a_process_drops_its_values() {
     end(&pid).await;
 }
 
-// N4: a process that is registered and unregistered often keeps nothing of it
+// N4: a process can be unregistered and registered many times
 #[purlin::test]
 async fn a_key_can_be_registered_again() {
     let registry: Registry<u32, Pid<()>> = Registry::unique();

@@ -1,4 +1,4 @@
-//! Requests that are sent at once and whose replies are awaited later.
+//! Requests that are sent immediately and whose replies are awaited later.
 
 use crate::waiting::{MS, comes, simulated, uptime};
 use std::time::Duration;
