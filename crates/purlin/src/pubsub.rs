@@ -95,7 +95,8 @@ where
 
     /// Sends a message to all subscribers of a topic, in the order of their subscription, and
     /// waits for those whose mailbox is full and waits ([`Overflow::Wait`]); see [the table of
-    /// policies](self#slow-subscribers). Returns the number of subscribers that it was sent to.
+    /// policies](self#slow-subscribers). Returns the number of subscribers that it was sent to,
+    /// including those whose mailbox dropped it or an older one.
     ///
     /// The messages of one publisher arrive at each subscriber in the order published, if the
     /// publisher awaits each. A slow subscriber delays the publisher, and not the other subscribers

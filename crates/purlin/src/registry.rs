@@ -263,7 +263,8 @@ where
         live.map(|entry| (entry.process.clone(), entry.value.clone())).collect()
     }
 
-    /// Returns the keys of a process, one for each entry. Returns none if the process has ended.
+    /// Returns the keys of a process, one for each entry. Returns none once the end of the process
+    /// has removed its entries.
     pub fn keys(&self, process: impl ToProcess) -> Vec<K> {
         let registered = self.tables.processes.get(&process.id());
         registered.map(|registered| registered.keys.clone()).unwrap_or_default()

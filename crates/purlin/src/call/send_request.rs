@@ -120,10 +120,7 @@ impl<T: Send + 'static> Request<T> {
     /// As [`spawn()`](crate::spawn()).
     ///
     /// COST: a process that waits for the reply.
-    pub fn forward_to(self, recipient: &Recipient<Result<T, CallError>>)
-    where
-        Result<T, CallError>: 'static,
-    {
+    pub fn forward_to(self, recipient: &Recipient<Result<T, CallError>>) {
         let recipient = recipient.clone();
         drop(task::spawn(async move { recipient.send(self.await) }));
     }

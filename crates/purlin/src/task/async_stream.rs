@@ -93,8 +93,8 @@ where
     }
 
     /// Waits for the next result. Returns `None` after the last.
-    pub fn next(&mut self) -> impl Future<Output = Option<Result<T, ExitReason>>> {
-        poll_fn(|cx| self.poll(cx))
+    pub async fn next(&mut self) -> Option<Result<T, ExitReason>> {
+        poll_fn(|cx| self.poll(cx)).await
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, ExitReason>>> {

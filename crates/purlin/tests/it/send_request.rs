@@ -3,7 +3,7 @@
 use crate::waiting::{MS, comes, simulated, uptime};
 use std::time::Duration;
 
-use purlin::{CallError, ExitReason, Pid, Process, Reply, receive, spawn};
+use purlin::{CallError, ExitReason, Pid, Process, Reply, receive, spawn, yield_now};
 
 /// Spawns a process that replies to each request after as many milliseconds as it asks for.
 fn delays() -> Pid<(u32, Reply<u32>)> {
@@ -101,4 +101,29 @@ fn forwarded_replies_are_received_among_messages() {
         }
         assert_eq!(results, [Err(CallError::NoProcess), Ok(10), Ok(20)]);
     });
+}
+
+// R5: a reply costs the same however many messages wait
+#[purlin::test]
+async fn a_reply_does_not_examine_the_mailbox(me: Process<u32>) {
+    let answers = delays();
+    let pid = me.pid();
+    let mut costs = Vec::new();
+    for waiting in [0, 30_000] {
+        for n in 0..waiting {
+            pid.send(n);
+        }
+        yield_now().await;
+        let before = pid.info().reductions;
+        for _ in 0..10 {
+            let requests = [(); 3].map(|()| answers.send_request(|reply| (0, reply)));
+            for request in requests {
+                assert_eq!(request.await, Ok(0));
+            }
+        }
+        yield_now().await;
+        costs.push(pid.info().reductions - before);
+    }
+    assert_eq!(me.mailbox_len(), 30_000);
+    assert!(costs.iter().all(|cost| *cost < 1000), "{costs:?}");
 }
