@@ -118,7 +118,12 @@ where
             consume_budget().await;
         }
         for subscriber in full {
-            sent += usize::from(subscriber.send_async(message.clone()).await.is_ok());
+            match subscriber.send_async(message.clone()).await {
+                Ok(()) => sent += 1,
+                // The publisher's own mailbox, for which it cannot wait.
+                Err(SendError::Full(())) => count_drop(&subscriber),
+                Err(SendError::NoProcess(())) => {}
+            }
         }
         sent
     }

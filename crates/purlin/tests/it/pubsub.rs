@@ -148,6 +148,22 @@ async fn try_publish_leaves_out_a_full_mailbox_that_waits() {
     slow.ended().await;
 }
 
+// N5, B3: a publisher does not wait for its own mailbox
+#[purlin::test]
+async fn a_publisher_with_a_full_mailbox_does_not_wait_for_itself() {
+    let options = SpawnOptions::new().bound(2, Overflow::Wait);
+    let publisher = spawn_opt(options, async |mut me: Process<u32>| {
+        let topics: PubSub<u8, u32> = PubSub::new();
+        topics.subscribe(1, &me.pid()).expect("it lives");
+        for (n, sent) in [1, 1, 0].into_iter().enumerate() {
+            assert_eq!(topics.publish(&1, n as u32).await, sent);
+        }
+        assert_eq!(me.flush(), [0, 1]);
+        assert_eq!(me.pid().info().bound.map(|bound| bound.dropped), Some(1));
+    });
+    assert_eq!(publisher.expect("the node is not full").ended().await, ExitReason::Normal);
+}
+
 // N5: a recipient returns an error without the value, and compares by its process
 #[purlin::test]
 async fn a_recipient_reports_the_end_of_its_process(me: Process<Msg>) {
