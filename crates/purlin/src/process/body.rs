@@ -16,6 +16,7 @@ use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::crash_report::report;
 use crate::process::exit_status::ExitStatus;
+use crate::process::function_name::function_name;
 use crate::process::unwind::{catch, contain};
 use crate::signals::handle_signal::handle_signal;
 use crate::signals::signal::wake;
@@ -86,7 +87,7 @@ where
     }
 
     fn name() -> &'static str {
-        std::any::type_name::<F>()
+        function_name::<F>()
     }
 }
 
@@ -136,7 +137,7 @@ where
             }
         };
         if !last.is_normal() {
-            report(&me, &last.reason(), std::any::type_name::<F>());
+            report(&me, &last.reason(), function_name::<F>());
         }
         Poll::Ready(last)
     }
