@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use axum::Router;
 use purlin::supervisor::{ChildSpec, InitAck, Shutdown};
-use purlin::{Exit, ExitReason, Pid, Process, ProcessId};
+use purlin::{Exit, ExitReason, Pid, Process, ProcessId, exit_process};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::sleep;
@@ -24,6 +24,8 @@ use crate::connection::{Connection, serve_connection};
 const MAX_CONNECTIONS: usize = 10_000;
 /// Default time limit of draining.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time after the time limit of draining at which connections are killed.
+const KILL_AFTER: Duration = Duration::from_secs(1);
 /// Time the supervisor gives the server beyond the time limit of draining.
 const MARGIN: Duration = Duration::from_secs(5);
 /// Pause after a failed `accept`, such as when the program is out of file descriptors.
@@ -31,7 +33,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// HTTP server of an axum application, to be run under a supervisor.
 ///
-/// Clones share the listening socket.
+/// A request's head and the idle time between two requests may take 60 seconds. The time of bodies and
+/// handlers is not limited; tower's timeout layers do that.
 #[derive(Clone, Debug)]
 #[must_use = "a server serves nothing until its child spec is started"]
 pub struct Server {
@@ -97,6 +100,8 @@ impl Server {
     }
 
     /// Sets how long a connection may take to end when the server stops; the default is 10 seconds.
+    /// A process that has not ended one second later, for example because it awaits something else
+    /// than its [`Socket`](crate::Socket), is killed.
     pub fn drain_timeout(mut self, timeout: Duration) -> Self {
         self.drain_timeout = timeout;
         self
@@ -145,10 +150,18 @@ impl Server {
         draining.send_replace(true);
         let all = u32::try_from(self.max_connections).expect("at most a million");
         let mut ended = pin!(permits.acquire_many(all));
+        let mut overdue = pin!(sleep(self.drain_timeout.saturating_add(KILL_AFTER)));
         loop {
             tokio::select! {
                 _ = &mut ended => return Ok(reason),
                 mail = me.receive() => { handle(mail, &me, &mut connections); }
+                () = &mut overdue, if !overdue.is_elapsed() => {
+                    let left = connections.len();
+                    tracing::warn!(left, "connections are killed: they did not end when the server stopped");
+                    for connection in &connections {
+                        exit_process(*connection, ExitReason::Kill);
+                    }
+                }
             }
         }
     }

@@ -163,3 +163,26 @@ async fn clients_that_answer_nothing_are_closed_after_the_time_limit(
     assert!(slow.await?.is_err());
     Ok(())
 }
+
+#[purlin::test]
+async fn a_session_that_does_not_receive_is_killed_after_the_time_limit(
+    me: Process<Exit>,
+) -> Result<(), Any> {
+    me.trap_exit(true);
+    let gate = Gate::new();
+    let reached = gate.clone();
+    let app = Router::new().route(
+        "/ws",
+        route(async move |connection: Connection, upgrade: WebSocketUpgrade| {
+            let wait = async move |_me: Process<()>, _socket: Socket| reached.pass().await;
+            connection.websocket(upgrade, SpawnOptions::new(), wait)
+        }),
+    );
+    // WHY real time: as above.
+    let limit = Duration::from_millis(20);
+    let (web, at) = serve(&me, app, |server| server.drain_timeout(limit)).await;
+    let _client = websocket(at, "/ws").await?;
+    gate.is_reached().await;
+    assert_eq!(timeout(HANG, web.stop(ExitReason::Shutdown)).await?, ExitReason::Shutdown);
+    Ok(())
+}

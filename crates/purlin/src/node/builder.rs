@@ -136,8 +136,8 @@ impl Builder {
     ///
     /// Processes run on the workers, so a node whose program spawns no tokio tasks needs one thread.
     /// `tokio::spawn`, and libraries that use it such as `axum::serve`, run their tasks on these
-    /// threads. A task that does not await for long occupies one of them: about 5 ms later another
-    /// one takes over the sockets and timers, and after 100 ms the log has a warning with the target
+    /// threads. A task that does not await for long occupies one of them: another one takes over
+    /// the sockets and timers within about 10 ms, and after 100 ms the log has a warning with the target
     /// `purlin::stalled`. When tasks occupy all of them, sockets and tokio's timers stand still.
     ///
     /// ```
