@@ -37,10 +37,8 @@ pub use storage::{Line, read};
 const MAX_ROOMS: usize = 10_000;
 /// Largest number of connections.
 const MAX_CONNECTIONS: usize = 20_000;
-/// Time limit of the sessions when the service stops.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time limit of a stop: draining, the server's margin, and the rest of the tree.
-const SHUTDOWN: Duration = Duration::from_secs(25);
+/// Time limit of a stop beyond that of draining: the server's margin, and the rest of the tree.
+const MARGIN: Duration = Duration::from_secs(15);
 
 /// Settings of the service.
 #[derive(Clone, Debug)]
@@ -49,6 +47,8 @@ pub struct Settings {
     pub address: SocketAddr,
     /// File of the journal; it is created if it does not exist.
     pub journal: PathBuf,
+    /// Time limit of the sessions when the service stops.
+    pub drain_timeout: Duration,
     /// Token of the observer's page at `/observer`, which is not served without one.
     pub observer_token: Option<String>,
 }
@@ -62,7 +62,7 @@ pub fn application(node: &Node, settings: &Settings) -> io::Result<(ApplicationS
     let app = web::router(node, &readiness, settings.observer_token.as_deref())?;
     let web = Server::bind(settings.address, app)?
         .max_connections(MAX_CONNECTIONS)
-        .drain_timeout(DRAIN_TIMEOUT);
+        .drain_timeout(settings.drain_timeout);
     let path = settings.journal.clone();
     let journal = ChildSpec::worker_with_ack("journal", move |me, ack| journal::run(me, ack, path))
         .options(journal::options());
@@ -77,8 +77,9 @@ pub fn application(node: &Node, settings: &Settings) -> io::Result<(ApplicationS
         .child(journal)
         .child(ChildSpec::supervisor("rooms", rooms))
         .child(web.child_spec("web"));
-    let chat =
-        ApplicationSpec::new(web::APPLICATION, tree).shutdown(SHUTDOWN).prep_stop(move || {
+    let chat = ApplicationSpec::new(web::APPLICATION, tree)
+        .shutdown(settings.drain_timeout.saturating_add(MARGIN))
+        .prep_stop(move || {
             readiness.set(false);
             async {}
         });

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use purlin::{ExitReason, Process};
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::client::{Any, Client, assert_journaled};
@@ -13,6 +13,8 @@ use crate::support::{Service, kill_room};
 
 const CLIENTS: usize = 1000;
 const ROOMS: usize = 20;
+/// Number of acknowledged lines between two kills.
+const BETWEEN: u32 = 20;
 const LINES: usize = 2;
 /// Number of rooms that are killed while clients send.
 const KILLS: usize = 40;
@@ -23,7 +25,7 @@ async fn no_acknowledged_line_is_lost_and_each_client_gets_each_line_through_cra
     let at = service.address;
     let (connected, killed) =
         (Arc::new(Barrier::new(CLIENTS + 1)), Arc::new(AtomicBool::new(false)));
-    let answered = Arc::new(AtomicUsize::new(0));
+    let answered = Arc::new(Semaphore::new(0));
     let mut clients = JoinSet::new();
     for n in 0..CLIENTS {
         let (connected, killed) = (Arc::clone(&connected), Arc::clone(&killed));
@@ -36,7 +38,7 @@ async fn no_acknowledged_line_is_lost_and_each_client_gets_each_line_through_cra
             let mut number = 0;
             while number < LINES || (n < ROOMS && !killed.load(Ordering::Relaxed)) {
                 assert!(client.say(&format!("line {number}")).await?, "the service does not stop");
-                answered.fetch_add(1, Ordering::Relaxed);
+                answered.add_permits(1);
                 number += 1;
             }
             Ok::<_, Any>((n % ROOMS, client))
@@ -45,10 +47,7 @@ async fn no_acknowledged_line_is_lost_and_each_client_gets_each_line_through_cra
     connected.wait().await;
     let killer = purlin::spawn(async move |_: Process<()>| {
         for _ in 0..KILLS {
-            let before = answered.load(Ordering::Relaxed);
-            while answered.load(Ordering::Relaxed) < before + ROOMS {
-                purlin::yield_now().await;
-            }
+            answered.acquire_many(BETWEEN).await.expect("it is open").forget();
             assert!(kill_room(fastrand::usize(..)).await, "the rooms run");
         }
         killed.store(true, Ordering::Relaxed);

@@ -4,18 +4,19 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::client::{Any, Client, assert_journaled};
+use crate::support::HANG;
 
 const CLIENTS: usize = 1000;
 const ROOMS: usize = 20;
 /// Number of acknowledged lines before the signal.
-const LINES: usize = 3000;
+const LINES: u32 = 3000;
 
 /// The program, killed when the test ends.
 struct Program(Child);
@@ -29,7 +30,10 @@ impl Drop for Program {
 
 fn start(journal: &std::path::Path) -> (Program, SocketAddr) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chat"));
-    command.args(["--port", "0", "--journal"]).arg(journal).stdout(Stdio::piped());
+    command
+        .args(["--port", "0", "--drain", "600", "--journal"])
+        .arg(journal)
+        .stdout(Stdio::piped());
     let mut program = Program(command.spawn().expect("it starts"));
     let output = program.0.stdout.take().expect("it is piped");
     let mut line = String::new();
@@ -43,7 +47,7 @@ async fn no_acknowledged_line_is_lost_by_sigterm_and_no_client_sees_a_reset() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("journal");
     let (mut program, at) = start(&journal);
-    let (connected, acked) = (Arc::new(Barrier::new(CLIENTS + 1)), Arc::new(AtomicUsize::new(0)));
+    let (connected, acked) = (Arc::new(Barrier::new(CLIENTS + 1)), Arc::new(Semaphore::new(0)));
     let mut clients = JoinSet::new();
     for n in 0..CLIENTS {
         let (connected, acked) = (Arc::clone(&connected), Arc::clone(&acked));
@@ -53,17 +57,18 @@ async fn no_acknowledged_line_is_lost_by_sigterm_and_no_client_sees_a_reset() {
             connected.wait().await;
             let mut number = 0;
             while client.say(&format!("line {number}")).await? {
-                acked.fetch_add(1, Ordering::Relaxed);
+                acked.add_permits(1);
                 number += 1;
             }
             Ok::<_, Any>(client.acked)
         });
     }
     connected.wait().await;
-    while acked.load(Ordering::Relaxed) < LINES {
-        tokio::task::yield_now().await;
-        assert!(program.0.try_wait().expect("it is a child").is_none(), "it has ended");
-    }
+    timeout(HANG, acked.acquire_many(LINES))
+        .await
+        .expect("lines are acknowledged")
+        .expect("it is open")
+        .forget();
     let id = Pid::from_child(&program.0);
     kill_process(id, Signal::TERM).expect("it runs");
     let mut all = Vec::new();
@@ -72,6 +77,6 @@ async fn no_acknowledged_line_is_lost_by_sigterm_and_no_client_sees_a_reset() {
     }
     let status = tokio::task::spawn_blocking(move || program.0.wait()).await;
     assert!(status.expect("no panic").expect("it is a child").success());
-    assert!(all.len() >= LINES);
+    assert!(all.len() >= LINES as usize);
     assert_journaled(&journal, &all);
 }

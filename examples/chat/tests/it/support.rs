@@ -25,6 +25,7 @@ impl Service {
         let settings = Settings {
             address: ([127, 0, 0, 1], 0).into(),
             journal: folder.path().join("journal"),
+            drain_timeout: HANG,
             observer_token: Some(TOKEN.into()),
         };
         let node = Node::current().expect("this is a process");
