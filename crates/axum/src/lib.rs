@@ -29,7 +29,7 @@
 //! # Stop
 //!
 //! A server that receives an exit signal from its supervisor closes its listening socket and
-//! *drains* its connections: an idle HTTP connection is closed, another one after its response, and
+//! *drains* its connections: an idle HTTP connection is closed immediately, a busy one after its response, and
 //! each [`Socket`] sends a Close frame with code 1001 and reads until the client's. A connection
 //! that has not ended within [`Server::drain_timeout`] is closed then, and its process killed a second later. The server ends after the last
 //! of them. If it is killed, its connections are killed too.

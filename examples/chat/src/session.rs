@@ -38,7 +38,7 @@ struct Said {
     text: String,
 }
 
-/// Which room, and who asks.
+/// Room and author of a session, and its position in the journal.
 pub(crate) struct Visit {
     pub(crate) room: String,
     pub(crate) who: String,
