@@ -113,6 +113,12 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
     /// Returns whether the private state holds anything.
     fn has_state(local: &Self::Local) -> bool;
 
+    /// Returns whether a turn must consult the private state. The default is whenever it holds
+    /// anything.
+    fn affects_turn(local: &Self::Local) -> bool {
+        Self::has_state(local)
+    }
+
     /// Called after a process has ended: its inbox is closed, it has left the table, and
     /// `end.dropped` messages that were still queued have been dropped.
     ///

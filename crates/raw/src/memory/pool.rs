@@ -131,7 +131,7 @@ pub(crate) unsafe fn free<T>(block: NonNull<T>) {
 pub(crate) fn take_class(class: usize) -> NonNull<u8> {
     match take_cached_class(class) {
         Some(block) => block,
-        None => fresh(rounded(class)),
+        None => fresh_of_class(class),
     }
 }
 
@@ -153,8 +153,8 @@ fn take_cached_class(class: usize) -> Option<NonNull<u8>> {
 pub(crate) unsafe fn free_class(block: NonNull<u8>, class: usize) {
     let blocks = &pool()[class];
     if blocks.room.get() == 0 && !open(blocks) {
-        // SAFETY: `take_class` allocated it with this layout, now or in an earlier use.
-        return unsafe { dealloc(block.as_ptr(), rounded(class)) };
+        // SAFETY: by the contract.
+        return unsafe { return_of_class(block, class) };
     }
     let free: NonNull<Free> = block.cast();
     // SAFETY: the caller gave the block away, and blocks of every class are large enough for a
@@ -181,6 +181,20 @@ fn open(blocks: &Class) -> bool {
         pool().iter().for_each(|blocks| blocks.room.set(KEEP));
     }
     blocks.room.get() > 0
+}
+
+// WHY apart from `take_class` and `free_class`: the layout is not computed in the common case.
+#[cold]
+fn fresh_of_class(class: usize) -> NonNull<u8> {
+    fresh(rounded(class))
+}
+
+/// # Safety
+/// As for [`free_class`].
+#[cold]
+unsafe fn return_of_class(block: NonNull<u8>, class: usize) {
+    // SAFETY: `take_class` allocated it with this layout, now or in an earlier use.
+    unsafe { dealloc(block.as_ptr(), rounded(class)) }
 }
 
 #[cold]

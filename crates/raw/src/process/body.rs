@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use crate::inbox::bound::MaybeBound;
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::memory::pool;
-use crate::process::cell::{Base, Cell, Front, HAS_LOCAL, Polled, VTable, exit_status};
+use crate::process::cell::{Base, Cell, Front, Polled, VTable};
 use crate::process::end::wind_up;
 use crate::process::owner::{InTurn, Owner};
 use crate::sync::UnsafeCell;
@@ -81,7 +81,7 @@ pub(crate) unsafe fn furnish<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).shared).write(shared);
         if W::has_state(&local) {
-            base.as_ref().set_persistent(HAS_LOCAL, true);
+            base.as_ref().describe_local::<W>(&local);
         }
         (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
         (&raw mut (*cell.as_ptr()).bound).write(bound);
@@ -104,6 +104,18 @@ unsafe fn sent<W: RuntimeTypes, M: Send + 'static>(base: NonNull<Base>, header: 
         };
         W::sent(front.base.slot, &front.shared, (front.base.vtable.message_name)(), what);
     }
+}
+
+/// [`exit_status`](crate::process::cell::exit_status) without reading the offset from the vtable.
+///
+/// # Safety
+/// `base` is the start of a cell of these types.
+#[inline(always)]
+unsafe fn place_of_exit_status<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
+    base: NonNull<Base>,
+) -> *mut UnsafeCell<W::ExitStatus> {
+    // SAFETY: by the contract; all fields of a `Code` lie at its beginning.
+    unsafe { (&raw mut (*base.cast::<Cell<W, M, B::Bound, B>>().as_ptr()).code).cast() }
 }
 
 /// Polls the body. `extern "C"` aborts the program on unwinding.
@@ -131,7 +143,7 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     // status before the inbox is closed.
     unsafe {
         body.with_mut(|body| body.drop_in_place());
-        exit_status::<W>(base).write(UnsafeCell::new(last));
+        place_of_exit_status::<W, M, B>(base).write(UnsafeCell::new(last));
     }
     Polled::Ended
 }
@@ -154,8 +166,8 @@ unsafe fn free<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(base: NonNull<
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
-        exit_status::<W>(base).drop_in_place();
         let cell = base.cast::<Cell<W, M, B::Bound, B>>();
+        place_of_exit_status::<W, M, B>(base).drop_in_place();
         (&raw mut (*cell.as_ptr()).bound).drop_in_place();
         pool::free(cell);
     }

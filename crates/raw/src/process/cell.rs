@@ -99,14 +99,18 @@ pub(crate) const HAS_LOCAL: u8 = 0b1000;
 pub(crate) const HANDLE_DROPPED: u8 = 0b1_0000;
 /// The process's turns are traced.
 pub(crate) const TRACED: u8 = 0b10_0000;
+/// A turn must consult `W::Local`.
+pub(crate) const LOCAL_AFFECTS_TURN: u8 = 0b100_0000;
+/// Flags that persist from turn to turn.
+const PERSISTENT: u8 = HAS_LOCAL | HANDLE_DROPPED | TRACED | LOCAL_AFFECTS_TURN;
 
 /// Part of a cell that depends on no type.
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) inbox: State,
     pub(crate) refs: AtomicU32,
-    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`] and
-    /// [`TRACED`].
+    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`], [`TRACED`]
+    /// and [`LOCAL_AFFECTS_TURN`].
     pub(crate) turn: AtomicU8,
     /// WHY: padding that lets the compiler clear whole words, so that the first turn reads them
     /// without a store-forwarding stall.
@@ -237,16 +241,26 @@ impl Base {
     /// persist.
     #[inline]
     pub(crate) fn set_running(&self, running: u8) -> u8 {
-        let stays = self.turn.load(Ordering::Relaxed) & (HAS_LOCAL | HANDLE_DROPPED | TRACED);
+        let stays = self.turn.load(Ordering::Relaxed) & PERSISTENT;
         self.turn.store(stays | running, Ordering::Relaxed);
         stays
     }
 
-    /// Sets or clears [`HAS_LOCAL`] or [`TRACED`]. Only in the process's turn.
+    /// Replaces those of the persistent flags that are in `mask`. Only in the process's turn, or
+    /// before its first one.
     #[inline]
-    pub(crate) fn set_persistent(&self, flag: u8, on: bool) {
-        let others = self.turn.load(Ordering::Relaxed) & !flag;
-        self.turn.store(others | if on { flag } else { 0 }, Ordering::Relaxed);
+    pub(crate) fn set_persistent(&self, mask: u8, flags: u8) {
+        let others = self.turn.load(Ordering::Relaxed) & !mask;
+        self.turn.store(others | flags, Ordering::Relaxed);
+    }
+
+    /// Sets the flags that describe the private state.
+    #[inline]
+    pub(crate) fn describe_local<W: RuntimeTypes>(&self, local: &W::Local) {
+        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+        let flags =
+            flag(W::has_state(local), HAS_LOCAL) | flag(W::affects_turn(local), LOCAL_AFFECTS_TURN);
+        self.set_persistent(HAS_LOCAL | LOCAL_AFFECTS_TURN, flags);
     }
 }
 

@@ -118,15 +118,20 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline(always)]
     fn save(self, messages: usize, append: impl FnOnce(&mut SaveQueue)) {
         // SAFETY: this thread is in the process's turn.
-        unsafe { self.base().inbox.extend() }.add_waiting(messages);
-        self.save_queue(append);
+        let extension = unsafe { self.base().inbox.extend() };
+        extension.add_waiting(messages);
+        // SAFETY: as in `save_queue`.
+        extension.save_queue.with_mut(|save_queue| append(unsafe { &mut *save_queue }));
     }
 
     /// Takes the oldest message of the save queue.
     #[inline(always)]
     fn pop(self) -> Option<NonNull<Header>> {
-        let header = self.save_queue(SaveQueue::pop)??;
-        self.count_out();
+        let extension = self.base().inbox.extension()?;
+        // SAFETY: as in `save_queue`.
+        let header =
+            extension.save_queue.with_mut(|save_queue| unsafe { &mut *save_queue }.pop())?;
+        extension.remove_waiting();
         Some(header)
     }
 
