@@ -1,4 +1,4 @@
-//! Extension of the inbox: the part that an idle process does not need, in a block of its own.
+//! Extension of the inbox: the part that an idle process does not need, in a separate block.
 //!
 //! The receiver allocates it when it first moves messages to the save queue, installs shards, or
 //! waits for a reply. It lives as long as the inbox. Any thread may read the counters and the
@@ -69,7 +69,7 @@ impl State {
         self.extension().map_or(0, |extension| extension.waiting.load(Ordering::Relaxed))
     }
 
-    /// Returns the extension, and allocates it if there is none.
+    /// Returns the extension. Allocates it at the first call.
     ///
     /// # Safety
     /// The caller is the receiver.

@@ -104,8 +104,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self.0.base()
     }
 
-    /// Calls `f` with the save queue. Returns `None` if there is none, because no message was ever
-    /// moved to it.
+    /// Calls `f` with the save queue. Returns `None` if the inbox has no extension: no message was
+    /// ever saved.
     #[inline(always)]
     fn save_queue<R>(self, f: impl FnOnce(&mut SaveQueue) -> R) -> Option<R> {
         let extension = self.base().inbox.extension()?;
