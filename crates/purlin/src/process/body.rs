@@ -206,6 +206,7 @@ fn suspended_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll
 }
 
 /// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
+#[inline(always)]
 fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<ExitReason> {
     if !me.local_affects_turn() {
         return None;
