@@ -77,9 +77,10 @@ impl State {
     /// # Safety
     /// The caller has found the inbox sharded with an acquire load, or is the receiver.
     pub(super) unsafe fn known_shards(&self) -> &Shards {
+        let shards = self.extension().map(|extension| extension.shards.load(Ordering::Relaxed));
         // SAFETY: by the contract. The pointer was stored before the shards were first in use and
         // never changes again. Its target lives as long as `self`.
-        unsafe { self.shards.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
+        shards.and_then(|shards| unsafe { shards.as_ref() }).expect("shards were installed")
     }
 
     /// A take that starts or ends with a sharded inbox.
@@ -112,10 +113,10 @@ impl State {
         arrived: &mut Batch,
     ) -> *mut Header {
         contention.installed();
-        let mut shards = self.shards.load(Ordering::Relaxed);
-        if shards.is_null() {
-            shards = Box::into_raw(Box::new(Shards::new()));
-            self.shards.store(shards, Ordering::Relaxed);
+        // SAFETY: by the contract.
+        let shards = unsafe { &self.extend().shards };
+        if shards.load(Ordering::Relaxed).is_null() {
+            shards.store(Box::into_raw(Box::new(Shards::new())), Ordering::Relaxed);
         }
         // SAFETY: by the contract.
         let epoch = unsafe { self.known_shards() }.last_epoch() + 1;
