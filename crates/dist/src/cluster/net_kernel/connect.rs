@@ -69,7 +69,9 @@ impl Core {
         let called = calling.await;
         self.state().calls.remove(&node);
         let result = match called {
-            Ok(Ok((stream, established))) => Ok(self.up(stream, established, true)),
+            Ok(Ok((stream, established))) => {
+                Ok(Arc::clone(&self).up(stream, established, true).await)
+            }
             Ok(Err(error)) => Err(Arc::new(error)),
             // Cancelled in favour of the peer's call.
             Err(_) => match self.connection(&node) {
@@ -95,7 +97,11 @@ impl Core {
         let mut listener = listener.over(self.reach.transport.clone());
         loop {
             match listener.next().await {
-                Accepted::Up(stream, established) => drop(self.up(stream, established, false)),
+                Accepted::Up(stream, established) => {
+                    // WHY a task: this future may be dropped, and others may wait for the connection.
+                    let up = Arc::clone(&self).up(stream, established, false);
+                    drop(self.runtime.spawn(up).await);
+                }
                 Accepted::Failed(node) => {
                     self.state().connection_table.answer_failed(&node);
                     self.changed.notify_waiters();
@@ -104,8 +110,8 @@ impl Core {
         }
     }
 
-    fn up(
-        self: &Arc<Self>,
+    async fn up(
+        self: Arc<Self>,
         stream: Stream,
         established: Established,
         our_call: bool,
@@ -121,34 +127,47 @@ impl Core {
             }
             // WHY under this lock: another connection may be coming up, and must find this one.
             let connection = Connection::new(node.clone(), up.connection);
-            connection.start_agent(self);
+            connection.start_agent(&self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
             let callbacks = before.as_ref().and_then(|_| state.watches.remove(&node));
             (connection, before, callbacks)
         };
         // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
-            before.close();
-            self.lose(&before);
+            before.abort();
+            before.over.wait().await;
             notify_node_down(callbacks, &node);
         }
-        let link = (self.start_link)(self, &connection, stream, established);
+        let link = (self.start_link)(&self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
         let visible = link.flags().contains(Flags::PUBLISHED);
         self.nodes.notify(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
-        if self.state().left {
+        let (left, is_current) = {
+            let state = self.state();
+            let current = state.connections.get(&node);
+            (state.left, current.is_some_and(|current| current.number == connection.number))
+        };
+        if left {
             connection.close();
         }
+        // Another connection replaced this one before it had a link.
+        if !is_current {
+            connection.abort();
+        }
         self.changed.notify_waiters();
-        self.runtime.spawn(Arc::clone(self).watch(link, Arc::clone(&connection)));
+        self.runtime.spawn(Arc::clone(&self).watch(link, Arc::clone(&connection)));
         connection
     }
 
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
+        // The reader has passed on its last signal.
         link.ended().await;
+        connection.requests.end();
         // WHY first: signals of the next connection come after the end of this one.
         self.lose(&connection);
+        // It is set here only.
+        let _ = connection.over.set(());
         let callbacks = {
             let mut state = self.state();
             let is_gone = state.connection_table.down(&connection.node, connection.number);
@@ -161,10 +180,9 @@ impl Core {
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
-        if connection.lose(&self.ids.node) {
-            let visible = connection.flags().contains(Flags::PUBLISHED);
-            self.nodes.notify(&connection.node, NodeChange::Down { visible });
-        }
+        connection.lose(&self.ids.node);
+        let visible = connection.flags().contains(Flags::PUBLISHED);
+        self.nodes.notify(&connection.node, NodeChange::Down { visible });
     }
 }
 

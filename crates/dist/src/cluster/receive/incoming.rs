@@ -182,10 +182,12 @@ impl Handler {
         while let Some((held, turn)) = connection.requests.next(link).await {
             let Held { control, payload, recipients, need } = held;
             let payload = payload.as_ref().map(StoredPayload::unread);
-            if let Err(invalid) = self.handle(control, payload, Some(turn)) {
-                link.count_dropped();
-                debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
-            }
+            connection.requests.handle(|| {
+                if let Err(invalid) = self.handle(control, payload, Some(turn)) {
+                    link.count_dropped();
+                    debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
+                }
+            });
             connection.requests.handled(need, &recipients);
         }
     }
