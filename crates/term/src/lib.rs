@@ -28,7 +28,9 @@
 mod atom;
 mod binary;
 mod decode;
+mod deep;
 mod encode;
+mod equal;
 mod error;
 mod identifier;
 mod inflate;
@@ -51,6 +53,7 @@ mod writer;
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
 pub use decode::{Decoder, Limits};
+pub use deep::Deep;
 pub use encode::Encoder;
 pub use error::{DecodeError, EncodeError, Reason};
 pub use identifier::{Pid, Port, Reference};

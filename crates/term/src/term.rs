@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use crate::{
-    Atom, BigInteger, Binary, BitString, Float, ImproperList, Map, NativeRecord, Pid, Port,
+    Atom, BigInteger, Binary, BitString, Deep, Float, ImproperList, Map, NativeRecord, Pid, Port,
     Reference,
 };
 
@@ -17,10 +17,10 @@ use crate::{
 /// component types guarantee this.
 ///
 /// COST: 32 bytes; tuples, lists and maps hold their elements in one allocation; identifiers, funs
-/// and big integers are boxed. A clone copies everything except binaries and the texts of atoms.
-/// Clone, drop, `==` and hashing recurse to the depth of the term; decoded terms are no deeper than
-/// [`Limits`](crate::Limits) allow.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// and big integers are boxed. A clone copies everything except binaries, the texts of atoms, and
+/// parts below 1024 levels. Clone, drop and `==` recurse to the depth of the term, in a decoded term
+/// to the next [`Term::Deep`], at most 1024 levels.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Term {
     /// An integer that fits 64 bits.
@@ -57,6 +57,8 @@ pub enum Term {
     NativeRecord(Box<NativeRecord>),
     /// A node's local encoding (LOCAL_EXT), the bytes after the tag; always a whole message.
     Local(Binary),
+    /// A compound part of a decoded term at a multiple of 1024 levels; see [`Term::contents`].
+    Deep(Deep),
 }
 
 /// A fun with its free variables.
@@ -95,7 +97,7 @@ pub struct Export {
 macro_rules! accessors {
     ($($(#[$doc:meta])* $name:ident: $variant:ident($part:ident) -> $type:ty { $value:expr })*) => {
         $($(#[$doc])* pub fn $name(&self) -> Option<$type> {
-            match self {
+            match self.contents() {
                 Self::$variant($part) => Some($value),
                 _ => None,
             }
