@@ -5,49 +5,7 @@
 //! stop there: the contents are dropped without recursion, shared by clones, and compared by
 //! [`Term::compare_exactly`].
 
-use std::fmt;
-use std::sync::Arc;
-
-use crate::{Fun, Term};
-
-static NIL: Term = Term::NIL;
-
-/// A part of a decoded term at a multiple of [`Deep::LEVELS`] levels. Everything but pattern
-/// matching treats it as its contents.
-#[derive(Clone)]
-pub struct Deep(Option<Arc<Term>>);
-
-impl Deep {
-    /// Number of levels between two such parts. Cloning, dropping and `==` of so many levels fit
-    /// into 1 MiB of stack, half of a thread's usual 2 MiB.
-    pub const LEVELS: usize = 1024;
-
-    pub(crate) fn new(contents: Term) -> Self {
-        Self(Some(Arc::new(contents)))
-    }
-
-    /// Returns the contents.
-    pub fn get(&self) -> &Term {
-        // It is `None` while it is dropped.
-        self.0.as_deref().unwrap_or(&NIL)
-    }
-
-    /// Returns the contents. COST: copies them to the next such part if clones share them.
-    pub fn into_contents(mut self) -> Term {
-        self.0.take().map_or(Term::NIL, Arc::unwrap_or_clone)
-    }
-
-    /// Takes the contents if no clone shares them.
-    fn take(&mut self) -> Option<Term> {
-        self.0.take().and_then(Arc::into_inner)
-    }
-}
-
-impl fmt::Debug for Deep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get().fmt(f)
-    }
-}
+use crate::{Deep, Fun, Term};
 
 /// Drops the contents with an explicit stack.
 impl Drop for Deep {

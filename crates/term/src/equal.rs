@@ -93,8 +93,7 @@ fn one<'t, H: Hasher>(term: &'t Term, state: &mut H, stack: &mut Vec<Parts<'t>>)
 mod tests {
     use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-    use crate::deep::Deep;
-    use crate::{Atom, NativeRecord, Term};
+    use crate::{Atom, Deep, NativeRecord, Term};
 
     fn hash(term: &Term) -> u64 {
         BuildHasherDefault::<DefaultHasher>::default().hash_one(term)

@@ -53,7 +53,6 @@ mod writer;
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
 pub use decode::{Decoder, Limits};
-pub use deep::Deep;
 pub use encode::Encoder;
 pub use error::{DecodeError, EncodeError, Reason};
 pub use identifier::{Pid, Port, Reference};
@@ -65,7 +64,7 @@ pub use number::{BigInteger, Float};
 pub use put::{AtomIndex, Buffer};
 pub use reader::Reader;
 pub use table::AtomTable;
-pub use term::{Export, Fun, NotFinite, Term};
+pub use term::{Deep, Export, Fun, NotFinite, Term};
 pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, NativeRecordHead, PidParts, Token};
 pub use value::{

@@ -1,9 +1,12 @@
 //! Erlang term type, and funs: purlin can store a fun of another node and send it back, but not call it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use num_bigint::BigInt;
 
 use crate::{
-    Atom, BigInteger, Binary, BitString, Deep, Float, ImproperList, Map, NativeRecord, Pid, Port,
+    Atom, BigInteger, Binary, BitString, Float, ImproperList, Map, NativeRecord, Pid, Port,
     Reference,
 };
 
@@ -91,6 +94,45 @@ pub struct Export {
     pub function: Atom,
     /// Number of arguments.
     pub arity: u8,
+}
+
+/// A part of a decoded term at a multiple of [`Deep::LEVELS`] levels. Everything but pattern
+/// matching treats it as its contents.
+#[derive(Clone)]
+pub struct Deep(Option<Arc<Term>>);
+
+static NIL: Term = Term::NIL;
+
+impl Deep {
+    /// Number of levels between two such parts. Cloning, dropping and `==` of so many levels fit
+    /// into 1 MiB of stack, half of a thread's usual 2 MiB.
+    pub const LEVELS: usize = 1024;
+
+    pub(crate) fn new(contents: Term) -> Self {
+        Self(Some(Arc::new(contents)))
+    }
+
+    /// Returns the contents.
+    pub fn get(&self) -> &Term {
+        // It is `None` while it is dropped.
+        self.0.as_deref().unwrap_or(&NIL)
+    }
+
+    /// Returns the contents. COST: copies them to the next such part if clones share them.
+    pub fn into_contents(mut self) -> Term {
+        self.0.take().map_or(Term::NIL, Arc::unwrap_or_clone)
+    }
+
+    /// Takes the contents if no clone shares them.
+    pub(crate) fn take(&mut self) -> Option<Term> {
+        self.0.take().and_then(Arc::into_inner)
+    }
+}
+
+impl fmt::Debug for Deep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
 }
 
 /// Methods that return the content of one variant.
