@@ -167,7 +167,7 @@ async fn thousands_of_short_lived_callers_leave_no_proxies() {
 async fn calls_leave_no_processes() {
     let (_epmd, beam, cluster) = beam_and_ours().await;
     for _ in 0..500 {
-        let called = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
+        let called = cluster.call::<Term>("nobody", &beam.name, Term::NIL, HANG).await;
         assert_eq!(called, Err(CallError::Ended(ExitReason::NoProcess)));
     }
     // WHY waited for: the process that made the last call is still ending.

@@ -1,6 +1,5 @@
 //! Connections: how they are established, replaced and lost.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
@@ -8,10 +7,10 @@ use purlin_dist_protocol::handshake::{Caller, Established};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
 use tokio::time::timeout;
-use tracing::warn;
 
 use crate::cluster::connection::Connection;
-use crate::cluster::core::{Core, NodeDown};
+use crate::cluster::core::Core;
+use crate::cluster::net_kernel::monitor::Watch;
 use crate::cluster::net_kernel::nodes::NodeChange;
 
 impl Core {
@@ -117,7 +116,7 @@ impl Core {
         our_call: bool,
     ) -> Arc<Connection> {
         let node = established.peer.clone();
-        let (connection, before, callbacks) = {
+        let (connection, before, watches) = {
             let mut state = self.state();
             let up = state.connection_table.up(&node, our_call);
             if up.give_up_call
@@ -129,14 +128,14 @@ impl Core {
             let connection = Connection::new(node.clone(), up.connection);
             connection.start_agent(&self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
-            let callbacks = before.as_ref().and_then(|_| state.watches.remove(&node));
-            (connection, before, callbacks)
+            let watches = before.as_ref().and_then(|_| state.watches.remove(&node));
+            (connection, before, watches)
         };
         // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
             before.abort();
             before.over.wait().await;
-            notify_node_down(callbacks, &node);
+            fire(watches, &node);
         }
         let link = (self.start_link)(&self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
@@ -168,14 +167,14 @@ impl Core {
         self.lose(&connection);
         // It is set here only.
         let _ = connection.over.set(());
-        let callbacks = {
+        let watches = {
             let mut state = self.state();
             let is_gone = state.connection_table.down(&connection.node, connection.number);
             is_gone.then(|| state.connections.remove(&connection.node));
             if is_gone { state.watches.remove(&connection.node) } else { None }
         };
         self.changed.notify_waiters();
-        notify_node_down(callbacks, &connection.node);
+        fire(watches, &connection.node);
     }
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
@@ -186,12 +185,9 @@ impl Core {
     }
 }
 
-/// Calls the callbacks for a lost node.
-fn notify_node_down(callbacks: Option<Vec<NodeDown>>, node: &NodeName) {
-    for callback in callbacks.into_iter().flatten() {
-        // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
-        if catch_unwind(AssertUnwindSafe(|| callback(node))).is_err() {
-            warn!(%node, "a function that is called when a node is gone has panicked");
-        }
+/// Fires the watches of a lost node.
+fn fire(watches: Option<Vec<Watch>>, node: &NodeName) {
+    for watch in watches.into_iter().flatten() {
+        watch.fire(node);
     }
 }

@@ -24,6 +24,7 @@ use tracing::{debug, warn};
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
+use crate::cluster::pid;
 use crate::cluster::reason;
 use crate::cluster::receive::decoders::{LastUsed, Target};
 use crate::cluster::receive::requests::{self, Held, Need, Recipients, Turn};
@@ -183,7 +184,9 @@ impl Handler {
             let Held { control, payload, recipients, need } = held;
             let payload = payload.as_ref().map(StoredPayload::unread);
             connection.requests.handle(|| {
-                if let Err(invalid) = self.handle(control, payload, Some(turn)) {
+                let core = Arc::clone(&self.core);
+                let handled = pid::within(&core, || self.handle(control, payload, Some(turn)));
+                if let Err(invalid) = handled {
                     link.count_dropped();
                     debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
                 }
