@@ -11,6 +11,7 @@
 //! | `executions` | runner for the loom models |
 //! | `inbox::batch` | batch of signals taken from the inbox, oldest first |
 //! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
+//! | `inbox::extension` | part of the inbox that an idle process does not need |
 //! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
 //! | `inbox::save_queue` | received messages, and the cursor of a selective receive |
 //! | `inbox::shards` | inbox shards, used while many senders contend for the state word |
@@ -104,9 +105,8 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
     type Local: Default + Send + 'static;
     /// State of a process that any thread may read, also after the process has ended.
     type Shared: Send + Sync + 'static;
-    /// Exit status. Any thread may read it once the process has ended. Until then the field holds
-    /// the default, which is not dropped.
-    type ExitStatus: Default + Send + Sync + 'static;
+    /// Exit status. Any thread may read it once the process has ended.
+    type ExitStatus: Send + Sync + 'static;
     /// Node state: shared by all processes of a node core.
     type NodeState: Send + Sync + 'static;
 

@@ -2,8 +2,8 @@
 //! shards, in one atomic word.
 //!
 //! Any thread may `push` and `wake`. Only the receiver, the worker that runs the process, may
-//! `take`, `sleep` and `close`. Nothing here runs user code. Only the first installation of shards,
-//! and the first push onto a stack of [`COUNT_MAX`] headers, allocates.
+//! `take`, `sleep` and `close`. Nothing here runs user code. Only the extension, the first
+//! installation of shards, and the first push onto a stack of [`COUNT_MAX`] headers allocate.
 //!
 //! # Layout
 //!
@@ -73,6 +73,7 @@ use word::{
 };
 
 use crate::inbox::batch::Batch;
+use crate::inbox::extension::Extension;
 use crate::inbox::header::{CONTENDED, Class, Header};
 use crate::inbox::shards::{Contention, Shards};
 use crate::sync::{AtomicPtr, Ordering};
@@ -119,13 +120,13 @@ pub struct Drained {
     pub woken: bool,
 }
 
-/// Inbox: the state word, and its shards once they have been installed.
+/// Inbox: the state word, and its extension once the receiver has needed one.
 #[derive(Debug)]
 pub struct State {
     word: AtomicPtr<Header>,
-    /// Null until shards are first installed or a stack is longer than its count; then valid until
-    /// the inbox is dropped.
-    shards: AtomicPtr<Shards>,
+    /// Null until the receiver needs it or a stack is longer than its count; then valid until the
+    /// inbox is dropped.
+    pub(super) extension: AtomicPtr<Extension>,
 }
 
 /// Marks a header as contended if its compare-and-swap lost to another sender. A compare-and-swap
@@ -151,7 +152,7 @@ impl State {
     /// Creates the inbox of a process that is about to be scheduled for the first time.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self { word: AtomicPtr::new(ptr::null_mut()), shards: AtomicPtr::new(ptr::null_mut()) }
+        Self { word: AtomicPtr::new(ptr::null_mut()), extension: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// Pushes a signal. On [`PushOutcome::Closed`] the caller owns the header again. `sender`
@@ -445,16 +446,6 @@ impl State {
     #[inline]
     pub fn has_arrivals(&self) -> bool {
         !is_quiet(self.word.load(Ordering::Relaxed))
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        let shards = self.shards.load(Ordering::Relaxed);
-        if !shards.is_null() {
-            // SAFETY: the pointer came from a box, and no other thread can follow it any more.
-            drop(unsafe { Box::from_raw(shards) });
-        }
     }
 }
 

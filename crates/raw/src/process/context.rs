@@ -131,8 +131,10 @@ pub fn sends_done() -> u64 {
 pub fn clear_waits_for() {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
-    // ORDER: relaxed: read for statistics only.
-    unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
+    if let Some(extension) = unsafe { base.as_ref() }.inbox.extension() {
+        // ORDER: relaxed: read for statistics only.
+        extension.waits_for.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Returns the process whose turn this thread is in, or null.

@@ -110,7 +110,10 @@ impl Snapshot {
             None if turn & RUNNING != 0 => ProcessState::Running,
             None => ProcessState::Runnable,
         };
-        let waits_for = base.waits_for.load(Ordering::Relaxed).checked_sub(1);
+        let waits_for = base
+            .inbox
+            .extension()
+            .and_then(|extension| extension.waits_for.load(Ordering::Relaxed).checked_sub(1));
         Self {
             slot: base.slot,
             state,

@@ -76,7 +76,7 @@ impl State {
     pub(super) fn allocated_shards(&self) -> Option<&Shards> {
         // ORDER: acquire from the thread that allocated them.
         // SAFETY: the pointer never changes again, and its target lives as long as `self`.
-        unsafe { self.shards.load(Ordering::Acquire).as_ref() }
+        unsafe { self.extension()?.shards.load(Ordering::Acquire).as_ref() }
     }
 
     /// Returns the shards, and allocates them if necessary. Any thread may call it.
@@ -86,10 +86,11 @@ impl State {
         if let Some(shards) = self.allocated_shards() {
             return shards;
         }
+        let place = &self.extension().unwrap_or_else(|| self.allocate()).shards;
         let new = Box::into_raw(Box::new(Shards::new()));
         // ORDER: release to `allocated_shards`; acquire from the thread that was faster.
         let (order, acquire) = (Ordering::AcqRel, Ordering::Acquire);
-        let shards = match self.shards.compare_exchange(ptr::null_mut(), new, order, acquire) {
+        let shards = match place.compare_exchange(ptr::null_mut(), new, order, acquire) {
             Ok(_) => new,
             Err(others) => {
                 // SAFETY: it came from the box above, and no other thread knows it.
@@ -106,9 +107,11 @@ impl State {
     /// # Safety
     /// The caller has found the inbox sharded with an acquire load, or is the receiver.
     pub(super) unsafe fn known_shards(&self) -> &Shards {
+        let shards = self.extension().map(|extension| extension.shards.load(Ordering::Relaxed));
         // SAFETY: by the contract. The receiver had loaded the pointer, with acquire, or stored it
-        // before the shards were first in use, and it never changes again. Its target lives as long as `self`.
-        unsafe { self.shards.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
+        // before the shards were first in use, and it never changes again. Its target lives as long
+        // as `self`.
+        shards.and_then(|shards| unsafe { shards.as_ref() }).expect("shards were installed")
     }
 
     /// A take that starts or ends with a sharded inbox.
