@@ -109,8 +109,7 @@ impl<M: Send + 'static> Process<M> {
         contain(|| drop(before));
     }
 
-    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
-    /// 32767 in the inbox.
+    /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
     pub fn mailbox_len(&self) -> usize {
         self.owner().mailbox_len()
     }

@@ -64,8 +64,7 @@ impl<M: Send + 'static> Pid<M> {
         ended(self.address()).await
     }
 
-    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
-    /// 32767 in the inbox.
+    /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox_len()
     }

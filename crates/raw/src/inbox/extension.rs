@@ -1,7 +1,8 @@
 //! Extension of the inbox: the part that an idle process does not need, in a separate block.
 //!
 //! The receiver allocates it when it first moves messages to the save queue, installs shards, or
-//! waits for a reply. It lives as long as the inbox. Any thread may read the counters and the
+//! waits for a reply, and a sender when the stack is longer than its count. It lives as long as the
+//! inbox. Any thread may read the counters and the
 //! shards; the save queue belongs to the receiver.
 //!
 //! COST: one block of 48 bytes, see `pool`; one more read per access to the save queue.
@@ -18,7 +19,8 @@ use crate::sync::{AtomicPtr, AtomicU32, Ordering, UnsafeCell};
 /// for a reply.
 #[derive(Debug)]
 pub(crate) struct Extension {
-    /// Null until shards are first installed; then valid until the inbox is dropped.
+    /// Null until shards are first installed or a stack is longer than its count; then valid until
+    /// the inbox is dropped.
     pub(super) shards: AtomicPtr<Shards>,
     pub(crate) save_queue: UnsafeCell<SaveQueue>,
     /// Messages in the save queue. Written by the receiver only.
@@ -75,21 +77,27 @@ impl State {
     /// The caller is the receiver.
     #[inline]
     pub(crate) unsafe fn extend(&self) -> &Extension {
-        // SAFETY: by the contract.
-        self.extension().unwrap_or_else(|| unsafe { self.allocate() })
+        self.extension().unwrap_or_else(|| self.allocate())
     }
 
-    /// # Safety
-    /// As for [`State::extend`]; there is no extension.
+    /// Allocates the extension, unless another thread is faster. Any thread may call it.
     #[cold]
-    unsafe fn allocate(&self) -> &Extension {
+    pub(super) fn allocate(&self) -> &Extension {
         let block = pool::take::<Extension>();
-        // SAFETY: the block was taken for this type, and lives as long as `self` from now on.
-        unsafe {
-            block.write(Extension::new());
-            // ORDER: release to `extension`: the contents.
-            self.extension.store(block.as_ptr(), Ordering::Release);
-            block.as_ref()
+        // SAFETY: the block was taken for this type.
+        unsafe { block.write(Extension::new()) };
+        // ORDER: release to `extension`: the contents; acquire from the thread that was faster.
+        let (order, acquire) = (Ordering::AcqRel, Ordering::Acquire);
+        let null = ptr::null_mut();
+        match self.extension.compare_exchange(null, block.as_ptr(), order, acquire) {
+            // SAFETY: the block lives as long as `self` from now on.
+            Ok(_) => unsafe { block.as_ref() },
+            // SAFETY: no other thread knows the block, and the other one lives as long as `self`.
+            Err(others) => unsafe {
+                block.drop_in_place();
+                pool::free(block);
+                &*others
+            },
         }
     }
 }

@@ -196,8 +196,7 @@ impl<W: RuntimeTypes> Ref<W> {
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
     }
 
-    /// Returns the number of queued messages; of those still in the stack at most 32767 are
-    /// counted.
+    /// Returns the number of queued messages. The result may be stale.
     pub fn mailbox_len(&self) -> usize {
         self.base().mailbox_len()
     }

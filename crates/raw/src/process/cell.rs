@@ -230,8 +230,7 @@ impl Base {
         self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
     }
 
-    /// Returns the number of queued messages; of those still in the stack at most 32767 are
-    /// counted.
+    /// Returns the number of queued messages. The result may be stale.
     #[inline]
     pub(crate) fn mailbox_len(&self) -> usize {
         self.inbox.saved() as usize + self.inbox.count()

@@ -35,7 +35,7 @@ pub struct Snapshot {
     /// Scheduling state. May be stale.
     pub state: ProcessState,
     /// Mailbox length: messages in the save queue, plus messages and signals in the inbox, which
-    /// the process has not taken yet. An inbox without shards counts at most 32767.
+    /// the process has not taken yet.
     pub mailbox_len: usize,
     /// Number of messages received.
     pub received: u64,
