@@ -285,6 +285,7 @@ fn a_shown_cluster_reports_nodes_and_traffic_and_is_held_weakly() {
         let node = &found["cluster"]["nodes"][0];
         ["bytes_in", "bytes_out"].iter().all(|bytes| node[*bytes].as_u64() > Some(20))
             && node["waiting_bytes"] == 0
+            && node["dropped"] == 0
     });
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());
