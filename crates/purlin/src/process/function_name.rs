@@ -4,6 +4,8 @@ use std::any::type_name;
 
 /// Module of the functions that start servers.
 const STARTS: &str = "purlin::server::start::";
+/// Prefix of the methods of a node that start servers, in that module.
+const ON_NODE: &str = "<impl purlin::node::handle::Node>::";
 
 /// Returns the name of a process's function: the path of the function or closure, and for a server
 /// the path of its type.
@@ -14,16 +16,18 @@ pub(crate) fn function_name<F>() -> &'static str {
 /// Returns the first type argument of a function that starts a server, and other names unchanged.
 fn readable(name: &'static str) -> &'static str {
     let Some(start) = name.strip_prefix(STARTS) else { return name };
-    let arguments = ["start_link<", "start<"]
-        .iter()
-        .find_map(|start_of| start.find(start_of).map(|at| &start[at + start_of.len()..]));
+    let method = start.strip_prefix(ON_NODE).unwrap_or(start);
+    let arguments =
+        ["start_link<", "start<"].iter().find_map(|function| method.strip_prefix(function));
     let Some(arguments) = arguments else { return name };
     let mut depth = 0_usize;
-    for (at, c) in arguments.char_indices() {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            ',' | '>' if depth == 0 => return &arguments[..at],
-            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+    // WHY bytes: a crash report has this name, and a supervisor may restart a million children a
+    // second. A delimiter is one byte.
+    for (at, byte) in arguments.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'[' => depth += 1,
+            b',' | b'>' if depth == 0 => return &arguments[..at],
+            b'>' | b')' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
