@@ -146,7 +146,7 @@ pub fn message(item: TokenStream) -> TokenStream {
 /// | `#[call]` with a parameter `Reply<T>` | answers a request now or later | a step |
 /// | `#[cast]` | handles a message without a reply | a step |
 /// | `#[info]` | handles a message of other origin. If it has one argument, as `down: Down`, the info is made from it (`From<Down>`), unless another info has the same | a step |
-/// | `#[timeout]` | runs after `Next::Timeout`. `#[timeout(TIME)]` makes `Next::Timeout(TIME)` the step after every handler that returns none; `TIME` is an expression that may use `self` | a step |
+/// | `#[timeout]` | runs after `Next::Timeout`. `#[timeout(TIME)]` also runs after `Next::Wait` and after a handler that returns no step, if no message arrives within `TIME`, an expression that may use `self` (`Server::idle_timeout`) | a step |
 /// | `#[handle_continue]` | runs after `Next::Continue(arguments)` | a step |
 /// | `#[terminate]` | cleans up; may take `&ExitReason` | nothing |
 ///

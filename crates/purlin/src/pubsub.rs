@@ -99,8 +99,8 @@ where
     /// including those whose mailbox dropped it or an older one.
     ///
     /// The messages of one publisher arrive at each subscriber in the order published, if the
-    /// publisher awaits each. A slow subscriber delays the publisher, and not the other subscribers
-    /// of this message.
+    /// publisher awaits each. A slow subscriber delays the publisher and the slow ones after it, and
+    /// not the other subscribers of this message.
     ///
     /// *Cancellation*: dropping the future leaves out the subscribers that have not been sent to.
     pub async fn publish<Q>(&self, topic: &Q, message: T) -> usize

@@ -37,6 +37,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::node::erlang_types::Peer;
 use crate::process::process_ref::sealed::ToProcess as _;
+use crate::process::unwind::contain;
 use crate::signals::signal::{EndWatch, Signal};
 use crate::supervisor::{ChildHandle, DynamicSupervisorRef, StartChildError};
 use crate::{ProcessId, ToProcess};
@@ -55,7 +56,8 @@ use crate::{ProcessId, ToProcess};
 ///
 /// COST: the table is divided into shards with a lock each. A look-up takes the read lock of one
 /// shard and sends nothing. The first registration of a process sends it a signal, and a
-/// registration allocates its keys.
+/// registration allocates its keys. Removing the entries of a process, as its end does, reads all
+/// entries under each of its keys.
 pub struct Registry<K, P, V = ()> {
     tables: Arc<Tables<K, P, V>>,
 }
@@ -126,10 +128,19 @@ where
 
 impl<K: Eq + Hash, P, V> Tables<K, P, V> {
     fn remove_process(&self, id: ProcessId) {
-        let Some((_, registered)) = self.processes.remove(&id) else { return };
-        for key in &registered.keys {
-            drop(self.take(key, id));
-        }
+        let Some(mut registered) = self.processes.get_mut(&id) else { return };
+        let keys = std::mem::take(&mut registered.keys);
+        // WHY under the lock: the process may be registered again meanwhile.
+        let taken: Vec<_> = keys.iter().flat_map(|key| self.take(key, id)).collect();
+        drop(registered);
+        self.forget_unregistered(id);
+        discard(taken);
+        discard(keys);
+    }
+
+    /// Removes a process that has no keys.
+    fn forget_unregistered(&self, id: ProcessId) {
+        self.processes.remove_if(&id, |_, registered| registered.keys.is_empty());
     }
 
     /// Takes the entries of a process out of a key. WHY: the caller drops them without a lock,
@@ -144,6 +155,13 @@ impl<K: Eq + Hash, P, V> Tables<K, P, V> {
         drop(entries);
         self.entries.remove_if(key, |_, left| left.is_empty());
         taken
+    }
+}
+
+/// Drops user values, without a lock. Each panic is contained, so that it ends no other process.
+fn discard<T>(values: impl IntoIterator<Item = T>) {
+    for value in values {
+        contain(|| drop(value));
     }
 }
 
@@ -174,7 +192,8 @@ where
     ///
     /// # Errors
     /// Returns [`RegisterError`] if the process has ended, or if keys are unique and a live process
-    /// has the key, be it the same one.
+    /// has the key, be it the same one. A [`ProcessId`] is looked up on the current node: where no
+    /// process runs, as in a task of tokio, it counts as ended.
     pub fn register(&self, key: K, process: &P, value: V) -> Result<(), RegisterError> {
         let id = process.id();
         let peer = process.find().0.ok_or(RegisterError::NoProcess(id))?;
@@ -185,7 +204,7 @@ where
         if self.tables.unique {
             if let Some(by) = entries.iter().find(is_live).map(|entry| ProcessId::of(&entry.peer)) {
                 drop((entries, registered));
-                self.tables.processes.remove_if(&id, |_, registered| registered.keys.is_empty());
+                self.tables.forget_unregistered(id);
                 return Err(RegisterError::AlreadyRegistered(by));
             }
             // Processes that have ended and whose entries have not been removed yet.
@@ -194,7 +213,7 @@ where
         entries.push(Entry { peer, process: process.clone(), value });
         registered.keys.push(key);
         drop((entries, registered));
-        drop(ended);
+        discard(ended);
         Ok(())
     }
 
@@ -231,9 +250,11 @@ where
         let keys: Vec<K> = registered.keys.extract_if(.., |one| (*one).borrow() == key).collect();
         let taken = self.tables.take(key, id);
         drop(registered);
-        self.tables.processes.remove_if(&id, |_, registered| registered.keys.is_empty());
-        drop(keys);
-        !taken.is_empty()
+        self.tables.forget_unregistered(id);
+        let is_registered = !taken.is_empty();
+        discard(taken);
+        discard(keys);
+        is_registered
     }
 
     /// Removes all entries of a process, as its end does.
@@ -352,6 +373,8 @@ where
     ///     assert_eq!(rooms.whereis(&7), Some(room));
     /// }
     /// ```
+    ///
+    /// *Cancellation*: a dropped future may have started the child.
     ///
     /// # Errors
     /// As [`DynamicSupervisorRef::find_or_start`].

@@ -83,7 +83,7 @@ impl Room {
 
     #[timeout(IDLE)]
     fn idle(&mut self) -> Next<Self> {
-        if self.sessions.is_empty() { Next::Stop(ExitReason::Normal) } else { Next::Timeout(IDLE) }
+        if self.sessions.is_empty() { Next::Stop(ExitReason::Normal) } else { Next::Wait }
     }
 }
 

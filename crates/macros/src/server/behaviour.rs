@@ -22,10 +22,9 @@ pub(super) fn server(declaration: &Declaration) -> Tokens {
     let handle_info = dispatch(declaration, "Info", infos);
     let timeout = timeout(declaration);
     let terminate = terminate(declaration);
-    let idle = idle(declaration);
+    let idle = idle_timeout(declaration);
     let protocol = messages::protocol(declaration);
     quote! {
-        #idle
         #[automatically_derived]
         #[allow(deprecated)]
         impl #generics ::purlin::server::Server for #this #clause {
@@ -39,6 +38,7 @@ pub(super) fn server(declaration: &Declaration) -> Tokens {
             #handle_cast
             #handle_info
             #resume
+            #idle
             #timeout
             #terminate
             fn protocol() -> ::core::option::Option<&'static ::purlin::server::Protocol> {
@@ -49,32 +49,20 @@ pub(super) fn server(declaration: &Declaration) -> Tokens {
     }
 }
 
-/// Returns what the server does after a handler that does not return a `Next`.
-fn default_next(declaration: &Declaration, server: &Tokens) -> Tokens {
-    match &declaration.timeout {
-        Some(Handler { time: Some(_), .. }) => quote!(Self::__purlin_next(#server)),
-        _ => quote!(::purlin::server::Next::Wait),
-    }
-}
-
-/// Generates the function behind [`default_next`], for a timeout that is given once.
-fn idle(declaration: &Declaration) -> Option<Tokens> {
+/// Generates `idle_timeout`, for a timeout with a time.
+fn idle_timeout(declaration: &Declaration) -> Option<Tokens> {
     let time = declaration.timeout.as_ref()?.time.as_ref()?;
-    let this = &declaration.this;
-    let (generics, _, clause) = declaration.generics.split_for_impl();
     Some(quote! {
-        impl #generics #this #clause {
-            fn __purlin_next(&self) -> ::purlin::server::Next<Self> {
-                ::purlin::server::Next::Timeout(#time)
-            }
+        fn idle_timeout(&self) -> ::core::option::Option<::core::time::Duration> {
+            ::core::option::Option::Some(#time)
         }
     })
 }
 
 /// Generates the expression that invokes a handler and gives the result of the callback.
-fn step(declaration: &Declaration, handler: &Handler) -> Tokens {
+fn step(handler: &Handler) -> Tokens {
     let invoke = handler.invoke();
-    let next = default_next(declaration, &quote!(self));
+    let next = quote!(::purlin::server::Next::Wait);
     let reply = internal("reply");
     if handler.mark == Mark::Call && handler.deferred.is_none() {
         let answer = match &handler.output {
@@ -89,15 +77,9 @@ fn step(declaration: &Declaration, handler: &Handler) -> Tokens {
     // WHY not an internal name: an unsuitable value is reported where its type is written.
     let result = Ident::new("result", handler.output_span());
     let convert = quote_spanned! { handler.output_span() =>
-        ::purlin::__private::HandlerResult::<Self>::into_next(#result)?
+        ::purlin::__private::HandlerResult::<Self>::into_next(#result)
     };
-    quote! {{
-        let #result = #invoke;
-        ::core::result::Result::Ok(match #convert {
-            ::core::option::Option::Some(next) => next,
-            ::core::option::Option::None => #next,
-        })
-    }}
+    quote!({ let #result = #invoke; #convert })
 }
 
 /// Generates `handle_call`, `handle_cast` or `handle_info`.
@@ -116,7 +98,7 @@ fn dispatch(declaration: &Declaration, suffix: &str, handlers: &[Handler]) -> Op
         let reply = (handler.mark == Mark::Call).then_some(&reply);
         let mut fields = handler.bindings().into_iter().chain(reply.cloned()).peekable();
         let fields = fields.peek().is_some().then(|| quote!((#(#fields),*)));
-        let step = step(declaration, handler);
+        let step = step(handler);
         quote!(#(#cfgs)* #name::#variant #fields => #step)
     });
     let unused = (!declaration.type_parameters().is_empty())
@@ -161,20 +143,13 @@ fn init(declaration: &Declaration) -> (Tokens, Tokens) {
             (kind, quote!({ #bind let made = #invoke; #convert }))
         }
     };
-    let next = default_next(declaration, &quote!(&server));
     let function = quote! {
         async fn init(
             #args: Self::Args,
             #me: &mut ::purlin::Process<::purlin::server::Mail<Self>>,
         ) -> ::purlin::server::Result<::purlin::server::Init<Self>> {
             let _ = &#me;
-            ::core::result::Result::Ok(match #made {
-                ::purlin::server::Init::Ready(server) => {
-                    let next = #next;
-                    ::purlin::server::Init::Then(server, next)
-                }
-                other => other,
-            })
+            ::core::result::Result::Ok(#made)
         }
     };
     (kind, function)
@@ -187,7 +162,7 @@ fn resume(declaration: &Declaration) -> (Tokens, Option<Tokens>) {
     };
     let (me, args) = (internal("me"), internal("args"));
     let (kind, bind) = arguments(handler);
-    let step = step(declaration, handler);
+    let step = step(handler);
     let function = quote! {
         async fn handle_continue(
             &mut self,
@@ -204,7 +179,7 @@ fn resume(declaration: &Declaration) -> (Tokens, Option<Tokens>) {
 
 /// Generates `handle_timeout`.
 fn timeout(declaration: &Declaration) -> Option<Tokens> {
-    let step = step(declaration, declaration.timeout.as_ref()?);
+    let step = step(declaration.timeout.as_ref()?);
     let me = internal("me");
     Some(quote! {
         async fn handle_timeout(

@@ -8,7 +8,7 @@ use syn::{Error, Generics, Ident, ImplItem, ImplItemFn, ItemImpl, Type};
 use super::handler::{Handler, Mark, replace_self};
 
 /// Methods of `ServerRef`, which hide a client method of the same name.
-pub(super) const METHODS_OF_SERVER_REF: [&str; 13] = [
+pub(super) const METHODS_OF_SERVER_REF: [&str; 14] = [
     "call",
     "call_blocking",
     "call_timeout",
@@ -19,6 +19,7 @@ pub(super) const METHODS_OF_SERVER_REF: [&str; 13] = [
     "pid",
     "request_stop",
     "send",
+    "send_request",
     "state",
     "stop",
     "stop_with",

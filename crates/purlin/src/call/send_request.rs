@@ -116,10 +116,13 @@ impl<T: Send + 'static> Request<T> {
     /// }
     /// ```
     ///
+    /// The reply is awaited by a process, which outlives the caller and ends at the latest with the
+    /// timeout. If the node has no room for it, nothing is sent, and the log has an error.
+    ///
     /// # Panics
     /// As [`spawn()`](crate::spawn()).
     ///
-    /// COST: a process that waits for the reply.
+    /// COST: the process.
     pub fn forward_to(self, recipient: &Recipient<Result<T, CallError>>) {
         let recipient = recipient.clone();
         drop(task::spawn(async move { recipient.send(self.await) }));

@@ -114,8 +114,19 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         async move { Err(format!("bad_continue: {term:?}").into()) }
     }
 
-    /// Called when no message has arrived within the time of [`Next::Timeout`]. The default logs
-    /// it.
+    /// Returns the idle timeout: how long [`Next::Wait`] waits for a message before
+    /// [`Server::handle_timeout`] is called. The default, `None`, waits without limit.
+    ///
+    /// Called each time the server waits. [`Next::Timeout`] sets another time for one wait. A panic
+    /// stops the server.
+    ///
+    /// COST: a timer for each wait that finds no message.
+    fn idle_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Called when no message has arrived within the time of [`Next::Timeout`] or
+    /// [`Server::idle_timeout`]. The default logs it.
     ///
     /// # Errors
     /// An error stops the server and becomes its exit reason.
@@ -162,9 +173,10 @@ pub enum Init<S: Server> {
 
 /// What a server does after a handler has returned.
 pub enum Next<S: Server> {
-    /// Waits for the next message.
+    /// Waits for the next message, within the time of [`Server::idle_timeout`] if it sets one.
     Wait,
     /// Waits; if no message arrives within this time, [`Server::handle_timeout`] is called.
+    /// `Duration::MAX` waits without limit.
     Timeout(Duration),
     /// Calls [`Server::handle_continue`] before any message.
     Continue(S::Continue),

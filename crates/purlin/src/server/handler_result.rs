@@ -11,19 +11,19 @@ use super::behaviour::{Init, Next, Result, Server};
     note = "a `#[call]` replies with the value it returns, unless it takes a `Reply<T>`"
 )]
 pub trait HandlerResult<S: Server> {
-    /// Returns the next step; `None` stands for the default of the server.
-    fn into_next(self) -> Result<Option<Next<S>>>;
+    /// Returns the next step.
+    fn into_next(self) -> Result<Next<S>>;
 }
 
 impl<S: Server> HandlerResult<S> for () {
-    fn into_next(self) -> Result<Option<Next<S>>> {
-        Ok(None)
+    fn into_next(self) -> Result<Next<S>> {
+        Ok(Next::Wait)
     }
 }
 
 impl<S: Server> HandlerResult<S> for Next<S> {
-    fn into_next(self) -> Result<Option<Next<S>>> {
-        Ok(Some(self))
+    fn into_next(self) -> Result<Next<S>> {
+        Ok(self)
     }
 }
 
@@ -33,7 +33,7 @@ where
     T: HandlerResult<S>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    fn into_next(self) -> Result<Option<Next<S>>> {
+    fn into_next(self) -> Result<Next<S>> {
         self.map_err(Into::into)?.into_next()
     }
 }

@@ -77,7 +77,7 @@
 //! |---|---|
 //! | `{reply, Reply, State}` | `reply.send(answer)`, then [`Next::Wait`]; the [`Reply`](crate::Reply) may be kept and sent later |
 //! | `{noreply, State}` | `Ok(Next::Wait)` |
-//! | `{noreply, State, Timeout}`, then `timeout` | `Ok(Next::Timeout(time))`, then [`Server::handle_timeout`] |
+//! | `{noreply, State, Timeout}`, then `timeout` | `Ok(Next::Timeout(time))`, then [`Server::handle_timeout`]; for every wait, [`Server::idle_timeout`] |
 //! | `{noreply, State, {continue, Term}}` | `Ok(Next::Continue(term))` |
 //! | `{stop, Reason, State}` | `Ok(Next::Stop(reason))`, or an error by `?` |
 //! | `ignore` | `Ok(Init::Ignore)` |

@@ -107,17 +107,12 @@ impl<S: Server> Loop<S> {
     async fn run(mut self, first: Next<S>) -> ExitReason {
         let mut next = first;
         let reason = loop {
-            let mail = match next {
-                Next::Wait => self.me.receive().await,
-                Next::Timeout(time) => match self.receive_within(time).await {
-                    Some(mail) => mail,
-                    None => {
-                        self.last.note("timeout", &());
-                        let handler = CatchUnwind::new(|| self.server.handle_timeout(&mut self.me));
-                        next = after(handler.await);
-                        continue;
-                    }
+            let limit = match next {
+                Next::Wait => match catch(|| self.server.idle_timeout()) {
+                    Ok(limit) => limit,
+                    Err(reason) => break reason,
                 },
+                Next::Timeout(time) => Some(time),
                 Next::Continue(term) => {
                     consume_budget().await;
                     self.last.note("continue", &term);
@@ -126,6 +121,18 @@ impl<S: Server> Loop<S> {
                     continue;
                 }
                 Next::Stop(reason) => break reason,
+            };
+            let mail = match limit {
+                None => self.me.receive().await,
+                Some(time) => match self.receive_within(time).await {
+                    Some(mail) => mail,
+                    None => {
+                        self.last.note("timeout", &());
+                        let handler = CatchUnwind::new(|| self.server.handle_timeout(&mut self.me));
+                        next = after(handler.await);
+                        continue;
+                    }
+                },
             };
             next = match mail {
                 Mail::Call(call) => {

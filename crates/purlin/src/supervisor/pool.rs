@@ -47,7 +47,8 @@ use crate::{CALL_TIMEOUT, CallError, Pid, Reply, SendError};
 /// The mailboxes of the children are the queue of the pool: with a bound of 100 messages for each
 /// of 4 workers, at most 400 requests wait. A request is assigned when it is sent, so one behind a
 /// long request waits even if another child becomes idle. A child that ends fails the requests in
-/// its mailbox with its exit reason, and is restarted as its child spec says (G5).
+/// its mailbox with its exit reason, and is restarted as its child spec says (G5). Messages without
+/// a reply that wait there are dropped and counted (M4).
 ///
 /// For children that keep a part of the data each, [`Pool::partition`] returns the child of a key.
 /// Children may be supervisors, which divides the load of starting children:

@@ -105,13 +105,20 @@ async fn a_key_can_be_registered_again() {
 // N4: a value whose destructor panics ends no other process
 #[purlin::test]
 async fn a_value_that_panics_when_dropped_stays_alone() {
-    let registry = Registry::unique();
+    let (counter, registry) = (DropCounter::default(), Registry::duplicate());
+    let value = || Arc::new((counter.token(), PanicsWhenDropped("on purpose")));
     let pid = idle();
-    registry.register(1, &pid, Arc::new(PanicsWhenDropped("on purpose"))).expect("it lives");
+    for key in [1, 1, 2, 3] {
+        registry.register(key, &pid, value()).expect("it lives");
+    }
     end(&pid).await;
-    comes("the entry is removed", || registry.keys(&pid).is_empty()).await;
+    comes("all entries are removed", || counter.dropped() == 4).await;
     let next = idle();
-    assert_eq!(registry.register(2, &next, Arc::new(PanicsWhenDropped("here"))), Ok(()));
+    for key in [1, 1, 2] {
+        assert_eq!(registry.register(key, &next, value()), Ok(()));
+    }
+    assert!(registry.unregister(&1, &next));
+    assert_eq!((counter.dropped(), registry.count()), (6, 1));
     std::mem::forget(registry);
     end(&next).await;
 }
@@ -166,6 +173,36 @@ fn threads_register_and_look_up_concurrently() {
         }
     });
     common::until("every process has ended", || registry.count() == 0);
+    common::stop(&node);
+}
+
+// N4: the keys of a process are those of its entries, however registrations overlap
+#[test]
+fn threads_register_and_unregister_one_process() {
+    let node = common::node(1);
+    let registry: Registry<u32, Pid<()>> = Registry::duplicate();
+    let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (pid, registry) = (&pid, &registry);
+            scope.spawn(move || {
+                for round in 0..2000 {
+                    registry.register(round % 3, pid, ()).expect("it lives");
+                    if thread == 0 {
+                        registry.unregister_all(pid);
+                    } else if thread == 1 {
+                        registry.unregister(&(round % 3), pid);
+                    }
+                }
+            });
+        }
+    });
+    let mut keys = registry.keys(&pid);
+    keys.sort_unstable();
+    let entries = (0..3).flat_map(|key| vec![key; registry.lookup(&key).len()]);
+    assert!(entries.eq(keys));
+    pid.send(());
+    common::until("the process has ended", || registry.count() == 0);
     common::stop(&node);
 }
 

@@ -750,6 +750,11 @@ impl Server for Sudden {
         }
     }
 
+    fn idle_timeout(&self) -> Option<Duration> {
+        assert!(self.0.mailbox_len() == 0, "no time");
+        None
+    }
+
     async fn terminate(&mut self, _: &ExitReason, _: &mut Process<Mail<Self>>) {
         self.0.send("terminated");
     }
@@ -771,6 +776,12 @@ async fn a_panic_outside_a_future_calls_terminate(mut me: Process<&'static str>)
     let reason = sudden.pid().ended().await;
     assert!(reason.to_string().ends_with("no exits"), "{reason}");
     assert_eq!(me.try_receive(), Some("terminated"));
+
+    me.pid().send("is waiting");
+    let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
+    let reason = sudden.pid().ended().await;
+    assert!(reason.to_string().ends_with("no time"), "{reason}");
+    assert_eq!(me.flush(), ["is waiting", "terminated"]);
 }
 
 // G1: inspecting a server never ends it

@@ -9,6 +9,8 @@ use std::time::Duration;
 use purlin::server::{self, Argument, Init, Mail, Next, RequestKind, Server, ServerRef};
 use purlin::{CallError, Down, Exit, ExitReason, Process, Reply, spawn};
 
+use crate::waiting::{MS, rest, simulated, uptime};
+
 #[derive(Debug)]
 struct Counter(i64);
 
@@ -296,13 +298,15 @@ async fn a_server_can_be_generic() -> server::Result<()> {
 struct Session {
     idle: Duration,
     touched: u32,
+    /// How often it does not end when it is idle.
+    leases: u32,
 }
 
 #[purlin::server]
 impl Session {
     #[init]
     fn open(idle: Duration) -> Self {
-        Self { idle, touched: 0 }
+        Self { idle, touched: 0, leases: 0 }
     }
 
     #[call]
@@ -311,9 +315,21 @@ impl Session {
         self.touched
     }
 
+    #[cast]
+    fn extend(&mut self) -> Next<Self> {
+        self.leases += 1;
+        Next::Wait
+    }
+
     #[timeout(self.idle)]
     fn expire(&mut self) -> Next<Self> {
-        Next::Stop(ExitReason::Shutdown)
+        match self.leases.checked_sub(1) {
+            Some(left) => {
+                self.leases = left;
+                Next::Wait
+            }
+            None => Next::Stop(ExitReason::Shutdown),
+        }
     }
 }
 
@@ -327,6 +343,19 @@ async fn a_timeout_with_a_time_follows_every_handler() -> server::Result<()> {
     let kept = server::start::<Session>(Duration::MAX).await?;
     assert_eq!(kept.touch().await?, 1);
     Ok(())
+}
+
+// G1: also after handlers that return `Next::Wait`, and again after the timeout itself
+#[test]
+fn an_idle_timeout_limits_every_wait() {
+    simulated(async |_: Process<()>| {
+        let session = server::start::<Session>(10 * MS).await.expect("it starts");
+        rest().await;
+        session.extend();
+        session.extend();
+        assert_eq!(session.pid().ended().await, ExitReason::Shutdown);
+        assert_eq!(uptime(), 31 * MS, "one millisecond, and three times ten");
+    });
 }
 
 #[test]

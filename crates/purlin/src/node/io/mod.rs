@@ -41,8 +41,14 @@ impl IoRuntime {
             .on_thread_unpark(move || unparked.wake())
             .enable_all()
             .build()?;
-        let watching = watcher.start(node, runtime.handle().clone())?;
-        Ok(Self { runtime, _watching: watching })
+        match watcher.start(node, runtime.handle().clone()) {
+            Ok(watching) => Ok(Self { runtime, _watching: watching }),
+            Err(error) => {
+                // WHY not dropped: that panics if a node is started within another runtime.
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
     }
 
     pub(crate) fn handle(&self) -> &Handle {
