@@ -20,6 +20,7 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use purlin::{Outcome, Pid, Process, SpawnOptions};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
@@ -29,6 +30,11 @@ use crate::socket::{Socket, drains};
 
 /// Time limit of a request's head, which is also the longest idle time between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// Idle time after which the kernel probes whether the client is still there.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+/// Time after which a connection is closed whose client has acknowledged nothing: neither data nor a probe.
+#[cfg(target_os = "linux")]
+const UNREAD: Duration = Duration::from_secs(120);
 
 /// The connection of a request, as an extractor.
 ///
@@ -127,6 +133,16 @@ impl<S: Sync> FromRequestParts<S> for Connection {
     }
 }
 
+/// Lets the kernel close the connection of a client that has vanished, or that does not read.
+fn detect_loss(stream: &TcpStream) {
+    let socket = SockRef::from(stream);
+    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_AFTER / 4);
+    let _ = socket.set_tcp_keepalive(&probes);
+    // On other systems than Linux the kernel's default applies.
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(UNREAD));
+}
+
 /// Process function of a connection: serves its requests until it is closed or upgraded.
 pub(crate) async fn serve_connection(stream: TcpStream, app: Router, connection: Connection) {
     let app = TowerToHyperService::new(app);
@@ -139,6 +155,7 @@ pub(crate) async fn serve_connection(stream: TcpStream, app: Router, connection:
     });
     // A response of small writes, such as a stream of events, must not wait for the client's acknowledgement.
     let _ = stream.set_nodelay(true);
+    detect_loss(&stream);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     let mut served = pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());

@@ -14,6 +14,7 @@ use std::time::Duration;
 use axum::Router;
 use purlin::supervisor::{ChildSpec, InitAck, Shutdown};
 use purlin::{Exit, ExitReason, Pid, Process, ProcessId, exit_process};
+use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::sleep;
@@ -28,13 +29,17 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 const KILL_AFTER: Duration = Duration::from_secs(1);
 /// Time the supervisor gives the server beyond the time limit of draining.
 const MARGIN: Duration = Duration::from_secs(5);
+/// Connections that wait in the kernel's queue. WHY not the standard library's 128: all clients of a
+/// server that was restarted connect at the same time, and each that finds the queue full waits for a second.
+const BACKLOG: i32 = 4096;
 /// Pause after a failed `accept`, such as when the program is out of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// HTTP server of an axum application, to be run under a supervisor.
 ///
 /// A request's head and the idle time between two requests may take 60 seconds. The time of bodies and
-/// handlers is not limited; tower's timeout layers do that.
+/// handlers is not limited; tower's timeout layers do that. A connection whose client acknowledges nothing for two
+/// minutes, neither data nor the kernel's probes, is closed.
 #[derive(Clone, Debug)]
 #[must_use = "a server serves nothing until its child spec is started"]
 pub struct Server {
@@ -205,9 +210,17 @@ async fn accept(
 }
 
 fn listen(address: SocketAddr) -> io::Result<Listening> {
-    let listening = Listening::bind(address).map_err(|error| {
+    let listen = || {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        // A restarted server binds the address of connections that are closing.
+        #[cfg(unix)]
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    };
+    listen().map_err(|error: io::Error| {
         io::Error::new(error.kind(), format!("the web server cannot listen at {address}: {error}"))
-    })?;
-    listening.set_nonblocking(true)?;
-    Ok(listening)
+    })
 }

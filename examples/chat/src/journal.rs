@@ -41,27 +41,43 @@ pub(crate) async fn run(mut me: Process<Request>, ack: InitAck, path: PathBuf) -
     ack.ok();
     loop {
         let mut next = Some(me.receive().await);
-        let (mut lines, mut replies) = (Vec::new(), Vec::new());
+        let (mut lines, mut answers) = (Vec::new(), Vec::new());
         while let Some(request) = next {
             match request {
                 Request::Append { room, who, text, reply } => {
                     let number = recent.last + 1 + lines.len() as u64;
                     lines.push(Line { number, room, who, text });
-                    replies.push(reply);
+                    answers.push(Answer::Append(reply));
                 }
-                Request::History { room, after, reply } => reply.send(recent.after(&room, after)),
+                Request::History { room, after, reply } => {
+                    answers.push(Answer::History { room, after, reply });
+                }
             }
             next = if lines.len() < BATCH { me.try_receive() } else { None };
         }
-        if lines.is_empty() {
-            continue;
+        if !lines.is_empty() {
+            storage.append(&lines)?;
         }
-        storage.append(&lines)?;
-        for (line, reply) in lines.into_iter().zip(replies) {
-            recent.add(line.clone());
-            reply.send(line);
+        let mut lines = lines.into_iter();
+        for answer in answers {
+            match answer {
+                Answer::Append(reply) => {
+                    let line = lines.next().expect("each request has its line");
+                    recent.add(line.clone());
+                    reply.send(line);
+                }
+                Answer::History { room, after, reply } => reply.send(recent.after(&room, after)),
+            }
         }
     }
+}
+
+/// Answer to a request, sent after the sync.
+///
+/// WHY also a history: a line before it may be that of a room that has been killed since, which sends it to no session.
+enum Answer {
+    Append(Reply<Line>),
+    History { room: String, after: u64, reply: Reply<Vec<Line>> },
 }
 
 /// The last lines of each room.
@@ -85,5 +101,47 @@ impl Recent {
     fn after(&self, room: &str, after: u64) -> Vec<Line> {
         let lines = self.rooms.get(room).into_iter().flatten();
         lines.filter(|line| line.number > after).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use purlin::supervisor::{ChildSpec, SupervisorSpec};
+    use purlin::{Process, whereis, yield_now};
+    use tokio::sync::Semaphore;
+
+    use super::{JOURNAL, Request, options, run};
+
+    #[purlin::test]
+    async fn a_history_has_the_line_of_an_earlier_request_of_its_batch(me: Process<()>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (gate, path) = (Arc::new(Semaphore::new(0)), folder.path().join("journal"));
+        let opened = Arc::clone(&gate);
+        let journal = ChildSpec::worker_with_ack("journal", move |me, ack| {
+            let (gate, path) = (Arc::clone(&opened), path.clone());
+            async move {
+                gate.acquire().await.expect("it is never closed").forget();
+                run(me, ack, path).await
+            }
+        });
+        let tree = SupervisorSpec::one_for_one().child(journal.options(options()));
+        let requests = async {
+            let journal = loop {
+                match whereis::<Request>(JOURNAL) {
+                    Ok(journal) => break journal,
+                    Err(_) => yield_now().await,
+                }
+            };
+            let [room, who, text] = ["lobby", "ann", "hello"].map(str::to_owned);
+            let append = journal.call(|reply| Request::Append { room, who, text, reply });
+            let room = "lobby".to_owned();
+            let history = journal.call(|reply| Request::History { room, after: 0, reply });
+            tokio::join!(append, history, async { gate.add_permits(1) })
+        };
+        let (tree, (line, history, ())) = tokio::join!(tree.start_link(&me), requests);
+        let _tree = tree.expect("it starts");
+        assert_eq!(history.expect("it answers"), [line.expect("it is written")]);
     }
 }

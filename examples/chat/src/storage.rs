@@ -1,12 +1,14 @@
 //! File of the journal: a line of JSON for each line of the chat.
 //!
 //! A crash while a record is being written leaves an incomplete last one, which was not
-//! acknowledged; opening removes it. Any other invalid record is an error.
+//! acknowledged; opening removes it. Any other invalid record is an error. A file is open in one
+//! program at a time.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 /// A line of the chat.
@@ -26,20 +28,28 @@ pub struct Line {
 pub(crate) struct Storage {
     file: File,
     path: PathBuf,
+    /// Length of the synced records.
+    synced: u64,
 }
 
 impl Storage {
     /// Opens or creates the file. Passes each line in it to `each`.
     pub(crate) fn open(path: &Path, each: impl FnMut(Line)) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).read(true).append(true).open(path);
-        let mut file = file.map_err(|error| told(path, &error))?;
-        let whole = scan(path, &file, each)?;
-        if whole < file.metadata()?.len() {
-            file.set_len(whole)?;
-        }
-        file.seek(SeekFrom::End(0))?;
-        file.sync_all()?;
-        Ok(Self { file, path: path.to_owned() })
+        let file = file.map_err(|error| told(path, &error))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            told(path, &io::Error::new(io::ErrorKind::WouldBlock, "another program uses the file"))
+        })?;
+        let synced = scan(path, &file, each)?;
+        let prepare = || {
+            file.set_len(synced)?;
+            file.sync_all()?;
+            // The name of a new file is durable after a sync of its folder.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        };
+        prepare().map_err(|error| told(path, &error))?;
+        Ok(Self { file, path: path.to_owned(), synced })
     }
 
     /// Appends lines and waits until they are on the disk.
@@ -50,7 +60,14 @@ impl Storage {
             records.push(b'\n');
         }
         let written = self.file.write_all(&records).and_then(|()| self.file.sync_data());
-        written.map_err(|error| told(&self.path, &error))
+        if let Err(error) = written {
+            // WHY: after a failed sync the page cache may have records that the disk never gets,
+            // and later ones would follow them.
+            let _ = self.file.set_len(self.synced);
+            return Err(told(&self.path, &error));
+        }
+        self.synced += records.len() as u64;
+        Ok(())
     }
 }
 
@@ -108,6 +125,7 @@ mod tests {
         let lines = [line(1, "hello\nworld"), line(2, "\u{1f600} \"quoted\"")];
         let mut storage = Storage::open(&path, |_| panic!("it is new")).expect("it is created");
         storage.append(&lines).expect("there is room");
+        drop(storage);
         let whole = fs::read(&path).expect("it exists");
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).expect("there is room");
@@ -117,6 +135,17 @@ mod tests {
             assert_eq!(found, lines[..complete], "{length}");
             assert_eq!(read(&path).expect("it is valid"), found);
         }
+    }
+
+    #[test]
+    fn a_file_in_use_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal");
+        let first = Storage::open(&path, drop).expect("it is created");
+        let error = Storage::open(&path, drop).err().expect("it is in use").to_string();
+        assert!(error.ends_with("journal: another program uses the file"), "{error}");
+        drop(first);
+        Storage::open(&path, drop).expect("it is free");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::session::{Visit, session};
 
 /// Name of the application.
 pub(crate) const APPLICATION: &str = "chat";
-/// Longest name of a room and of a person, in bytes.
+/// Longest name of a room and of a person, in characters.
 const MAX_NAME: usize = 64;
 /// Largest frame of a client, in bytes.
 const MAX_FRAME: usize = 8 << 10;
@@ -75,10 +75,12 @@ async fn visit(
     Query(Client { who, after }): Query<Client>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let is_name =
-        |name: &str| (1..=MAX_NAME).contains(&name.len()) && !name.contains(char::is_control);
+    let is_name = |name: &str| {
+        (1..=MAX_NAME).contains(&name.chars().count()) && !name.contains(char::is_control)
+    };
     if !is_name(&room) || !is_name(&who) {
-        let why = format!("a name has 1 to {MAX_NAME} bytes and no control characters\n");
+        let why =
+            format!("a name has 1 to {MAX_NAME} characters, none of them a control character\n");
         return (StatusCode::BAD_REQUEST, why).into_response();
     }
     let upgrade = upgrade.max_message_size(MAX_FRAME).max_frame_size(MAX_FRAME);

@@ -92,7 +92,7 @@ async fn work(client: &mut Client) -> Result<bool, Failure> {
 /// Performs a job in a separate process, so that a panic or a job that never ends is only a failed attempt.
 async fn outcome(job: Job) -> Result<String, String> {
     let mut attempt = task::spawn(perform(job));
-    match attempt.timeout(LIMIT).await {
+    let outcome = match attempt.timeout(LIMIT).await {
         Some(Ok(result)) => result.map_err(|error| error.to_string()),
         Some(Err(crash)) => Err(format!("crashed: {crash}")),
         None => {
@@ -100,7 +100,10 @@ async fn outcome(job: Job) -> Result<String, String> {
             let _ = attempt.shutdown(Duration::from_secs(1)).await;
             Err(format!("not done in {LIMIT:?}"))
         }
-    }
+    };
+    // WHY: PostgreSQL stores no NUL, so the attempt would not count, and its job would come first again for ever.
+    let storable = |text: String| text.replace('\0', "\u{fffd}");
+    outcome.map(storable).map_err(storable)
 }
 
 /// Returns the delay after this failed attempt.

@@ -92,7 +92,8 @@ async fn requests_and_frames_that_were_received_are_answered_before_the_end(
 
     let stop = tokio::spawn(async move { web.stop(ExitReason::Shutdown).await });
     refuses(at).await;
-    assert!(idle.get("/").await.is_err(), "an idle connection is closed");
+    // An idle connection is closed. Before that it may answer a request.
+    while idle.get("/").await.is_ok() {}
     assert!(!stop.is_finished());
     gate.open.add_permits(2);
     assert_eq!(slow.await??.1, "slow");

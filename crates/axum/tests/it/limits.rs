@@ -1,4 +1,4 @@
-//! The limit of connections.
+//! Limits: the number of connections, and clients that have vanished.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -36,5 +36,26 @@ async fn at_the_limit_no_connection_is_accepted_until_one_has_ended(
     }
     drop(held);
     assert_eq!(timeout(HANG, waits).await??.1, "served");
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[purlin::test]
+async fn the_kernel_probes_an_idle_client(me: Process<()>) -> Result<(), Any> {
+    let app = Router::new().route("/", route(async || "served"));
+    let (_web, at) = serve(&me, app, |server| server).await;
+    let mut client = Http::connect(at).await?;
+    assert_eq!(client.get("/").await?.1, "served");
+    let is_probed = || {
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux has the table");
+        let local = format!("0100007F:{:04X}", at.port());
+        table.lines().any(|line| {
+            let fields: Vec<_> = line.split_whitespace().collect();
+            // An established connection with a timer of kind 2: that of the probes.
+            fields[1] == local && fields[3] == "01" && fields[5].starts_with("02:")
+        })
+    };
+    // The response may be unacknowledged for some milliseconds, whose timer is listed then.
+    purlin_polling::until("the connection has a timer of probes", is_probed);
     Ok(())
 }

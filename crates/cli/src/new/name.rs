@@ -1,6 +1,7 @@
 //! Name of a new package.
 
-/// Keywords, crates of the compiler, folders of cargo, and dependencies of the project.
+/// Keywords, crates of the compiler, folders of cargo, and dependencies of the project. Names that begin with `purlin`
+/// are those of its crates.
 const RESERVED: &[&str] = &[
     "abstract",
     "alloc",
@@ -42,9 +43,6 @@ const RESERVED: &[&str] = &[
     "priv",
     "proc_macro",
     "pub",
-    "purlin",
-    "purlin-testkit",
-    "purlin_testkit",
     "ref",
     "return",
     "self",
@@ -81,7 +79,7 @@ pub(super) fn package_name(text: &str) -> Result<String, String> {
     if text.len() > LONGEST {
         return Err(format!("give at most {LONGEST} characters"));
     }
-    if RESERVED.contains(&text) {
+    if RESERVED.contains(&text) || text.starts_with("purlin") {
         return Err("it is reserved by Rust, cargo or a dependency: choose another".into());
     }
     Ok(text.to_owned())
@@ -98,8 +96,28 @@ mod tests {
         }
         let long = "a".repeat(65);
         for name in [
-            "", "-", "-a", "2nd", "_a", "Demo", "a b", "a/b", "..", "../a", "a.b", "ä", "fn",
-            "self", "test", "std", "purlin", "tracing", "a\n", "\"", &long,
+            "",
+            "-",
+            "-a",
+            "2nd",
+            "_a",
+            "Demo",
+            "a b",
+            "a/b",
+            "..",
+            "../a",
+            "a.b",
+            "ä",
+            "fn",
+            "self",
+            "test",
+            "std",
+            "purlin",
+            "purlin-raw",
+            "tracing",
+            "a\n",
+            "\"",
+            &long,
         ] {
             assert!(package_name(name).is_err(), "{name:?}");
         }

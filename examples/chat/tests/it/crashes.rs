@@ -1,4 +1,4 @@
-//! A thousand clients, while rooms are killed.
+//! Many clients, while rooms are killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,9 +9,8 @@ use tokio::sync::{Barrier, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::client::{Any, Client, assert_journaled};
-use crate::support::{Service, kill_room};
+use crate::support::{Service, clients, kill_room};
 
-const CLIENTS: usize = 1000;
 const ROOMS: usize = 20;
 /// Number of acknowledged lines between two kills.
 const BETWEEN: u32 = 20;
@@ -21,13 +20,13 @@ const KILLS: usize = 40;
 
 #[purlin::test(workers = 2)]
 async fn no_acknowledged_line_is_lost_and_each_client_gets_each_line_through_crashes_of_rooms() {
+    let count = clients();
     let service = Service::start().await;
     let at = service.address;
-    let (connected, killed) =
-        (Arc::new(Barrier::new(CLIENTS + 1)), Arc::new(AtomicBool::new(false)));
+    let (connected, killed) = (Arc::new(Barrier::new(count + 1)), Arc::new(AtomicBool::new(false)));
     let answered = Arc::new(Semaphore::new(0));
     let mut clients = JoinSet::new();
-    for n in 0..CLIENTS {
+    for n in 0..count {
         let (connected, killed) = (Arc::clone(&connected), Arc::clone(&killed));
         let answered = Arc::clone(&answered);
         clients.spawn(async move {
@@ -59,7 +58,7 @@ async fn no_acknowledged_line_is_lost_and_each_client_gets_each_line_through_cra
     assert_eq!(killer.ended().await, ExitReason::Normal);
 
     let acked: Vec<_> = all.iter().flat_map(|(_, client)| client.acked.clone()).collect();
-    assert!(acked.len() >= CLIENTS * LINES);
+    assert!(acked.len() >= count * LINES);
     assert_journaled(&service.settings.journal, &acked);
     let mut lines: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
     for line in chat::read(&service.settings.journal).expect("the journal is valid") {

@@ -1,4 +1,4 @@
-//! SIGTERM under the load of a thousand clients.
+//! SIGTERM under the load of many clients.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,9 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::client::{Any, Client, assert_journaled};
-use crate::support::HANG;
+use crate::support::{HANG, clients};
 
-const CLIENTS: usize = 1000;
 const ROOMS: usize = 20;
 /// Number of acknowledged lines before the signal.
 const LINES: u32 = 3000;
@@ -46,10 +45,11 @@ fn start(journal: &std::path::Path) -> (Program, SocketAddr) {
 async fn no_acknowledged_line_is_lost_by_sigterm_and_no_client_sees_a_reset() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("journal");
+    let count = clients();
     let (mut program, at) = start(&journal);
-    let (connected, acked) = (Arc::new(Barrier::new(CLIENTS + 1)), Arc::new(Semaphore::new(0)));
+    let (connected, acked) = (Arc::new(Barrier::new(count + 1)), Arc::new(Semaphore::new(0)));
     let mut clients = JoinSet::new();
-    for n in 0..CLIENTS {
+    for n in 0..count {
         let (connected, acked) = (Arc::clone(&connected), Arc::clone(&acked));
         clients.spawn(async move {
             let mut client =

@@ -1,5 +1,6 @@
 //! Helpers of the tests: the service on a node of the test.
 
+use std::env;
 use std::net::SocketAddr;
 
 use chat::{ROOMS, Rooms, Settings};
@@ -7,6 +8,7 @@ use purlin::application::ApplicationRef;
 use purlin::supervisor::{ChildProcess, DynamicSupervisorRef};
 use purlin::{ExitReason, Node, exit_process};
 pub(crate) use purlin_polling::HANG;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tempfile::TempDir;
 
 pub(crate) const TOKEN: &str = "a-token-hard-to-guess-0123456789";
@@ -33,6 +35,21 @@ impl Service {
         let application = node.start_application(chat).await.expect("it starts");
         Self { application, address, settings, _folder: folder }
     }
+}
+
+/// Returns the number of clients, and raises the limit of open files for their sockets and those of the service.
+///
+/// `PURLIN_CLIENTS` sets the number.
+pub(crate) fn clients() -> usize {
+    let clients =
+        env::var("PURLIN_CLIENTS").map_or(200, |number| number.parse().expect("a number"));
+    let needed = 2 * clients as u64 + 200;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        limit.current = Some(needed);
+        setrlimit(Resource::Nofile, limit).expect("the hard limit of open files permits it");
+    }
+    clients
 }
 
 /// Kills a room, chosen by a number. Returns whether there was one.

@@ -34,7 +34,7 @@ fn kinds(number: u64) -> (String, &'static str, u64, Option<u64>) {
 fn no_job_is_lost_and_each_effect_happens_once_through_random_kills() {
     let Some(database) = database() else { return };
     let number = |name| env::var(name).ok().map(|value| value.parse().expect("a number"));
-    let kills = number("PURLIN_KILLS").unwrap_or(20);
+    let kills = number("PURLIN_KILLS").unwrap_or(5);
     let seed = number("PURLIN_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("PURLIN_KILLS={kills} PURLIN_SEED={seed}");
     let mut random = Rng::with_seed(seed);

@@ -32,12 +32,14 @@ fn jobs_in_progress_are_finished_at_sigterm_and_others_are_left() {
 fn workers_continue_after_the_database_was_killed() {
     let Some(mut database) = database() else { return };
     let (program, _) = start(&database, "TERM");
-    for number in 1..=3 {
+    for number in 1..=2 {
+        if number > 1 {
+            database.kill_and_restart();
+        }
         database.query(&format!("insert into jobs (payload) values ('add {number} 1')"));
         program.said(&format!(": {}", number + 1)).expect("it is done");
-        database.kill_and_restart();
     }
-    assert_eq!(database.query("select count(*) from ledger"), ["3"]);
+    assert_eq!(database.query("select count(*) from ledger"), ["2"]);
 }
 
 #[test]
