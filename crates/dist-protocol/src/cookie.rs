@@ -32,12 +32,28 @@ impl Cookie {
         Self(text.as_ref().into())
     }
 
-    /// Reads the cookie from the file `.erlang.cookie` in the user's home, as `erl` does. Does not create it.
+    /// Reads the cookie from the file `.erlang.cookie` in the user's home or, without one, from `erlang/.erlang.cookie`
+    /// in the folder of the user's configuration, as `erl` does. Does not create it.
     ///
     /// # Errors
-    /// [`NoCookie`]: the file does not exist, is empty, or can be read by other users.
+    /// [`NoCookie`]: the file does not exist, has no cookie, or can be read by other users.
     pub fn from_home() -> Result<Self, NoCookie> {
-        Self::from_file(env::home_dir().ok_or(NoCookie::Home)?.join(FILE))
+        let home = env::home_dir().ok_or(NoCookie::Home)?;
+        let configuration = match env::var_os("XDG_CONFIG_HOME") {
+            Some(folder) => PathBuf::from(folder),
+            None if cfg!(target_os = "macos") => home.join("Library/Application Support"),
+            None => home.join(".config"),
+        };
+        let files = [home.join(FILE), configuration.join("erlang").join(FILE)];
+        Self::from_files(files)
+    }
+
+    /// Reads the cookie from the first of these files, or from the second one if the first does not exist.
+    fn from_files([first, second]: [PathBuf; 2]) -> Result<Self, NoCookie> {
+        if !first.exists() && second.exists() {
+            return Self::from_file(second);
+        }
+        Self::from_file(first)
     }
 
     fn from_file(path: PathBuf) -> Result<Self, NoCookie> {
@@ -48,9 +64,14 @@ impl Cookie {
         if !is_private(&path) {
             return Err(NoCookie::Public(path));
         }
-        match text.trim_ascii_end() {
-            [] => Err(NoCookie::Empty(path)),
-            text => Ok(Self::new(text)),
+        // As a BEAM reads it: spaces belong to the cookie, also at the end of its line.
+        let is_of_cookie = |byte: &u8| matches!(byte, b' '..=b'~');
+        let (cookie, rest) =
+            text.split_at(text.iter().take_while(|byte| is_of_cookie(byte)).count());
+        match (cookie, rest.trim_ascii_start()) {
+            (_, [_, ..]) => Err(NoCookie::Characters(path)),
+            ([], _) => Err(NoCookie::Empty(path)),
+            (cookie, _) => Ok(Self::new(cookie)),
         }
     }
 
@@ -97,6 +118,9 @@ pub enum NoCookie {
     /// Others than the owner can access the file.
     #[error("no cookie: others may read {path}; chmod 400 it", path = .0.display())]
     Public(PathBuf),
+    /// The file has more than one line, or characters that are not printable ASCII.
+    #[error("no cookie: {path} must be one line of printable ASCII", path = .0.display())]
+    Characters(PathBuf),
     /// The file is empty.
     #[error("no cookie: {path} is empty", path = .0.display())]
     Empty(PathBuf),
@@ -133,6 +157,7 @@ mod tests {
     fn a_cookie_file_must_exist_with_some_text_for_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let path = env::temp_dir().join(format!("purlin-cookie-{}", std::process::id()));
+        let other = path.with_extension("other");
         let read = |mode| {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             Cookie::from_file(path.clone()).map_err(|error| error.to_string())
@@ -145,7 +170,23 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
         fs::write(&path, "\n").expect("a temporary file");
         assert!(read(0o600).is_err_and(|error| error.ends_with(" is empty")));
-        fs::remove_file(&path).expect("it is ours");
+        for (text, due) in [("ABC  \n", Some("ABC  ")), ("ABC\r\n", Some("ABC")), ("\nABC", None)]
+            .into_iter()
+            .chain([("A\nB", None), ("A\u{e4}", None), (" ", Some(" "))])
+        {
+            fs::write(&path, text).expect("a temporary file");
+            assert_eq!(
+                read(0o600).ok().map(|cookie| cookie.0),
+                due.map(|due| due.as_bytes().into())
+            );
+        }
+        let files = || Cookie::from_files([other.clone(), path.clone()]).map(|cookie| cookie.0);
+        assert_eq!(*files().expect("the second file"), *b" ");
+        fs::write(&other, "").expect("a temporary file");
+        assert!(files().is_err(), "the first file exists");
+        for file in [&path, &other] {
+            fs::remove_file(file).expect("it is ours");
+        }
     }
 
     const EXPECTED: Digest =

@@ -8,17 +8,17 @@
 //! ([`AdaptiveSpin`]).
 //!
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read only after a timer
-//! of [`LINGER`], if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a peer
-//! that waits for answers is never delayed. The BEAM's system call is cheap while its window or its
+//! of [`LINGER`], if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a write ends the
+//! linger time, because the peer may answer it. The BEAM's system call is cheap while its window or its
 //! congestion window is full, because the bytes join a segment that waits to be sent. If the reader takes
 //! the bytes as they arrive, both windows stay open, and each message is sent as one segment.
 //!
-//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read. A message of
-//! a one-way stream may arrive up to 2 ms late while its reader lingers.
+//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read. While the reader lingers, a
+//! message of a one-way stream, or the first request after one, may arrive up to 2 ms late.
 
 use std::io;
 use std::net::Shutdown;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 use purlin::AdaptiveSpin;
 use purlin_socket::{ReadCoalescer, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::time::sleep;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// Maximum number of bytes of one read.
 const BLOCK: usize = 64 << 10;
@@ -52,6 +53,37 @@ fn poll_wait(wait: &mut Option<Wait>, cx: &mut Context<'_>) -> Poll<io::Result<(
     Poll::Ready(result)
 }
 
+/// Writes of a write half.
+#[derive(Default)]
+struct Writes {
+    count: AtomicU64,
+    /// Wakes the read half while it lingers.
+    written: Notify,
+}
+
+impl Writes {
+    fn count(&self) -> u64 {
+        // ORDER: relaxed: in `linger`, the lock of `written` orders it; elsewhere, a late value delays one read.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn add(&self) {
+        // ORDER: relaxed: see `count`.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.written.notify_waiters();
+    }
+
+    /// Waits for the linger time, or until there are more than `count` writes.
+    async fn linger(&self, count: u64) {
+        let mut written = pin!(self.written.notified());
+        written.as_mut().enable();
+        if self.count() == count {
+            // The result states which of the two ended the wait.
+            let _ = timeout(LINGER, written).await;
+        }
+    }
+}
+
 /// Read half of a socket.
 pub(crate) struct ReadHalf {
     socket: Socket,
@@ -61,8 +93,8 @@ pub(crate) struct ReadHalf {
     coalescer: ReadCoalescer,
     /// Origin of the times given to the coalescer.
     origin: Instant,
-    /// Number of writes of the other half, and its value at the last read.
-    writes: Arc<AtomicU64>,
+    /// Writes of the other half, and their number at the last read.
+    writes: Arc<Writes>,
     writes_at_read: u64,
     /// Start of the wait for bytes.
     began: Option<Instant>,
@@ -72,7 +104,7 @@ pub(crate) struct ReadHalf {
 }
 
 impl ReadHalf {
-    fn new(socket: Socket, writes: Arc<AtomicU64>) -> Self {
+    fn new(socket: Socket, writes: Arc<Writes>) -> Self {
         Self {
             socket,
             block: vec![0; BLOCK],
@@ -87,14 +119,13 @@ impl ReadHalf {
         }
     }
 
-    /// Restarts the coalescer if anything was written since the last read: the peer may wait for what it
+    /// Interrupts the coalescer if anything was written since the last read: the peer may answer it, or wait for what
     /// is written next.
     fn check_writes(&mut self) {
-        // ORDER: relaxed: a late value delays one read.
-        let writes = self.writes.load(Ordering::Relaxed);
+        let writes = self.writes.count();
         if std::mem::replace(&mut self.writes_at_read, writes) != writes {
             let origin = self.origin;
-            self.coalescer.restart(|| origin.elapsed());
+            self.coalescer.interrupt(|| origin.elapsed());
         }
     }
 
@@ -125,8 +156,9 @@ impl AsyncRead for ReadHalf {
         if this.wait.is_none() && this.began.is_none() {
             this.check_writes();
             if this.coalescer.lingers() {
-                this.wait = Some(Box::pin(async {
-                    sleep(LINGER).await;
+                let (writes, count) = (Arc::clone(&this.writes), this.writes_at_read);
+                this.wait = Some(Box::pin(async move {
+                    writes.linger(count).await;
                     Ok(())
                 }));
             }
@@ -146,7 +178,7 @@ impl AsyncRead for ReadHalf {
             }
             this.polls = false;
             let origin = this.origin;
-            this.coalescer.restart(|| origin.elapsed());
+            this.coalescer.interrupt(|| origin.elapsed());
             this.wait = Some(wait(&this.socket, Interest::READABLE));
         }
     }
@@ -156,8 +188,8 @@ impl AsyncRead for ReadHalf {
 /// the read half still exists.
 pub(crate) struct WriteHalf {
     socket: Socket,
-    /// Number of writes, for the read half.
-    writes: Arc<AtomicU64>,
+    /// Its writes, for the read half.
+    writes: Arc<Writes>,
     wait: Option<Wait>,
 }
 
@@ -168,7 +200,7 @@ pub(crate) struct WriteHalf {
 /// # Errors
 /// No descriptor is left.
 pub(crate) fn halves(socket: Socket) -> io::Result<(ReadHalf, WriteHalf)> {
-    let writes = Arc::<AtomicU64>::default();
+    let writes = Arc::<Writes>::default();
     let write = WriteHalf { socket: socket.duplicate()?, writes: Arc::clone(&writes), wait: None };
     Ok((ReadHalf::new(socket, writes), write))
 }
@@ -190,8 +222,7 @@ impl AsyncWrite for WriteHalf {
         loop {
             ready!(poll_wait(&mut this.wait, cx))?;
             if let Some(count) = this.socket.write(bytes)? {
-                // ORDER: relaxed: see `check_writes`.
-                this.writes.fetch_add(1, Ordering::Relaxed);
+                this.writes.add();
                 return Poll::Ready(Ok(count));
             }
             this.wait = Some(wait(&this.socket, Interest::WRITABLE));
@@ -285,7 +316,14 @@ mod tests {
             Poll::Ready(())
         })
         .await;
-        assert_eq!(read.read(&mut [0; 8]).await.expect("it goes on"), 1);
+        // A write ends the linger time.
+        write.write_all(b"b").await.expect("it reads");
+        poll_fn(|cx| {
+            let mut room = [0; 8];
+            assert!(Pin::new(&mut read).poll_read(cx, &mut ReadBuf::new(&mut room)).is_ready());
+            Poll::Ready(())
+        })
+        .await;
         begin_trial(&mut read);
         write.write_all(b"b").await.expect("it reads");
         writes.write_all(b"c").await.expect("it reads");

@@ -105,6 +105,15 @@ impl ReadCoalescer {
         }
     }
 
+    /// As [`ReadCoalescer::restart`], but a trial counts as failed. For a linger time so long that an interrupted trial
+    /// must not be repeated soon.
+    pub fn interrupt(&mut self, now: impl FnOnce() -> Duration) {
+        match self.phase {
+            Phase::Trial(_) => self.rest(now()),
+            _ => self.restart(now),
+        }
+    }
+
     fn next(&mut self, now: Duration) {
         let rate = self.bytes as f64 / now.saturating_sub(self.began).as_secs_f64().max(1e-9);
         match self.phase {
@@ -115,12 +124,15 @@ impl ReadCoalescer {
                 self.rest = KEPT;
                 self.enter(Phase::Lingering, KEPT, now);
             }
-            Phase::Trial(_) => {
-                self.enter(Phase::Resting, self.rest, now);
-                self.rest = self.rest.saturating_mul(2).min(LONGEST);
-            }
+            Phase::Trial(_) => self.rest(now),
             _ => self.enter(Phase::Eager, READS_BEFORE_TRIAL, now),
         }
+    }
+
+    /// Rests after a failed trial.
+    fn rest(&mut self, now: Duration) {
+        self.enter(Phase::Resting, self.rest, now);
+        self.rest = self.rest.saturating_mul(2).min(LONGEST);
     }
 
     fn enter(&mut self, phase: Phase, left: u32, now: Duration) {
@@ -180,5 +192,21 @@ mod tests {
             pace.restart(|| Duration::from_micros(300));
             assert!(!pace.lingers(), "{read}");
         }
+    }
+
+    // A client that sends bursts and then a request, and waits for its answer.
+    #[test]
+    fn interrupted_trials_become_rarer() {
+        let (mut now, mut pace) = (Duration::ZERO, ReadCoalescer::new(Duration::ZERO));
+        let mut lingered = 0;
+        for read in 1..=1_000_000 {
+            lingered += u32::from(pace.lingers());
+            now += Duration::from_micros(5);
+            pace.read(17, now);
+            if read % 70 == 0 {
+                pace.interrupt(|| now);
+            }
+        }
+        assert!((1..=6 * 30).contains(&lingered), "{lingered}");
     }
 }

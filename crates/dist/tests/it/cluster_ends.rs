@@ -65,6 +65,37 @@ async fn stopping_our_node_does_not_affect_processes_on_other_nodes() {
     assert_eq!(beam.eval(rest).await, "true");
 }
 
+// The decoder of a message blocks the reader of a connection that the peer replaces.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_does_not_end_delays_no_other_peer() {
+    let epmd = Epmd::start();
+    let (ours, theirs) = (join(&epmd, "ours").await, join(&epmd, "theirs").await);
+    crate::processes::echoes(&ours);
+    let _blocked = start(&ours, "blocked", async |mut me, _| me.receive().await);
+    let entered = Arc::new(Notify::new());
+    let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+    let (entering, goes_on) = (Arc::clone(&entered), Mutex::new(goes_on));
+    ours.receives_by(move |term| {
+        if term.is_atom("blocks") {
+            entering.notify_one();
+            let _ = goes_on.lock().expect("no panic").recv();
+        }
+        Ok(Received::Term(term))
+    });
+    let blocked = theirs.named::<Term>("blocked", ours.name()).expect("there is room");
+    blocked.send(Term::atom("blocks"));
+    in_time("the message", entered.notified()).await;
+    assert!(theirs.disconnect(ours.name()));
+    until("the end of the connection", || theirs.nodes().is_empty()).await;
+    in_time("the handshake", theirs.connect(ours.name())).await.expect("it answers");
+    let third = join(&epmd, "third").await;
+    let echoed = third.call::<Term>("echo", ours.name(), Term::NIL, HANG).await;
+    assert_eq!(echoed, Ok(Term::NIL));
+    drop(go_on);
+    let echoed = theirs.call::<Term>("echo", ours.name(), Term::NIL, HANG).await;
+    assert_eq!(echoed, Ok(Term::NIL));
+}
+
 // Nothing of a connection is delivered after its loss: `late` has been read when the node disconnects, and blocks the
 // reader while it is decoded.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -124,6 +124,13 @@ metrics! {
         "Last round-trip time to a connected node.",
     )
     .of(&[PEER]);
+    /// [`Traffic::dropped`](purlin_dist::link::Traffic::dropped). A gauge: it begins again with the next connection.
+    PEER_DROPPED = gauge(
+        "purlin.peer.dropped.message.count",
+        Unit::Count,
+        "Messages of a connected node that were dropped because they were invalid or exceeded a limit.",
+    )
+    .of(&[PEER]);
     // Metrics of ack servers (`purlin_ack`).
     ACK_CONNECTIONS =
         gauge("purlin.ack.connection.count", Unit::Count, "Open connections of a server.")

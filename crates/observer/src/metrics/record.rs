@@ -92,6 +92,11 @@ impl Recording {
         self.set(&names::ROUND_TRIP, &[peer], took.as_secs_f64());
     }
 
+    /// Records the number of messages of a connected node that were dropped.
+    pub fn record_dropped(&self, peer: &str, dropped: u64) {
+        self.set(&names::PEER_DROPPED, &[peer], dropped as f64);
+    }
+
     fn record_gauges(&self, snapshot: &Snapshot) {
         let (overview, table) = (&snapshot.overview, &snapshot.processes);
         let mailboxes = table.mailboxes();

@@ -43,6 +43,7 @@ fn scrapes() -> [Scrape; 2] {
         Scrape::read(&exporter.scrape(|recording| {
             recording.record(&snapshot, &warnings);
             recording.record_round_trip("bank@127.0.0.1", Duration::from_millis(20));
+            recording.record_dropped("bank@127.0.0.1", 3);
             recording.record_server("orders", &Counts::default(), &Latency::default());
         }))
     });
@@ -59,6 +60,7 @@ fn a_scrape_has_the_nodes_figures_and_every_metric_has_type_and_help() {
     assert_eq!(second.value("purlin_mailbox_message_count"), 5.0);
     assert!(second.value("purlin_node_uptime_seconds") > first.value("purlin_node_uptime_seconds"));
     assert_eq!(second.value("purlin_peer_round_trip_duration_seconds"), 0.02);
+    assert_eq!(second.value("purlin_peer_dropped_message_count"), 3.0);
     assert_eq!(second.of("purlin_worker_utilization_ratio").count(), 2);
     let kinds: Vec<_> = second.of("purlin_warning_count").collect();
     assert!(kinds.len() > 4 && kinds.iter().all(|kind| kind.value == 0.0), "{kinds:?}");

@@ -13,6 +13,14 @@ use crate::cluster::core::Core;
 use crate::cluster::net_kernel::monitor::Watch;
 use crate::cluster::net_kernel::nodes::NodeChange;
 
+/// A connection without a link.
+struct Added {
+    connection: Arc<Connection>,
+    /// The connection that it replaces, and the watches of that one.
+    before: Option<Arc<Connection>>,
+    watches: Option<Vec<Watch>>,
+}
+
 impl Core {
     /// Returns the connection to a node; connects first if necessary.
     pub(crate) async fn connect(
@@ -69,7 +77,8 @@ impl Core {
         self.state().calls.remove(&node);
         let result = match called {
             Ok(Ok((stream, established))) => {
-                Ok(Arc::clone(&self).up(stream, established, true).await)
+                let added = self.add(&established.peer, true);
+                Ok(Arc::clone(&self).up(stream, established, added).await)
             }
             Ok(Err(error)) => Err(Arc::new(error)),
             // Cancelled in favour of the peer's call.
@@ -97,9 +106,10 @@ impl Core {
         loop {
             match listener.next().await {
                 Accepted::Up(stream, established) => {
-                    // WHY a task: this future may be dropped, and others may wait for the connection.
-                    let up = Arc::clone(&self).up(stream, established, false);
-                    drop(self.runtime.spawn(up).await);
+                    let added = self.add(&established.peer, false);
+                    // WHY a task: the end of an earlier connection of this peer delays no other peer. And this future
+                    // may be dropped while others wait for the connection.
+                    self.runtime.spawn(Arc::clone(&self).up(stream, established, added));
                 }
                 Accepted::Failed(node) => {
                     self.state().connection_table.answer_failed(&node);
@@ -109,28 +119,31 @@ impl Core {
         }
     }
 
+    /// Adds a connection whose handshake is complete.
+    fn add(self: &Arc<Self>, node: &NodeName, our_call: bool) -> Added {
+        let mut state = self.state();
+        let up = state.connection_table.up(node, our_call);
+        if up.give_up_call
+            && let Some(call) = state.calls.get(node)
+        {
+            call.abort();
+        }
+        // WHY under this lock: another connection may be coming up, and must find this one.
+        let connection = Connection::new(node.clone(), up.connection);
+        connection.start_agent(self);
+        let before = state.connections.insert(node.clone(), Arc::clone(&connection));
+        let watches = before.as_ref().and_then(|_| state.watches.remove(node));
+        Added { connection, before, watches }
+    }
+
+    /// Starts the link of an added connection, after the end of the connection that it replaces.
     async fn up(
         self: Arc<Self>,
         stream: Stream,
         established: Established,
-        our_call: bool,
+        Added { connection, before, watches }: Added,
     ) -> Arc<Connection> {
         let node = established.peer.clone();
-        let (connection, before, watches) = {
-            let mut state = self.state();
-            let up = state.connection_table.up(&node, our_call);
-            if up.give_up_call
-                && let Some(call) = state.calls.get(&node)
-            {
-                call.abort();
-            }
-            // WHY under this lock: another connection may be coming up, and must find this one.
-            let connection = Connection::new(node.clone(), up.connection);
-            connection.start_agent(&self);
-            let before = state.connections.insert(node.clone(), Arc::clone(&connection));
-            let watches = before.as_ref().and_then(|_| state.watches.remove(&node));
-            (connection, before, watches)
-        };
         // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
             before.abort();

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::{debug, warn};
 
+use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
 use crate::cluster::net_kernel::hosts::addresses;
 
@@ -63,11 +64,13 @@ impl Cluster {
         let weak = self.downgrade();
         self.core().runtime.spawn(async move {
             let mut has_failed = false;
-            while let Some(cluster) = weak.upgrade() {
+            // WHY only the core: the node leaves with its last handle, also during a lookup that hangs.
+            let core = || weak.upgrade().map(|cluster| Arc::clone(cluster.core()));
+            while let Some(core) = core() {
                 match discovery.nodes().await {
                     Ok(nodes) => {
                         has_failed = false;
-                        cluster.connect_all(nodes).await;
+                        core.connect_all(nodes).await;
                     }
                     Err(error) if has_failed => debug!("no nodes are discovered: {error}"),
                     Err(error) => {
@@ -75,18 +78,21 @@ impl Cluster {
                         warn!("no nodes are discovered: {error}");
                     }
                 }
-                drop(cluster);
+                drop(core);
                 sleep(period.max(SHORTEST_PERIOD)).await;
             }
         });
     }
+}
 
+impl Core {
     /// Connects to those nodes that are not connected, at the same time.
-    async fn connect_all(&self, nodes: Vec<NodeName>) {
+    async fn connect_all(self: &Arc<Self>, nodes: Vec<NodeName>) {
         let mut calls = JoinSet::new();
-        let known = self.nodes();
-        for node in nodes.into_iter().filter(|node| node != self.name() && !known.contains(node)) {
-            let core = Arc::clone(self.core());
+        let known = self.connected();
+        let is_new = |node: &NodeName| *node != self.ids.name && !known.contains(node);
+        for node in nodes.into_iter().filter(is_new) {
+            let core = Arc::clone(self);
             calls.spawn(async move {
                 if let Err(error) = core.connect(&node).await {
                     debug!(%node, "a discovered node is not connected: {error}");

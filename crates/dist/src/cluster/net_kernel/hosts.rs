@@ -43,7 +43,7 @@ impl Hosts {
         }
         let mut refused = None;
         if let Some(port) = self.port {
-            for address in addresses(node.host(), port).await? {
+            for address in addresses(node.host(), port).await?.into_iter().take(MOST_ADDRESSES) {
                 match open(address).await {
                     Ok(stream) => return Ok(stream),
                     Err(error) => refused.get_or_insert(error),
@@ -72,11 +72,13 @@ impl Hosts {
         if host == self.us.host() {
             return Ok(vec![self.own]);
         }
-        addresses(host, self.own.port()).await
+        let mut addresses = addresses(host, self.own.port()).await?;
+        addresses.truncate(MOST_ADDRESSES);
+        Ok(addresses)
     }
 }
 
-/// Addresses of a host, IPv4 first.
+/// All addresses of a host, IPv4 first.
 pub(super) async fn addresses(host: &str, port: u16) -> Result<Vec<SocketAddr>, NoConnection> {
     let found = timeout(HANDSHAKE_TIMEOUT, lookup_host((host, port))).await;
     let found = found.map_err(|_| NoConnection::Slow)?;
@@ -84,6 +86,5 @@ pub(super) async fn addresses(host: &str, port: u16) -> Result<Vec<SocketAddr>, 
     let mut addresses: Vec<_> = found.collect();
     addresses.sort_by_key(SocketAddr::is_ipv6);
     addresses.dedup();
-    addresses.truncate(MOST_ADDRESSES);
     Ok(addresses)
 }
