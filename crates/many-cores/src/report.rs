@@ -1,4 +1,4 @@
-//! Stored result: predictions beside measurements, curves of many senders, and the chart.
+//! Stored result: predictions next to measurements, curves of many senders, and the chart.
 
 use std::fs;
 

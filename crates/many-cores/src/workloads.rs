@@ -14,7 +14,7 @@ pub(crate) struct Work {
     pub(crate) receive: f64,
 }
 
-/// Word on a line of its own.
+/// Word on a separate line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Flag(AtomicBool);

@@ -31,3 +31,6 @@ pub(crate) trait Receiver: Send + 'static {
     /// wakes it.
     fn sleep(&mut self) -> bool;
 }
+
+#[cfg(all(test, purlin_cores))]
+mod tests;

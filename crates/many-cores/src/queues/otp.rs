@@ -56,7 +56,7 @@ struct Outer {
     asleep: bool,
 }
 
-/// Slot of the array, on a line of its own.
+/// Slot of the array, on a separate line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Slot(Mutex<List>);
