@@ -1,10 +1,18 @@
 //! Workloads for one and two cores, which are both measured and predicted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::queues::Queue;
 use crate::queues::lock::Lock;
-use crate::queues::otp::Otp;
 use crate::queues::purlin::Purlin;
-use crate::workloads::{Work, fan_in, own_inbox, ping_pong};
+use crate::workloads::{Work, fan_in, own_inbox, ping_pong, two_senders};
+
+/// Time of one unit of a workload, measured or predicted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figure {
+    pub(crate) workload: String,
+    pub(crate) nanoseconds: f64,
+}
 
 /// Runs a workload several times and returns the median.
 #[cfg(purlin_measured)]
@@ -24,24 +32,29 @@ fn run(cores: usize, f: impl Fn() -> f64 + Send + Sync + Clone + 'static) -> f64
 
 /// Number of messages of a workload.
 const MESSAGES: u64 = if cfg!(purlin_cores) { 20_000 } else { 1_000_000 };
+/// Computing around a message, in nanoseconds, fitted to *own inbox*.
+const WORK: Work = Work { send: 2.0, receive: 2.0 };
 
-fn print_queue<Q: Queue>(name: &str, cost: Work) {
-    let print = |workload: &str, nanoseconds: f64| {
-        println!("{name:<18} {workload:<28} {nanoseconds:>9.1} ns");
+fn figures_of<Q: Queue>(queue: &str) -> Vec<Figure> {
+    let figure = |workload: &str, nanoseconds| Figure {
+        workload: format!("{queue}: {workload}"),
+        nanoseconds,
     };
-    print("own inbox, one core", run(1, move || own_inbox::<Q>(MESSAGES, cost)));
-    print("ping-pong, two cores", run(2, move || ping_pong::<Q>(MESSAGES / 10, cost)));
-    print(
-        "fan-in of one, two cores",
-        run(2, move || 1e9 / fan_in::<Q>(1, MESSAGES, cost).received),
-    );
+    vec![
+        figure("own inbox, one core", run(1, || own_inbox::<Q>(MESSAGES, WORK))),
+        figure("fan-in of one sender", run(2, || 1e9 / fan_in::<Q>(1, MESSAGES, WORK).received)),
+        figure("two senders, no receiver", run(2, || two_senders::<Q>(4 * MESSAGES, WORK))),
+        figure("ping-pong that polls", run(2, || ping_pong::<Q>(MESSAGES / 10, WORK))),
+    ]
 }
 
-/// Prints the nanoseconds of one message for each queue and workload.
+/// Runs every workload.
+pub(crate) fn figures() -> Vec<Figure> {
+    [figures_of::<Purlin<false>>("inbox"), figures_of::<Lock>("lock")].concat()
+}
+
+/// Prints the figures as JSON.
 pub(crate) fn print() {
-    let cost = Work { send: 5.0, receive: 5.0 };
-    print_queue::<Purlin<false>>("one word", cost);
-    print_queue::<Purlin<true>>("shards", cost);
-    print_queue::<Otp>("model of OTP", cost);
-    print_queue::<Lock>("lock", cost);
+    let json = serde_json::to_string_pretty(&figures()).expect("figures are plain data");
+    println!("{json}");
 }

@@ -14,7 +14,7 @@ pub(crate) struct Work {
     pub(crate) receive: f64,
 }
 
-/// Word on a line of its own.
+/// Word on a separate line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Flag(AtomicBool);
@@ -73,24 +73,28 @@ fn send<Q: Queue>(queue: &Q, message: u64, sender: u32, awake: &Flag) {
     }
 }
 
+/// Receives one message; polls and does not sleep.
+fn poll<R: Receiver>(receiver: &mut R, cost: Work) {
+    while receiver.receive(|_| work(cost.receive)) == 0 {
+        hint::spin_loop();
+    }
+}
+
 /// Two threads send one message to and fro. Returns the nanoseconds of one round trip.
 pub(crate) fn ping_pong<Q: Queue>(trips: u64, cost: Work) -> f64 {
     let ((to, mut here), (back, mut there)) = (Q::new(), Q::new());
-    let (to_awake, back_awake) = (Arc::<Flag>::default(), Arc::<Flag>::default());
-    let (from_other, wakes) = (Arc::clone(&back), Arc::clone(&back_awake));
-    let other_awake = Arc::clone(&to_awake);
     let other = thread::spawn(move || {
         for trip in 0..trips {
-            receive_some(&mut here, &other_awake, |_| work(cost.receive));
+            poll(&mut here, cost);
             work(cost.send);
-            send(&*from_other, trip, 1, &wakes);
+            back.send(trip, 1);
         }
     });
     let begun = now();
     for trip in 0..trips {
         work(cost.send);
-        send(&*to, trip, 0, &to_awake);
-        receive_some(&mut there, &back_awake, |_| work(cost.receive));
+        to.send(trip, 0);
+        poll(&mut there, cost);
     }
     let time = now() - begun;
     other.join().expect("the other thread ends");
@@ -135,4 +139,46 @@ pub(crate) fn fan_in<Q: Queue>(senders: u32, each: u64, cost: Work) -> Speed {
     let sent = ends.fold(begun, f64::max) - begun;
     let per_second = |time: f64| all as f64 / time * 1e9;
     Speed { sent: per_second(sent), received: per_second(received) }
+}
+
+/// Messages of each sender in a round of [`two_senders`]. The stack of an inbox counts 32767.
+const ROUND: u64 = 10_000;
+
+/// Two threads send to one inbox at the same time; one of them receives everything afterwards.
+/// Returns the nanoseconds of one message of both, without the receives.
+pub(crate) fn two_senders<Q: Queue>(messages: u64, cost: Work) -> f64 {
+    let (queue, mut receiver) = Q::new();
+    let rounds = (messages / ROUND / 2).max(1);
+    let turn = Arc::<Count>::default();
+    let send_all = move |queue: &Q, sender| {
+        for message in 0..ROUND {
+            work(cost.send);
+            queue.send(message, sender);
+        }
+    };
+    // An odd number lets the other thread send its round; it answers with the next number.
+    let wait_for = |turn: &Count, number| {
+        while turn.0.load(Ordering::Acquire) < number {
+            hint::spin_loop();
+        }
+    };
+    let (other_queue, other_turn) = (Arc::clone(&queue), Arc::clone(&turn));
+    let other = thread::spawn(move || {
+        for round in 0..rounds {
+            wait_for(&other_turn, 2 * round + 1);
+            send_all(&other_queue, 1);
+            other_turn.0.store(2 * round + 2, Ordering::Release);
+        }
+    });
+    let mut time = 0.0;
+    for round in 0..rounds {
+        let begun = now();
+        turn.0.store(2 * round + 1, Ordering::Release);
+        send_all(&queue, 2);
+        wait_for(&turn, 2 * round + 2);
+        time += now() - begun;
+        receiver.receive(|_| work(cost.receive));
+    }
+    other.join().expect("the other thread ends");
+    time / (2 * rounds * ROUND) as f64
 }

@@ -29,14 +29,22 @@ pub(crate) const MAX_CORES: usize = 128;
 /// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Load.
+    /// Atomic load.
     Load,
+    /// Load of plain data: the core continues until it needs the value.
+    Plain,
     /// Atomic store: takes effect when the line has arrived.
     Store,
     /// Store of plain data: waits in the store buffer, and the core continues.
     Buffered,
     /// Read-modify-write.
     Rmw,
+}
+
+impl Access {
+    fn is_load(self) -> bool {
+        matches!(self, Self::Load | Self::Plain)
+    }
 }
 
 /// Number of transfers since the simulation began.
@@ -57,14 +65,15 @@ pub(crate) enum Outcome {
     Hit,
     /// The line, which arrives at that time. [`Lines::commit`] follows at that time.
     Arrives(Time),
-    /// Nothing; the store has left the store buffer at that time.
-    Buffered(Time),
+    /// Nothing: the line of a plain load or store arrives at that time.
+    Continues(Time),
 }
 
 /// Request in the queue of a line.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     core: usize,
+    kind: Access,
     arrives: Time,
     /// When the line leaves the core again for the next request.
     leaves: Option<Time>,
@@ -79,7 +88,7 @@ struct Line {
     exclusive: bool,
     /// Whether the exclusive holder has written.
     written: bool,
-    /// When a store that was buffered gets the line.
+    /// When the line of the last plain access arrives.
     here: Time,
     /// When the holders give the line up.
     leaves: Option<Time>,
@@ -100,10 +109,17 @@ fn bit(core: usize) -> u128 {
 }
 
 impl Line {
-    fn take(&mut self, core: usize) {
-        self.holders = bit(core);
-        self.exclusive = true;
-        self.written = true;
+    /// Gives the line, or a copy, to a core.
+    fn receive(&mut self, core: usize, kind: Access) {
+        let shares = kind.is_load() && self.holders != 0 && !(self.exclusive && self.written);
+        if shares {
+            self.holders |= bit(core);
+            self.exclusive = false;
+        } else {
+            self.holders = bit(core);
+            self.exclusive = true;
+            self.written = !kind.is_load();
+        }
     }
 }
 
@@ -123,8 +139,8 @@ impl Lines {
     ) -> Outcome {
         let line = self.lines.entry(address / LINE).or_default();
         let keeps = line.leaves.is_none_or(|leaves| now < leaves);
-        if line.holders & bit(core) != 0 && keeps && (kind == Access::Load || line.exclusive) {
-            line.written |= kind != Access::Load;
+        if line.holders & bit(core) != 0 && keeps && (kind.is_load() || line.exclusive) {
+            line.written |= !kind.is_load();
             return Outcome::Hit;
         }
         let from = line.requests.back().map_or(line.holders & !bit(core), |last| bit(last.core));
@@ -138,22 +154,32 @@ impl Lines {
             self.transfers.near += 1;
             (time(self.costs.request), time(self.costs.transfer))
         };
-        if kind == Access::Load && line.requests.is_empty() && !line.exclusive && from != 0 {
-            return Outcome::Arrives(now + travels + moves);
+        if kind.is_load() && line.requests.is_empty() && !line.exclusive && from != 0 {
+            let arrives = now + travels + moves;
+            if kind == Access::Plain {
+                line.holders |= bit(core);
+                return Outcome::Continues(arrives);
+            }
+            return Outcome::Arrives(arrives);
         }
         let used = time(self.costs.rmw);
-        let given_up = match line.requests.back_mut() {
-            None => *line.leaves.insert((now + travels).max(line.here + used)),
-            Some(last) => *last.leaves.insert((now + travels).max(last.arrives + used)),
+        let (free, leaves, moved) = match line.requests.back_mut() {
+            None => (line.here, &mut line.leaves, line.exclusive && line.written),
+            Some(last) => (last.arrives, &mut last.leaves, !last.kind.is_load()),
         };
+        let given_up = (now + travels).max(free + used);
+        // A load takes the line away only if it was written; otherwise it shares it.
+        if moved || !kind.is_load() {
+            *leaves = Some(given_up);
+        }
         let arrives = given_up + moves;
-        if kind == Access::Buffered && line.requests.is_empty() {
-            line.take(core);
+        if matches!(kind, Access::Plain | Access::Buffered) && line.requests.is_empty() {
             line.leaves = None;
             line.here = arrives;
-            return Outcome::Buffered(arrives);
+            line.receive(core, kind);
+            return Outcome::Continues(arrives);
         }
-        line.requests.push_back(Request { core, arrives, leaves: None });
+        line.requests.push_back(Request { core, kind, arrives, leaves: None });
         Outcome::Arrives(arrives)
     }
 
@@ -169,17 +195,7 @@ impl Lines {
             return;
         }
         line.leaves = line.requests.pop_front().and_then(|request| request.leaves);
-        match kind {
-            Access::Load if line.holders != 0 && !(line.exclusive && line.written) => {
-                line.holders |= bit(core);
-                line.exclusive = false;
-            }
-            Access::Load => {
-                line.take(core);
-                line.written = false;
-            }
-            Access::Store | Access::Buffered | Access::Rmw => line.take(core),
-        }
+        line.receive(core, kind);
     }
 }
 
@@ -188,10 +204,7 @@ impl Lines {
 fn is_far(topology: Topology, core: usize, from: u128, kind: Access) -> bool {
     let per_socket = topology.cores_per_socket;
     let near = ((1u128 << per_socket) - 1) << (topology.socket(core) * per_socket);
-    match kind {
-        Access::Load => from & near == 0,
-        Access::Store | Access::Buffered | Access::Rmw => from & !near != 0,
-    }
+    if kind.is_load() { from & near == 0 } else { from & !near != 0 }
 }
 
 #[cfg(test)]

@@ -68,16 +68,18 @@ impl Costs {
     /// Two virtual cores of an AMD EPYC (family 26), measured by `purlin-many-cores calibrate`.
     ///
     /// `request` is the leg of a ping-pong by compare-and-swap. `transfer` follows from the rate at
-    /// which two cores add to one counter. `memory` was not measured.
+    /// which two cores add to one counter. `load` and `store` are small because experiments charge
+    /// instructions as [`work`](crate::work). `memory` is assumed: fresh blocks of a heap follow one
+    /// another, and the hardware prefetches them.
     pub const TWO_CORES: Self = Self {
-        load: 0.3,
-        store: 0.3,
+        load: 0.1,
+        store: 0.1,
         rmw: 4.6,
         request: 119.0,
         transfer: 50.0,
         far_request: 119.0,
         far_transfer: 50.0,
-        memory: 90.0,
+        memory: 5.0,
         pause: 22.4,
         clock: 21.0,
         sleep: 1500.0,
@@ -87,13 +89,17 @@ impl Costs {
     };
 
     /// Two sockets of an Intel Xeon Platinum 8375C: legs of 51 and 108 ns, as published by
-    /// <https://github.com/nviennot/core-to-core-latency>. The ratio of `transfer` to `request` and
-    /// the other constants are those of [`Costs::TWO_CORES`].
+    /// <https://github.com/nviennot/core-to-core-latency>. The ratio of `transfer` to `request` is
+    /// that of [`Costs::TWO_CORES`]. The times of sleep and wake-up are assumed: there is no
+    /// hypervisor. The other constants are those of [`Costs::TWO_CORES`].
     pub const TWO_SOCKETS: Self = Self {
         request: 51.0,
         transfer: 21.4,
         far_request: 108.0,
         far_transfer: 45.4,
+        sleep: 1000.0,
+        wake: 1000.0,
+        wake_latency: 4000.0,
         ..Self::TWO_CORES
     };
 }

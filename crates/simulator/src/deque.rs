@@ -1,17 +1,17 @@
 //! Work-stealing deque and global queue with the functions of `crossbeam-deque` that purlin uses.
 //!
 //! The items are in a queue behind a lock that is never contended in a simulation. The accesses
-//! charged are those of crossbeam's: the owner's end has a line of its own, as has the thieves'.
+//! charged are those of crossbeam's: the owner's end and the thieves' end are on different lines.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// Maximum number of items of a steal without a limit of its own, as in crossbeam.
+/// Maximum number of items of a steal without an explicit limit, as in crossbeam.
 const MAX_BATCH: usize = 32;
 
-/// Result of a steal. Never `Retry`: a simulated steal succeeds at once.
+/// Result of a steal. Never `Retry`: a simulated steal never loses a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steal<T> {
     /// The queue is empty.

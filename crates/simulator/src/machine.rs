@@ -44,7 +44,8 @@ impl Drop for Ends {
 
 impl Machine {
     /// Creates a machine. The seed decides which of two simultaneous accesses comes first, and how
-    /// much [`work`](crate::work) deviates.
+    /// much [`work`](crate::work) deviates. Lines have the addresses of their objects, so allocations
+    /// that differ can change a simulation.
     pub fn new(topology: Topology, costs: Costs, seed: u64) -> Self {
         Self { topology, costs, seed }
     }

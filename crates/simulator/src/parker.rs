@@ -11,7 +11,7 @@ const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
-/// Word of a parker, on a line of its own.
+/// Word of a parker, on a separate line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Word(AtomicU32);

@@ -1,4 +1,4 @@
-//! Simulated threads, each on a core of its own, with the functions of `std::thread`.
+//! Simulated threads, each on a separate core, with the functions of `std::thread`.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

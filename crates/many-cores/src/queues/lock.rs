@@ -7,7 +7,7 @@ use crate::platform::{Line, Mutex, MutexGuard};
 
 /// Messages of one cache line.
 const PER_LINE: usize = 8;
-/// Lines of the buffer that are told apart; a longer buffer uses them again.
+/// Lines of the buffer that are distinguished; a longer buffer uses them again.
 const LINES: usize = 4096;
 
 #[derive(Default)]

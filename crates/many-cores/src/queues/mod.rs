@@ -1,8 +1,11 @@
 //! Queues from many senders to one receiver.
 
 pub(crate) mod lock;
+#[cfg(purlin_cores)]
 pub(crate) mod otp;
 pub(crate) mod purlin;
+#[cfg(purlin_cores)]
+pub(crate) mod variant;
 
 use std::sync::Arc;
 
@@ -28,3 +31,6 @@ pub(crate) trait Receiver: Send + 'static {
     /// wakes it.
     fn sleep(&mut self) -> bool;
 }
+
+#[cfg(all(test, purlin_cores))]
+mod tests;

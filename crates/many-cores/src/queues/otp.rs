@@ -10,13 +10,15 @@
 //! removal of the array, which needs 8192 flushes with little traffic, and the memory reclamation.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{Queue, Receiver};
 use crate::platform::{AtomicBool, AtomicU64, Line, Mutex, MutexGuard, Ordering};
 
 /// Contention at which the array is installed.
 const INSTALL_THRESHOLD: i64 = 50;
+/// Spins of a thread before it sleeps: base value of the emulator's process locks.
+const SPINS: usize = 1000;
 /// Number of slots: the bits of the word.
 const SLOTS: usize = 64;
 
@@ -54,7 +56,7 @@ struct Outer {
     asleep: bool,
 }
 
-/// Slot of the array, on a line of its own.
+/// Slot of the array, on a separate line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Slot(Mutex<List>);
@@ -85,7 +87,7 @@ pub(crate) struct Otp {
 pub(crate) struct OtpReceiver(Arc<Otp>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock_spinning(SPINS)
 }
 
 impl Otp {
@@ -118,13 +120,12 @@ impl Otp {
         let mut slot = lock(&self.array[number].0);
         let was_empty = slot.0.is_empty();
         slot.push(signal);
-        let others = match was_empty {
-            true => self.non_empty.0.fetch_or(1 << number, Ordering::AcqRel),
-            false => 1,
-        };
+        if was_empty {
+            self.non_empty.0.fetch_or(1 << number, Ordering::SeqCst);
+        }
         drop(slot);
-        // The first message makes sure that the receiver is not deciding to sleep.
-        if others == 0 || self.flags.asleep.load(Ordering::Acquire) {
+        // The receiver sets the flag before it decides by the word whether it sleeps.
+        if self.flags.asleep.load(Ordering::SeqCst) {
             return Self::notify(&mut lock(&self.outer), &self.flags);
         }
         false

@@ -25,7 +25,7 @@ fn lines() -> Lines {
 fn access(lines: &mut Lines, core: usize, kind: Access, now: Time) -> Time {
     match lines.request(core, WORD, kind, now) {
         Outcome::Hit => 0,
-        Outcome::Buffered(at) => at - now,
+        Outcome::Continues(at) => at - now,
         Outcome::Arrives(at) => {
             lines.commit(core, WORD, kind);
             at - now
@@ -37,7 +37,7 @@ fn access(lines: &mut Lines, core: usize, kind: Access, now: Time) -> Time {
 fn an_owned_line_is_a_hit() {
     let mut lines = lines();
     assert_eq!(access(&mut lines, 0, Access::Rmw, LATER), time(COSTS.memory));
-    for kind in [Access::Rmw, Access::Load, Access::Store, Access::Buffered] {
+    for kind in [Access::Rmw, Access::Load, Access::Store, Access::Plain, Access::Buffered] {
         assert_eq!(lines.request(0, WORD + 63, kind, 2 * LATER), Outcome::Hit);
     }
     assert_eq!(lines.transfers, Transfers { memory: 1, ..Transfers::default() });
@@ -76,6 +76,19 @@ fn requests_that_wait_are_served_once_per_transfer() {
 }
 
 #[test]
+fn loads_that_wait_for_a_line_share_it_afterwards() {
+    let mut lines = lines();
+    access(&mut lines, 0, Access::Rmw, 0);
+    for core in 1..4 {
+        assert_ne!(lines.request(core, WORD, Access::Load, LATER), Outcome::Hit);
+    }
+    (1..4).for_each(|core| lines.commit(core, WORD, Access::Load));
+    for core in 1..4 {
+        assert_eq!(lines.request(core, WORD, Access::Load, 2 * LATER), Outcome::Hit, "{core}");
+    }
+}
+
+#[test]
 fn copies_of_a_shared_line_are_read_concurrently_and_a_write_takes_them_back() {
     let mut lines = lines();
     access(&mut lines, 0, Access::Load, 0);
@@ -98,7 +111,7 @@ fn copies_of_a_shared_line_are_read_concurrently_and_a_write_takes_them_back() {
 fn a_buffered_store_does_not_wait_and_later_requests_do() {
     let mut lines = lines();
     access(&mut lines, 0, Access::Rmw, 0);
-    assert_eq!(lines.request(4, WORD, Access::Buffered, LATER), Outcome::Buffered(LATER + FAR));
+    assert_eq!(lines.request(4, WORD, Access::Buffered, LATER), Outcome::Continues(LATER + FAR));
     assert_eq!(lines.request(4, WORD, Access::Load, LATER), Outcome::Hit, "forwarded");
     let Outcome::Arrives(at) = lines.request(5, WORD, Access::Rmw, LATER) else {
         panic!("another core owns the line");

@@ -16,7 +16,7 @@ impl<T> UnsafeCell<T> {
 
     /// Loads the line and passes a pointer to the value.
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        run::access(self.0.get().addr(), Access::Load);
+        run::access(self.0.get().addr(), Access::Plain);
         f(self.0.get())
     }
 

@@ -21,7 +21,7 @@ impl Line {
 
     /// Reads the line.
     pub fn read(&self) {
-        self.access(Access::Load);
+        self.access(Access::Plain);
     }
 
     /// Writes the line; the core does not wait for it.

@@ -58,8 +58,8 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Spins while the mutex is locked and no thread waits for it.
-    fn spin(&self) -> u32 {
-        for _ in 0..SPINS {
+    fn spin(&self, spins: usize) -> u32 {
+        for _ in 0..spins {
             let word = self.word.load(Ordering::Relaxed);
             if word != 1 {
                 return word;
@@ -69,15 +69,15 @@ impl<T: ?Sized> Mutex<T> {
         self.word.load(Ordering::Relaxed)
     }
 
-    fn wait(&self) {
-        if self.spin() == 0 && self.acquire() {
+    fn wait(&self, spins: usize) {
+        if self.spin(spins) == 0 && self.acquire() {
             return;
         }
         while self.word.swap(2, Ordering::Acquire) != 0 {
             if self.word.load(Ordering::Relaxed) == 2 {
                 run::sleep(self.address(), None);
             }
-            self.spin();
+            self.spin(spins);
         }
     }
 
@@ -86,10 +86,15 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     /// None; the result is that of `std`.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        Ok(self.lock_spinning(SPINS))
+    }
+
+    /// Locks the mutex; spins that often before the thread sleeps.
+    pub fn lock_spinning(&self, spins: usize) -> MutexGuard<'_, T> {
         if run::is_running() && !self.acquire() {
-            self.wait();
+            self.wait(spins);
         }
-        Ok(self.guard())
+        self.guard()
     }
 
     /// Locks the mutex if it is free.
