@@ -5,37 +5,37 @@
 //! stop there: the contents are dropped without recursion, shared by clones, and compared by
 //! [`Term::compare_exactly`].
 
-use crate::{Deep, Fun, Term};
+use crate::{Deep, Term};
 
-/// Drops the contents with an explicit stack.
+/// Drops the contents with an explicit stack. COST: 24 bytes per level.
 impl Drop for Deep {
     fn drop(&mut self) {
-        let mut stack = Vec::from_iter(self.take());
-        while let Some(term) = stack.pop() {
-            match term {
-                Term::Tuple(parts) | Term::List(parts) => {
-                    stack.extend(parts.into_iter().filter(Term::is_compound));
-                }
-                Term::ImproperList(list) => {
-                    let (elements, tail) = list.into_parts();
-                    stack.extend(elements.into_iter().filter(Term::is_compound));
-                    stack.push(tail);
-                }
-                Term::Map(map) => {
-                    let parts = map.into_iter().flat_map(<[Term; 2]>::from);
-                    stack.extend(parts.filter(Term::is_compound));
-                }
-                Term::NativeRecord(record) => {
-                    stack.extend(record.fields.into_iter().map(|(_, value)| value));
-                }
-                Term::Fun(fun) => {
-                    let Fun { free, .. } = *fun;
-                    stack.extend(free);
-                }
-                Term::Deep(mut deep) => stack.extend(deep.take()),
-                _ => {}
+        let mut stack = Vec::from_iter(self.take().and_then(parts));
+        while let Some(terms) = stack.last_mut() {
+            match terms.pop() {
+                Some(term) => stack.extend(parts(term)),
+                None => _ = stack.pop(),
             }
         }
+    }
+}
+
+/// Takes a compound term apart; drops another one. The contents of a [`Deep`] remain if a clone shares them.
+fn parts(term: Term) -> Option<Vec<Term>> {
+    match term {
+        Term::Tuple(parts) | Term::List(parts) => Some(parts),
+        Term::ImproperList(list) => {
+            let (mut parts, tail) = list.into_parts();
+            parts.push(tail);
+            Some(parts)
+        }
+        Term::Map(map) => Some(map.into_iter().flat_map(<[Term; 2]>::from).collect()),
+        Term::NativeRecord(record) => {
+            Some(record.fields.into_iter().map(|(_, value)| value).collect())
+        }
+        Term::Fun(fun) => Some(fun.free),
+        Term::Deep(mut deep) => deep.take().and_then(parts),
+        _ => None,
     }
 }
 
@@ -47,19 +47,5 @@ impl Term {
             Self::Deep(deep) => deep.get(),
             term => term,
         }
-    }
-
-    /// Whether the term can have parts.
-    fn is_compound(&self) -> bool {
-        matches!(
-            self,
-            Self::Tuple(_)
-                | Self::List(_)
-                | Self::ImproperList(_)
-                | Self::Map(_)
-                | Self::NativeRecord(_)
-                | Self::Fun(_)
-                | Self::Deep(_)
-        )
     }
 }
