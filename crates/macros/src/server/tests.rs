@@ -129,7 +129,8 @@ fn methods_of_server_ref_are_refused_as_names() {
     let file = syn::parse_file(&source).expect("it is Rust");
     for item in file.items {
         let syn::Item::Impl(item) = item else { continue };
-        if item.trait_.is_some() {
+        let this = item.self_ty.to_token_stream().to_string();
+        if item.trait_.is_some() || !this.starts_with("ServerRef") {
             continue;
         }
         for function in item.items {
