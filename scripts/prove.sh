@@ -56,8 +56,10 @@ for release in 27 29; do
     scripts/test-otp.sh "$release"
 done
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
-proof kills "kills: 50 random ones of server, clients and database; the database has each message once" \
-  "$library crates/ack crates/log crates/socket examples/postgres" scripts/test-kills.sh 50
+proof kills "kills: 50 random ones of server, clients and database, and of workers; each message and effect once" \
+  "$library crates/ack crates/log crates/socket examples/postgres examples/jobs" scripts/test-kills.sh 50
+proof new "new: a project of purlin new is built, runs, stops at Ctrl-C and passes its tests" \
+  "$library crates/cli" scripts/test-new.sh
 proof log "log: 2000 random programs with power losses and errors, and 2000 damaged logs" crates/log \
   env PURLIN_LOG_CASES="${PURLIN_LOG_CASES:-2000}" cargo test --locked --quiet -p purlin-log --test it
 proof log-mistakes "log: planted mistakes are caught" crates/log scripts/mutate-log.sh

@@ -28,11 +28,15 @@ func stamp(message int64) int64 {
 // delays holds the latencies of the timed messages or round trips.
 type delays []time.Duration
 
-// received records the receipt of a message with this stamp.
+// received records the receipt of a message with this stamp. It is small enough to be inlined.
 func (d *delays) received(stamp int64) {
 	if stamp != 0 {
-		*d = append(*d, time.Since(origin)-time.Duration(stamp))
+		d.record(stamp)
 	}
+}
+
+func (d *delays) record(stamp int64) {
+	*d = append(*d, time.Since(origin)-time.Duration(stamp))
 }
 
 // at returns a percentile: the smallest time that percent of the times do not exceed. d must be

@@ -98,7 +98,7 @@ async fn answer(
             match (sum(numbers), other(ledger)) {
                 (Some(sum), Some(ledger)) => {
                     let add = Term::tuple([Term::atom("add"), Term::from(sum)]);
-                    cluster.call_pid(ledger, add, Duration::from_secs(5)).await.ok()
+                    cluster.call_pid::<Term>(ledger, add, Duration::from_secs(5)).await.ok()
                 }
                 _ => None,
             }

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             runtime.metrics().num_workers()
         ))
         .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; there is no bound in the variant unbounded, in fork-join, and in exchange, message-size, bandwidth, message-moved, hog, banking and big, where two actors that send to each other from their handlers would deadlock")
-        .note("a loop that only sends awaits each tell, and yields every 64 messages if the mailbox has no bound; a loop that only spawns yields every 64 actors")
+        .note("a loop that only sends awaits each tell, and yields every 256 messages if the mailbox has no bound; a loop that only spawns yields every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is ask without a timeout; an actor that awaits it in its handler receives nothing else meanwhile")
         .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")

@@ -10,7 +10,9 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::yield_now;
 
 use crate::Outcome;
-use crate::flow::YIELD_EVERY;
+
+/// Number of actors between two yields of a loop that only spawns: the fastest of 64, 256 and 1024.
+const SPAWNS_PER_YIELD: u64 = 64;
 
 /// Number of children of each inner tree node.
 const CHILDREN: u64 = 10;
@@ -78,7 +80,7 @@ pub(crate) async fn fork_join(n: u64) -> Outcome {
     for child in 0..n {
         Child::spawn((child, parent.clone()));
         sent += 1;
-        if child % YIELD_EVERY == YIELD_EVERY - 1 {
+        if child % SPAWNS_PER_YIELD == SPAWNS_PER_YIELD - 1 {
             yield_now().await;
         }
     }

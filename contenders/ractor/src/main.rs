@@ -48,7 +48,7 @@ fn main() -> ExitCode {
             runtime.metrics().num_workers()
         ))
         .note("mailboxes have no bound, as always in ractor: the mailbox of a slow receiver grows without limit")
-        .note("a loop that only sends or spawns yields every 256 messages or actors, as often as purlin's")
+        .note("a loop that only sends yields every 256 messages, as often as purlin's; one that only spawns every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is call! without a timeout; an actor that awaits it in its handler receives nothing else meanwhile; a loop that only sends consumes tokio's budget")
         .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")

@@ -6,6 +6,8 @@ use purlin_lab::commands::Lab;
 use crate::ack::Ack;
 use crate::cluster::{Call, Node};
 use crate::demo::Demo;
+use crate::generated::{Completions, Man};
+use crate::new::New;
 use crate::observe::Observe;
 
 /// Erlang-style processes as a native runtime, and a lab that measures them
@@ -18,6 +20,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Create a project with a supervision tree, a server and tests in virtual time
+    New(New),
     /// Measure the cost of processes and messages on several runtimes
     Lab(Lab),
     /// Serve or send millions of acknowledged small messages over TCP
@@ -33,4 +37,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Watch a running node in this terminal
     Observe(Observe),
+    /// Print a script that completes the arguments of this command in a shell
+    Completions(Completions),
+    /// Write a manual page of each subcommand
+    Man(Man),
 }

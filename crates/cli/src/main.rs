@@ -1,4 +1,5 @@
-//! The `purlin` command: parses arguments and dispatches to the lab, or to `ack`, `cluster`, `demo` or `observe`.
+//! The `purlin` command: parses arguments and dispatches to the lab, or to `new`, `ack`, `cluster`, `demo`, `observe` or
+//! `generated`.
 //!
 //! Exit status: 0, everything was done; 1, part of it failed; 2, invalid arguments or not possible on this machine;
 //! 130, interrupted.
@@ -7,7 +8,9 @@ mod ack;
 mod arguments;
 mod cluster;
 mod demo;
+mod generated;
 mod logging;
+mod new;
 mod observe;
 mod output;
 mod shutdown;
@@ -15,8 +18,8 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 use purlin_lab::error::Problem;
 
 use arguments::{Arguments, Command};
@@ -27,12 +30,15 @@ fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let result = match command {
+        Command::New(options) => new::new(&options),
         Command::Lab(options) => options.run(),
         Command::Ack { command } => ack::ack(command),
         Command::Node(options) => cluster::node(&options),
         Command::Call(options) => cluster::call(&options),
         Command::Demo(options) => demo::demo(&options),
         Command::Observe(options) => observe::observe(options),
+        Command::Completions(options) => generated::completions(&options, Arguments::command()),
+        Command::Man(options) => generated::man(&options, Arguments::command()),
     };
     match result {
         Ok(status) => ExitCode::from(status),

@@ -90,7 +90,16 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     let found = found.filter(|found| found.speaks_ours());
     let port = found.ok_or_else(|| NoConnection::Unknown(peer.clone()))?.port;
     let host = peer.host().parse().unwrap_or_else(|_| epmd.address().ip());
-    let address = SocketAddr::from((host, port));
+    open(SocketAddr::from((host, port))).await
+}
+
+/// Connects to a node at a known address.
+///
+/// # Errors
+/// The connection fails.
+///
+/// *Cancellation*: nothing remains.
+pub async fn open(address: SocketAddr) -> Result<TcpStream, NoConnection> {
     let stream = timeout(HANDSHAKE_TIMEOUT, TcpStream::connect(address)).await;
     let stream = stream.map_err(|_| NoConnection::Slow)??;
     prepare(&stream)?;

@@ -7,25 +7,36 @@
 //! two threads, each waking the next. If the last wait was that short, the next one starts with polling
 //! ([`AdaptiveSpin`]).
 //!
-//! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read less often, if
-//! that moves more bytes ([`ReadCoalescer`]).
+//! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read only after a timer
+//! of [`LINGER`], if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a peer
+//! that waits for answers is never delayed. The BEAM's system call is cheap while its window or its
+//! congestion window is full, because the bytes join a segment that waits to be sent. If the reader takes
+//! the bytes as they arrive, both windows stay open, and each message is sent as one segment.
 //!
-//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read.
+//! COST: two descriptors and 64 KiB of memory per connection, and a copy of the bytes read. A message of
+//! a one-way stream may arrive up to 2 ms late while its reader lingers.
 
 use std::io;
 use std::net::Shutdown;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use purlin::AdaptiveSpin;
-use purlin_socket::{LINGERS, ReadCoalescer, Socket};
+use purlin_socket::{ReadCoalescer, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::time::sleep;
 
 /// Maximum number of bytes of one read.
 const BLOCK: usize = 64 << 10;
 
-/// Wait until a socket is ready.
+/// Linger time before a read, rounded up to the next tick of tokio's timer. WHY a timer: polling for that
+/// long would take the processor from the peer on the same machine, and shorter timers do not exist.
+const LINGER: Duration = Duration::from_millis(1);
+
+/// Wait until a socket is ready, or linger time.
 type Wait = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 fn wait(socket: &Socket, interest: Interest) -> Wait {
@@ -50,8 +61,9 @@ pub(crate) struct ReadHalf {
     coalescer: ReadCoalescer,
     /// Origin of the times given to the coalescer.
     origin: Instant,
-    /// End of the linger time of the current read.
-    lingers_until: Option<Instant>,
+    /// Number of writes of the other half, and its value at the last read.
+    writes: Arc<AtomicU64>,
+    writes_at_read: u64,
     /// Start of the wait for bytes.
     began: Option<Instant>,
     /// Polls instead of waiting.
@@ -60,27 +72,30 @@ pub(crate) struct ReadHalf {
 }
 
 impl ReadHalf {
-    pub(crate) fn new(socket: Socket) -> Self {
+    fn new(socket: Socket, writes: Arc<AtomicU64>) -> Self {
         Self {
             socket,
             block: vec![0; BLOCK],
             spin: AdaptiveSpin::default(),
             coalescer: ReadCoalescer::new(Duration::ZERO),
             origin: Instant::now(),
-            lingers_until: None,
+            writes,
+            writes_at_read: 0,
             began: None,
             polls: false,
             wait: None,
         }
     }
 
-    /// Whether the read has to linger.
-    fn lingers(&mut self) -> bool {
-        if self.began.is_some() || !self.coalescer.lingers() {
-            return false;
+    /// Restarts the coalescer if anything was written since the last read: the peer may wait for what it
+    /// is written next.
+    fn check_writes(&mut self) {
+        // ORDER: relaxed: a late value delays one read.
+        let writes = self.writes.load(Ordering::Relaxed);
+        if std::mem::replace(&mut self.writes_at_read, writes) != writes {
+            let origin = self.origin;
+            self.coalescer.restart(|| origin.elapsed());
         }
-        let now = Instant::now();
-        now < *self.lingers_until.get_or_insert(now + LINGERS)
     }
 
     /// Reads what is available. Returns whether there was anything, or the end of the stream.
@@ -88,7 +103,6 @@ impl ReadHalf {
         let most = to.remaining().min(BLOCK);
         let Some(count) = self.socket.read(&mut self.block[..most])? else { return Ok(false) };
         to.put_slice(&self.block[..count]);
-        self.lingers_until = None;
         if let Some(began) = self.began.take() {
             if self.polls {
                 self.spin.poll_succeeded();
@@ -108,9 +122,14 @@ impl AsyncRead for ReadHalf {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.lingers() {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
+        if this.wait.is_none() && this.began.is_none() {
+            this.check_writes();
+            if this.coalescer.lingers() {
+                this.wait = Some(Box::pin(async {
+                    sleep(LINGER).await;
+                    Ok(())
+                }));
+            }
         }
         loop {
             ready!(poll_wait(&mut this.wait, cx))?;
@@ -127,7 +146,7 @@ impl AsyncRead for ReadHalf {
             }
             this.polls = false;
             let origin = this.origin;
-            this.coalescer.woken(|| origin.elapsed());
+            this.coalescer.restart(|| origin.elapsed());
             this.wait = Some(wait(&this.socket, Interest::READABLE));
         }
     }
@@ -137,19 +156,21 @@ impl AsyncRead for ReadHalf {
 /// the read half still exists.
 pub(crate) struct WriteHalf {
     socket: Socket,
+    /// Number of writes, for the read half.
+    writes: Arc<AtomicU64>,
     wait: Option<Wait>,
 }
 
-impl WriteHalf {
-    /// Creates the write half of the socket that the read half uses, with a duplicated descriptor. WHY: tokio registers a
-    /// descriptor once, and both halves may wait. WHY now: at the limit of open files the new connection fails, and not
-    /// an established one that first has to wait.
-    ///
-    /// # Errors
-    /// No descriptor is left.
-    pub(crate) fn new(socket: &Socket) -> io::Result<Self> {
-        Ok(Self { socket: socket.duplicate()?, wait: None })
-    }
+/// Splits a socket. The write half has a duplicated descriptor. WHY: tokio registers a descriptor once, and both
+/// halves may wait. WHY now: at the limit of open files the new connection fails, and not an established one that first
+/// has to wait.
+///
+/// # Errors
+/// No descriptor is left.
+pub(crate) fn halves(socket: Socket) -> io::Result<(ReadHalf, WriteHalf)> {
+    let writes = Arc::<AtomicU64>::default();
+    let write = WriteHalf { socket: socket.duplicate()?, writes: Arc::clone(&writes), wait: None };
+    Ok((ReadHalf::new(socket, writes), write))
 }
 
 impl Drop for WriteHalf {
@@ -169,6 +190,8 @@ impl AsyncWrite for WriteHalf {
         loop {
             ready!(poll_wait(&mut this.wait, cx))?;
             if let Some(count) = this.socket.write(bytes)? {
+                // ORDER: relaxed: see `check_writes`.
+                this.writes.fetch_add(1, Ordering::Relaxed);
                 return Poll::Ready(Ok(count));
             }
             this.wait = Some(wait(&this.socket, Interest::WRITABLE));
@@ -199,8 +222,7 @@ mod tests {
         let (far, _) = listener.accept().expect("it has called");
         [near.expect("it listens"), far].map(|stream| {
             let socket = Socket::new(stream).expect("the options are allowed");
-            let write = WriteHalf::new(&socket).expect("a descriptor is left");
-            (ReadHalf::new(socket), write)
+            halves(socket).expect("a descriptor is left")
         })
     }
 
@@ -234,7 +256,7 @@ mod tests {
     #[tokio::test]
     async fn failed_wait_is_an_error_at_each_poll() {
         let [(mut waits, _write), _far] = pair();
-        let mut fails = ReadHalf::new(waits.socket.clone());
+        let mut fails = ReadHalf::new(waits.socket.clone(), Arc::default());
         poll_fn(|cx| {
             let mut room = [0; 8];
             assert!(Pin::new(&mut waits).poll_read(cx, &mut ReadBuf::new(&mut room)).is_pending());
@@ -244,6 +266,31 @@ mod tests {
         for _ in 0..2 {
             assert!(fails.read(&mut [0; 8]).await.is_err());
         }
+    }
+
+    #[tokio::test]
+    async fn read_lingers_only_if_nothing_was_written_since_the_last_one() {
+        let [(mut read, mut write), (_far, mut writes)] = pair();
+        writes.write_all(b"a").await.expect("it reads");
+        let begin_trial = |read: &mut ReadHalf| {
+            while !read.coalescer.lingers() {
+                read.coalescer.read(1, Duration::ZERO);
+            }
+        };
+        begin_trial(&mut read);
+        poll_fn(|cx| {
+            let mut room = [0; 8];
+            assert!(Pin::new(&mut read).poll_read(cx, &mut ReadBuf::new(&mut room)).is_pending());
+            assert!(read.coalescer.lingers() && read.began.is_none());
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(read.read(&mut [0; 8]).await.expect("it goes on"), 1);
+        begin_trial(&mut read);
+        write.write_all(b"b").await.expect("it reads");
+        writes.write_all(b"c").await.expect("it reads");
+        assert_eq!(read.read(&mut [0; 8]).await.expect("it goes on"), 1);
+        assert!(!read.coalescer.lingers());
     }
 
     // More than the buffers of the system hold, in both directions at the same time: each half waits.

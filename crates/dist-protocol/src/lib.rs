@@ -68,7 +68,7 @@ mod stream;
 mod tls;
 
 pub use connection_table::{ConnectionTable, Up};
-pub use cookie::Cookie;
+pub use cookie::{Cookie, NoCookie};
 pub use flags::Flags;
 pub use link::Link;
 pub use listener::{Accepted, Listener};

@@ -88,14 +88,14 @@ impl Listener {
         Err(failed)
     }
 
-    /// Binds a listening socket on all addresses of this machine, IPv6 included, and any free port.
+    /// Binds a listening socket on all addresses of this machine, IPv6 included, and this port or, for 0, any free one.
     ///
     /// # Errors
     /// No port is free, or the process has no file descriptors left.
-    pub fn everywhere() -> io::Result<(TcpListener, SocketAddr)> {
+    pub fn everywhere(port: u16) -> io::Result<(TcpListener, SocketAddr)> {
         // The second one is for machines with IPv4 only.
-        listen((Ipv6Addr::UNSPECIFIED, 0).into())
-            .or_else(|_| listen((Ipv4Addr::UNSPECIFIED, 0).into()))
+        listen((Ipv6Addr::UNSPECIFIED, port).into())
+            .or_else(|_| listen((Ipv4Addr::UNSPECIFIED, port).into()))
     }
 
     /// Returns the outcome of the next incoming connection that was not refused. Connections are accepted only while

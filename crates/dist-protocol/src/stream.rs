@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use crate::connect::Lengths;
-use crate::halves::{ReadHalf, WriteHalf};
+use crate::halves::halves;
 
 /// How connections between nodes are made.
 #[derive(Clone, Debug, Default)]
@@ -69,8 +69,7 @@ pub type Halves = (Box<dyn AsyncRead + Unpin + Send>, Box<dyn AsyncWrite + Unpin
 
 impl Duplex for TcpStream {
     fn halves(self: Box<Self>) -> io::Result<Halves> {
-        let socket = Socket::new(self.into_std()?)?;
-        let write = WriteHalf::new(&socket)?;
-        Ok((Box::new(ReadHalf::new(socket)), Box::new(write)))
+        let (read, write) = halves(Socket::new(self.into_std()?)?)?;
+        Ok((Box::new(read), Box::new(write)))
     }
 }

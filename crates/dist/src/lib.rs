@@ -6,8 +6,8 @@
 pub mod cluster;
 
 pub use purlin_dist_protocol::{
-    Accepted, BadName, ConnectionTable, Cookie, Duplex, Flags, Halves, Link, Listener, NodeName,
-    Stream, Transport, Up, connect, control, epmd, frame, handshake, link,
+    Accepted, BadName, ConnectionTable, Cookie, Duplex, Flags, Halves, Link, Listener, NoCookie,
+    NodeName, Stream, Transport, Up, connect, control, epmd, frame, handshake, link,
 };
 #[cfg(feature = "tls")]
 pub use purlin_dist_protocol::{PemError, Tls};

@@ -72,7 +72,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
     pub(crate) samples: Option<u32>,
 
-    /// Work this many milliseconds per sample, where that is not fixed [default: 100 quick, 1000
+    /// Work this many milliseconds per sample, where that is not fixed [default: 40 quick, 1000
     /// full]
     #[arg(long, value_name = "MS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     pub(crate) sample_ms: Option<f64>,

@@ -38,15 +38,17 @@
 //! | spawn a process that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | spawn with a mailbox bound or a registered name | [`SpawnOptions`], [`spawn_opt()`] |
 //! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
-//! | call many processes concurrently | [`multi_call()`] |
+//! | call many processes concurrently | [`multi_call()`], [`Pid::send_request`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
 //! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
-//! | run a future as a process and await its result | [`task`] |
+//! | run a future as a process and await its result; many of them | [`task`], [`task::async_stream`] |
+//! | find processes by keys of any type | [`registry`] |
+//! | publish to the subscribers of a topic | [`pubsub`], [`Recipient`] |
 //! | join process groups | [`pg`] |
-//! | supervise and restart processes | [`supervisor`] |
+//! | supervise and restart processes, pool them | [`supervisor`], [`supervisor::Pool`] |
 //! | start and stop an application as one unit | [`application`] |
 //! | represent remote processes by local proxies | [`remote`] |
 //! | send after a delay or periodically | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
@@ -72,7 +74,9 @@ mod node;
 pub mod observe;
 pub mod pg;
 mod process;
+pub mod pubsub;
 mod race;
+pub mod registry;
 pub mod remote;
 pub mod server;
 mod signals;
@@ -87,6 +91,7 @@ pub use adaptive_spin::AdaptiveSpin;
 pub use call::multi_call::multi_call;
 pub use call::reply::Reply;
 pub use call::request::{CALL_TIMEOUT, CallError};
+pub use call::send_request::Request;
 pub use mailbox::receive::Receive;
 pub use node::builder::{BuildError, Builder};
 pub use node::drops::Drops;
@@ -105,6 +110,7 @@ pub use process::options::{SpawnOptions, spawn_opt};
 pub use process::outcome::Outcome;
 pub use process::pid::Pid;
 pub use process::process_ref::{ToProcess, exit_process};
+pub use process::recipient::Recipient;
 pub use process::spawn::{SpawnError, spawn, try_spawn};
 pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};
@@ -147,6 +153,9 @@ mod documents {
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;
+
+    #[doc = include_str!("../../../docs/guide/services.md")]
+    struct Services;
 
     #[doc = include_str!("../../../docs/guide/servers.md")]
     struct Servers;

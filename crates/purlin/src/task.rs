@@ -17,7 +17,10 @@
 //!
 //! A task is a process: it runs concurrently with its parent, appears in the node's list of
 //! processes, and its panic ends no other process. It has no mailbox. Erlang has no tasks; they
-//! correspond to Elixir's `Task`.
+//! correspond to Elixir's `Task`. [`async_stream`] runs a task for each item, a bounded number at a
+//! time.
+
+mod async_stream;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -30,6 +33,8 @@ use purlin_raw::{ReplyReceiver, oneshot};
 
 use crate::call::request::CallDeadline;
 use crate::{ExitReason, Pid, Process, ProcessId, Reply, SpawnError, SpawnOptions};
+
+pub use async_stream::{AsyncStream, async_stream};
 
 /// How long [`Task::shutdown`] waits for a killed task that does not await.
 const KILL_GRACE: Duration = Duration::from_millis(500);

@@ -44,7 +44,7 @@ fn threads() -> Vec<(String, String, u64)> {
 
 #[test]
 fn a_node_whose_processes_all_wait_wakes_no_thread() {
-    let node = Node::builder().name(NAME).workers(2).build().expect("a node starts");
+    let node = Node::builder().name(NAME).workers(2).io_threads(2).build().expect("a node starts");
     let waiting = Arc::new(AtomicUsize::new(0));
     for n in 0..WAITING {
         let waiting = Arc::clone(&waiting);
@@ -64,9 +64,9 @@ fn a_node_whose_processes_all_wait_wakes_no_thread() {
     until("no thread wakes up while the other node works", || {
         let before = threads();
         other.block_on(round_trips);
-        // Two workers, the `sysmon` thread and the I/O thread.
+        // Two workers, the `sysmon` thread, two I/O threads and the thread that watches them.
         let asleep = before.iter().filter(|(_, state, _)| state.starts_with('S')).count();
-        (before.len(), asleep) == (4, 4) && threads() == before
+        (before.len(), asleep) == (6, 6) && threads() == before
     });
     stop(&other);
     stop(&node);

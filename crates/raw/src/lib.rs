@@ -9,8 +9,10 @@
 //! |---|---|
 //! | `catch_panic` | panic containment for user code |
 //! | `executions` | runner for the loom models |
+//! | `inbox::bare` | inbox without a process, for experiments on many cores |
 //! | `inbox::batch` | batch of signals taken from the inbox, oldest first |
 //! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
+//! | `inbox::extension` | part of the inbox that an idle process does not need |
 //! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
 //! | `inbox::save_queue` | received messages, and the cursor of a selective receive |
 //! | `inbox::shards` | inbox shards, used while many senders contend for the state word |
@@ -37,7 +39,7 @@
 //! | `process::waiter` | entry of a sender in the wait list of a mailbox |
 //! | `process::waker` | `std::task::Waker` of a process |
 //! | `reply` | one-shot reply channel of a call |
-//! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
+//! | `sync` | atomics, locks and thread-locals of `std`, loom, shuttle or the simulator of many cores |
 //! | `table` | process table with generational indices |
 //! | `table::entry` | entry of the table: pointer, look-ups in progress, generation |
 //! | `table::slot_cache` | vacant slots cached by one thread |
@@ -104,14 +106,19 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
     type Local: Default + Send + 'static;
     /// State of a process that any thread may read, also after the process has ended.
     type Shared: Send + Sync + 'static;
-    /// Exit status. Any thread may read it once the process has ended. Until then the field holds
-    /// the default, which is not dropped.
-    type ExitStatus: Default + Send + Sync + 'static;
+    /// Exit status. Any thread may read it once the process has ended.
+    type ExitStatus: Send + Sync + 'static;
     /// Node state: shared by all processes of a node core.
     type NodeState: Send + Sync + 'static;
 
     /// Returns whether the private state holds anything.
     fn has_state(local: &Self::Local) -> bool;
+
+    /// Returns whether a turn must consult the private state. The default is whenever it holds
+    /// anything.
+    fn affects_turn(local: &Self::Local) -> bool {
+        Self::has_state(local)
+    }
 
     /// Called after a process has ended: its inbox is closed, it has left the table, and
     /// `end.dropped` messages that were still queued have been dropped.
@@ -168,6 +175,13 @@ pub struct End<'a, W: RuntimeTypes> {
     pub exit_status: &'a W::ExitStatus,
     /// Number of queued messages that were dropped.
     pub dropped: usize,
+}
+
+/// Inbox without a process, for the experiments of `purlin-many-cores`.
+#[cfg(any(purlin_cores, purlin_measured))]
+#[doc(hidden)]
+pub mod bare {
+    pub use crate::inbox::bare::{Inbox, InboxReceiver, inbox};
 }
 
 /// Internals that the loom models exercise directly.

@@ -21,12 +21,12 @@ use std::task::{Context, Poll};
 use crate::RuntimeTypes;
 use crate::process::address::{Address, Ref};
 use crate::process::body::{Body, furnish, vtable};
-use crate::process::cell::{Base, Front, Host, NodeCoreBase};
+use crate::process::cell::{self, Base, Front, Host, NodeCoreBase};
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
 use crate::process::owner::{InTurn, Owner};
 use crate::process::snapshot::Snapshot;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use crate::table::entry::TABLE_REFERENCES;
 use crate::table::{Slot, Table};
 
@@ -160,10 +160,10 @@ impl<W: RuntimeTypes> NodeCore<W> {
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
         // SAFETY: no other thread has a reference to the cell yet.
-        unsafe { cell.as_ref() }.body.with_mut(|place| {
-            // SAFETY: as above.
-            unsafe { &mut *place }.write(body);
-        });
+        // WHY no `with_mut`: the place is uninitialised.
+        unsafe {
+            (&raw mut (*cell.as_ptr()).code).cast::<UnsafeCell<B>>().write(UnsafeCell::new(body));
+        }
         // SAFETY: the cell counts a reference for this address, and has these types.
         let address = unsafe { Address::new(base) };
         // SAFETY: the cell is whole, and this handle keeps the node core alive.
@@ -185,11 +185,10 @@ impl<W: RuntimeTypes> NodeCore<W> {
         // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, node_core, slot)) };
         // SAFETY: no other reference to the cell is in use. The references of the table and the owner
-        // are released here, and the third is the address's. `Never` needs no initialisation. The exit
-        // status is written before the inbox closes.
+        // are released here, and the third is the address's. The exit status is written before the inbox closes.
         unsafe {
-            let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
-            cell.as_ref().front.exit_status.with_mut(|place| *place = exit_status);
+            furnish::<W, M, Never>(base, shared, W::Local::default(), ());
+            cell::exit_status::<W>(base).write(UnsafeCell::new(exit_status));
             let nothing = base.as_ref().inbox.close();
             debug_assert_eq!(nothing.len, 0);
             deferred_rc::count_down(base, TABLE_REFERENCES + 1);

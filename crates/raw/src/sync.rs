@@ -1,5 +1,5 @@
 //! Atomics, locks and thread-locals: `std`'s, or loom's or shuttle's with `--cfg loom` or `--cfg
-//! shuttle`.
+//! shuttle`, or those of the simulator of many cores with `--cfg purlin_cores`.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -9,6 +9,16 @@ pub(crate) use loom::{
     },
     sync::{Mutex, MutexGuard},
 };
+#[cfg(purlin_cores)]
+pub(crate) use purlin_simulator::{
+    core_count,
+    sync::UnsafeCell,
+    sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    },
+    sync::{Mutex, MutexGuard},
+    thread_local, thread_number,
+};
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     sync::atomic::{
@@ -17,7 +27,7 @@ pub(crate) use shuttle::{
     sync::{Mutex, MutexGuard},
     thread_local,
 };
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, purlin_cores, shuttle)))]
 pub(crate) use std::{
     sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
@@ -26,8 +36,14 @@ pub(crate) use std::{
     thread_local,
 };
 
+/// Returns the number of cores that the process may use.
+#[cfg(not(any(loom, purlin_cores, shuttle)))]
+pub(crate) fn core_count() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Returns a unique number for a thread that asks for the first time.
-#[cfg(not(shuttle))]
+#[cfg(not(any(purlin_cores, shuttle)))]
 pub(crate) fn thread_number() -> u32 {
     static THREADS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     THREADS.fetch_add(1, Ordering::Relaxed)
@@ -40,12 +56,12 @@ pub(crate) fn thread_number() -> u32 {
 }
 
 /// `std`'s `UnsafeCell` with the closure interface of loom's, which checks every access in a model.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, purlin_cores)))]
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, purlin_cores)))]
 impl<T> UnsafeCell<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self(std::cell::UnsafeCell::new(value))

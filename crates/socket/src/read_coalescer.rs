@@ -14,7 +14,7 @@
 //!   eager, [`READS_BEFORE_TRIAL`] small reads in a row
 //!     └─► trial, [`TRIAL`] reads ──faster──► lingering, [`KEPT`] reads ──► eager
 //!              └─slower─► eager without a trial: [`KEPT`] reads, then twice as many, …
-//!   after a wait for a wakeup: eager
+//!   after a wait for a wakeup, or any other restart: eager
 //! ```
 //!
 //! COST: a few additions per read.
@@ -94,8 +94,9 @@ impl ReadCoalescer {
         }
     }
 
-    /// Records that the reader had to wait for a wakeup.
-    pub fn woken(&mut self, now: impl FnOnce() -> Duration) {
+    /// Restarts with eager reads, because the reader had to wait for a wakeup, or must not linger now.
+    /// After a failed trial it has no effect.
+    pub fn restart(&mut self, now: impl FnOnce() -> Duration) {
         match self.phase {
             // WHY no new measurement: many clients cause a wakeup between all of their reads.
             Phase::Resting => {}
@@ -166,17 +167,17 @@ mod tests {
     }
 
     #[test]
-    fn wakeup_makes_reads_eager() {
+    fn restart_makes_reads_eager() {
         let mut pace = ReadCoalescer::new(Duration::ZERO);
         for _ in 0..READS_BEFORE_TRIAL {
             pace.read(17, Duration::from_micros(100));
         }
         assert!(pace.lingers());
-        pace.woken(|| Duration::from_micros(200));
+        pace.restart(|| Duration::from_micros(200));
         assert!(!pace.lingers());
         for read in 0..10 * READS_BEFORE_TRIAL {
             pace.read(17, Duration::from_micros(300));
-            pace.woken(|| Duration::from_micros(300));
+            pace.restart(|| Duration::from_micros(300));
             assert!(!pace.lingers(), "{read}");
         }
     }

@@ -11,13 +11,13 @@ use crate::inflate::inflate;
 use crate::reader::Reader;
 use crate::tag;
 use crate::token::{FunHead, NativeRecordHead, Token};
-use crate::{Atom, AtomTable, Binary, BitString, Fun, Map, NativeRecord, Term};
+use crate::{Atom, AtomTable, Binary, BitString, Deep, Fun, Map, NativeRecord, Term};
 
 /// Limits on a decoded term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum nesting depth; a list is one level however long it is. Default 1024. Values above
-    /// [`Limits::DEEPEST`] are clamped to it.
+    /// Maximum nesting depth; a list is one level however long it is. Default
+    /// [`Limits::DEEPEST`], to which larger values are clamped.
     pub depth: usize,
     /// Maximum memory of a term, and maximum expanded size of a compressed one, in bytes. Default
     /// 256 MiB. Each element of a list takes 32 bytes, also in a list of bytes, which takes one
@@ -26,9 +26,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Depth at which cloning, dropping and `==`, which recurse, fit into 1 MiB of stack, half of a
-    /// thread's usual 2 MiB.
-    pub const DEEPEST: usize = 1024;
+    /// Maximum of [`Limits::depth`]: 2^19. COST: while a term is decoded, up to 150 bytes for each
+    /// open level, so 75 MiB.
+    pub const DEEPEST: usize = 1 << 19;
 }
 
 impl Default for Limits {
@@ -311,6 +311,10 @@ impl Builder {
                 Kind::Fun(head) => self.fun(*head, parts)?,
                 Kind::NativeRecord(head) => self.record(*head, parts)?,
             };
+            let level = self.outer.len() + usize::from(self.open.is_some());
+            if level > 0 && level.is_multiple_of(Deep::LEVELS) {
+                term = Term::Deep(Deep::new(term));
+            }
         }
     }
 

@@ -151,7 +151,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
     /// Writes a simple term, or the head of a compound one and pushes its parts to the stack.
     fn term<B: Buffer>(&mut self, buffer: &mut B, term: &'t Term) -> Result<(), EncodeError> {
         let whole = std::mem::take(&mut self.whole);
-        match term {
+        match term.contents() {
             Term::Integer(value) => put_small(buffer, *value),
             Term::BigInteger(value) => put_integer(buffer, value.get())?,
             Term::Float(value) => {
@@ -199,6 +199,8 @@ impl<'t, 'c> Encoder<'t, 'c> {
                 buffer.put_u8(tag::LOCAL);
                 self.stack.push(Left::Bytes(opaque));
             }
+            // Contents are not one themselves.
+            Term::Deep(_) => {}
         }
         Ok(())
     }

@@ -28,7 +28,9 @@
 mod atom;
 mod binary;
 mod decode;
+mod deep;
 mod encode;
+mod equal;
 mod error;
 mod identifier;
 mod inflate;
@@ -62,7 +64,7 @@ pub use number::{BigInteger, Float};
 pub use put::{AtomIndex, Buffer};
 pub use reader::Reader;
 pub use table::AtomTable;
-pub use term::{Export, Fun, NotFinite, Term};
+pub use term::{Deep, Export, Fun, NotFinite, Term};
 pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, NativeRecordHead, PidParts, Token};
 pub use value::{

@@ -46,6 +46,9 @@ impl Term {
                 elements.extend(more);
                 Self::ImproperList(Box::new(ImproperList { elements, tail }))
             }
+            Self::Deep(deep) if matches!(deep.get(), Self::List(_) | Self::ImproperList(_)) => {
+                Self::list_with_tail(elements, deep.into_contents())
+            }
             tail => Self::ImproperList(Box::new(ImproperList { elements, tail })),
         }
     }

@@ -49,7 +49,7 @@ const LISTS: u8 = 10;
 static EMPTY: Term = Term::NIL;
 
 fn rank(term: &Term) -> u8 {
-    match term {
+    match term.contents() {
         Term::Integer(_) | Term::BigInteger(_) | Term::Float(_) => 0,
         Term::Atom(_) => ATOMS,
         Term::Reference(_) => 2,
@@ -62,7 +62,8 @@ fn rank(term: &Term) -> u8 {
         Term::List(elements) if elements.is_empty() => NIL,
         Term::List(_) | Term::ImproperList(_) => LISTS,
         Term::Binary(_) | Term::BitString(_) => 11,
-        Term::Local(_) => 12,
+        // Contents are not one themselves.
+        Term::Local(_) | Term::Deep(_) => 12,
     }
 }
 
@@ -131,6 +132,7 @@ fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {
 
 /// Compares two terms without their parts, which are pushed to the stack in reverse order.
 fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>) -> Ordering {
+    let (a, b) = (a.contents(), b.contents());
     match (a, b) {
         (Term::Integer(a), Term::Integer(b)) => a.cmp(b),
         (Term::Atom(a), Term::Atom(b)) => a.cmp(b),

@@ -130,6 +130,7 @@ impl State {
     /// Hashes a term without its parts, which are pushed to the stack in reverse order.
     fn term<'t>(&mut self, term: &'t Term, stack: &mut Vec<Left<'t>>) {
         match term {
+            Term::Deep(deep) => self.term(deep.get(), stack),
             Term::Integer(value) => self.integer(*value),
             Term::BigInteger(value) => self.big(value.get()),
             Term::Float(value) => {

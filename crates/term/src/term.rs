@@ -1,5 +1,8 @@
 //! Erlang term type, and funs: purlin can store a fun of another node and send it back, but not call it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use num_bigint::BigInt;
 
 use crate::{
@@ -17,10 +20,10 @@ use crate::{
 /// component types guarantee this.
 ///
 /// COST: 32 bytes; tuples, lists and maps hold their elements in one allocation; identifiers, funs
-/// and big integers are boxed. A clone copies everything except binaries and the texts of atoms.
-/// Clone, drop, `==` and hashing recurse to the depth of the term; decoded terms are no deeper than
-/// [`Limits`](crate::Limits) allow.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// and big integers are boxed. A clone copies everything except binaries, the texts of atoms, and
+/// parts below 1024 levels. Clone, drop and `==` recurse to the depth of the term, in a decoded term
+/// to the next [`Term::Deep`], at most 1024 levels.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Term {
     /// An integer that fits 64 bits.
@@ -57,6 +60,8 @@ pub enum Term {
     NativeRecord(Box<NativeRecord>),
     /// A node's local encoding (LOCAL_EXT), the bytes after the tag; always a whole message.
     Local(Binary),
+    /// A compound part of a decoded term at a multiple of 1024 levels; see [`Term::contents`].
+    Deep(Deep),
 }
 
 /// A fun with its free variables.
@@ -91,11 +96,50 @@ pub struct Export {
     pub arity: u8,
 }
 
+/// A part of a decoded term at a multiple of [`Deep::LEVELS`] levels. Everything but pattern
+/// matching treats it as its contents.
+#[derive(Clone)]
+pub struct Deep(Option<Arc<Term>>);
+
+static NIL: Term = Term::NIL;
+
+impl Deep {
+    /// Number of levels between two such parts. Cloning, dropping and `==` of so many levels fit
+    /// into 1 MiB of stack, half of a thread's usual 2 MiB.
+    pub const LEVELS: usize = 1024;
+
+    pub(crate) fn new(contents: Term) -> Self {
+        Self(Some(Arc::new(contents)))
+    }
+
+    /// Returns the contents.
+    pub fn get(&self) -> &Term {
+        // It is `None` while it is dropped.
+        self.0.as_deref().unwrap_or(&NIL)
+    }
+
+    /// Returns the contents. COST: copies them to the next such part if clones share them.
+    pub fn into_contents(mut self) -> Term {
+        self.0.take().map_or(Term::NIL, Arc::unwrap_or_clone)
+    }
+
+    /// Takes the contents if no clone shares them.
+    pub(crate) fn take(&mut self) -> Option<Term> {
+        self.0.take().and_then(Arc::into_inner)
+    }
+}
+
+impl fmt::Debug for Deep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 /// Methods that return the content of one variant.
 macro_rules! accessors {
     ($($(#[$doc:meta])* $name:ident: $variant:ident($part:ident) -> $type:ty { $value:expr })*) => {
         $($(#[$doc])* pub fn $name(&self) -> Option<$type> {
-            match self {
+            match self.contents() {
                 Self::$variant($part) => Some($value),
                 _ => None,
             }

@@ -170,7 +170,7 @@ impl Reader {
         }
         loop {
             self.idle.waits(self.progress_at);
-            self.coalescer.woken(now);
+            self.coalescer.restart(now);
             let waited = match self.wait(until).await {
                 Err(CloseReason::OverBudget) if self.free(buffer) => continue,
                 waited => waited,

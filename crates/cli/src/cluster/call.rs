@@ -14,6 +14,7 @@ use purlin_lab::error::Problem;
 use purlin_term::{Atom, Term};
 
 use super::join::{ClusterOptions, own_epmd};
+use super::json::json;
 use crate::output::{print, problem};
 use crate::values::{positive, socket_address};
 
@@ -27,6 +28,8 @@ Examples:
       an Elixir module: prints <<\"HELLO\">>
   purlin call a@127.0.0.1 purlin processes
       processes of a node started with `purlin node`
+  purlin call a@127.0.0.1 purlin processes --json | jq '.[].name'
+      for a script
   purlin call a@10.0.0.5 purlin processes --tls-cert me.pem --tls-key me.key --tls-ca ca.pem
       over TLS
 
@@ -65,6 +68,11 @@ pub(crate) struct Call {
     /// Wait this many seconds for the value
     #[arg(long, value_name = "SECONDS", default_value = "5", allow_negative_numbers = true, value_parser = positive)]
     timeout: f64,
+
+    /// Print JSON: tuples as arrays, atoms as strings, nil and undefined as null, pids and other types without a form in JSON as strings in
+    /// Erlang's syntax
+    #[arg(long)]
+    json: bool,
 }
 
 /// Arguments of the called function.
@@ -98,6 +106,7 @@ pub(crate) fn call(options: &Call) -> Result<u8, Problem> {
     });
     node.stop_blocking();
     match called? {
+        Ok(value) if options.json => print(&format!("{:#}\n", json(&value))).map(|()| 0),
         Ok(value) => print(&format!("{value}\n")).map(|()| 0),
         Err(why) => {
             eprintln!("purlin: {}", problem(why));

@@ -1,7 +1,7 @@
 //! Echo process and exported functions of a `purlin node`.
 
 use purlin::{Process, ProcessInfo};
-use purlin_dist::cluster::{Cluster, GenCall};
+use purlin_dist::cluster::{Cluster, GenCall, WeakCluster};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Pid, Term};
 
@@ -12,7 +12,7 @@ const MODULE: &str = "purlin";
 
 /// Starts the echo process and exports the functions.
 pub(super) fn export_all(cluster: &Cluster) -> Result<(), Problem> {
-    let (node, echoes) = (cluster.node().clone(), cluster.clone());
+    let (node, echoes) = (cluster.node().clone(), cluster.downgrade());
     let process = node.spawn(async move |me| echo(me, &echoes).await);
     node.register("echo", &process).map_err(problem)?;
     let echo = async |mut arguments: Vec<Term>| Ok(arguments.pop().unwrap_or(Term::NIL));
@@ -27,11 +27,13 @@ pub(super) fn export_all(cluster: &Cluster) -> Result<(), Problem> {
     cluster.export(MODULE, "processes", 0, processes).map_err(problem)
 }
 
-/// Replies to every message that contains its sender.
-async fn echo(mut me: Process<Term>, cluster: &Cluster) {
-    let own = Term::from(cluster.term_of(me.id()));
+/// Replies to every message that contains its sender, until the node leaves the cluster.
+async fn echo(mut me: Process<Term>, cluster: &WeakCluster) {
     loop {
-        match GenCall::try_from(me.receive().await) {
+        let message = me.receive().await;
+        let Some(cluster) = cluster.upgrade() else { return };
+        let own = Term::from(cluster.term_of(me.id()));
+        match GenCall::try_from(message) {
             Ok(call) => {
                 let what = call.request.clone();
                 cluster.reply(call, what);
@@ -40,7 +42,7 @@ async fn echo(mut me: Process<Term>, cluster: &Cluster) {
                 if let Some([Term::Pid(from), what]) = message.as_tuple()
                     && let Some(from) = cluster.pid::<Term>(from)
                 {
-                    from.send(Term::tuple([own.clone(), what.clone()]));
+                    from.send(Term::tuple([own, what.clone()]));
                 }
             }
         }

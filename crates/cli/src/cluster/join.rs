@@ -1,19 +1,16 @@
 //! Options for cluster an Erlang cluster: the cookie, TLS and the local epmd.
 
 use std::env;
-use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use purlin_dist::cluster::Builder;
-use purlin_dist::{Tls, epmd};
+use purlin_dist::{Cookie, Tls, epmd};
 use purlin_lab::error::Problem;
 
 use crate::output::problem;
 
-/// Cookie file in the user's home.
-const COOKIE_FILE: &str = ".erlang.cookie";
 /// Environment variable with the epmd port, also used by `erl`.
 pub(super) const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
@@ -51,14 +48,18 @@ impl CookieOption {
         self.cookie.is_some()
     }
 
-    pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
+    pub(crate) fn cookie(&self) -> Result<Cookie, Problem> {
         let cookie = match &self.cookie {
             // Erlang encodes characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
-            None => return cookie_from_home(),
+            None => {
+                let cookie = Cookie::from_home();
+                return cookie
+                    .map_err(|error| Problem::new(format!("{error}; give one with --cookie")));
+            }
         };
         match cookie {
-            Ok(cookie) if !cookie.is_empty() => Ok(cookie),
+            Ok(cookie) if !cookie.is_empty() => Ok(Cookie::new(cookie)),
             _ => Err(Problem::new("--cookie must be some characters of Latin-1")),
         }
     }
@@ -85,37 +86,4 @@ pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
     };
     let port = port.ok_or_else(|| Problem::new(format!("{EPMD_PORT} is not a port")))?;
     Ok((Ipv4Addr::LOCALHOST, port).into())
-}
-
-/// Reads the cookie from the user's home, as `erl` does.
-fn cookie_from_home() -> Result<Vec<u8>, Problem> {
-    let none = |why: String| Problem::new(format!("no cookie: {why}; give one with --cookie"));
-    let home = env::home_dir().ok_or_else(|| none("there is no home directory".into()))?;
-    let path = home.join(COOKIE_FILE);
-    let mut cookie =
-        fs::read(&path).map_err(|error| none(format!("{}: {error}", path.display())))?;
-    if !is_private(&path) {
-        return Err(none(format!("others may read {}; chmod 400 it", path.display())));
-    }
-    while cookie.last().is_some_and(u8::is_ascii_whitespace) {
-        cookie.pop();
-    }
-    match cookie.is_empty() {
-        true => Err(none(format!("{} is empty", path.display()))),
-        false => Ok(cookie),
-    }
-}
-
-/// Returns whether only the owner can access the file. Like `erl`, rejects a cookie file that
-/// others can read.
-fn is_private(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 == 0)
-    }
-    #[cfg(not(unix))]
-    {
-        path.is_file()
-    }
 }

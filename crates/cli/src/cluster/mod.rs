@@ -3,6 +3,7 @@
 mod call;
 mod exports;
 mod join;
+mod json;
 mod node;
 
 pub(crate) use call::{Call, call};

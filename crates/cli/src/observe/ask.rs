@@ -5,6 +5,7 @@ use std::time::Duration;
 use purlin_lab::error::Problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::harmless::harmless;
@@ -170,6 +171,24 @@ impl Observer {
 
     /// Fetches everything that is shown.
     pub(super) fn ask(&self, query: &Query) -> Result<Seen, Problem> {
+        Ok(Seen {
+            overview: self.get("/api/overview", &[])?,
+            processes: self.processes(query)?,
+            warnings: self.get::<Warnings>("/api/warnings", &[])?.warnings,
+        })
+    }
+
+    /// Fetches the same as one JSON object, with every field that the node sends.
+    pub(super) fn ask_raw(&self, query: &Query) -> Result<Value, Problem> {
+        let warnings: Value = self.get("/api/warnings", &[])?;
+        Ok(json!({
+            "overview": self.get::<Value>("/api/overview", &[])?,
+            "processes": self.processes::<Value>(query)?,
+            "warnings": warnings["warnings"],
+        }))
+    }
+
+    fn processes<T: DeserializeOwned>(&self, query: &Query) -> Result<T, Problem> {
         let Query { sort, descending, text, offset, limit } = query;
         let order = if *descending { "desc" } else { "asc" };
         let (offset, limit) = (offset.to_string(), limit.to_string());
@@ -180,11 +199,7 @@ impl Observer {
             ("offset", &offset),
             ("limit", &limit),
         ];
-        Ok(Seen {
-            overview: self.get("/api/overview", &[])?,
-            processes: self.get("/api/processes", &query)?,
-            warnings: self.get::<Warnings>("/api/warnings", &[])?.warnings,
-        })
+        self.get("/api/processes", &query)
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, &str)]) -> Result<T, Problem> {

@@ -40,6 +40,8 @@ Examples:
       the same, with the token in the environment, which ps does not show
   purlin observe --once --sort mailbox --rows 5 'http://127.0.0.1:4480/#token=...'
       the five longest mailboxes as a table
+  purlin observe --json 127.0.0.1:4480 | jq '.warnings[].text'
+      for a script
 
 Keys:
   q, Esc, Ctrl-C   quit
@@ -54,7 +56,7 @@ Keys:
 If standard output is not a terminal, the command prints one table and exits.
 
 Exit status:
-  0  quit by a key, or the table is printed
+  0  quit by a key, or the table or the snapshot is printed
   2  no node answers at the address, the token is wrong, or the arguments are invalid";
 
 #[derive(Debug, Args)]
@@ -73,6 +75,10 @@ pub(crate) struct Observe {
     #[arg(long)]
     once: bool,
 
+    /// Print one snapshot as JSON and exit, in the fields of the node's API
+    #[arg(long)]
+    json: bool,
+
     /// Sort by this column
     #[arg(long, value_enum, value_name = "COLUMN", default_value = "reductions")]
     sort: Column,
@@ -85,7 +91,7 @@ pub(crate) struct Observe {
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
 
-    /// Limit the rows of a printed table
+    /// Limit the processes that are printed
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..=500))]
     rows: u16,
 }
@@ -94,8 +100,11 @@ pub(crate) struct Observe {
 pub(crate) fn observe(options: Observe) -> Result<u8, Problem> {
     let observer = Observer::at(Page::read(&options.address, options.token)?);
     let state = State::new(options.sort, !options.ascending, options.filter);
-    if options.once || !stdout().is_terminal() {
-        print(&once::table(&observer.ask(&state.query(options.rows.into()))?))?;
+    let query = state.query(options.rows.into());
+    if options.json {
+        print(&format!("{:#}\n", observer.ask_raw(&query)?))?;
+    } else if options.once || !stdout().is_terminal() {
+        print(&once::table(&observer.ask(&query)?))?;
     } else {
         screen::follow(observer, state)?;
     }

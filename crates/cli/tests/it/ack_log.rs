@@ -85,6 +85,31 @@ fn commands_of_the_document_print_what_it_says() {
 }
 
 #[test]
+fn json_has_what_the_text_has() {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path());
+    let json = |words: &[&str], due: i32| -> Value {
+        let (status, printed, errors) =
+            run(folder.path(), &[&["ack", "log"], words, &["--json"]].concat());
+        assert_eq!((status, &*errors), (Some(due), ""), "{printed}");
+        serde_json::from_str(&printed).expect("it is JSON")
+    };
+    let info = json(&["info", "messages"], 0);
+    assert_eq!(
+        (&info["messages"], &info["clients"], &info["next"]),
+        (&3.into(), &1.into(), &3.into())
+    );
+    assert_eq!((&info["whole"], &info["torn"]), (&true.into(), &Value::Null));
+    assert_eq!(info["segments"][0]["name"], SEGMENT);
+    let damaged = json(&["verify", "damaged"], 1);
+    assert_eq!((&damaged["whole"], &damaged["damage"][0]["offset"]), (&false.into(), &162.into()));
+    let repaired = json(&["repair", "damaged", "repaired"], 0);
+    assert_eq!(repaired["omitted"][0]["bytes"], 110);
+    let converted = json(&["convert", "messages.bin", "converted"], 0);
+    assert_eq!((&converted["messages"], &converted["stopped"]), (&3.into(), &Value::Null));
+}
+
+#[test]
 fn damaged_log_is_reported_with_its_place_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     prepare(folder.path());

@@ -143,6 +143,11 @@ fn functions_of_our_node_are_called() {
     let output = call(&["echo", "[{ok, [1 | x]}]"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "{ok,[1|x]}\n"));
     assert!(stdout(&call(&["processes"])).contains("name => echo"));
+    let processes: serde_json::Value =
+        serde_json::from_slice(&call(&["processes", "--json"]).stdout).expect("it is JSON");
+    let mut processes = processes.as_array().expect("a list").iter();
+    let echo = processes.find(|one| one["name"] == "echo").expect("it runs");
+    assert!(echo["messages"] == 0 && echo["pid"].as_str().is_some_and(|pid| pid.contains('<')));
     let looked_at = ["call", "ours@127.0.0.1", "erlang", "registered"];
     assert_eq!(stdout(&run(folder.path(), &port, &looked_at)), "[echo]\n");
     let undef = "{badrpc,{'EXIT',{undef,[{purlin,nothing,[],[]}]}}}";

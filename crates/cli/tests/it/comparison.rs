@@ -48,6 +48,22 @@ fn the_document_on_comparing_shows_the_actual_output() {
 }
 
 #[test]
+fn comparison_as_json_has_the_ratio_and_the_verdict_of_each_figure() {
+    let output = compare(&documented(), &["before.json", "after.json", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let compared: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = compared["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 5);
+    let one = &figures[0];
+    assert_eq!((&one["experiment"], &one["contender"]), (&"ping-pong".into(), &"purlin".into()));
+    assert_eq!((&one["verdict"], &one["primary"]), (&"slower".into(), &true.into()));
+    let [estimate, low, high] =
+        ["estimate", "low", "high"].map(|field| one["times_worse"][field].as_f64().unwrap());
+    assert!(1.0 < low && low < estimate && estimate < high && high < 1.2, "{one}");
+    assert!(compared["not_compared"][0].as_str().unwrap().contains("only in the old run"));
+}
+
+#[test]
 fn output_is_deterministic() {
     let [one, other] = [(); 2].map(|()| stdout(&compare(&documented(), &BOTH)));
     assert_eq!(one, other);

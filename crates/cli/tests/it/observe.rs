@@ -100,6 +100,20 @@ fn one_table_is_printed_sorted_and_filtered() {
 }
 
 #[test]
+fn json_has_the_overview_the_processes_and_the_warnings() {
+    let seen = Seen::start();
+    seen.lazy("few", 3);
+    seen.lazy(HOSTILE, 200);
+    let text = printed(&observe(&["--json", "--sort", "mailbox", "--rows", "1", &seen.url()]));
+    assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(json["overview"]["node"], "zanzibar");
+    let rows = json["processes"]["rows"].as_array().expect("rows");
+    assert_eq!((rows.len(), &rows[0]["mailbox"]), (1, &200.into()));
+    assert!(json["processes"]["total"].as_u64() >= Some(2) && json["warnings"].is_array());
+}
+
+#[test]
 fn the_token_is_read_from_the_address_the_option_or_the_environment() {
     let seen = Seen::start();
     let (url, host) = (seen.url(), seen.host());

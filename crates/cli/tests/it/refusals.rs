@@ -107,6 +107,22 @@ fn the_list_shows_what_can_run_and_how_to_install_the_rest() {
 }
 
 #[test]
+fn the_list_as_json_has_what_each_entry_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = purlin(folder.path());
+    let output = command.args(["lab", "list", "--json"]).env("PATH", folder.path()).output();
+    let list: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let find = |kind: &str, id: &str| {
+        let all = list[kind].as_array().unwrap();
+        all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id} is listed")).clone()
+    };
+    assert!(find("contenders", "beam")["missing"].as_str().unwrap().contains("no erl"));
+    assert!(find("contenders", "ergo")["missing"].is_string());
+    assert!(find("experiments", "ping-pong")["missing"].is_null());
+    assert!(find("experiments", "skynet")["what"].is_string());
+}
+
+#[test]
 fn an_unwritable_output_is_refused_before_anything_is_measured() {
     let one = contender("one", "");
     let bench = Bench::run(&["-e", "ping-pong", "-c", &one, "--json", "no/such/folder/out.json"]);

@@ -5,6 +5,8 @@
 //! [`SOONEST`], then after twice the previous delay, up to [`LATEST`]. The creation of the first
 //! registration remains in use, because pids contain it and the node is the same.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -23,6 +25,7 @@ const LATEST: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Registration {
     creation: u32,
+    is_registered: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
@@ -34,8 +37,10 @@ impl Registration {
     /// See [`Failed`]: most often epmd is not running, or another node has the name.
     pub async fn new(epmd: Epmd, alive: Alive) -> Result<Self, Failed> {
         let (socket, creation) = register(&epmd, &alive).await?;
-        let task = tokio::spawn(hold(epmd, alive, socket)).abort_handle();
-        Ok(Self { creation, task })
+        let is_registered = Arc::new(AtomicBool::new(true));
+        let holding = hold(epmd, alive, socket, Arc::clone(&is_registered));
+        let task = tokio::spawn(holding).abort_handle();
+        Ok(Self { creation, is_registered, task })
     }
 
     /// The creation assigned by epmd, which distinguishes this node from earlier ones of the same
@@ -43,6 +48,13 @@ impl Registration {
     #[must_use]
     pub fn creation(&self) -> u32 {
         self.creation
+    }
+
+    /// Whether epmd has the registration. It does not while it is restarted.
+    #[must_use]
+    pub fn is_registered(&self) -> bool {
+        // ORDER: relaxed, as in `hold`: a report that may be stale.
+        self.is_registered.load(Ordering::Relaxed)
     }
 }
 
@@ -59,12 +71,13 @@ async fn register(epmd: &Epmd, alive: &Alive) -> Result<(TcpStream, u32), Failed
     Ok((socket, creation))
 }
 
-async fn hold(epmd: Epmd, alive: Alive, mut socket: TcpStream) {
+async fn hold(epmd: Epmd, alive: Alive, mut socket: TcpStream, is_registered: Arc<AtomicBool>) {
     let name = alive.alive.clone();
     loop {
         // epmd sends nothing more, so this ends with the connection.
         let mut byte = [0];
         while socket.read(&mut byte).await.is_ok_and(|count| count > 0) {}
+        is_registered.store(false, Ordering::Relaxed);
         warn!(name, "epmd is gone; registering again when it is back");
         let mut pause = SOONEST;
         socket = loop {
@@ -76,6 +89,7 @@ async fn hold(epmd: Epmd, alive: Alive, mut socket: TcpStream) {
                 }
             }
         };
+        is_registered.store(true, Ordering::Relaxed);
         info!(name, "registered with epmd again");
     }
 }

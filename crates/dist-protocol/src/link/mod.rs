@@ -37,8 +37,9 @@
 //!
 //! A link ends when either side closes it, when nothing is received for the tick time, when the peer reads
 //! nothing for the tick time although bytes are waiting for it, or on a protocol error; one line is logged. Unwritten
-//! frames are lost, as on the BEAM; later senders receive [`Unsent`]. Dropping every [`Link`] does not end it:
-//! [`Link::close`] does.
+//! frames are lost, as on the BEAM; later senders receive [`Unsent`]. Signals that were read and not yet passed on are
+//! lost, too: when [`Link::ended`] returns, the receiver has returned from its last signal. Dropping every [`Link`] does
+//! not end it: [`Link::close`] does.
 //!
 //! COST: one task each for reading, writing and the end; buffers of about 64 KiB that grow with
 //! their content.
@@ -124,7 +125,7 @@ impl Link {
         V: Receive,
     {
         let shared = Arc::new(Shared::new(peer, settings));
-        spawn(Box::pin(self::read(read, Over(Arc::clone(&shared)), receive)));
+        spawn(Box::pin(self::read(read, ReaderOver(Arc::clone(&shared)), receive)));
         spawn(Box::pin(self::write(write, Over(Arc::clone(&shared)))));
         tokio::spawn(log_end(Arc::clone(&shared)));
         Self(shared)
@@ -282,14 +283,19 @@ impl Link {
         self.0.to_write.notify_one();
     }
 
-    /// Waits for the end of the link and returns its reason.
+    /// Ends the link immediately. Queued signals are lost.
+    pub fn abort(&self) {
+        self.0.end(Ended::ByUs);
+    }
+
+    /// Waits for the end of the link and returns its reason. The receiver gets no signal afterwards.
     pub async fn ended(&self) -> Ended {
-        self.0.over().await
+        self.0.quiet().await
     }
 }
 
 /// Runs the reader and the ticker.
-async fn read<S: AsyncRead + Unpin, R: Receive>(stream: S, over: Over, receive: R) {
+async fn read<S: AsyncRead + Unpin, R: Receive>(stream: S, over: ReaderOver, receive: R) {
     let shared = &*over.0;
     let ended = tokio::select! {
         ended = reader::run(stream, shared, receive) => ended,
@@ -325,5 +331,14 @@ struct Over(Arc<Shared>);
 impl Drop for Over {
     fn drop(&mut self) {
         self.0.end(Ended::ByUs);
+    }
+}
+
+/// Like [`Over`], for the reader, which is dropped before.
+struct ReaderOver(Arc<Shared>);
+
+impl Drop for ReaderOver {
+    fn drop(&mut self) {
+        self.0.end_reader();
     }
 }

@@ -68,6 +68,8 @@ pub(super) struct State {
     pub(super) held_back: HashMap<Option<Pid>, VecDeque<Held>>,
     pub(super) closing: bool,
     pub(super) ended: Option<Ended>,
+    /// The reader has been dropped: the receiver gets no further signal.
+    pub(super) reader_ended: bool,
 }
 
 /// A signal behind a large message of its sender, or a large message.
@@ -148,6 +150,7 @@ impl Shared {
             held_back: HashMap::new(),
             closing: false,
             ended: None,
+            reader_ended: false,
         };
         Self {
             peer,
@@ -307,6 +310,21 @@ impl Shared {
     /// Waits for the end and returns its reason.
     pub(super) async fn over(&self) -> Ended {
         notified_until(&self.over, || self.lock().ended.clone()).await
+    }
+
+    /// Waits for the end, and until the receiver gets no further signal. Returns the reason of the end.
+    pub(super) async fn quiet(&self) -> Ended {
+        let ended = || {
+            let state = self.lock();
+            if state.reader_ended { state.ended.clone() } else { None }
+        };
+        notified_until(&self.over, ended).await
+    }
+
+    /// Ends the link with its reader.
+    pub(super) fn end_reader(&self) {
+        self.lock().reader_ended = true;
+        self.end(Ended::ByUs);
     }
 
     /// Ends the link, unless it has ended; queued frames are lost.

@@ -1,16 +1,17 @@
 //! Configuration and start of a cluster node.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use purlin::Node;
 use purlin_dist_protocol::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use purlin_dist_protocol::handshake::LocalNode;
 use purlin_dist_protocol::link::Settings;
-use purlin_dist_protocol::{Cookie, Flags, Listener, NodeName, Transport};
+use purlin_dist_protocol::{Cookie, Flags, Listener, NoCookie, NodeName, Transport};
 use tokio::net::TcpListener;
 
 use crate::cluster::builtin;
@@ -32,6 +33,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 #[must_use = "nothing happens before it is started"]
 pub struct Builder {
     reach: Reach,
+    cookie: Option<Cookie>,
     listen: Option<SocketAddr>,
     only_calls: bool,
     settings: Settings,
@@ -44,18 +46,31 @@ pub struct Builder {
 impl Builder {
     fn new(name: NodeName) -> Self {
         let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
-        let hosts = Hosts { us: name, own, configured: HashMap::new() };
-        let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
+        let (configured, port, nodes) = Default::default();
+        let hosts = Hosts { us: name, own, configured, port, nodes };
+        // It is replaced when the node starts.
+        let (cookie, cookies) = (Cookie::new(""), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, transport: Transport::Tcp };
-        let (listen, settings, logs) = (None, Settings::default(), None);
+        let (cookie, listen, settings, logs) = (None, None, Settings::default(), None);
         let (only_calls, observable, published) = (false, true, false);
         let answers_within = ANSWERS_WITHIN;
-        Self { reach, listen, only_calls, settings, observable, answers_within, published, logs }
+        Self {
+            reach,
+            cookie,
+            listen,
+            only_calls,
+            settings,
+            observable,
+            answers_within,
+            published,
+            logs,
+        }
     }
 
-    /// Sets the cookie of the cluster.
+    /// Sets the cookie of the cluster. Default: the contents of the file `.erlang.cookie` in the user's home, as for
+    /// `erl`.
     pub fn cookie(mut self, cookie: impl AsRef<[u8]>) -> Self {
-        self.reach.cookie = Cookie::new(cookie);
+        self.cookie = Some(Cookie::new(cookie));
         self
     }
 
@@ -79,8 +94,21 @@ impl Builder {
         self
     }
 
-    /// Sets the address to listen on. Default: any free port, on the address in the node's name if its host is an
-    /// address, and on all addresses, IPv6 included, otherwise.
+    /// Uses no epmd: this node listens on `port`, and other nodes are expected on the same port of their hosts. BEAM
+    /// nodes run with `-start_epmd false -erl_epmd_port PORT`. So a host, or an address of it, has one node.
+    pub fn without_epmd(mut self, port: u16) -> Self {
+        self.reach.hosts.port = Some(port);
+        self
+    }
+
+    /// Sets the address of a node, which is then not looked up.
+    pub fn node_at(mut self, node: NodeName, address: SocketAddr) -> Self {
+        self.reach.hosts.nodes.insert(node, address);
+        self
+    }
+
+    /// Sets the address to listen on. Default: any free port, or that of [`Builder::without_epmd`], on the address in the
+    /// node's name if its host is an address, and on all addresses, IPv6 included, otherwise.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.listen = Some(address);
         self
@@ -140,15 +168,26 @@ impl Builder {
     /// process or any other.
     ///
     /// # Errors
-    /// [`StartError`]: epmd is unreachable, the name is taken, or the address cannot be bound.
+    /// [`StartError`]: there is no cookie, epmd is unreachable, the name is taken, or the address cannot be bound.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { answers_within, published, logs, .. } = self;
-        let Self { reach, listen, only_calls, settings, observable, .. } = self;
-        let name = reach.hosts.us.clone();
+        let Self { answers_within, published, logs, cookie, .. } = self;
+        let Self { mut reach, listen, only_calls, settings, observable, .. } = self;
+        reach.cookie = match cookie {
+            Some(cookie) if cookie.is_empty() => return Err(StartError::EmptyCookie),
+            Some(cookie) => cookie,
+            None => Cookie::from_home()?,
+        };
+        let (name, port) = (reach.hosts.us.clone(), reach.hosts.port);
+        if port == Some(0) {
+            return Err(StartError::NoPort);
+        }
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
+        } else if let Some(port) = port {
+            let (socket, _) = bind(&name, listen, port).await?;
+            (Some(socket), None, creation()?)
         } else {
-            let (socket, address) = bind(&name, listen).await?;
+            let (socket, address) = bind(&name, listen, 0).await?;
             let (alive, port) = (name.alive().to_owned(), address.port());
             let kind = if published { Kind::Normal } else { Kind::Hidden };
             let alive = Alive { alive, port, kind };
@@ -161,6 +200,8 @@ impl Builder {
         let local = LocalNode { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let core = Core::new(ids, local, reach, settings, answers_within, start_link);
+        let layer: Weak<dyn Any + Send + Sync> = Arc::<Core>::downgrade(&core);
+        node.set_layer(layer);
         core.calls();
         supervisors(&core);
         if observable {
@@ -191,11 +232,12 @@ impl Cluster {
 async fn bind(
     name: &NodeName,
     listen: Option<SocketAddr>,
+    port: u16,
 ) -> Result<(TcpListener, SocketAddr), StartError> {
     let host = name.host().parse::<IpAddr>().ok();
-    let Some(at) = listen.or(host.map(|host| (host, 0).into())) else {
-        let all = (Ipv4Addr::UNSPECIFIED, 0).into();
-        return Listener::everywhere().map_err(|error| StartError::Listen(all, error));
+    let Some(at) = listen.or(host.map(|host| (host, port).into())) else {
+        let all = (Ipv4Addr::UNSPECIFIED, port).into();
+        return Listener::everywhere(port).map_err(|error| StartError::Listen(all, error));
     };
     Listener::bind(at).await.map_err(|error| StartError::Listen(at, error))
 }
@@ -209,6 +251,15 @@ fn creation() -> Result<u32, StartError> {
 /// Error of [`Builder::start`].
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// No cookie was set, and the user's home has none.
+    #[error("{0}; or set one with `Builder::cookie`")]
+    NoCookie(#[from] NoCookie),
+    /// Nodes without epmd share a port, which is not 0.
+    #[error("`Builder::without_epmd` was given port 0: all nodes must know the port")]
+    NoPort,
+    /// The cookie that was set has no characters.
+    #[error("`Builder::cookie` was given an empty cookie")]
+    EmptyCookie,
     /// The address cannot be bound.
     #[error("cannot listen at {0}: {1}")]
     Listen(SocketAddr, #[source] io::Error),

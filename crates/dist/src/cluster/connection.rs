@@ -10,6 +10,7 @@ use purlin_dist_protocol::frame::{OutgoingControl, Payload};
 use purlin_dist_protocol::link::{DeferredAnswer, Link, Origin};
 use purlin_dist_protocol::{Flags, NodeName};
 use purlin_term::Term;
+use tokio::sync::SetOnce;
 use tracing::debug;
 
 use crate::cluster::ids::Ids;
@@ -26,6 +27,8 @@ pub(super) struct Connection {
     link_table: Mutex<LinkTable>,
     /// Links and monitors of this connection have been notified of the loss.
     lost: AtomicBool,
+    /// Set when all have been notified of the loss.
+    pub(super) over: SetOnce<()>,
     /// Monitors local processes on behalf of remote ones; the connection ends with it.
     pub(super) agent: OnceLock<LocalProcess>,
     /// Requests of the peer that wait until their answers can be sent.
@@ -38,7 +41,8 @@ impl Connection {
     /// Creates a connection whose link and agent are set later.
     pub(super) fn new(node: NodeName, number: u64) -> Arc<Self> {
         let (link, link_table, lost, agent, requests, user) = Default::default();
-        Arc::new(Self { node, number, link, link_table, lost, agent, requests, user })
+        let over = SetOnce::new();
+        Arc::new(Self { node, number, link, link_table, lost, over, agent, requests, user })
     }
 
     /// Sets the link. Closes it immediately if the node is stopping, because exits of local processes would no longer
@@ -60,6 +64,13 @@ impl Connection {
     pub(super) fn close(&self) {
         if let Some(link) = self.link.get() {
             link.close();
+        }
+    }
+
+    /// Ends the link immediately, if it is set.
+    pub(super) fn abort(&self) {
+        if let Some(link) = self.link.get() {
+            link.abort();
         }
     }
 
@@ -132,12 +143,12 @@ impl Connection {
         }
     }
 
-    /// Marks the connection as lost: all links and monitors over it fire `noconnection`, once. Returns whether it was
-    /// not lost before.
-    pub(super) fn lose(&self, node: &Node) -> bool {
+    /// Marks the connection as lost: all links and monitors over it fire `noconnection`. No signal of the peer is
+    /// delivered meanwhile or afterwards.
+    pub(super) fn lose(&self, node: &Node) {
         // ORDER: a process notified below sees the flag set, because the delivery orders the two; for other readers it
         // is a hint, and the table is authoritative.
-        let was_lost = self.lost.swap(true, Ordering::Relaxed);
+        self.lost.store(true, Ordering::Relaxed);
         let mut link_table = self.link_table();
         let lost = link_table.lose();
         for (ours, name, signal) in lost.links {
@@ -153,7 +164,6 @@ impl Connection {
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
-        !was_lost
     }
 }
 

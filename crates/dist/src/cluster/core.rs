@@ -25,6 +25,7 @@ use crate::cluster::connection::{Connection, Deferred};
 use crate::cluster::global::handle::Global;
 use crate::cluster::groups::sharers::Sharers;
 use crate::cluster::ids::Ids;
+use crate::cluster::net_kernel::monitor::Watch;
 use crate::cluster::net_kernel::nodes::Nodes;
 use crate::cluster::net_kernel::reach::Reach;
 use crate::cluster::proxy::registry::{Proxies, ProxyCounts};
@@ -34,9 +35,6 @@ use crate::cluster::serving::system::Systems;
 
 /// Maximum number of calls to other nodes at a time. A peer can cause calls to any number of nodes, by pids of them.
 const MAX_DIALS: usize = 64;
-
-/// Callback for the loss of a node.
-pub(super) type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 
 /// Starts the link of a new connection. WHY a function pointer: receiving uses all features, which use the core.
 pub(super) type StartLink = fn(&Arc<Core>, &Arc<Connection>, Stream, Established) -> Link;
@@ -79,7 +77,7 @@ pub(super) struct State {
     pub(super) proxies: Proxies,
     /// The node has left the cluster.
     pub(super) left: bool,
-    pub(super) watches: HashMap<NodeName, Vec<NodeDown>>,
+    pub(super) watches: HashMap<NodeName, Vec<Watch>>,
 }
 
 impl Core {

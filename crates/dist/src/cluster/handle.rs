@@ -16,7 +16,6 @@ use tokio::task::AbortHandle;
 
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
-use crate::cluster::net_kernel::nodes::NodeChange;
 use crate::cluster::rpc::export::Outcome;
 
 /// Handle to a node's membership in a cluster. Clones refer to the same membership; dropping the last one leaves it.
@@ -43,7 +42,7 @@ struct Inner {
     core: Arc<Core>,
     /// Listener task; like the registration, `None` on an outgoing-only node.
     answering: Option<AbortHandle>,
-    _registration: Option<Registration>,
+    registration: Option<Registration>,
 }
 
 impl Drop for Inner {
@@ -61,7 +60,14 @@ impl Cluster {
         answering: Option<AbortHandle>,
         registration: Option<Registration>,
     ) -> Self {
-        Self { inner: Arc::new(Inner { core, answering, _registration: registration }) }
+        Self { inner: Arc::new(Inner { core, answering, registration }) }
+    }
+
+    /// Whether the node accepts connections, if it shall, and is registered with epmd, if it uses one.
+    pub(super) fn is_up(&self) -> (bool, bool) {
+        let Inner { answering, registration, .. } = &*self.inner;
+        let listens = answering.as_ref().is_none_or(|answering| !answering.is_finished());
+        (listens, registration.as_ref().is_none_or(Registration::is_registered))
     }
 
     pub(super) fn core(&self) -> &Arc<Core> {
@@ -118,47 +124,6 @@ impl Cluster {
     /// Closes the connection to a node. Returns whether there was one. Links and monitors over it fire `noconnection`.
     pub fn disconnect(&self, node: &NodeName) -> bool {
         self.core().connection(node).inspect(|connection| connection.close()).is_some()
-    }
-
-    /// Calls `callback` once when the connection to the node ends; immediately if it is not connected. Erlang's
-    /// `monitor_node`, with a message of the caller's choice:
-    ///
-    /// ```no_run
-    /// # use purlin::Pid;
-    /// # use purlin_dist::{NodeName, cluster::Cluster};
-    /// # struct Lost(NodeName);
-    /// # fn example(cluster: &Cluster, me: Pid<Lost>, other: &NodeName) {
-    /// cluster.when_down(other, move |node| me.send(Lost(node.clone())));
-    /// # }
-    /// ```
-    pub fn when_down(&self, node: &NodeName, callback: impl FnOnce(&NodeName) + Send + 'static) {
-        let mut state = self.core().state();
-        if state.connections.contains_key(node) {
-            state.watches.entry(node.clone()).or_default().push(Box::new(callback));
-        } else {
-            drop(state);
-            callback(node);
-        }
-    }
-
-    /// Calls `callback` whenever a node connects or disconnects, as long as this node is in the cluster. Erlang's
-    /// `net_kernel:monitor_nodes`, hidden nodes included. The connection tasks call it, so it must not block.
-    ///
-    /// ```no_run
-    /// # use purlin_dist::cluster::{Cluster, NodeChange};
-    /// # fn example(cluster: &Cluster) {
-    /// cluster.monitor_nodes(|node, change| match change {
-    ///     NodeChange::Up { .. } => println!("{node} is there"),
-    ///     NodeChange::Down { .. } => println!("{node} is gone"),
-    ///     _ => {}
-    /// });
-    /// # }
-    /// ```
-    pub fn monitor_nodes(&self, callback: impl Fn(&NodeName, NodeChange) + Send + Sync + 'static) {
-        self.core().nodes.add(move |node, change| {
-            callback(node, change);
-            true
-        });
     }
 
     /// Returns the external pid of a local process, for use in terms sent to other nodes.

@@ -61,10 +61,11 @@
 //! | `rpc/` | calls of servers and exported functions, outgoing and incoming |
 //! | `alias.rs`, `logs.rs` | aliases; forwarding of log events to subscribed nodes |
 //! | `proxy/` | outgoing: proxies, and their transport to the wire |
-//! | `net_kernel/` | how connections are established: hosts, cookies; node changes |
+//! | `net_kernel/` | how connections are established: hosts, cookies, discovery; monitors of nodes |
+//! | `readiness.rs` | what a readiness probe asks |
 //! | `handle.rs`, `core.rs` | [`Cluster`], and the state that all handles share |
 //! | `links/`, `connection.rs` | one connection, with its links and monitors |
-//! | `ids.rs`, `reason.rs` | conversion of ids and exit reasons |
+//! | `ids.rs`, `reason.rs`, `pid.rs` | conversion of ids and exit reasons; `serde` for [`purlin::Pid`] |
 
 /// A tuple whose first element is an atom; the others are converted to terms.
 macro_rules! tagged {
@@ -87,7 +88,9 @@ mod ids;
 mod links;
 mod logs;
 mod net_kernel;
+pub mod pid;
 mod proxy;
+mod readiness;
 mod reason;
 mod receive;
 mod rpc;
@@ -99,8 +102,11 @@ pub use global::NotRegistered;
 pub use groups::NotShared;
 pub use handle::{Cluster, WeakCluster};
 pub use logs::Logs;
+pub use net_kernel::discovery::Discovery;
+pub use net_kernel::monitor::{NodeDown, NodeEvent, NodeMonitor};
 pub use net_kernel::nodes::NodeChange;
 pub use net_kernel::ping::PingError;
+pub use readiness::Readiness;
 pub use reason::TermReason;
 pub use rpc::call::CallError;
 pub use rpc::export::Outcome;

@@ -199,8 +199,9 @@ async fn a_peer_that_is_connected_to_receives_messages_and_answers_calls(library
     assert_eq!(peer.run("receive").await, "hello");
     let calls = cluster.clone();
     let there = peer.name.clone();
-    let call =
-        tokio::spawn(async move { calls.call("box", &there, Term::atom("request"), HANG).await });
+    let call = tokio::spawn(async move {
+        calls.call::<Term>("box", &there, Term::atom("request"), HANG).await
+    });
     assert_eq!(peer.run("receive").await, "call request");
     assert_eq!(in_time("the reply", call).await.expect("no panic"), Ok(Term::atom("request")));
     assert_eq!(cluster.nodes(), [peer.name.clone()]);

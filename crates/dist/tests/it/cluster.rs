@@ -243,12 +243,13 @@ async fn we_call_servers_and_functions_of_a_beam() {
     assert_eq!(node, Ok(parse("'beam@127.0.0.1'")));
     let badrpc = cluster.rpc(&beam.name, "erlang", "hd", vec![Term::NIL], HANG).await;
     assert!(matches!(badrpc, Err(CallError::BadRpc(_))), "{badrpc:?}");
-    let known = cluster.call("kernel_sup", &beam.name, Term::atom("which_children"), HANG).await;
+    let known =
+        cluster.call::<Term>("kernel_sup", &beam.name, Term::atom("which_children"), HANG).await;
     assert!(known.expect("it answers").as_list().is_some_and(|children| !children.is_empty()));
-    let nobody = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
+    let nobody = cluster.call::<Term>("nobody", &beam.name, Term::NIL, HANG).await;
     assert_eq!(nobody, Err(CallError::Ended(ExitReason::NoProcess)));
     let nowhere = "nowhere@127.0.0.1".parse().expect("a name");
-    let nowhere = cluster.call("rex", &nowhere, Term::NIL, HANG).await;
+    let nowhere = cluster.call::<Term>("rex", &nowhere, Term::NIL, HANG).await;
     assert_eq!(nowhere, Err(CallError::Ended(ExitReason::NoConnection)));
 }
 

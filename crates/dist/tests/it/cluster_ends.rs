@@ -1,15 +1,16 @@
 //! What a cluster does when something ends: a node, a connection, an unused process, or a user's function by a panic.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::processes::{Received, beam_and_ours, exit, found, join, pid, start, term};
-use crate::support::{Connected, Epmd, HANG, Ours, until};
+use crate::support::{Connected, Epmd, HANG, Ours, in_time, until};
 use purlin::{ExitReason, Pid as Address, Process, receive};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{CallError, Cluster, GenCall};
 use purlin_dist::control::Control;
 use purlin_term::{Pid, Term};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// Returns the next control message of that kind and skips others.
 async fn next<T>(peer: &mut Connected, take: impl Fn(Control) -> Option<T>) -> T {
@@ -62,6 +63,48 @@ async fn stopping_our_node_does_not_affect_processes_on_other_nodes() {
     assert_eq!(beam.eval("receive {'EXIT', _, Why} -> Why end").await, "shutdown");
     let rest = "receive Other -> Other after 0 -> is_process_alive(P) end";
     assert_eq!(beam.eval(rest).await, "true");
+}
+
+// Nothing of a connection is delivered after its loss: `late` has been read when the node disconnects, and blocks the
+// reader while it is decoded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_of_a_connection_is_received_before_the_down_signal_of_its_loss() {
+    let epmd = Epmd::start();
+    let (ours, theirs) = (join(&epmd, "ours").await, join(&epmd, "theirs").await);
+    let received = start(&ours, "watcher", async |mut me, cluster| {
+        let watched = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.monitor(&watched);
+        watched.send(Term::atom("monitored"));
+        [me.receive().await, me.receive().await]
+    });
+    let (entered, lost) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let (entering, goes_on) = (Arc::clone(&entered), Mutex::new(goes_on));
+    ours.receives_by(move |term| {
+        if term.is_atom("late") {
+            entering.notify_one();
+            goes_on.lock().expect("no panic").recv().expect("the test goes on");
+        }
+        Ok(Received::Term(term))
+    });
+    let watcher = theirs.named::<Term>("watcher", ours.name()).expect("there is room");
+    let watched = theirs.node().spawn(async move |mut me: Process<Term>| {
+        assert!(me.receive().await.is_atom("monitored"));
+        watcher.send(Term::atom("late"));
+        std::future::pending::<()>().await;
+    });
+    let to = theirs.named::<Term>("watcher", ours.name()).expect("there is room");
+    to.send(theirs.term_of(watched.id()).into());
+    in_time("the message", entered.notified()).await;
+    let gone = Arc::clone(&lost);
+    theirs.when_down(ours.name(), move |_| gone.notify_one());
+    assert!(ours.disconnect(theirs.name()));
+    in_time("the loss", lost.notified()).await;
+    go_on.send(()).expect("it waits");
+    let [first, second] = found(received).await;
+    assert!(matches!(first, Received::Term(term) if term.is_atom("late")));
+    let Received::Down(down) = second else { panic!("{second:?}") };
+    assert_eq!(down.reason, ExitReason::NoConnection);
 }
 
 #[tokio::test]
@@ -124,7 +167,7 @@ async fn thousands_of_short_lived_callers_leave_no_proxies() {
 async fn calls_leave_no_processes() {
     let (_epmd, beam, cluster) = beam_and_ours().await;
     for _ in 0..500 {
-        let called = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
+        let called = cluster.call::<Term>("nobody", &beam.name, Term::NIL, HANG).await;
         assert_eq!(called, Err(CallError::Ended(ExitReason::NoProcess)));
     }
     // WHY waited for: the process that made the last call is still ending.

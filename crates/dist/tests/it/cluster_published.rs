@@ -20,7 +20,7 @@ async fn a_published_node_is_visible_and_a_hidden_one_is_not() {
     let mut beam = Beam::start(&epmd, "beam").await;
     let (ours, hidden) = (join_published(&epmd, "ours").await, join(&epmd, "hidden").await);
     let (tx, mut rx) = mpsc::unbounded_channel();
-    ours.monitor_nodes(move |node, change| tx.send((node.clone(), change)).expect("it waits"));
+    ours.when_changed(move |node, change| tx.send((node.clone(), change)).expect("it waits"));
     beam.eval("net_kernel:monitor_nodes(true, [{node_type, all}])").await;
     assert_eq!(beam.eval("net_kernel:connect_node('ours@127.0.0.1')").await, "true");
     assert_eq!(beam.eval("net_kernel:connect_node('hidden@127.0.0.1')").await, "true");

@@ -37,7 +37,7 @@ async fn join(builder: Builder) -> Cluster {
 }
 
 async fn echoes(of: &Cluster, asks: &Cluster) {
-    let answer = asks.call("echo", of.name(), Term::atom("hello"), HANG).await;
+    let answer = asks.call::<Term>("echo", of.name(), Term::atom("hello"), HANG).await;
     assert_eq!(answer.expect("it answers"), Term::atom("hello"), "{of}");
 }
 

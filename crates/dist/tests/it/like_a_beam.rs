@@ -19,6 +19,13 @@ const ROWS: &[(u32, &str, &str)] = &[
         "{server, N} ! {self(), lists:seq(1, 500000)}, receive {_, L} -> {length(L), lists:sum(L)} end",
     ),
     (
+        25,
+        "send nested lists and maps",
+        "Nest = fun(Depth) -> lists:foldl(fun(I, T) -> [I, #{a => {T}}] end, [], lists:seq(1, Depth)) end,
+         [begin T = Nest(D), {server, N} ! {self(), T}, receive {_, Back} -> Back =:= T end end
+          || D <- [300, 1100, 100000]]",
+    ),
+    (
         29,
         "send a native record",
         "R = records:create(m, pt, [{x, 1}, {y, [2]}], #{is_exported => true}),

@@ -58,7 +58,7 @@ async fn a_message_beyond_the_limits_is_dropped_and_the_links_stay() {
     let (_epmd, mut beam, cluster) = beam_and_ours().await;
     let mut messages = sink(&cluster);
     link_to_sink(&mut beam).await;
-    let deep = "lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 100000))";
+    let deep = "lists:foldl(fun(_, Inner) -> [Inner] end, [], lists:seq(1, 600000))";
     send(&mut beam, deep).await;
     send(&mut beam, "next").await;
     assert_eq!(next(&mut messages).await, Term::atom("next"));

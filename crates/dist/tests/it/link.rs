@@ -1,6 +1,7 @@
 //! Guarantees of a link to senders, over an in-memory stream.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pair::{established, link, message, pair, pid};
@@ -13,7 +14,7 @@ use purlin_dist::frame::{InvalidMessage, Payload, Signal, Unread, Unsendable};
 use purlin_dist::link::{Ended, Link, Origin, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 
 /// A long timeout. WHY one second: only tests with a paused clock use it, which advances when every task waits.
@@ -176,6 +177,49 @@ async fn a_panicking_receiver_ends_its_link() {
     let b = Link::start(there, established("a@h", Flags::OFFERED), Settings::default(), Panics);
     a.signal(message(1, Term::NIL)).expect("it goes on");
     assert_eq!((a.ended().await, b.ended().await), (Ended::ByPeer, Ended::ByUs));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_is_reported_after_the_receiver_has_returned_from_its_last_signal() {
+    struct Blocks {
+        entered: Arc<Notify>,
+        goes_on: std::sync::mpsc::Receiver<()>,
+        events: mpsc::UnboundedSender<&'static str>,
+    }
+    impl Receive for Blocks {
+        async fn signal(
+            &mut self,
+            _: Control,
+            _: Option<Unread<'_>>,
+        ) -> Result<(), InvalidMessage> {
+            self.entered.notify_one();
+            self.goes_on.recv().expect("the test goes on");
+            self.events.send("signal").expect("the test goes on");
+            Ok(())
+        }
+    }
+    let (a, _signals, there) = link(Settings::default());
+    let (sender, mut events) = mpsc::unbounded_channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let entered = Arc::new(Notify::new());
+    let blocks = Blocks { entered: Arc::clone(&entered), goes_on, events: sender.clone() };
+    let peer = established("a@h", Flags::OFFERED);
+    let b = Link::start(there, peer, Settings::default(), blocks);
+    a.signal(message(1, Term::NIL)).expect("it goes on");
+    entered.notified().await;
+    b.close();
+    assert_eq!(a.ended().await, Ended::ByPeer);
+    let watches = tokio::spawn(async move {
+        b.ended().await;
+        sender.send("ended").expect("the test goes on");
+    });
+    // The task would observe an end that is reported too early.
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    go_on.send(()).expect("it waits");
+    watches.await.expect("it ends");
+    assert_eq!([events.recv().await, events.recv().await], [Some("signal"), Some("ended")]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ mod cluster_groups;
 mod cluster_order;
 mod cluster_published;
 mod cluster_reach;
+mod discovery;
 mod echo;
 mod epmd;
 mod example;
@@ -23,10 +24,12 @@ mod link;
 mod log;
 mod logs;
 mod mutual;
+mod node_monitors;
 mod nodes;
 mod observed;
 #[path = "support/pair.rs"]
 mod pair;
+mod pids;
 mod ping;
 #[path = "support/processes.rs"]
 mod processes;

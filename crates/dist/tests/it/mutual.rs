@@ -49,7 +49,8 @@ fn calls(all: &mut JoinSet<()>, from: &Cluster, to: &Cluster, count: usize, leng
     for _ in 0..count {
         let (from, to) = (from.clone(), to.name().clone());
         all.spawn(async move {
-            let answer = from.call("bytes", &to, Term::from(length as u32), UNLIMITED).await;
+            let answer =
+                from.call::<Term>("bytes", &to, Term::from(length as u32), UNLIMITED).await;
             assert_eq!(answer.expect("an answer").as_binary().map(<[u8]>::len), Some(length));
         });
     }

@@ -91,9 +91,9 @@ async fn our_nodes_exchange_messages_over_tls() {
     echoes(&a);
     echoes(&b);
     let large = Term::from([7; 5_000_000].as_slice());
-    let echoed = a.call("echo", b.name(), large.clone(), HANG).await;
+    let echoed = a.call::<Term>("echo", b.name(), large.clone(), HANG).await;
     assert!(echoed.expect("it answers") == large, "not what was sent");
-    let echoed = b.call("echo", a.name(), Term::atom("back"), HANG).await;
+    let echoed = b.call::<Term>("echo", a.name(), Term::atom("back"), HANG).await;
     assert_eq!(echoed.expect("it answers"), Term::atom("back"));
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::output::print;
 use crate::comparison::{
-    Comparison, compare as compare_runs, compare_within, markdown, sides, text,
+    Comparison, compare as compare_runs, compare_within, json, markdown, sides, text,
 };
 use crate::error::Problem;
 use crate::stored::{Figures, read_figures, results_file};
@@ -62,6 +62,10 @@ pub(super) struct CompareOptions {
     /// Print a Markdown table for a pull request
     #[arg(long)]
     markdown: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
 }
 
 /// Compares two runs, or two contenders of one, and prints the comparison. Returns the exit status.
@@ -99,7 +103,11 @@ pub(super) fn compare(options: &CompareOptions) -> Result<u8, Problem> {
 
 /// Prints a comparison and applies the regression threshold. Returns the exit status.
 fn print_result(compared: &Comparison<'_>, options: &CompareOptions) -> Result<u8, Problem> {
-    print(&if options.markdown { markdown(compared) } else { text(compared) })?;
+    print(&match (options.json, options.markdown) {
+        (true, _) => json(compared),
+        (_, true) => markdown(compared),
+        _ => text(compared),
+    })?;
     let Some(percent) = options.fail_above else { return Ok(0) };
     let worse = compared.beyond(percent);
     let worse: Vec<_> =

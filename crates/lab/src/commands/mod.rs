@@ -31,7 +31,7 @@ pub struct Lab {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List the experiments and the contenders, and which of them can run on this machine
-    List,
+    List(list::ListOptions),
     /// Run experiments on contenders and write a report page
     Run(RunOptions),
     /// Write the report page from stored results, or from the output of OTP's benchmark
@@ -54,7 +54,9 @@ impl Lab {
     /// Returns one line if the request cannot be carried out; the command exits with status 2 then.
     pub fn run(self) -> Result<u8, Problem> {
         match self.command {
-            Command::List => print(&list::list(&Surroundings::from_environment()))?,
+            Command::List(options) => {
+                print(&list::list(&options, &Surroundings::from_environment()))?
+            }
             Command::Report(options) => {
                 print(&format!("{}\n", report::report(&options)?.display()))?
             }

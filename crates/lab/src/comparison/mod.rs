@@ -1,7 +1,8 @@
 //! Compares two runs: which figures changed beyond their noise. Pure.
 //!
 //! [`compare`] pairs the figures that both runs have at the same point, the verdict of
-//! [`results`](crate::results) judges them, and [`text`] and [`markdown`] render the result. The
+//! [`results`](crate::results) judges them, and [`text()`], [`markdown()`] and
+//! [`json()`] render the result. The
 //! result is deterministic: it depends neither on the clock nor on random numbers.
 //!
 //! | module | role |
@@ -10,9 +11,10 @@
 //! | `sides` | two contenders of one run, presented as two runs |
 //! | `compared` | the comparison, to be rendered |
 //! | `notes` | other differences between the runs, limits of the figures |
-//! | `text`, `markdown` | rendering |
+//! | `text`, `markdown`, `json` | rendering |
 
 mod compared;
+mod json;
 mod markdown;
 mod notes;
 mod pairing;
@@ -25,6 +27,7 @@ use pairing::pair;
 
 pub use crate::results::{Moved, Verdict};
 pub use compared::{Compared, Comparison};
+pub use json::json;
 pub use markdown::markdown;
 pub use sides::{Sides, sides};
 pub use text::text;

@@ -25,6 +25,7 @@ const columns = (every) => [
   { title: "Received", number: true, cell: (node) => bytes(node.bytes_in) },
   { title: "Sent", number: true, cell: (node) => bytes(node.bytes_out) },
   { title: "Waiting to be sent", number: true, cell: (node) => bytes(node.waiting_bytes) },
+  { title: "Dropped", number: true, cell: (node) => count(node.dropped) },
   { title: "Round trip", number: true, cell: (node) => roundTrip(node, every) },
 ];
 

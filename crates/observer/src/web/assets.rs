@@ -1,8 +1,9 @@
 //! Static files of the page. They contain no data of the node and need no token: the script that reads the token has to
 //! be loaded first.
 
-use axum::extract::Path;
-use axum::http::header::CONTENT_TYPE;
+use axum::extract::{OriginalUri, Path};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
 
 use super::refusal::Refusal;
@@ -30,8 +31,15 @@ files! {
         "view_servers.js", "view_trace.js", "view_tree.js", "view_warnings.js";
 }
 
-/// Serves the page.
-pub(crate) async fn page() -> Response {
+/// Serves the page. Its links are relative, so a path without a final `/`, at which a program may have mounted the
+/// router, is redirected.
+pub(crate) async fn page(OriginalUri(uri): OriginalUri) -> Response {
+    if let Some((_, last)) = uri.path().rsplit_once('/')
+        && !last.is_empty()
+    {
+        let to = [(LOCATION, format!("./{last}/"))];
+        return (StatusCode::PERMANENT_REDIRECT, to).into_response();
+    }
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], PAGE).into_response()
 }
 

@@ -3,12 +3,15 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Builder, Node};
+use axum::Router;
+use purlin::{Builder, Node, Process};
 use purlin_ack::server::Watch;
 use purlin_dist::cluster::Cluster;
 
+use super::routes::routes;
 use super::server::Running;
 use super::state::{Opened, Settings, Site};
 use super::token::Token;
@@ -153,6 +156,53 @@ impl Observer {
     /// same name stay constant until they exceed the first server's. Choose another name for another server.
     pub fn show_server(&self, name: impl Into<String>, server: impl Into<Watch>) {
         self.settings.board.show_server(name.into(), server.into());
+    }
+
+    /// Configures a page that the program serves itself, with a chosen token: see [`Observer::router`].
+    #[must_use]
+    pub fn mounted(token: impl Into<String>) -> Self {
+        Self::at(([127, 0, 0, 1], 0).into()).token(token).silent()
+    }
+
+    /// Returns the page and its API as a router, to be mounted in the program's own axum application. Call it once; the
+    /// page shows this node.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use purlin::Node;
+    /// use purlin_observer::Observer;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let node = Node::builder().build()?;
+    /// let observer = Observer::mounted("0123456789-random-letters").host("shop.example");
+    /// let app: Router = Router::new().nest_service("/observer", observer.router(&node)?);
+    /// # drop(app);
+    /// # node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Access control is that of a page with its own address: [`Observer::host`] allows the name of the site, and
+    /// each request but those for static files needs the token. The limits of connections are those of the program's
+    /// server. The page is not printed and has no [`Observer::url`].
+    ///
+    /// COST: the thread of the sampler, which is parked while there is no watcher, and a process of the node.
+    ///
+    /// # Errors
+    /// Returns an error if no token was chosen, if it is guessable, or if no thread can be started.
+    pub fn router(&self, node: &Node) -> io::Result<Router> {
+        let Some(chosen) = &self.token else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "an observer that is mounted in a router needs a token of yours: choose one with Observer::token",
+            ));
+        };
+        let site = Arc::new(Site::new(node, self.settings.clone(), Token::chosen(chosen)?)?);
+        let background = Arc::clone(&site);
+        node.spawn(async move |_: Process<()>| {
+            tokio::join!(background.linger(), background.lint());
+        });
+        Ok(routes(site))
     }
 
     /// Opens the page of a running node.

@@ -277,14 +277,15 @@ fn a_shown_cluster_reports_nodes_and_traffic_and_is_held_weakly() {
     assert_eq!(node["name"], "theirs@127.0.0.1");
     let ping = Term::tuple([Term::atom("is_auth"), Term::atom("ours@127.0.0.1")]);
     let (calling, to) = (ours.clone(), theirs.name().clone());
-    let pong = seen
-        .node
-        .block_on(async move |_: Process<()>| calling.call("net_kernel", &to, ping, HANG).await);
+    let pong = seen.node.block_on(async move |_: Process<()>| {
+        calling.call::<Term>("net_kernel", &to, ping, HANG).await
+    });
     assert_eq!(pong.expect("it answers"), Term::atom("yes"));
     seen.until("/api/cluster", |found| {
         let node = &found["cluster"]["nodes"][0];
         ["bytes_in", "bytes_out"].iter().all(|bytes| node[*bytes].as_u64() > Some(20))
             && node["waiting_bytes"] == 0
+            && node["dropped"] == 0
     });
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());

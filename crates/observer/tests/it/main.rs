@@ -6,6 +6,7 @@ mod browser;
 mod cost;
 #[cfg(feature = "metrics")]
 mod metrics;
+mod mounted;
 #[cfg(feature = "metrics")]
 #[path = "support/prometheus.rs"]
 mod prometheus;

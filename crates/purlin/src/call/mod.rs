@@ -3,3 +3,4 @@
 pub(crate) mod multi_call;
 pub(crate) mod reply;
 pub(crate) mod request;
+pub(crate) mod send_request;

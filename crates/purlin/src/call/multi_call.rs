@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::call::request::{CallDeadline, publish_wait};
+use crate::call::request::{CallDeadline, no_answer, publish_wait};
 use crate::{CallError, Pid, Reply};
 
 /// Calls many processes concurrently and waits for all replies, at most `timeout` in total.
@@ -53,11 +53,13 @@ where
     for (pid, asked) in asked {
         let answer = match asked {
             Err(error) => Err(error),
-            Ok(mut answer) => match deadline.wait(|cx| publish_wait(pid, answer.poll(cx))).await {
-                Ok(Some(answer)) => Ok(answer),
-                Ok(None) => Err(Box::pin(pid.unanswered(&mut deadline)).await),
-                Err(error) => Err(error),
-            },
+            Ok(mut answer) => {
+                match deadline.wait(|cx| publish_wait(pid.address(), answer.poll(cx))).await {
+                    Ok(Some(answer)) => Ok(answer),
+                    Ok(None) => Err(no_answer(pid.address(), &mut deadline).await),
+                    Err(error) => Err(error),
+                }
+            }
         };
         answers.push(answer);
     }

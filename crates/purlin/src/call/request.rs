@@ -10,7 +10,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -20,6 +20,8 @@ use purlin_raw::{ReplyReceiver, SendMode, clear_waits_for, oneshot, set_waits_fo
 use purlin_sched::poll_after;
 
 use crate::mailbox::deadline::Deadline;
+use crate::node::erlang_types::Peer;
+use crate::process::pid::ended;
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Pid, Reply, SendError};
 
@@ -123,11 +125,9 @@ impl<M: Send + 'static> Pid<M> {
         let mut deadline = CallDeadline::new(timeout);
         let mut answer = self.ask(message)?;
         after_turn_of(self, &mut deadline).await;
-        match deadline.wait(|cx| publish_wait(self, answer.poll(cx))).await? {
+        match deadline.wait(|cx| publish_wait(self.address(), answer.poll(cx))).await? {
             Some(answer) => Ok(answer),
-            // WHY: boxed, because it is rare and would make the future of every call several times
-            // as large.
-            None => Err(Box::pin(self.unanswered(&mut deadline)).await),
+            None => Err(no_answer(self.address(), &mut deadline).await),
         }
     }
 
@@ -181,33 +181,38 @@ impl<M: Send + 'static> Pid<M> {
         let mut ended = pin!(self.ended());
         CallDeadline::new(time).wait(|cx| ended.as_mut().poll(cx)).await.ok()
     }
+}
 
-    /// Finds out why no reply came, after the reply was dropped. The process may be alive, since a
-    /// function that returns may drop a reply. So this sends it a signal, which its next turn
-    /// answers or which is returned if the process has ended.
-    pub(crate) async fn unanswered(&self, deadline: &mut CallDeadline) -> CallError {
-        let (still, mut there) = oneshot();
-        let asked = self.address().signal(Signal::StillThere(still)).is_ok();
-        let lives = match deadline.wait(|cx| there.poll(cx)).await {
-            Ok(answer) => asked && answer.is_some(),
-            Err(error) => return error,
-        };
-        if lives {
-            return CallError::NoReply;
-        }
-        let mut ended = pin!(self.ended());
-        deadline
-            .wait(|cx| ended.as_mut().poll(cx))
-            .await
-            .map_or_else(|error| error, CallError::Ended)
+/// Waits for the reason why no reply came, or until the time is up.
+///
+/// WHY: boxed, because it is rare and would make the future of every call several times as large.
+pub(crate) fn no_answer(
+    process: &Peer,
+    deadline: &mut CallDeadline,
+) -> Pin<Box<impl Future<Output = CallError>>> {
+    Box::pin(async move {
+        let mut reason = pin!(unanswered(process));
+        deadline.wait(|cx| reason.as_mut().poll(cx)).await.unwrap_or_else(|timeout| timeout)
+    })
+}
+
+/// Finds out why no reply came, after the reply was dropped. The process may be alive, since a
+/// function that returns may drop a reply. So this sends it a signal, which its next turn answers
+/// or which is returned if the process has ended.
+pub(crate) async fn unanswered(process: &Peer) -> CallError {
+    let (still, mut there) = oneshot();
+    let asked = process.signal(Signal::StillThere(still)).is_ok();
+    if poll_fn(|cx| there.poll(cx)).await.is_some() && asked {
+        return CallError::NoReply;
     }
+    CallError::Ended(ended(process).await)
 }
 
 /// Returns `found`, the poll of the reply of `whom`, and publishes whether this process waits for
 /// it.
-pub(crate) fn publish_wait<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
+pub(crate) fn publish_wait<R>(whom: &Peer, found: Poll<R>) -> Poll<R> {
     if found.is_pending() {
-        set_waits_for(whom.address());
+        set_waits_for(whom);
     } else {
         clear_waits_for();
     }

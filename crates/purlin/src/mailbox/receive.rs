@@ -31,7 +31,7 @@ impl<M: Send + 'static> Process<M> {
 
     /// Returns whether the process ends at its next await. If so, it receives nothing more.
     pub(crate) fn is_over(&self) -> bool {
-        self.owner().has_local() && self.with_local(|local| local.exiting())
+        self.owner().local_affects_turn() && self.with_local(|local| local.exiting())
     }
 
     /// Takes all waiting messages, oldest first (R6).
@@ -109,8 +109,7 @@ impl<M: Send + 'static> Process<M> {
         contain(|| drop(before));
     }
 
-    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
-    /// 32767 in the inbox.
+    /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
     pub fn mailbox_len(&self) -> usize {
         self.owner().mailbox_len()
     }
@@ -140,7 +139,7 @@ impl<M: Send + 'static> Future for Receive<'_, M> {
             return Poll::Pending;
         }
         // WHY not one access for both: the receive then saved one register more.
-        match self.process.in_turn(receive) {
+        match self.process.in_turn(|me| receive(me)) {
             Some(message) => Poll::Ready(message),
             None => {
                 self.process.wait(cx);

@@ -12,11 +12,12 @@ use purlin_sched::{Clock, OsPriorities, Scheduler};
 use tokio::runtime::Handle;
 
 use crate::node::handle::{Inner, Io, Node};
+use crate::node::io::{IoRuntime, default_threads};
 use crate::node::state::NodeState;
 use crate::node::workers::Workers;
 use crate::process::unwind::install_hook;
 
-/// Maximum number of workers of a node.
+/// Maximum number of workers of a node, and of I/O threads.
 const MAX_WORKERS: usize = 1024;
 
 /// Settings of a node to be started.
@@ -33,6 +34,7 @@ const MAX_WORKERS: usize = 1024;
 pub struct Builder {
     name: String,
     workers: Option<usize>,
+    io_threads: Option<usize>,
     max_processes: u32,
     priorities: OsPriorities,
     extensions: Vec<Extension>,
@@ -56,6 +58,8 @@ impl fmt::Debug for Extension {
 pub enum BuildError {
     /// The number of workers is outside 1 to 1024.
     Workers(usize),
+    /// The number of I/O threads is outside 1 to 1024.
+    IoThreads(usize),
     /// The maximum number of processes is outside 1 to 134 216 704.
     MaxProcesses(u32),
     /// The name is invalid: a name is 1 to 255 bytes, letters, digits, `_`, `-`, `.`, at most one
@@ -70,6 +74,9 @@ impl fmt::Display for BuildError {
         match self {
             Self::Workers(n) => {
                 write!(f, "a node cannot have {n} workers: choose from 1 to {MAX_WORKERS}")
+            }
+            Self::IoThreads(n) => {
+                write!(f, "a node cannot have {n} I/O threads: choose from 1 to {MAX_WORKERS}")
             }
             Self::MaxProcesses(n) => {
                 write!(f, "a node cannot hold {n} processes: choose from 1 to {MAX_PROCESSES}")
@@ -105,6 +112,7 @@ impl Builder {
         Self {
             name: "nonode".into(),
             workers: None,
+            io_threads: None,
             max_processes: MAX_PROCESSES,
             priorities: OsPriorities::default(),
             extensions: Vec::new(),
@@ -120,6 +128,27 @@ impl Builder {
     /// Sets the number of worker threads; the default is the number of cores, at most 1024.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
+        self
+    }
+
+    /// Sets the number of threads for sockets, tokio's timers and tokio tasks; the default is the
+    /// number of cores, at least 2 and at most 4.
+    ///
+    /// Processes run on the workers, so a node whose program spawns no tokio tasks needs one thread.
+    /// `tokio::spawn`, and libraries that use it such as `axum::serve`, run their tasks on these
+    /// threads. A task that does not await for long occupies one of them: another one takes over
+    /// the sockets and timers within about 10 ms, and after 100 ms the log has a warning with the target
+    /// `purlin::stalled`. When tasks occupy all of them, sockets and tokio's timers stand still.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), purlin::BuildError> {
+    /// let node = purlin::Node::builder().io_threads(3).build()?;
+    /// # node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn io_threads(mut self, threads: usize) -> Self {
+        self.io_threads = Some(threads);
         self
     }
 
@@ -174,7 +203,7 @@ impl Builder {
         self
     }
 
-    /// Starts the node: its workers, one thread for sockets and timers, and the extensions.
+    /// Starts the node: its workers, its I/O threads, and the extensions.
     ///
     /// # Errors
     /// Returns [`BuildError`] if a setting is out of range, the operating system refuses a thread,
@@ -191,13 +220,12 @@ impl Builder {
         if !(1..=MAX_WORKERS).contains(&workers) {
             return Err(BuildError::Workers(workers));
         }
+        let io_threads = self.io_threads.unwrap_or_else(default_threads);
+        if !(1..=MAX_WORKERS).contains(&io_threads) {
+            return Err(BuildError::IoThreads(io_threads));
+        }
         self.check()?;
-        let tokio = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name(format!("{}-io", self.name))
-            .enable_all()
-            .build()
-            .map_err(BuildError::Io)?;
+        let tokio = IoRuntime::start(&self.name, io_threads).map_err(BuildError::Io)?;
         let handle = tokio.handle().clone();
         let extensions = std::mem::take(&mut self.extensions);
         let scheduler = Scheduler::with_clock(workers, clock);

@@ -25,6 +25,11 @@ impl RuntimeTypes for ErlangTypes {
         local.is_set()
     }
 
+    #[inline]
+    fn affects_turn(local: &LocalState) -> bool {
+        local.affects_turn()
+    }
+
     fn closed(node_state: &NodeState, end: &End<'_, Self>, local: &mut LocalState) {
         closed(node_state, end, local);
     }

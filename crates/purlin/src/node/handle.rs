@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use purlin_raw::NodeCore;
 use purlin_sched::Scheduler;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Handle;
 
 use crate::node::drops::Drops;
 use crate::node::erlang_types::{ErlangTypes, Peer};
+use crate::node::io::IoRuntime;
 use crate::node::state::NodeState;
 use crate::{LookupError, Pid, ProcessId};
 
@@ -35,9 +36,11 @@ use crate::{LookupError, Pid, ProcessId};
 /// # }
 /// ```
 ///
-/// A node has its own tokio runtime, with one thread for sockets and timers. The process's worker
-/// polls the futures that a process awaits, and the runtime wakes them. A node may be started
+/// A node has its own tokio runtime for sockets and timers ([`Builder::io_threads`]). The process's
+/// worker polls the futures that a process awaits, and the runtime wakes them. A node may be started
 /// inside another tokio runtime, whose tasks can send to its processes and call them.
+///
+/// [`Builder::io_threads`]: crate::Builder::io_threads
 #[derive(Clone)]
 pub struct Node {
     inner: Arc<Inner>,
@@ -53,8 +56,8 @@ pub(crate) struct Inner {
 
 /// The tokio runtime of the futures that processes await.
 pub(crate) enum Io {
-    /// The node's own runtime, with one thread.
-    Own(Runtime),
+    /// The node's own runtime.
+    Own(IoRuntime),
     /// The runtime of a simulation, which runs the node and tokio alternately.
     Simulated(Handle),
 }

@@ -7,6 +7,7 @@ pub(crate) mod drops;
 pub(crate) mod erlang_types;
 pub(crate) mod extensions;
 pub(crate) mod handle;
+pub(crate) mod io;
 pub(crate) mod name;
 pub(crate) mod names;
 pub(crate) mod register;

@@ -97,6 +97,8 @@ pub enum LookupError {
     NoProcess(ProcessId),
     /// No live process of this node has this name.
     NoName(Name),
+    /// This thread runs no process, so there is no current node.
+    NoNode,
     /// The process receives messages of another type.
     OtherType {
         /// The requested process.
@@ -113,6 +115,10 @@ impl fmt::Display for LookupError {
         match self {
             Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
             Self::NoName(name) => write!(f, "noproc: no process has the name {name:?}"),
+            Self::NoNode => f.write_str(
+                "this thread runs no process, so there is no current node; use a method of Node: \
+                 whereis, server, supervisor, dynamic_supervisor, groups",
+            ),
             Self::OtherType { id, wanted, receives } => {
                 write!(f, "process {id} receives messages of type {receives}, not {wanted}")
             }

@@ -75,10 +75,11 @@ pub fn unregister(name: &str) -> bool {
 /// Returns the process with this name on the current node.
 ///
 /// # Errors
-/// Returns [`LookupError`] if no process has the name, or if it receives messages of another type.
+/// Returns [`LookupError`] if no process has the name, if it receives messages of another type, or
+/// if this thread runs no process, as in a task of tokio: use [`Node::whereis`] there.
 pub fn whereis<M: Send + 'static>(name: &str) -> Result<Pid<M>, LookupError> {
     with_context(|here| here.node_core.state().names.whereis(name))
-        .unwrap_or_else(|| Err(LookupError::NoName(Name::from(name))))
+        .unwrap_or(Err(LookupError::NoNode))
 }
 
 /// Returns the registered names of the current node, sorted.

@@ -1,6 +1,8 @@
 //! Node state that all processes of a node share.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{RwLock, Weak};
 
 use tokio::sync::watch;
 
@@ -26,6 +28,8 @@ pub(crate) struct NodeState {
     pub(crate) applications: Applications,
     /// Extensions, which end with the node.
     pub(crate) extensions: Extensions,
+    /// The layer that connects the node to others.
+    pub(crate) layer: RwLock<Option<Weak<dyn Any + Send + Sync>>>,
     /// Journal of recent crashes, reports and restarts.
     pub(crate) journal: Journal,
     /// Next batch of numbers for references.
@@ -49,6 +53,7 @@ impl NodeState {
             names: Names::default(),
             applications: Applications::default(),
             extensions: Extensions::default(),
+            layer: RwLock::default(),
             journal: Journal::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
             stopping: AtomicBool::new(false),

@@ -12,7 +12,7 @@
 //! 6. A process that has not ended by then is inside a poll that does not return. It is named in
 //!    the report and left behind with its thread (L7).
 //! 7. The node's extensions end.
-//! 8. The workers end, then the thread for sockets and timers.
+//! 8. The workers end, then the I/O threads.
 //!
 //! All times are measured on the node's clock. The clock of a simulated node advances only while
 //! the simulation is driven. So its stop is a task of the simulation, and a grace period takes no
@@ -169,7 +169,7 @@ impl Stopper {
         let stopped = self.scheduler.stop(timeout);
         tracing::debug!(?stopped, node = self.node_core.state().name, "node stopped");
         if let Io::Own(tokio) = self.io {
-            tokio.shutdown_background();
+            tokio.stop();
         }
         self.node_core.state().stopped.send_replace(Some(report.clone()));
         report

@@ -24,7 +24,7 @@ pub struct ProcessSnapshot {
     pub is_system: bool,
     /// Whether the process has extended state: links, monitors, a name or the like. Without it, it has no name.
     pub has_extended_state: bool,
-    /// Length of the mailbox; approximate beyond 32767 messages in transit.
+    /// Length of the mailbox.
     pub mailbox_len: usize,
     /// Messages received.
     pub messages_in: u64,

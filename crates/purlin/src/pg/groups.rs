@@ -15,7 +15,7 @@ use super::table::Shared;
 use crate::node::erlang_types::{ErlangTypes, Peer};
 use crate::process::process_ref::ToProcess;
 use crate::server::{self, ServerRef, StartError};
-use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, Reply};
+use crate::{CallError, ExitReason, LookupError, Name, Node, Pid, Process, ProcessId, Reply};
 
 /// Client of a scope.
 ///
@@ -62,7 +62,7 @@ impl Groups {
     /// # Errors
     /// Returns an error if the name is taken or invalid, or the node is full.
     pub async fn start(scope: &str) -> Result<Self, StartError> {
-        Self::of(server::start(Name::from(scope)).await?).await
+        Self::of(server::start(()).name(scope).await?).await
     }
 
     /// Starts a scope that is linked to the caller; see [`server::start_link`].
@@ -73,7 +73,7 @@ impl Groups {
         me: &Process<impl Send + 'static>,
         scope: &str,
     ) -> Result<Self, StartError> {
-        Self::of(server::start_link(me, Name::from(scope)).await?).await
+        Self::of(server::start_link(me, ()).name(scope).await?).await
     }
 
     /// Creates the client of a server that has just started.
@@ -85,9 +85,13 @@ impl Groups {
     /// Returns the scope of the current node that is registered under that name.
     ///
     /// # Errors
-    /// Returns an error if the name is free or belongs to a process that is not a scope.
+    /// Returns an error if the name is free or belongs to a process that is not a scope, or if this
+    /// thread runs no process: use [`Node::groups`] there.
     pub async fn find(scope: &str) -> Result<Self, LookupError> {
-        let server = ServerRef::whereis(scope)?;
+        Self::of_server(ServerRef::whereis(scope)?, scope).await
+    }
+
+    async fn of_server(server: ServerRef<Scope>, scope: &str) -> Result<Self, LookupError> {
         // The scope may have ended since the look-up.
         let attached = Self::attach(server).await;
         attached.map_err(|_| LookupError::NoName(Name::from(scope)))
@@ -155,6 +159,17 @@ impl Groups {
     /// Calls the server.
     pub(super) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, CallError> {
         self.server.call(|reply| Request(ask(reply))).await
+    }
+}
+
+impl Node {
+    /// Returns the scope of this node that is registered under that name, from any task; see
+    /// [`Groups::find`].
+    ///
+    /// # Errors
+    /// Returns an error if the name is free or belongs to a process that is not a scope.
+    pub async fn groups(&self, scope: &str) -> Result<Groups, LookupError> {
+        Groups::of_server(self.server(scope)?, scope).await
     }
 }
 

@@ -17,9 +17,8 @@ use crate::signals::reference::Reference;
 use crate::signals::signal::{Signal, send_signal};
 use crate::{Down, MonitorRef, Name, Process, ProcessId, Reply};
 
-/// Server of a process group scope. Started by `server::start_link::<Scope>(&me, "shop".into())` or
-/// as the child of a supervisor; it registers the name it is started with. Clients use
-/// [`super::Groups`].
+/// Server of a process group scope. Started by `server::start_link::<Scope>(&me, ()).name("shop")`
+/// or as the child of a supervisor. Clients use [`super::Groups`].
 #[derive(Debug)]
 pub struct Scope {
     shared: Arc<Shared>,
@@ -71,15 +70,14 @@ pub(super) enum Ask {
 type Known = BTreeMap<Name, Vec<ProcessId>>;
 
 impl Server for Scope {
-    type Args = Name;
+    type Args = ();
     type Call = Request;
     /// Cancels a group monitor.
     type Cast = GroupMonitor;
     type Info = Down;
     type Continue = ();
 
-    async fn init(name: Name, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
-        me.register(&name)?;
+    async fn init((): (), _me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
         Ok(Init::Ready(Self {
             shared: Arc::default(),
             joined: FxHashMap::default(),

@@ -16,6 +16,7 @@ use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::crash_report::report;
 use crate::process::exit_status::ExitStatus;
+use crate::process::function_name::function_name;
 use crate::process::unwind::{catch, contain};
 use crate::signals::handle_signal::handle_signal;
 use crate::signals::signal::wake;
@@ -86,7 +87,7 @@ where
     }
 
     fn name() -> &'static str {
-        std::any::type_name::<F>()
+        function_name::<F>()
     }
 }
 
@@ -136,7 +137,7 @@ where
             }
         };
         if !last.is_normal() {
-            report(&me, &last.reason(), std::any::type_name::<F>());
+            report(&me, &last.reason(), function_name::<F>());
         }
         Poll::Ready(last)
     }
@@ -153,11 +154,14 @@ fn begin<M: Send + 'static, E: MaybeBound>(me: InTurn<'_, ErlangTypes, M>) -> Tu
     if mailbox.has_signals() || E::BOUNDED && mailbox.is_past_bound() {
         return handle_signals(me);
     }
-    if !me.has_local() {
-        return TurnStart::Function;
-    }
+    if me.local_affects_turn() { begin_by_local(me) } else { TurnStart::Function }
+}
+
+/// [`begin`] without signals, if the private state affects the turn.
+#[inline(never)]
+fn begin_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStart {
     match me.local(|local| local.waits()) {
-        (true, _) if mailbox.has_arrivals() => handle_signals(me),
+        (true, _) if me.mailbox().has_arrivals() => handle_signals(me),
         (_, true) if is_suspended(me) => TurnStart::Suspended,
         _ => TurnStart::Function,
     }
@@ -181,10 +185,15 @@ fn handle_signals<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> TurnStar
 }
 
 /// Ends a turn in which the function has not returned: checks whether the process must end.
+#[inline(always)]
 fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReason> {
-    if !me.has_local() {
-        return Poll::Pending;
-    }
+    if me.local_affects_turn() { suspended_by_local(me) } else { Poll::Pending }
+}
+
+/// [`suspended`], if the private state affects the turn.
+// WHY apart from the check: it saves registers.
+#[inline(never)]
+fn suspended_by_local<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReason> {
     match me.local(|local| local.pause()) {
         (Some(reason), _) => Poll::Ready(reason),
         (None, true) => {
@@ -198,8 +207,9 @@ fn suspended<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Poll<ExitReas
 }
 
 /// Returns the reason of a call of [`exit`](crate::exit()) whose unwinding the function has caught.
+#[inline(always)]
 fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<ExitReason> {
-    if !me.has_local() {
+    if !me.local_affects_turn() {
         return None;
     }
     me.local(|local| local.take_called_exit())

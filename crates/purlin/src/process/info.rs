@@ -27,8 +27,7 @@ pub struct ProcessInfo {
     /// process that connects the node to others
     /// ([`Node::spawn_system`](crate::Node::spawn_system)).
     pub is_system: bool,
-    /// Number of waiting messages, in the save queue and the inbox; approximate above 32767 in the
-    /// inbox.
+    /// Number of waiting messages, in the save queue and the inbox.
     pub mailbox_len: usize,
     /// Bound of the mailbox, if it has one (B1).
     pub bound: Option<MailboxBound>,

@@ -53,7 +53,7 @@ impl<M: Send + 'static> Pid<M> {
 
     /// Returns the exit reason; `None` if the process is alive.
     pub fn exit_reason(&self) -> Option<ExitReason> {
-        self.address.exit_status().map(ExitStatus::reason)
+        exit_reason(&self.address)
     }
 
     /// Waits for the end of the process and returns the exit reason. By then all messages left in
@@ -61,43 +61,51 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {
-        let mut watching: Option<Watching> = None;
-        poll_fn(|cx| {
-            if let Some(reason) = self.exit_reason() {
-                return self.once_over(reason, cx);
-            }
-            match &watching {
-                Some(Watching(watch)) => watch.set(Some(cx.waker().clone())),
-                None => {
-                    let watch = Arc::new(EndWatch::default());
-                    watch.set(Some(cx.waker().clone()));
-                    let sent = self.address.signal(Signal::WatchEnd(Arc::clone(&watch)));
-                    watching = Some(Watching(watch));
-                    if sent.is_err() {
-                        cx.waker().wake_by_ref();
-                    }
-                }
-            }
-            // The process may have ended and woken the previous waker while this one was stored.
-            self.exit_reason().map_or(Poll::Pending, |reason| self.once_over(reason, cx))
-        })
-        .await
+        ended(self.address()).await
     }
 
-    /// Returns the reason once the worker that ran the process has finished the clean-up under way.
-    fn once_over(&self, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
-        if self.address.is_drained() {
-            return Poll::Ready(reason);
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
-    /// 32767 in the inbox.
+    /// Returns the number of waiting messages, in the save queue and the inbox. May be stale.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox_len()
     }
+}
+
+/// Waits for the end of a process; see [`Pid::ended`].
+pub(crate) async fn ended(process: &Peer) -> ExitReason {
+    let mut watching: Option<Watching> = None;
+    poll_fn(|cx| {
+        if let Some(reason) = exit_reason(process) {
+            return once_over(process, reason, cx);
+        }
+        match &watching {
+            Some(Watching(watch)) => watch.set(Some(cx.waker().clone())),
+            None => {
+                let watch = Arc::new(EndWatch::default());
+                watch.set(Some(cx.waker().clone()));
+                let sent = process.signal(Signal::WatchEnd(Arc::clone(&watch)));
+                watching = Some(Watching(watch));
+                if sent.is_err() {
+                    cx.waker().wake_by_ref();
+                }
+            }
+        }
+        // The process may have ended and woken the previous waker while this one was stored.
+        exit_reason(process).map_or(Poll::Pending, |reason| once_over(process, reason, cx))
+    })
+    .await
+}
+
+fn exit_reason(process: &Peer) -> Option<ExitReason> {
+    process.exit_status().map(ExitStatus::reason)
+}
+
+/// Returns the reason once the worker that ran the process has finished the clean-up under way.
+fn once_over(process: &Peer, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
+    if process.is_drained() {
+        return Poll::Ready(reason);
+    }
+    cx.waker().wake_by_ref();
+    Poll::Pending
 }
 
 /// Registration of a future that waits for the end of a process; removed when it is dropped.

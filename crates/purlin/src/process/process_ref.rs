@@ -6,7 +6,8 @@ use crate::node::erlang_types::Peer;
 use crate::signals::signal::Signal;
 use crate::{ExitReason, Node, Pid, ProcessId};
 
-/// A process, by address or by id: `&Pid<M>`, `&ServerRef<S>` or [`ProcessId`].
+/// A process, by address or by id: `&Pid<M>`, `&ServerRef<S>`, `&Recipient<T>`, [`ProcessId`] or
+/// `&ProcessId`.
 ///
 /// An id is looked up on the current node. An id that no live process has stands for a process that
 /// has ended.
@@ -49,6 +50,16 @@ impl sealed::ToProcess for ProcessId {
             here.node_core.find(slot)
         });
         Found(find.flatten())
+    }
+}
+
+impl sealed::ToProcess for &ProcessId {
+    fn id(&self) -> ProcessId {
+        **self
+    }
+
+    fn find(&self) -> Found {
+        sealed::ToProcess::find(*self)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::node::context::with_context;
 use crate::node::erlang_types::ErlangTypes;
 use crate::process::body::Body;
 use crate::process::exit_status::ExitStatus;
+use crate::process::function_name::function_name;
 use crate::process::shared::{Parent, Shared};
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::Signal;
@@ -215,7 +216,7 @@ pub(crate) fn ended_placeholder<M: Send + 'static, F>(
     parent: Parent,
     error: SpawnError<F>,
 ) -> Pid<M> {
-    let function = std::any::type_name::<F>();
+    let function = function_name::<F>();
     tracing::error!(function, node = node_core.state().name, "no process was spawned: {error}");
     let shared = Shared::new(node_core.state().creation, parent);
     let number = node_core.state().failed_spawns.fetch_add(1, Ordering::Relaxed);
@@ -252,7 +253,7 @@ where
             }
             // System processes are not traced.
             if is_traced() && !address.shared().is_system() {
-                hooks::spawned(&address, std::any::type_name::<F>());
+                hooks::spawned(&address, function_name::<F>());
             }
             Ok(Pid::new(address))
         }

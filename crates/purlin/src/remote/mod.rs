@@ -27,6 +27,7 @@
 //! any ended process. The tasks that read and write connections run as system processes ([`Node::spawn_system`]).
 
 mod answer;
+mod layer;
 mod proxy;
 mod reply;
 mod service;
@@ -38,6 +39,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 pub use answer::Answer;
+pub use layer::layer;
 pub use reply::reply;
 
 use crate::node::erlang_types::Peer;
@@ -116,6 +118,11 @@ impl LocalProcess {
     /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
+    }
+
+    /// Returns whether the process is a proxy.
+    pub fn is_proxy(&self) -> bool {
+        self.0.shared().is_proxy()
     }
 
     /// Calls `act` in the next turn of the process, which this call causes. Drops `act` if the process has ended, or

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::behaviour::{Mail, Request, Server, System};
 use crate::process::process_ref::sealed;
-use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
+use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Node, Pid, ProcessId, Reply};
 
 /// Client handle of a server.
 ///
@@ -25,7 +25,7 @@ impl<S: Server> ServerRef<S> {
     ///
     /// # Errors
     /// Returns an error if the name is free or belongs to a process that is not a server of this
-    /// type.
+    /// type, or if this thread runs no process: use [`Node::server`] there.
     pub fn whereis(name: &str) -> Result<Self, LookupError> {
         crate::whereis(name).map(Self::new)
     }
@@ -65,6 +65,12 @@ impl<S: Server> ServerRef<S> {
         timeout: Duration,
     ) -> Result<T, CallError> {
         self.pid.call_blocking(|reply| Mail::Call(call(reply)), timeout)
+    }
+
+    /// Sends a call and returns immediately; awaiting the result waits for the reply. See
+    /// [`Pid::send_request`].
+    pub fn send_request<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> crate::Request<T> {
+        self.pid.send_request(|reply| Mail::Call(call(reply)))
     }
 
     /// Sends a cast, without waiting. It never fails: a cast to a server that has ended is dropped
@@ -174,6 +180,37 @@ impl<S: Server> ServerRef<S> {
     /// Returns the id of the server's process.
     pub fn id(&self) -> ProcessId {
         self.pid.id()
+    }
+}
+
+impl Node {
+    /// Returns the handle of the server registered under this name on this node, from any thread or
+    /// task; see [`ServerRef::whereis`].
+    ///
+    /// ```
+    /// # #[derive(Debug)] struct Counter(i64);
+    /// # #[purlin::server] impl Counter { #[call] fn total(&self) -> i64 { self.0 } }
+    /// # #[purlin::main] async fn main() -> purlin::server::Result<()> {
+    /// use purlin::{LookupError, Node};
+    /// use purlin::server::{self, ServerRef};
+    ///
+    /// server::start::<Counter>(Counter(7)).name("counter").await?;
+    /// let node = Node::current().expect("a process is on a node");
+    /// // A task of tokio, such as a handler of axum, runs no process.
+    /// let total = tokio::spawn(async move {
+    ///     assert_eq!(ServerRef::<Counter>::whereis("counter"), Err(LookupError::NoNode));
+    ///     node.server::<Counter>("counter").expect("it is registered").total().await
+    /// });
+    /// assert_eq!(total.await?, Ok(7));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the name is free or belongs to a process that is not a server of this
+    /// type.
+    pub fn server<S: Server>(&self, name: &str) -> Result<ServerRef<S>, LookupError> {
+        self.whereis(name).map(ServerRef::new)
     }
 }
 

@@ -111,6 +111,13 @@ impl LocalState {
         self.kept.is_some()
     }
 
+    /// Returns whether a turn must consult the state: the process is about to end, a combinator
+    /// waits for a message, or the process has sent past a bound.
+    #[inline]
+    pub(crate) fn affects_turn(&self) -> bool {
+        self.exiting() || self.waits() != (false, false)
+    }
+
     /// Takes the whole state.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Either<InitialState, ExtendedState>> {

@@ -221,6 +221,22 @@ impl<C> ChildSpec<C> {
         self
     }
 
+    /// Returns the spec of the child with this number in a pool, whose start is `start`, given this
+    /// one's.
+    pub(super) fn in_pool(
+        self,
+        number: usize,
+        start: impl for<'a> Fn(&Start, &'a Process<SupervisorMail>) -> Starting<'a>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        let Spec { id, settings, start: inner } = self.spec;
+        let start = Start::new(move |me, _| start(&inner, me));
+        let spec = Spec { id: format!("{id}-{number}").into(), settings, start };
+        Self { spec, handle: PhantomData }
+    }
+
     /// Returns the child's id, which is unique in its supervisor.
     pub fn id(&self) -> &str {
         &self.spec.id

@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
+
 use super::backoff::Backoff;
 use super::intensity::Intensity;
 use super::strategy::{ALL, Key};
@@ -99,7 +101,7 @@ pub(crate) struct Children<S> {
     by_id: HashMap<Arc<str>, Key>,
     /// INVARIANT: contains exactly the process of each running child, and the previous process of
     /// each child that is being restarted, if it had one.
-    by_process: HashMap<ProcessId, Key>,
+    by_process: FxHashMap<ProcessId, Key>,
 }
 
 impl<S> Children<S> {
@@ -116,7 +118,7 @@ impl<S> Children<S> {
             next: *ALL.start(),
             named: false,
             by_id: HashMap::new(),
-            by_process: HashMap::new(),
+            by_process: FxHashMap::default(),
         }
     }
 

@@ -41,9 +41,9 @@ pub(crate) trait Effects: Send {
     /// Schedules a call of [`super::supervisor_core::SupervisorCore::resume`] after a delay.
     fn resume_after(&mut self, delay: Duration, key: Key, restart: u32);
 
-    /// Records a restart that is about to happen, for observers: `counted` restarts count towards the intensity now, of
-    /// `most` within `period` seconds.
-    fn restarts(&self, _counted: usize, _most: usize, _period: u64) {}
+    /// Records a restart that is about to happen, for observers: at `now`, `counted` restarts count
+    /// towards the intensity, of `most` within `period` seconds.
+    fn restarts(&self, _now: Duration, _counted: usize, _most: usize, _period: u64) {}
 
     /// Logs a report.
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>);

@@ -3,6 +3,7 @@
 //! A [`SupervisorSpec`] defines the restart strategy, the restart intensity and the children;
 //! starting it returns a [`SupervisorRef`]. The rules are OTP's. [`ChildSpec`] specifies a child.
 //! [`DynamicSupervisorSpec`] is for dynamic supervisors, whose children are started on request.
+//! [`Pool`] is for equal children that share the work or divide the keys.
 //!
 //! As in OTP, a supervisor reports what it does, by `tracing` events: of level ERROR for a child
 //! that ended, failed to start or did not stop as expected, and for giving up; of level INFO for a
@@ -32,6 +33,7 @@ mod handle;
 mod intensity;
 mod mail;
 mod order;
+mod pool;
 mod process;
 mod report;
 mod requests;
@@ -55,6 +57,7 @@ pub use handle::ChildHandle;
 pub use mail::SupervisorMail;
 pub(crate) use order::KILL_GRACE;
 pub use order::Shutdown;
+pub use pool::Pool;
 pub use requests::{ChildCounts, ChildInfo, ChildProcess};
 pub use restart::{AutoShutdown, Restart};
 pub use spec::{DynamicSupervisorSpec, SupervisorSpec};

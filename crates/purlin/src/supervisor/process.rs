@@ -366,11 +366,11 @@ impl Effects for ProcessEffects {
         self.me.pid().send_after(delay, SupervisorMail(Mail::Resume(key, restart)));
     }
 
-    fn restarts(&self, counted: usize, most: usize, period: u64) {
+    fn restarts(&self, now: Duration, counted: usize, most: usize, period: u64) {
         let restarts = Restarts {
             supervisor: self.me.id(),
             total: 0,
-            last: now(),
+            last: now,
             counted,
             most,
             period: Duration::from_secs(period),

@@ -130,13 +130,13 @@ impl<H: Effects> SupervisorCore<H> {
     }
 
     async fn restart(&mut self, key: Key) -> Next {
-        let now = self.effects.now().as_secs();
+        let now = self.effects.now();
         let own = self.children.own_intensity(key);
         let is_own = own.is_some();
         let intensity = own.unwrap_or(&mut self.intensity);
-        let limit = intensity.restart(now);
+        let limit = intensity.restart(now.as_secs());
         let (counted, most, period) = intensity.figures();
-        self.effects.restarts(counted, most, period);
+        self.effects.restarts(now, counted, most, period);
         if limit == Limit::Exceeded {
             let context = if is_own { Context::GivenUp } else { Context::Shutdown };
             self.report(context, &"reached_max_restart_intensity", key);

@@ -15,7 +15,7 @@ use super::mail::{Mail, SupervisorMail};
 use super::requests::{ChildCounts, ChildInfo};
 use crate::node::erlang_types::Peer;
 use crate::process::process_ref::sealed::Found;
-use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, ToProcess, whereis};
+use crate::{CallError, ExitReason, LookupError, Node, Pid, ProcessId, Reply, ToProcess, whereis};
 
 /// Client handle of a supervisor.
 ///
@@ -54,7 +54,8 @@ impl SupervisorRef {
     /// Returns the supervisor of the current node that is registered under that name.
     ///
     /// # Errors
-    /// Returns an error if the name is free or belongs to a process that is not a supervisor.
+    /// Returns an error if the name is free or belongs to a process that is not a supervisor, or if
+    /// this thread runs no process: use [`Node::supervisor`] there.
     pub fn whereis(name: &str) -> Result<Self, LookupError> {
         whereis(name).map(Self)
     }
@@ -178,13 +179,15 @@ pub struct DynamicSupervisorRef<A, C = ProcessId> {
 }
 
 impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
-    pub(super) fn new(supervisor: SupervisorRef) -> Self {
+    /// Returns the handle of a dynamic supervisor. Whether its children take arguments of type `A`
+    /// and have handles of type `C` is checked when a child is started.
+    pub fn new(supervisor: SupervisorRef) -> Self {
         Self { supervisor, types: PhantomData }
     }
 
-    /// Returns the supervisor of the current node that is registered under that name. Whether its
-    /// children take arguments of type `A` and have handles of type `C` is checked when a child is
-    /// started.
+    /// Returns the supervisor of the current node that is registered under that name; see
+    /// [`DynamicSupervisorRef::new`]. Elsewhere than in a process, use
+    /// [`Node::dynamic_supervisor`].
     ///
     /// # Errors
     /// As [`SupervisorRef::whereis`].
@@ -278,6 +281,29 @@ impl<A: Send + 'static, C: ChildHandle> DynamicSupervisorRef<A, C> {
     /// Like [`SupervisorRef::stop`].
     pub async fn stop(&self, reason: ExitReason) -> ExitReason {
         self.supervisor.stop(reason).await
+    }
+}
+
+impl Node {
+    /// Returns the supervisor of this node that is registered under that name, from any thread or
+    /// task.
+    ///
+    /// # Errors
+    /// Returns an error if the name is free or belongs to a process that is not a supervisor.
+    pub fn supervisor(&self, name: &str) -> Result<SupervisorRef, LookupError> {
+        self.whereis(name).map(SupervisorRef)
+    }
+
+    /// Returns the dynamic supervisor of this node that is registered under that name, from any
+    /// thread or task; see [`DynamicSupervisorRef::new`].
+    ///
+    /// # Errors
+    /// As [`Node::supervisor`].
+    pub fn dynamic_supervisor<A: Send + 'static, C: ChildHandle>(
+        &self,
+        name: &str,
+    ) -> Result<DynamicSupervisorRef<A, C>, LookupError> {
+        self.supervisor(name).map(DynamicSupervisorRef::new)
     }
 }
 

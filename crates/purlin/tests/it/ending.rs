@@ -287,6 +287,9 @@ fn a_slot_is_free_as_soon_as_the_end_is_reported() {
 fn invalid_settings_are_errors() {
     let builder = Node::builder;
     assert!(matches!(builder().workers(0).build(), Err(BuildError::Workers(0))));
+    for n in [0, 1025] {
+        assert!(matches!(builder().io_threads(n).build(), Err(BuildError::IoThreads(m)) if m == n));
+    }
     assert!(matches!(builder().workers(5000).build(), Err(BuildError::Workers(5000))));
     assert!(matches!(builder().max_processes(0).build(), Err(BuildError::MaxProcesses(0))));
     let error = builder().name("two words").build().expect_err("that is no name");

@@ -188,7 +188,7 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
 /// Floods a process with messages from 16 senders and asserts that it makes progress.
 fn gets_on_under_a_flood(workers: usize) {
     /// WHY a limit: the test must fail before memory runs out. A sender that reaches the limit does not pause: it skips
-    /// only the send. WHY below 32,767: `mailbox_len` counts no more messages in transit, so the flood would be unlimited.
+    /// only the send.
     const MOST: usize = 20_000;
     /// WHY more: a receiver that runs only after its senders have stopped receives at most `MOST`.
     const ENOUGH: u64 = 4 * MOST as u64;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use crate::common::{HANG, ends, node, stop, until};
+use crate::waiting::MS;
 use purlin::{ExitReason, Node, OsPriorities, Pid, Process, Reply, spawn, yield_now};
 
 /// Stop flag of the hogs.
@@ -293,22 +294,56 @@ fn a_blocking_call_delays_only_its_own_process() {
     stop(&node);
 }
 
+// F2: a tokio task that an event woke polls on the thread that received the event
+#[test]
+fn a_tokio_task_that_computes_stalls_no_socket_and_no_timer() {
+    let (_test, leash) = Test::begin();
+    let node = Node::builder().workers(1).io_threads(2).build().expect("a node starts");
+    let (spins, holds) = (leash.clone(), leash.clone());
+    let (done, is_done) = std::sync::mpsc::channel();
+    node.spawn(async move |_: Process<()>| {
+        let (began, begins) = tokio::sync::oneshot::channel();
+        let task = tokio::spawn(async move {
+            // WHY real time, here and below: tokio's timers use the machine's clock. No bound is asserted.
+            tokio::time::sleep(MS).await;
+            began.send(()).expect("the test waits");
+            spins.spin();
+        });
+        begins.await.expect("the task begins");
+        for _ in 0..3 {
+            tokio::time::sleep(MS).await;
+        }
+        let listener =
+            tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a port is free");
+        let at = listener.local_addr().expect("it listens");
+        let client = tokio::spawn(tokio::net::TcpStream::connect(at));
+        listener.accept().await.expect("the client connects");
+        client.await.expect("no panic").expect("it listens");
+        done.send(holds.holds()).expect("the test waits");
+        task.await.expect("no panic");
+    });
+    let computes = is_done.recv_timeout(HANG).expect("sockets and timers proceed");
+    assert!(computes, "the task has ended already");
+    leash.let_go();
+    stop(&node);
+}
+
 // F2: each hog runs on a separate thread, which ends with the hog's turn
 #[cfg(target_os = "linux")]
 #[test]
 fn each_hog_runs_on_a_separate_thread_that_ends_with_its_turn() {
     const HOGS: usize = 6;
     let name = "hog-threads";
-    let node = Node::builder().name(name).workers(1).build().expect("a node starts");
+    let node = Node::builder().name(name).workers(1).io_threads(1).build().expect("a node starts");
     let threads = || {
         let tasks = std::fs::read_dir("/proc/self/task").expect("the kernel lists them");
         // A thread that has just exited no longer has a name.
         let names = tasks.flatten().flat_map(|task| std::fs::read(task.path().join("comm")));
         names.filter(|comm| comm.starts_with(name.as_bytes())).count()
     };
-    // The worker, the `sysmon` thread and the I/O thread. A spare thread exits when `sysmon` comes to rest, which it
+    // The worker, the `sysmon` thread, the I/O thread and the thread that watches it. A spare thread exits when `sysmon` comes to rest, which it
     // does while hogs block.
-    const USUAL: usize = 3;
+    const USUAL: usize = 4;
     until("the node has its threads", || threads() == USUAL);
     for _ in 0..2 {
         let (began, begins) = std::sync::mpsc::channel();

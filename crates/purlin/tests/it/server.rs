@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
-use crate::common::{DropCounter, HANG, Notice, Token};
+use crate::common::{DropCounter, HANG, Notice, Token, here};
 use crate::waiting::{MS, comes, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
@@ -425,6 +425,19 @@ async fn a_cast_to_an_ended_server_is_dropped_and_counted(me: Process<Seen>) {
     assert_eq!(node.dropped_messages(), before + 1);
     assert_eq!(puppet.call(Call::Get).await, Err(CallError::NoProcess));
     assert_eq!(puppet.state().await, Err(CallError::NoProcess));
+}
+
+// P5: lists and reports show the type of a server, and not the closure that starts it
+#[purlin::test]
+async fn a_server_is_listed_with_its_type(me: Process<Seen>) {
+    let single = server::start::<Puppet>((Begin::Ready, me.pid())).await.expect("it starts");
+    let linked = server::start_link::<Puppet>(&me, (Begin::Ready, me.pid()));
+    let linked = linked.await.expect("it starts");
+    let node = here();
+    let outer = node.start::<Puppet>((Begin::Ready, me.pid())).await.expect("it starts");
+    for server in [&single, &linked, &outer] {
+        assert_eq!(server.pid().info().function, std::any::type_name::<Puppet>());
+    }
 }
 
 // G1, N1: the name is registered before `init`; the error for a taken name has its owner

@@ -2,10 +2,13 @@
 
 use crate::common;
 use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::common::{DropCounter, HANG, Notice};
-use crate::waiting::{MS, simulated, uptime};
+use crate::waiting::{MS, comes, simulated, uptime};
+use futures_util::{FutureExt, StreamExt};
 use purlin::{ExitReason, Node, Process, SpawnError, SpawnOptions, spawn, task, yield_now};
 use tokio::sync::oneshot;
 
@@ -177,4 +180,63 @@ fn a_task_on_a_full_node_returns_system_limit() {
     let ended = node.block_on(async |_: Process<()>| task::spawn(async { 7 }).await);
     assert_eq!(ended, Err(ExitReason::SystemLimit));
     common::stop(&node);
+}
+
+// G3: results in the order of the items, with at most that many tasks at a time
+#[test]
+fn a_stream_of_tasks_is_ordered_and_bounded() {
+    simulated(async |_: Process<()>| {
+        let running = Arc::new(AtomicUsize::new(0));
+        let mut results = task::async_stream([30, 10, 20, 10u32], 2, |ms| {
+            let running = Arc::clone(&running);
+            async move {
+                assert!(running.fetch_add(1, Ordering::Relaxed) < 2, "two at a time");
+                tokio::time::sleep(ms * MS).await; // CLOCK: virtual
+                running.fetch_sub(1, Ordering::Relaxed);
+                ms
+            }
+        });
+        let mut all = Vec::new();
+        while let Some(result) = results.next().await {
+            all.push(result.expect("it does not panic"));
+        }
+        assert_eq!(all, [30, 10, 20, 10]);
+        assert_eq!(results.next().await, None);
+    });
+}
+
+// G3: results in the order of their arrival; a panic is a result
+#[test]
+fn an_unordered_stream_returns_what_is_ready() {
+    simulated(async |_: Process<()>| {
+        let results = task::async_stream(0..5u32, 5, |n| async move {
+            assert_ne!(n, 3, "on purpose");
+            tokio::time::sleep((50 - 10 * n) * MS).await; // CLOCK: virtual
+            n
+        });
+        let all: Vec<_> = results.unordered().collect().await;
+        let Some(Err(ExitReason::Panic(panic))) = all.first() else { panic!("{all:?}") };
+        assert!(panic.message.contains("on purpose"));
+        assert_eq!(all[1..], [Ok(4), Ok(2), Ok(1), Ok(0)]);
+    });
+}
+
+// G3: dropping the stream ends its tasks and starts no more
+#[purlin::test]
+async fn dropping_a_stream_of_tasks_ends_them() {
+    let tokens = DropCounter::default();
+    let started = Arc::new(AtomicUsize::new(0));
+    let mut results = task::async_stream(0..100, 3, |_| {
+        let (token, started) = (tokens.token(), Arc::clone(&started));
+        async move {
+            started.fetch_add(1, Ordering::Relaxed);
+            let _token = token;
+            pending::<()>().await;
+        }
+    });
+    assert!(results.next().now_or_never().is_none(), "no task ends");
+    comes("three have started", || started.load(Ordering::Relaxed) == 3).await;
+    drop(results);
+    comes("all have ended", || tokens.dropped() == 3).await;
+    assert_eq!(tokens.born(), 3);
 }

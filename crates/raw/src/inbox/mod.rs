@@ -1,7 +1,10 @@
 //! Inbox of a process: the queue that senders push to, and the mailbox behind it.
 
+#[cfg(any(purlin_cores, purlin_measured))]
+pub(crate) mod bare;
 pub(crate) mod batch;
 pub(crate) mod bound;
+pub(crate) mod extension;
 pub(crate) mod header;
 pub(crate) mod save_queue;
 pub(crate) mod shards;

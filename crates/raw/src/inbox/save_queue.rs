@@ -13,6 +13,7 @@ use crate::inbox::batch::Batch;
 use crate::inbox::header::{Header, MARKED};
 
 /// Save queue: received messages, oldest first.
+#[derive(Debug)]
 pub(crate) struct SaveQueue {
     oldest: *mut Header,
     newest: *mut Header,
@@ -44,12 +45,9 @@ impl SaveQueue {
     /// Appends a batch.
     ///
     /// # Safety
-    /// The caller owns the batch and gives it away.
+    /// The caller owns the batch, which is not empty, and gives it away.
     #[inline]
     pub(crate) unsafe fn append_all(&mut self, arrived: &Batch) {
-        if arrived.len == 0 {
-            return;
-        }
         match NonNull::new(self.newest) {
             None => self.oldest = arrived.oldest,
             // SAFETY: `last` is a header of this list, which owns its headers.

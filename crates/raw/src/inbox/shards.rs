@@ -4,6 +4,9 @@
 //! `state` decides when shards are in use and makes every call here. Any thread that found the
 //! inbox sharded may `push`; only the receiver may `take` and `freeze`. Only `new` allocates.
 //!
+//! The shards also count the signals that do not fit into the count of a word, of the stack or of a
+//! shard.
+//!
 //! # Protocol
 //!
 //! A sender always uses the same shard, so its own signals stay in order. A shard is a word laid
@@ -32,7 +35,7 @@ use std::ptr::{self, NonNull};
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{CONTENDED, Header};
 use crate::inbox::state::word::{COUNT_SHIFT, header};
-use crate::sync::{AtomicPtr, Ordering};
+use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 const FROZEN: usize = 1;
 const COUNT_MAX: usize = u16::MAX as usize;
@@ -128,7 +131,12 @@ pub enum ShardState {
 struct Shard(AtomicPtr<Header>);
 
 /// All shards of one process.
-pub struct Shards(Box<[Shard]>);
+pub struct Shards {
+    shards: Box<[Shard]>,
+    /// Signals queued beyond the counts of the words, as a signed number: the receiver may subtract
+    /// a signal before its sender adds it.
+    uncounted: AtomicU64,
+}
 
 fn frozen(epoch: usize) -> *mut Header {
     ptr::without_provenance_mut(epoch << COUNT_SHIFT | FROZEN)
@@ -145,11 +153,14 @@ fn is_frozen(word: *mut Header) -> bool {
 /// Number of shards: four per core, so that senders running at the same time seldom share one.
 #[cfg(not(any(loom, shuttle)))]
 fn shard_count() -> usize {
-    static SHARDS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *SHARDS.get_or_init(|| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        (4 * cores).next_power_of_two().min(crate::inbox::state::word::MAX_SHARDS)
-    })
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    // WHY: asking the operating system takes microseconds; simulated machines differ.
+    let cores = if cfg!(purlin_cores) {
+        crate::sync::core_count()
+    } else {
+        *CORES.get_or_init(crate::sync::core_count)
+    };
+    (4 * cores).next_power_of_two().min(crate::inbox::state::word::MAX_SHARDS)
 }
 
 #[cfg(any(loom, shuttle))]
@@ -160,17 +171,37 @@ fn shard_count() -> usize {
 impl Shards {
     /// Creates shards that are frozen as of before the first epoch.
     pub fn new() -> Self {
-        Self((0..shard_count()).map(|_| Shard(AtomicPtr::new(frozen(0)))).collect())
+        let shards = (0..shard_count()).map(|_| Shard(AtomicPtr::new(frozen(0)))).collect();
+        Self { shards, uncounted: AtomicU64::new(0) }
+    }
+
+    /// Counts a signal pushed beyond the count of a word.
+    #[cold]
+    pub(crate) fn add_uncounted(&self) {
+        // ORDER: relaxed, here and below: a counter that orders nothing.
+        self.uncounted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts signals taken beyond the count of a word.
+    #[cold]
+    pub(crate) fn remove_uncounted(&self, signals: usize) {
+        self.uncounted.fetch_sub(signals as u64, Ordering::Relaxed);
+    }
+
+    /// Returns the number of signals queued beyond the counts of the words. The result may be stale.
+    pub(crate) fn uncounted(&self) -> usize {
+        let signals = self.uncounted.load(Ordering::Relaxed).cast_signed();
+        usize::try_from(signals).unwrap_or(0)
     }
 
     /// Returns the shard of a sender.
     pub(crate) fn shard_of(&self, sender: u32) -> usize {
-        sender as usize & (self.0.len() - 1)
+        sender as usize & (self.shards.len() - 1)
     }
 
     /// Returns the last epoch that has ended, if the shards are frozen.
     pub(crate) fn last_epoch(&self) -> usize {
-        top(self.0[0].0.load(Ordering::Relaxed))
+        top(self.shards[0].0.load(Ordering::Relaxed))
     }
 
     /// Pushes a signal, for a sender that read `epoch` in the state word.
@@ -178,7 +209,7 @@ impl Shards {
     /// # Safety
     /// The caller owns the header and gives it away, except if the shard is frozen.
     pub unsafe fn push(&self, shard: usize, new: NonNull<Header>, epoch: usize) -> ShardState {
-        let shard = &self.0[shard].0;
+        let shard = &self.shards[shard].0;
         // ORDER: acquire from `freeze`: the sender then observes the end of the epoch in the state
         // word. An open shard needs no acquire here.
         let mut word = shard.load(Ordering::Acquire);
@@ -190,15 +221,20 @@ impl Shards {
                 if is_frozen(word) { (0, 1) } else { (header(word).addr(), top(word) + 1) };
             // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(header(word)) };
-            let count = count.min(COUNT_MAX) << COUNT_SHIFT;
-            let next = new.as_ptr().map_addr(|addr| addr | count);
+            let counted = count.min(COUNT_MAX) << COUNT_SHIFT;
+            let next = new.as_ptr().map_addr(|addr| addr | counted);
             // ORDER: release to `take` and `freeze` (the payload), and to later pushes. Acquire
             // from earlier pushes and takes: a sender that pushes into a shard opened by another
             // thread observes the epoch of that thread. Relaxed on failure: a sender that finds the
             // shard frozen starts again with an acquire load.
             match shard.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if before == 0 => return ShardState::Empty,
-                Ok(_) => return ShardState::Others,
+                Ok(_) => {
+                    if count > COUNT_MAX {
+                        self.add_uncounted();
+                    }
+                    return ShardState::Others;
+                }
                 Err(now) => word = now,
             }
         }
@@ -215,10 +251,10 @@ impl Shards {
             // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
             // empty: if a late announcement marked a frozen shard, this swap opens it, and a sender
             // that pushes into it must observe this epoch.
-            let word =
-                self.0[rest.trailing_zeros() as usize].0.swap(ptr::null_mut(), Ordering::AcqRel);
+            let shard = &self.shards[rest.trailing_zeros() as usize].0;
+            let word = shard.swap(ptr::null_mut(), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            unsafe { batch.append(Batch::reverse(header(word))) };
+            unsafe { self.append(&mut batch, word) };
             rest &= rest - 1;
         }
         batch
@@ -230,20 +266,34 @@ impl Shards {
     /// The caller is the receiver, and the state word says that the epoch has ended.
     pub unsafe fn freeze(&self, epoch: usize) -> Batch {
         let mut batch = Batch::empty();
-        for shard in &self.0 {
+        for shard in &self.shards {
             // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
             // frozen: the changed state word.
             let word = shard.0.swap(frozen(epoch), Ordering::AcqRel);
             // SAFETY: the swap transferred the stack to this thread.
-            unsafe { batch.append(Batch::reverse(header(word))) };
+            unsafe { self.append(&mut batch, word) };
         }
         batch
     }
 
+    /// Appends the contents of a shard, whose word was `word`.
+    ///
+    /// # Safety
+    /// The caller owns both.
+    unsafe fn append(&self, batch: &mut Batch, word: *mut Header) {
+        // SAFETY: by the contract.
+        let taken = unsafe { Batch::reverse(header(word)) };
+        if taken.len > COUNT_MAX {
+            self.remove_uncounted(taken.len - COUNT_MAX);
+        }
+        // SAFETY: by the contract.
+        unsafe { batch.append(taken) };
+    }
+
     /// Returns the number of signals in all shards. The result may be stale.
     pub(crate) fn count(&self) -> usize {
-        let words = self.0.iter().map(|shard| shard.0.load(Ordering::Relaxed));
-        words.filter(|&word| !is_frozen(word)).map(top).sum()
+        let words = self.shards.iter().map(|shard| shard.0.load(Ordering::Relaxed));
+        words.filter(|&word| !is_frozen(word)).map(top).sum::<usize>() + self.uncounted()
     }
 }
 

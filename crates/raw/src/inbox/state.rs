@@ -2,8 +2,8 @@
 //! shards, in one atomic word.
 //!
 //! Any thread may `push` and `wake`. Only the receiver, the worker that runs the process, may
-//! `take`, `sleep` and `close`. Nothing here runs user code. Only the first installation of shards
-//! allocates.
+//! `take`, `sleep` and `close`. Nothing here runs user code. Only the extension, the first
+//! installation of shards, and the first push onto a stack of [`COUNT_MAX`] headers allocate.
 //!
 //! # Layout
 //!
@@ -15,7 +15,8 @@
 //! +--------+----------+------------------------+--------+-------+-------+--------+
 //! ```
 //!
-//! `count` is the number of headers in the stack and saturates at its maximum. `SIGNAL` is set once
+//! `count` is the number of headers in the stack and saturates at its maximum; the shards, allocated
+//! if necessary, count the headers beyond. `SIGNAL` is set once
 //! a signal that is not a message has arrived. `SHARDS` says that the inbox is sharded; the word
 //! then holds the epoch and one bit per shard. The other three flags are the process state:
 //!
@@ -72,6 +73,7 @@ use word::{
 };
 
 use crate::inbox::batch::Batch;
+use crate::inbox::extension::Extension;
 use crate::inbox::header::{CONTENDED, Class, Header};
 use crate::inbox::shards::{Contention, Shards};
 use crate::sync::{AtomicPtr, Ordering};
@@ -118,12 +120,13 @@ pub struct Drained {
     pub woken: bool,
 }
 
-/// Inbox: the state word, and its shards once they have been installed.
+/// Inbox: the state word, and its extension once the receiver has needed one.
 #[derive(Debug)]
 pub struct State {
     word: AtomicPtr<Header>,
-    /// Null until shards are first installed; then valid until the inbox is dropped.
-    shards: AtomicPtr<Shards>,
+    /// Null until the receiver needs it or a stack is longer than its count; then valid until the
+    /// inbox is dropped.
+    pub(super) extension: AtomicPtr<Extension>,
 }
 
 /// Marks a header as contended if its compare-and-swap lost to another sender. A compare-and-swap
@@ -149,7 +152,7 @@ impl State {
     /// Creates the inbox of a process that is about to be scheduled for the first time.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self { word: AtomicPtr::new(ptr::null_mut()), shards: AtomicPtr::new(ptr::null_mut()) }
+        Self { word: AtomicPtr::new(ptr::null_mut()), extension: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// Pushes a signal. On [`PushOutcome::Closed`] the caller owns the header again. `sender`
@@ -219,6 +222,9 @@ impl State {
         // ORDER: release to `take`: the payload. The caller's acquire load of `word` already
         // synchronizes with `sleep`.
         self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed)?;
+        if count(word) == COUNT_MAX {
+            self.shards_or_new().add_uncounted();
+        }
         Ok(if wakes { PushOutcome::Schedule } else { PushOutcome::Queued })
     }
 
@@ -300,6 +306,9 @@ impl State {
         // SAFETY: the swap transferred the stack to this thread.
         let arrived = unsafe { Batch::reverse(header(word)) };
         contention.count_stacked(&arrived);
+        if arrived.len > COUNT_MAX {
+            self.shards_or_new().remove_uncounted(arrived.len - COUNT_MAX);
+        }
         taken(word, arrived)
     }
 
@@ -414,12 +423,13 @@ impl State {
         asleep.then_some(flags(word) & DEAF != 0)
     }
 
-    /// Returns the number of queued signals; a stack counts up to 32767. The result may be stale.
+    /// Returns the number of queued signals. The result may be stale.
     pub fn count(&self) -> usize {
         // ORDER: acquire from `install_shards`: the shards.
         let word = self.word.load(Ordering::Acquire);
         match has_shards(word) {
-            false => count(word),
+            false if count(word) < COUNT_MAX => count(word),
+            false => COUNT_MAX + self.allocated_shards().map_or(0, Shards::uncounted),
             true if is_closed(word) => 0,
             // SAFETY: the load above found the inbox sharded.
             true => unsafe { self.known_shards() }.count(),
@@ -436,16 +446,6 @@ impl State {
     #[inline]
     pub fn has_arrivals(&self) -> bool {
         !is_quiet(self.word.load(Ordering::Relaxed))
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        let shards = self.shards.load(Ordering::Relaxed);
-        if !shards.is_null() {
-            // SAFETY: the pointer came from a box, and no other thread can follow it any more.
-            drop(unsafe { Box::from_raw(shards) });
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::RuntimeTypes;
 use crate::inbox::bound::{Admission, Bound, Overflow, SendMode, SendOutcome};
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::inbox::state::PushOutcome;
-use crate::process::cell::{Base, Front, RUNNING, Runnable, bound};
+use crate::process::cell::{Base, Front, RUNNING, Runnable, bound, exit_status};
 use crate::process::context::{
     count_send, exhaust_budget, is_running, running, sender_id, without_trace,
 };
@@ -127,9 +127,9 @@ impl<W: RuntimeTypes> Ref<W> {
             return None;
         }
         // SAFETY: the handle holds a reference to a cell of this type family. The acquire load that
-        // found the inbox closed synchronizes with `close`, before which `exit_status` was written
-        // for the last time.
-        unsafe { self.base.cast::<Front<W>>().as_ref().exit_status.with(|last| Some(&*last)) }
+        // found the inbox closed synchronizes with `close`, before which the exit status was
+        // written.
+        unsafe { exit_status::<W>(self.base).as_ref().with(|last| Some(&*last)) }
     }
 
     /// Sends a signal, in order with messages. Returns it if the process has ended.
@@ -196,8 +196,7 @@ impl<W: RuntimeTypes> Ref<W> {
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
     }
 
-    /// Returns the number of queued messages; of those still in the stack at most 32767 are
-    /// counted.
+    /// Returns the number of queued messages. The result may be stale.
     pub fn mailbox_len(&self) -> usize {
         self.base().mailbox_len()
     }
@@ -238,8 +237,10 @@ pub fn set_waits_for<W: RuntimeTypes>(whom: &Ref<W>) {
     // SAFETY: as in `context::current_slot`.
     let base = unsafe { base.as_ref() };
     if whom.base().node == base.node {
+        // SAFETY: this thread is in the turn of the process.
+        let extension = unsafe { base.inbox.extend() };
         // ORDER: relaxed: read for statistics only.
-        base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
+        extension.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
     }
 }
 

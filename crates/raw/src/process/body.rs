@@ -2,7 +2,7 @@
 //!
 //! All other code of a process is compiled once, in this crate.
 
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use crate::inbox::bound::MaybeBound;
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::memory::pool;
-use crate::process::cell::{Base, Cell, Front, HAS_LOCAL, Polled, VTable};
+use crate::process::cell::{Base, Cell, Front, Polled, VTable};
 use crate::process::end::wind_up;
 use crate::process::owner::{InTurn, Owner};
 use crate::sync::UnsafeCell;
@@ -55,13 +55,14 @@ pub(crate) const fn vtable<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>() 
                 true => std::mem::offset_of!(Cell<W, M, B::Bound, B>, bound),
                 false => 0,
             },
+            code_offset: std::mem::offset_of!(Cell<W, M, B::Bound, B>, code),
             bytes: size_of::<Cell<W, M, B::Bound, B>>(),
             envelope: size_of::<Envelope<M>>(),
         }
     }
 }
 
-/// Initialises the typed fields of a new cell whose base is initialised. The body stays
+/// Initialises the typed fields of a new cell whose base is initialised. The code stays
 /// uninitialised.
 ///
 /// # Safety
@@ -72,20 +73,18 @@ pub(crate) unsafe fn furnish<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     shared: W::Shared,
     local: W::Local,
     bound: B::Bound,
-) -> NonNull<Cell<W, M, B::Bound, MaybeUninit<B>>> {
-    let cell = base.cast::<Cell<W, M, B::Bound, MaybeUninit<B>>>();
+) -> NonNull<Cell<W, M, B::Bound, B>> {
+    let cell = base.cast::<Cell<W, M, B::Bound, B>>();
     // WHY field by field: a cell built on the stack would be copied here as a whole.
     // SAFETY: the block is large enough for the cell.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).shared).write(shared);
-        (&raw mut (*front).exit_status).write(UnsafeCell::new(Default::default()));
         if W::has_state(&local) {
-            base.as_ref().set_persistent(HAS_LOCAL, true);
+            base.as_ref().describe_local::<W>(&local);
         }
         (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
         (&raw mut (*cell.as_ptr()).bound).write(bound);
-        (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
     }
     cell
 }
@@ -107,6 +106,18 @@ unsafe fn sent<W: RuntimeTypes, M: Send + 'static>(base: NonNull<Base>, header: 
     }
 }
 
+/// [`exit_status`](crate::process::cell::exit_status) without reading the offset from the vtable.
+///
+/// # Safety
+/// `base` is the start of a cell of these types.
+#[inline(always)]
+unsafe fn place_of_exit_status<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
+    base: NonNull<Base>,
+) -> *mut UnsafeCell<W::ExitStatus> {
+    // SAFETY: by the contract; all fields of a `Code` lie at its beginning.
+    unsafe { (&raw mut (*base.cast::<Cell<W, M, B::Bound, B>>().as_ptr()).code).cast() }
+}
+
 /// Polls the body. `extern "C"` aborts the program on unwinding.
 ///
 /// # Safety
@@ -120,17 +131,20 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     // SAFETY: this handle is never dropped, so it needs no counted reference; the table's keeps the
     // cell alive meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
-    let polled = cell.body.with_mut(|body| {
+    // SAFETY: the code is the body until the last turn.
+    let body = unsafe { &cell.code.body };
+    let polled = body.with_mut(|body| {
         // SAFETY: only the running turn accesses the body, and the cell never moves. The turn
         // outlives the call.
         unsafe { Pin::new_unchecked(&mut *body).turn(InTurn::new(&me), cx) }
     });
-    let Poll::Ready(exit_status) = polled else { return Polled::Pending };
-    // SAFETY: this is the last turn, so the body is not accessed again.
-    cell.body.with_mut(|body| unsafe { body.drop_in_place() });
-    // SAFETY: this is the last turn, and no thread reads the field before the inbox is closed.
-    // WHY not an assignment: it would drop the previous value, which is the default.
-    cell.front.exit_status.with_mut(|place| unsafe { place.write(exit_status) });
+    let Poll::Ready(last) = polled else { return Polled::Pending };
+    // SAFETY: this is the last turn, so the body is not accessed again. No thread reads the exit
+    // status before the inbox is closed.
+    unsafe {
+        body.with_mut(|body| body.drop_in_place());
+        place_of_exit_status::<W, M, B>(base).write(UnsafeCell::new(last));
+    }
     Polled::Ended
 }
 
@@ -146,14 +160,14 @@ unsafe fn discard<M>(header: NonNull<Header>) {
 /// # Safety
 /// `base` is a cell of these types and no reference to it remains.
 unsafe fn free<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
-    // SAFETY: the block was taken for this same type. The body was dropped in the last turn, or
-    // never written. The inbox was emptied and the private state taken at the end.
+    // SAFETY: the block was taken for this same type. The process has ended, so the code is its
+    // exit status. The inbox was emptied and the private state taken at the end.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
-        (&raw mut (*front).exit_status).drop_in_place();
         let cell = base.cast::<Cell<W, M, B::Bound, B>>();
+        place_of_exit_status::<W, M, B>(base).drop_in_place();
         (&raw mut (*cell.as_ptr()).bound).drop_in_place();
         pool::free(cell);
     }

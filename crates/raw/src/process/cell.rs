@@ -1,12 +1,11 @@
 //! Memory layout of a process: one allocation.
 //!
 //! ```text
-//! Cell ─┬─ Front ─┬─ Base         state word, counts, save queue; no types needed
+//! Cell ─┬─ Front ─┬─ Base         state word, counts; no types needed
 //!       │         ├─ shared       W::Shared; any thread reads it, also after the end
-//!       │         ├─ exit_status  W::ExitStatus, once the process has ended
 //!       │         └─ local        W::Local; private state
 //!       ├─ bound                  `()`, or the bound of the mailbox
-//!       └─ body                   the code; accessed by `turn` only
+//!       └─ code                   the body, accessed by `turn` only; after the end W::ExitStatus
 //! ```
 //!
 //! A cell points to its node core, whose table points to cells and whose host gets the right to run
@@ -15,11 +14,11 @@
 //! # Access rules
 //!
 //! 1. `inbox`, `refs`, the counters and `bound`: any thread that holds a reference.
-//! 2. `exit_status`: the last turn writes it once, before the inbox closes; a thread that has found
-//!    the inbox closed may read it.
-//! 3. `save_queue`, `contention` and `local`: only the thread that runs the process's turn
-//!    (`context::is_running`).
-//! 4. `body`: only `Runnable::run`, which is exclusive because there is one right to schedule.
+//! 2. The exit status: the last turn writes it once, in the place of the body, before the inbox
+//!    closes; a thread that has found the inbox closed may read it.
+//! 3. `contention`, `local` and the save queue in the inbox's extension: only the thread that runs
+//!    the process's turn (`context::is_running`).
+//! 4. The body: only `Runnable::run`, which is exclusive because there is one right to schedule.
 //! 5. `node`: valid until the process has left the table; see `node_core`.
 //!
 //! # References
@@ -34,6 +33,7 @@
 use std::any::TypeId;
 use std::cell;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Context;
 
@@ -41,7 +41,6 @@ use crate::RuntimeTypes;
 use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
 use crate::inbox::header::Header;
-use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::State;
 use crate::memory::pool::Block;
@@ -73,6 +72,8 @@ pub(crate) struct VTable {
     pub(crate) blocking: bool,
     /// Offset of the [`Bound`] in the cell; 0 if the mailbox has no bound.
     pub(crate) bound_offset: usize,
+    /// Offset of the [`Code`] in the cell.
+    pub(crate) code_offset: usize,
     pub(crate) bytes: usize,
     /// Size in bytes of a message with its envelope.
     pub(crate) envelope: usize,
@@ -98,30 +99,27 @@ pub(crate) const HAS_LOCAL: u8 = 0b1000;
 pub(crate) const HANDLE_DROPPED: u8 = 0b1_0000;
 /// The process's turns are traced.
 pub(crate) const TRACED: u8 = 0b10_0000;
+/// A turn must consult `W::Local`.
+pub(crate) const LOCAL_AFFECTS_TURN: u8 = 0b100_0000;
+/// Flags that persist from turn to turn.
+const PERSISTENT: u8 = HAS_LOCAL | HANDLE_DROPPED | TRACED | LOCAL_AFFECTS_TURN;
 
 /// Part of a cell that depends on no type.
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) inbox: State,
     pub(crate) refs: AtomicU32,
-    /// Messages in the save queue. This and all counters below are written by the running turn
-    /// only.
-    pub(crate) waiting: AtomicU32,
-    pub(crate) vtable: &'static VTable,
-    pub(crate) node: NonNull<NodeCoreBase>,
-    pub(crate) slot: Slot,
-    pub(crate) save_queue: UnsafeCell<SaveQueue>,
-    pub(crate) contention: UnsafeCell<Contention>,
-    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`] and
-    /// [`TRACED`].
+    /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`], [`TRACED`]
+    /// and [`LOCAL_AFFECTS_TURN`].
     pub(crate) turn: AtomicU8,
     /// WHY: padding that lets the compiler clear whole words, so that the first turn reads them
     /// without a store-forwarding stall.
     padding: u8,
-    /// Slot index plus one of the process whose reply this process awaits; 0 if it awaits none. May
-    /// be stale while the process is not waiting.
-    pub(crate) waits_for: AtomicU32,
-    /// Messages received.
+    pub(crate) contention: UnsafeCell<Contention>,
+    pub(crate) vtable: &'static VTable,
+    pub(crate) node: NonNull<NodeCoreBase>,
+    pub(crate) slot: Slot,
+    /// Messages received. This and the counters below are written by the running turn only.
     pub(crate) received: AtomicU64,
     /// Messages and signals sent in completed turns.
     pub(crate) sent: AtomicU64,
@@ -134,8 +132,6 @@ pub(crate) struct Base {
 pub(crate) struct Front<W: RuntimeTypes> {
     pub(crate) base: Base,
     pub(crate) shared: W::Shared,
-    /// Written in the last turn, before the inbox closes; read by threads that found it closed.
-    pub(crate) exit_status: UnsafeCell<W::ExitStatus>,
     pub(crate) local: UnsafeCell<cell::Cell<W::Local>>,
 }
 
@@ -144,8 +140,15 @@ pub(crate) struct Front<W: RuntimeTypes> {
 pub(crate) struct Cell<W: RuntimeTypes, M, E, B> {
     pub(crate) front: Front<W>,
     pub(crate) bound: E,
-    pub(crate) body: UnsafeCell<B>,
+    pub(crate) code: Code<B, W::ExitStatus>,
     pub(crate) message: PhantomData<fn(M)>,
+}
+
+/// Body of a process, and after its end the exit status.
+#[repr(C)]
+pub(crate) union Code<B, S> {
+    pub(crate) body: ManuallyDrop<UnsafeCell<B>>,
+    exit_status: ManuallyDrop<UnsafeCell<S>>,
 }
 
 /// Part of a node core that depends on no type.
@@ -207,15 +210,12 @@ impl Base {
         Self {
             inbox: State::new(),
             refs: AtomicU32::new(TABLE_REFERENCES + 2),
-            waiting: AtomicU32::new(0),
+            turn: AtomicU8::new(0),
+            padding: 0,
+            contention: UnsafeCell::new(Contention::new()),
             vtable,
             node: node_core,
             slot,
-            save_queue: UnsafeCell::new(SaveQueue::new()),
-            contention: UnsafeCell::new(Contention::new()),
-            turn: AtomicU8::new(0),
-            padding: 0,
-            waits_for: AtomicU32::new(0),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
@@ -230,42 +230,49 @@ impl Base {
         self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
     }
 
-    /// Returns the number of queued messages; of those still in the stack at most 32767 are
-    /// counted.
+    /// Returns the number of queued messages. The result may be stale.
     #[inline]
     pub(crate) fn mailbox_len(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed) as usize + self.inbox.count()
-    }
-
-    /// Counts messages moved into the save queue.
-    #[inline]
-    pub(crate) fn add_waiting(&self, more: usize) {
-        // WHY not saturating: 2³² envelopes do not fit into memory.
-        let waiting = self.waiting.load(Ordering::Relaxed).wrapping_add(more as u32);
-        self.waiting.store(waiting, Ordering::Relaxed);
-    }
-
-    /// Counts a message that left the save queue.
-    #[inline]
-    pub(crate) fn remove_waiting(&self) {
-        self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
+        self.inbox.saved() as usize + self.inbox.count()
     }
 
     /// Starts or ends a turn: clears the requests of the previous one. Returns the flags that
     /// persist.
     #[inline]
     pub(crate) fn set_running(&self, running: u8) -> u8 {
-        let stays = self.turn.load(Ordering::Relaxed) & (HAS_LOCAL | HANDLE_DROPPED | TRACED);
+        let stays = self.turn.load(Ordering::Relaxed) & PERSISTENT;
         self.turn.store(stays | running, Ordering::Relaxed);
         stays
     }
 
-    /// Sets or clears [`HAS_LOCAL`] or [`TRACED`]. Only in the process's turn.
+    /// Replaces those of the persistent flags that are in `mask`. Only in the process's turn, or
+    /// before its first one.
     #[inline]
-    pub(crate) fn set_persistent(&self, flag: u8, on: bool) {
-        let others = self.turn.load(Ordering::Relaxed) & !flag;
-        self.turn.store(others | if on { flag } else { 0 }, Ordering::Relaxed);
+    pub(crate) fn set_persistent(&self, mask: u8, flags: u8) {
+        let others = self.turn.load(Ordering::Relaxed) & !mask;
+        self.turn.store(others | flags, Ordering::Relaxed);
     }
+
+    /// Sets the flags that describe the private state.
+    #[inline]
+    pub(crate) fn describe_local<W: RuntimeTypes>(&self, local: &W::Local) {
+        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+        let flags =
+            flag(W::has_state(local), HAS_LOCAL) | flag(W::affects_turn(local), LOCAL_AFFECTS_TURN);
+        self.set_persistent(HAS_LOCAL | LOCAL_AFFECTS_TURN, flags);
+    }
+}
+
+/// Returns the place of the exit status, which the last turn has initialised if the inbox is closed.
+///
+/// # Safety
+/// `base` is the start of a whole cell of this type family, to which the caller holds a reference.
+#[inline]
+pub(crate) unsafe fn exit_status<W: RuntimeTypes>(
+    base: NonNull<Base>,
+) -> NonNull<UnsafeCell<W::ExitStatus>> {
+    // SAFETY: by the contract; all fields of a `Code` lie at its beginning.
+    unsafe { base.byte_add(base.as_ref().vtable.code_offset).cast() }
 }
 
 /// Returns the bound of the process's mailbox, if it has one.

@@ -131,8 +131,10 @@ pub fn sends_done() -> u64 {
 pub fn clear_waits_for() {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
-    // ORDER: relaxed: read for statistics only.
-    unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
+    if let Some(extension) = unsafe { base.as_ref() }.inbox.extension() {
+        // ORDER: relaxed: read for statistics only.
+        extension.waits_for.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Returns the process whose turn this thread is in, or null.
@@ -201,7 +203,7 @@ pub(crate) unsafe fn on_local<W: RuntimeTypes, R>(
         let place = unsafe { &*local };
         let mut local = place.take();
         let result = f(&mut local);
-        front.base.set_persistent(cell::HAS_LOCAL, W::has_state(&local));
+        front.base.describe_local::<W>(&local);
         // WHY not dropped: the place holds the default, which needs no drop; the compiler cannot
         // tell.
         std::mem::forget(place.replace(local));
@@ -230,7 +232,7 @@ pub(crate) fn count_send() -> bool {
 pub fn trace(on: bool) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
-    unsafe { base.as_ref() }.set_persistent(cell::TRACED, on);
+    unsafe { base.as_ref() }.set_persistent(cell::TRACED, if on { cell::TRACED } else { 0 });
     trace_turn(on);
 }
 

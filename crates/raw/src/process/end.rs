@@ -10,7 +10,9 @@ use std::ptr::NonNull;
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Class, Envelope, Header};
-use crate::process::cell::{Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase, bound};
+use crate::process::cell::{
+    Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase, bound, exit_status,
+};
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
 use crate::sync::Ordering;
@@ -71,9 +73,8 @@ unsafe fn leave(base: NonNull<Base>, references: u32) {
     // SAFETY: this thread holds the table's references and, with `HANDLE_DROPPED`, that of the
     // handle.
     let (references, alone) = unsafe { deferred_rc::take_deferred(base, own) };
-    let waiting = cell.waiting.load(Ordering::Relaxed);
     let has_local = turn & HAS_LOCAL != 0;
-    if alone && waiting == 0 && !has_local && !cell.inbox.has_arrivals() {
+    if alone && cell.inbox.saved() == 0 && !has_local && !cell.inbox.has_arrivals() {
         // SAFETY: this thread holds all references that exist.
         unsafe { (cell.vtable.free)(base) }
     } else {
@@ -92,7 +93,7 @@ unsafe fn close(base: NonNull<Base>, references: u32, alone: bool) {
     // references.
     let arrived = unsafe { if alone { cell.inbox.take_exclusive() } else { cell.inbox.close() } };
     let has_local = cell.turn.load(Ordering::Relaxed) & HAS_LOCAL != 0;
-    if has_local || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
+    if has_local || cell.inbox.saved() > 0 || arrived.len > 0 {
         // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }
@@ -140,11 +141,14 @@ pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
             }
         }
     };
-    // SAFETY: the process is in no turn, so only this thread accesses the save queue. No reference
-    // to it is held while user code runs.
-    let pop = || front.base.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
-    while let Some(header) = pop() {
-        discard(header);
+    if let Some(extension) = front.base.inbox.extension() {
+        // SAFETY: the process is in no turn, so only this thread accesses the save queue. No
+        // reference to it is held while user code runs.
+        let pop = || extension.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
+        while let Some(header) = pop() {
+            discard(header);
+        }
+        extension.waiting.store(0, Ordering::Relaxed);
     }
     let mut rest = arrived.oldest;
     while let Some(header) = NonNull::new(rest) {
@@ -152,9 +156,9 @@ pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
         rest = unsafe { header.as_ref().next() };
         discard(header);
     }
-    front.base.waiting.store(0, Ordering::Relaxed);
-    front.exit_status.with(|last| {
-        // SAFETY: the last turn wrote the field, and it is never written again.
+    // SAFETY: the caller holds a reference to the cell, which has ended.
+    unsafe { exit_status::<W>(base).as_ref() }.with(|last| {
+        // SAFETY: the last turn wrote the exit status, and it is never written again.
         let last = unsafe { &*last };
         let end = End { slot: front.base.slot, shared: &front.shared, exit_status: last, dropped };
         W::closed(node_state, &end, &mut local);

@@ -80,7 +80,7 @@ struct Candidate<'s, 't, W: RuntimeTypes, M: Send + 'static>(&'s mut Scanned<'t,
 impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, '_, W, M> {
     fn drop(&mut self) {
         if let Some(header) = self.0.queue.take_next() {
-            self.0.mailbox.base().remove_waiting();
+            self.0.mailbox.count_out();
             // SAFETY: the header has left the save queue, and its message is moved out.
             drop(unsafe { Envelope::<M>::emptied(header) });
         }
@@ -104,11 +104,41 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self.0.base()
     }
 
-    /// Calls `f` with the save queue.
-    fn save_queue<R>(self, f: impl FnOnce(&mut SaveQueue) -> R) -> R {
+    /// Calls `f` with the save queue. Returns `None` if the inbox has no extension: no message was
+    /// ever saved.
+    #[inline(always)]
+    fn save_queue<R>(self, f: impl FnOnce(&mut SaveQueue) -> R) -> Option<R> {
+        let extension = self.base().inbox.extension()?;
         // SAFETY: this thread is in the process's turn, of which there is at most one, and no
         // caller of `save_queue` re-enters it within `f`.
-        self.base().save_queue.with_mut(|save_queue| f(unsafe { &mut *save_queue }))
+        Some(extension.save_queue.with_mut(|save_queue| f(unsafe { &mut *save_queue })))
+    }
+
+    /// Appends messages to the save queue, with `append`.
+    #[inline(always)]
+    fn save(self, messages: usize, append: impl FnOnce(&mut SaveQueue)) {
+        // SAFETY: this thread is in the process's turn.
+        let extension = unsafe { self.base().inbox.extend() };
+        extension.add_waiting(messages);
+        // SAFETY: as in `save_queue`.
+        extension.save_queue.with_mut(|save_queue| append(unsafe { &mut *save_queue }));
+    }
+
+    /// Takes the oldest message of the save queue.
+    #[inline(always)]
+    fn pop(self) -> Option<NonNull<Header>> {
+        let extension = self.base().inbox.extension()?;
+        // SAFETY: as in `save_queue`.
+        let header =
+            extension.save_queue.with_mut(|save_queue| unsafe { &mut *save_queue }.pop())?;
+        extension.remove_waiting();
+        Some(header)
+    }
+
+    /// Counts a message that left the save queue.
+    #[inline(always)]
+    fn count_out(self) {
+        self.base().inbox.extension().inspect(|extension| extension.remove_waiting());
     }
 
     /// Returns whether a signal or a wake arrived since the last fetch.
@@ -147,9 +177,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// Receives the oldest message, from the inbox if the save queue is empty.
     #[inline(always)]
     pub fn receive(self, handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> Option<M> {
-        let (base, fetched) = (self.base(), self.save_queue(SaveQueue::pop));
-        let header = if let Some(header) = fetched {
-            base.remove_waiting();
+        let base = self.base();
+        let header = if let Some(header) = self.pop() {
             header
         } else {
             // SAFETY: this thread is in the turn, and `take_single` does not re-enter.
@@ -184,9 +213,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     /// Receives the oldest message of the save queue.
     #[inline]
     pub fn receive_fetched(self) -> Option<M> {
-        let header = self.save_queue(SaveQueue::pop)?;
-        self.base().remove_waiting();
-        Some(self.opened(header))
+        Some(self.opened(self.pop()?))
     }
 
     /// Opens a message that is in no queue and counts it as received.
@@ -209,10 +236,10 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         if taken.woken && !beginning {
             base.set_flag(RESCHEDULE);
         }
-        if taken.arrived.only_messages {
+        let Batch { len, only_messages, .. } = taken.arrived;
+        if only_messages && len > 0 {
             // SAFETY: the batch is owned here and holds messages only.
-            self.save_queue(|save_queue| unsafe { save_queue.append_all(&taken.arrived) });
-            base.add_waiting(taken.arrived.len);
+            self.save(len, |save_queue| unsafe { save_queue.append_all(&taken.arrived) });
         }
         taken.arrived
     }
@@ -247,8 +274,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                 }
             };
             // SAFETY: the header is owned here and precedes a message.
-            self.save_queue(|save_queue| unsafe { save_queue.append(message) });
-            self.base().add_waiting(1);
+            self.save(1, |save_queue| unsafe { save_queue.append(message) });
             added += 1;
         }
         (!over).then_some(added)
@@ -263,7 +289,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn has_next(self, mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> bool {
         loop {
-            if self.save_queue(|save_queue| save_queue.peek_next().is_some()) {
+            if self.save_queue(|save_queue| save_queue.peek_next().is_some()) == Some(true) {
                 return true;
             }
             if !self.has_arrivals() || self.fetch(false, &mut handle_signal) == 0 {
@@ -280,7 +306,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
-        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()));
+        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()))?;
         let mut scanned = Scanned { mailbox: self, queue };
         while let Some(header) = scanned.queue.peek_next() {
             let candidate = Candidate(&mut scanned);
@@ -331,8 +357,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                 // SAFETY: the save queue owns its headers, which precede messages of this type.
                 unsafe { Envelope::<M>::mark(header) == Some(mark) }
             })
-        })?;
-        self.base().remove_waiting();
+        })??;
+        self.count_out();
         self.0.bound().inspect(|bound| bound.uncount());
         // SAFETY: the header has left the save queue and precedes a message of this type.
         Some(unsafe { Envelope::<M>::open(header) }.0)
@@ -371,9 +397,10 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         // There may be fewer messages: one that is counted and not yet pushed exceeds the bound, if
         // at all, when its sender raises the flag.
         let excess = bound.excess(&self.base().received);
-        let mut oldest = self.save_queue(|save_queue| save_queue.take_oldest_unmarked(excess));
+        let oldest = self.save_queue(|save_queue| save_queue.take_oldest_unmarked(excess));
+        let mut oldest = oldest.unwrap_or(SaveQueue::new());
         while let Some(header) = oldest.pop() {
-            self.base().remove_waiting();
+            self.count_out();
             bound.dropped_oldest();
             // SAFETY: the header has left the save queue and precedes a message of this type.
             catch_panic(|| drop(unsafe { Envelope::<M>::open(header) }));

@@ -11,7 +11,7 @@ use std::task::Waker;
 
 use crate::RuntimeTypes;
 use crate::process::address::Address;
-use crate::process::cell::{Base, HANDLE_DROPPED, HAS_LOCAL};
+use crate::process::cell::{Base, HANDLE_DROPPED, LOCAL_AFFECTS_TURN};
 use crate::process::context::{is_running, on_local};
 use crate::process::deferred_rc;
 use crate::process::mailbox::Mailbox;
@@ -86,9 +86,9 @@ impl<W: RuntimeTypes, M: Send + 'static> Owner<W, M> {
         Address::clone(self)
     }
 
-    /// Returns whether the process has private state.
-    pub fn has_local(&self) -> bool {
-        self.base().turn.load(Ordering::Relaxed) & HAS_LOCAL != 0
+    /// Returns whether a turn must consult the private state of the process.
+    pub fn local_affects_turn(&self) -> bool {
+        self.base().turn.load(Ordering::Relaxed) & LOCAL_AFFECTS_TURN != 0
     }
 
     /// Returns whether `waker` wakes this process only.

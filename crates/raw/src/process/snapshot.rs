@@ -35,7 +35,7 @@ pub struct Snapshot {
     /// Scheduling state. May be stale.
     pub state: ProcessState,
     /// Mailbox length: messages in the save queue, plus messages and signals in the inbox, which
-    /// the process has not taken yet. An inbox without shards counts at most 32767.
+    /// the process has not taken yet.
     pub mailbox_len: usize,
     /// Number of messages received.
     pub received: u64,
@@ -110,7 +110,10 @@ impl Snapshot {
             None if turn & RUNNING != 0 => ProcessState::Running,
             None => ProcessState::Runnable,
         };
-        let waits_for = base.waits_for.load(Ordering::Relaxed).checked_sub(1);
+        let waits_for = base
+            .inbox
+            .extension()
+            .and_then(|extension| extension.waits_for.load(Ordering::Relaxed).checked_sub(1));
         Self {
             slot: base.slot,
             state,

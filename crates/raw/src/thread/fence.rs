@@ -40,7 +40,7 @@ pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(loom, purlin_cores, shuttle, miri))))]
 mod kernel {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, compiler_fence};
@@ -73,7 +73,7 @@ mod kernel {
     }
 }
 
-#[cfg(all(any(not(target_os = "linux"), shuttle, miri), not(loom)))]
+#[cfg(all(any(not(target_os = "linux"), shuttle, miri), not(purlin_cores), not(loom)))]
 mod kernel {
     pub(super) fn registered() -> bool {
         false
@@ -82,6 +82,23 @@ mod kernel {
     pub(super) fn interruptible() {}
 
     pub(super) fn barrier() {}
+}
+
+/// Kernel of a simulated machine, which executes accesses in the order of simulated time.
+#[cfg(purlin_cores)]
+mod kernel {
+    /// Duration of `membarrier` in nanoseconds.
+    const BARRIER: f64 = 1000.0;
+
+    pub(super) fn registered() -> bool {
+        true
+    }
+
+    pub(super) fn interruptible() {}
+
+    pub(super) fn barrier() {
+        purlin_simulator::work(BARRIER);
+    }
 }
 
 /// Simulated kernel for the models, which say whether it has the barrier.

@@ -81,7 +81,7 @@ impl ThreadId {
     }
 }
 
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(purlin_cores, shuttle, miri))))]
 mod kernel {
     use std::ffi::OsStr;
     use std::fs::File;
@@ -210,7 +210,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(any(shuttle, miri)))))]
+#[cfg(not(all(target_os = "linux", not(any(purlin_cores, shuttle, miri)))))]
 mod kernel {
     use std::time::Duration;
 

@@ -30,7 +30,6 @@
 //! sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
 
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use purlin_raw::{Slot, ThreadId};
@@ -38,7 +37,7 @@ use purlin_raw::{Slot, ThreadId};
 use crate::balance::{Balancer, Placement, TickStats};
 use crate::hooks::OsPriorities;
 use crate::sync::mpsc::{Sender, channel};
-use crate::sync::{Instant, Ordering, Parker};
+use crate::sync::{Instant, Ordering, Parker, core_count};
 use crate::sysmon::policy::{
     Action, Decision, Policy, Sample, Snapshot, TICK, UnitTime, threshold_for,
 };
@@ -127,7 +126,7 @@ impl Sysmon {
     pub(crate) fn run(mut self) {
         ThreadId::set_slices(SLICE);
         ThreadId::set_precise_timeouts();
-        let processors = available_parallelism().map_or(1, usize::from);
+        let processors = core_count();
         let (mut idle_ticks, mut calm) = (0, 0);
         while self.wait() {
             let now = Instant::now();

@@ -2,7 +2,7 @@
 //!
 //! It accepts everything that [`Display`](fmt::Display) prints except identifiers and funs, whose
 //! text is incomplete. The parser uses an explicit stack; the depth is limited to
-//! [`Limits::DEEPEST`].
+//! [`Deep::LEVELS`].
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use super::error::ParseError;
 use super::scan::{Lexeme, Scanner};
 use super::segment::Bits;
-use crate::{Atom, Export, Limits, Map, NativeRecord, Term};
+use crate::{Atom, Deep, Export, Map, NativeRecord, Term};
 
 impl FromStr for Term {
     type Err = ParseError;
@@ -93,7 +93,7 @@ impl Parser<'_> {
             Lexeme::Fun => return self.export().map(Some),
             Lexeme::Sign(_) | Lexeme::End => return Err(ParseError::new(start, "not a term")),
         };
-        if self.open.len() == Limits::DEEPEST {
+        if self.open.len() == Deep::LEVELS {
             return Err(ParseError::new(start, "a term deeper than allowed"));
         }
         self.open.push(open);
@@ -286,7 +286,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::ParseError;
-    use crate::{Limits, Term};
+    use crate::{Deep, Term};
 
     fn parse(text: &str) -> Term {
         text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -363,8 +363,8 @@ mod tests {
     #[test]
     fn depth_has_a_limit() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(parse(&nested(Limits::DEEPEST + 1)).to_string(), nested(Limits::DEEPEST + 1));
-        assert!(nested(Limits::DEEPEST + 2).parse::<Term>().is_err());
+        assert_eq!(parse(&nested(Deep::LEVELS + 1)).to_string(), nested(Deep::LEVELS + 1));
+        assert!(nested(Deep::LEVELS + 2).parse::<Term>().is_err());
         assert!("{".repeat(1_000_000).parse::<Term>().is_err());
     }
 }

@@ -101,6 +101,7 @@ fn one<'t>(
     stack: &mut Vec<Left<'t>>,
 ) -> fmt::Result {
     match term {
+        Term::Deep(deep) => one(f, deep.get(), strings, stack),
         Term::Integer(value) => write!(f, "{value}"),
         Term::BigInteger(value) => write!(f, "{}", value.get()),
         Term::Float(value) => write!(f, "{value}"),

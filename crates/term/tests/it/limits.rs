@@ -1,12 +1,12 @@
 //! Untrusted bytes: decoding costs little, and invalid input ends in one error.
 
-use std::hash::{DefaultHasher, Hash};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
-use purlin_term::{DecodeError, Decoder, Limits, Reader, Reason, Term};
+use purlin_term::{DecodeError, Decoder, Deep, Limits, Reader, Reason, Term, from_term, to_term};
 
 fn refused(bytes: &[u8]) -> DecodeError {
     Term::decode(bytes).expect_err("no term")
@@ -29,29 +29,71 @@ fn compressed(claimed: usize, term: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_million_levels_are_rejected_and_the_maximum_depth_overflows_no_stack() {
+fn a_million_levels_are_rejected() {
     for tag in [&[108, 0, 0, 0, 1][..], &[104, 1], &[116, 0, 0, 0, 1]] {
         let mut bytes = vec![131];
         bytes.extend(tag.repeat(1_000_000));
         bytes.extend([106].repeat(2_000_000));
         let error = refused(&bytes);
-        assert_eq!(error, DecodeError { offset: 1 + 1024 * tag.len(), reason: Reason::Depth });
+        let offset = 1 + Limits::DEEPEST * tag.len();
+        assert_eq!(error, DecodeError { offset, reason: Reason::Depth });
     }
-    let deepest = nested(Limits::DEEPEST + 1);
     assert_eq!(refused(&nested(Limits::DEEPEST + 2)).reason, Reason::Depth);
-    // A thread with half the usual stack.
-    let worker = std::thread::Builder::new().stack_size(1 << 20);
-    let all = worker.spawn(move || {
-        let term = Term::decode(&deepest).unwrap();
-        let clone = term.clone();
-        assert_eq!(clone, term);
-        assert!(term.compare(&clone).is_eq());
-        term.hash(&mut DefaultHasher::new());
-        assert_eq!(term.phash2(), clone.phash2());
-        assert_eq!(term.encode().unwrap(), deepest);
-        assert!(format!("{term:?}").len() > Limits::DEEPEST);
-    });
-    all.unwrap().join().unwrap();
+    assert!(Term::decode(&nested(Limits::DEEPEST + 1)).is_ok());
+}
+
+/// Every way to nest terms: what stands before and behind the inner one.
+const WRAPS: [(&[u8], &[u8]); 7] = [
+    (&[108, 0, 0, 0, 1], &[106]),
+    (&[108, 0, 0, 0, 2, 97, 7], &[106]),
+    (&[104, 1], &[]),
+    (&[104, 2, 97, 1], &[]),
+    // In tail position.
+    (&[104, 1, 108, 0, 0, 0, 1, 97, 1], &[]),
+    (&[116, 0, 0, 0, 1, 106], &[]),
+    (&[116, 0, 0, 0, 1], &[106]),
+];
+
+#[test]
+fn terms_of_any_depth_use_a_bounded_stack() {
+    for (before, after) in WRAPS {
+        for depth in [Deep::LEVELS - 1, Deep::LEVELS + 1, 1100, 100_000] {
+            let mut bytes = vec![131];
+            bytes.extend(before.repeat(depth));
+            // An empty tuple, which is no list either.
+            bytes.extend([104, 0]);
+            bytes.extend(after.repeat(depth));
+            // A thread with half the usual stack.
+            let worker = std::thread::Builder::new().stack_size(1 << 20);
+            let all = worker.spawn(move || {
+                let term = Term::decode(&bytes).unwrap();
+                let clone = term.clone();
+                assert_eq!(clone, term);
+                assert_ne!(Term::tuple([clone.clone()]), term);
+                assert!(term.compare(&clone).is_eq());
+                let hash = |term: &Term| {
+                    let mut hasher = DefaultHasher::new();
+                    term.hash(&mut hasher);
+                    hasher.finish()
+                };
+                assert_eq!(hash(&term), hash(&clone));
+                assert_eq!(term.phash2(), clone.phash2());
+                assert_eq!(term.encode().unwrap(), bytes);
+                assert!(format!("{term:?}").len() > depth);
+                // The parts below other levels of another term are the same terms.
+                let around = Term::tuple([term.clone()]).encode().unwrap();
+                let Ok(Term::Tuple(within)) = Term::decode(&around) else { panic!("no tuple") };
+                assert_eq!(within[0], term);
+                assert_eq!(hash(&within[0]), hash(&term));
+                let value: (u8, Term) = from_term(&to_term(&(1, &term)).unwrap()).unwrap();
+                assert_eq!(value.1, term);
+                // The last owner drops the parts, whichever it is.
+                drop(term);
+                assert_eq!(clone, within[0]);
+            });
+            all.unwrap().join().unwrap();
+        }
+    }
 }
 
 #[test]

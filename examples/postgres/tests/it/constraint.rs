@@ -9,7 +9,8 @@ use purlin_ack::session::Level;
 use tokio::runtime;
 
 use crate::database::database;
-use crate::programs::{free_port, start_server};
+use crate::programs::free_port;
+use crate::server::start_server;
 
 const MESSAGES: u64 = 300;
 

@@ -16,7 +16,8 @@ use fastrand::Rng;
 use purlin_polling::HANG;
 
 use crate::database::{Database, database};
-use crate::programs::{Program, Reaper, free_port, kill, start_server};
+use crate::programs::{Program, Reaper, free_port, kill};
+use crate::server::start_server;
 
 const CLIENTS: usize = 2;
 /// Lines that a client has and that are not answered.

@@ -10,4 +10,5 @@ mod outbox;
 mod programs;
 mod proxy;
 mod readme;
+mod server;
 mod unknown_commit;

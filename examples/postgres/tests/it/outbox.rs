@@ -10,7 +10,8 @@ use purlin_polling::until_some;
 use tempfile::TempDir;
 
 use crate::database::database;
-use crate::programs::{free_port, start_server};
+use crate::programs::free_port;
+use crate::server::start_server;
 
 fn new() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");

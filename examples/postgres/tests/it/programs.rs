@@ -89,14 +89,6 @@ impl Drop for Reaper {
     }
 }
 
-/// Starts the server of the example.
-pub(crate) fn start_server(address: SocketAddr, database: &str) -> Program {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_postgres_server"));
-    let server = Program::start(command.arg(address.to_string()).arg(database), "KILL");
-    server.said("listening on ").expect("it starts");
-    server
-}
-
 /// Sends a signal to processes, which may have ended already.
 pub(crate) fn kill(signal: &str, processes: &[u32]) {
     let processes = processes.iter().map(u32::to_string);

@@ -9,8 +9,9 @@ use purlin_polling::until;
 use tokio::runtime;
 
 use crate::database::{Database, database};
-use crate::programs::{free_port, kill, start_server};
+use crate::programs::{free_port, kill};
 use crate::proxy::{Cut, Proxy};
+use crate::server::start_server;
 
 const MESSAGES: u64 = 300;
 

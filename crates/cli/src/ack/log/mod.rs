@@ -1,6 +1,7 @@
 //! `purlin ack log`: inspection and repair of the log that `--handler file` writes.
 
 mod dump;
+mod json;
 mod settings;
 
 use std::fmt::Write as _;
@@ -45,10 +46,10 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Log {
     /// Print the segments, messages and clients of a log
-    Info(Source),
+    Info(Inspect),
     /// Check every byte of a log
     #[command(after_help = VERIFY_HELP)]
-    Verify(Source),
+    Verify(Inspect),
     /// Print the messages of a log as JSON lines or raw
     Dump(Dump),
     /// Copy what is whole in a damaged log to a new log
@@ -60,10 +61,14 @@ pub(crate) enum Log {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Source {
+pub(crate) struct Inspect {
     /// Folder of the log
     #[arg(value_name = "PATH")]
     path: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +80,10 @@ pub(crate) struct Repair {
     /// Folder of the new log, absent or empty
     #[arg(value_name = "NEW")]
     new: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -86,16 +95,20 @@ pub(crate) struct Convert {
     /// Folder of the new log, absent or empty
     #[arg(value_name = "NEW")]
     new: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the command. Returns the exit status.
 pub(crate) fn log(command: &Log) -> Result<u8, Problem> {
     match command {
-        Log::Info(Source { path }) => info(path),
-        Log::Verify(Source { path }) => verify(path),
+        Log::Info(options) => info(options),
+        Log::Verify(options) => verify(options),
         Log::Dump(options) => dump::dump(options),
-        Log::Repair(Repair { path, new }) => repair(path, new),
-        Log::Convert(Convert { file, new }) => convert(file, new),
+        Log::Repair(options) => repair(options),
+        Log::Convert(options) => convert(options),
     }
 }
 
@@ -111,8 +124,12 @@ fn no_segments(path: &Path) -> Problem {
     Problem::new(format!("{} has no segments: give the folder of a log", path.display()))
 }
 
-fn info(path: &Path) -> Result<u8, Problem> {
-    let summary = summary(path)?;
+fn info(options: &Inspect) -> Result<u8, Problem> {
+    let summary = summary(&options.path)?;
+    if options.json {
+        print(&json::summary(&summary))?;
+        return Ok(0);
+    }
     let mut text = totals(&summary);
     let Summary { confirmed, next, .. } = summary;
     let _ = writeln!(text, "next message {next}, confirmed up to {confirmed}\n");
@@ -125,10 +142,13 @@ fn info(path: &Path) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn verify(path: &Path) -> Result<u8, Problem> {
-    let summary = summary(path)?;
+fn verify(options: &Inspect) -> Result<u8, Problem> {
+    let summary = summary(&options.path)?;
     let whole = if summary.is_whole() { "whole: " } else { "damaged: " };
-    print(&(whole.to_owned() + &totals(&summary) + &findings(&summary)))?;
+    print(&match options.json {
+        true => json::summary(&summary),
+        false => whole.to_owned() + &totals(&summary) + &findings(&summary),
+    })?;
     Ok(u8::from(!summary.is_whole()))
 }
 
@@ -159,9 +179,13 @@ fn findings(summary: &Summary) -> String {
     text
 }
 
-fn repair(path: &Path, new: &Path) -> Result<u8, Problem> {
+fn repair(Repair { path, new, json }: &Repair) -> Result<u8, Problem> {
     summary(path)?;
     let repaired = purlin_log::repair(path, new).map_err(problem)?;
+    if *json {
+        print(&json::repaired(&repaired))?;
+        return Ok(0);
+    }
     let mut text = format!("copied {} messages to {}\n", repaired.records, new.display());
     for Omitted { path, offset, bytes, what } in &repaired.omitted {
         let path = path.display();
@@ -171,13 +195,18 @@ fn repair(path: &Path, new: &Path) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn convert(file: &Path, new: &Path) -> Result<u8, Problem> {
+fn convert(Convert { file, new, json }: &Convert) -> Result<u8, Problem> {
     let converted = handler::convert(file, new).map_err(problem)?;
+    let status = u8::from(converted.stopped.is_some());
+    if *json {
+        print(&json::converted(&converted))?;
+        return Ok(status);
+    }
     let mut text = format!("copied {} messages to {}\n", converted.messages, new.display());
     if let Some(offset) = converted.stopped {
         let file = file.display();
         let _ = writeln!(text, "stopped at byte {offset} of {file}: the rest is no whole message");
     }
     print(&text)?;
-    Ok(u8::from(converted.stopped.is_some()))
+    Ok(status)
 }

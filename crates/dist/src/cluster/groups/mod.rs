@@ -39,7 +39,7 @@ impl Cluster {
     /// # #[purlin::main] async fn main(me: Process<()>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     /// # let epmd = Server::start("127.0.0.1:0").await?;
     /// # let node = Node::current().expect("this is a process");
-    /// # let shop = Cluster::builder("shop@127.0.0.1".parse()?).epmd(epmd.address()).start(&node).await?;
+    /// # let shop = Cluster::builder("shop@127.0.0.1".parse()?).cookie("secret").epmd(epmd.address()).start(&node).await?;
     /// let groups = Groups::start("pg").await?;
     /// shop.share_groups::<Term>("pg").await?;
     /// let clerks = groups.members::<Term>("clerks");

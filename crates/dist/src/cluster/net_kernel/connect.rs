@@ -1,6 +1,5 @@
 //! Connections: how they are established, replaced and lost.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use purlin_dist_protocol::connect::{HANDSHAKE_TIMEOUT, NoConnection};
@@ -8,10 +7,10 @@ use purlin_dist_protocol::handshake::{Caller, Established};
 use purlin_dist_protocol::link::Link;
 use purlin_dist_protocol::{Accepted, Flags, Listener, NodeName, Stream};
 use tokio::time::timeout;
-use tracing::warn;
 
 use crate::cluster::connection::Connection;
-use crate::cluster::core::{Core, NodeDown};
+use crate::cluster::core::Core;
+use crate::cluster::net_kernel::monitor::Watch;
 use crate::cluster::net_kernel::nodes::NodeChange;
 
 impl Core {
@@ -69,7 +68,9 @@ impl Core {
         let called = calling.await;
         self.state().calls.remove(&node);
         let result = match called {
-            Ok(Ok((stream, established))) => Ok(self.up(stream, established, true)),
+            Ok(Ok((stream, established))) => {
+                Ok(Arc::clone(&self).up(stream, established, true).await)
+            }
             Ok(Err(error)) => Err(Arc::new(error)),
             // Cancelled in favour of the peer's call.
             Err(_) => match self.connection(&node) {
@@ -95,7 +96,11 @@ impl Core {
         let mut listener = listener.over(self.reach.transport.clone());
         loop {
             match listener.next().await {
-                Accepted::Up(stream, established) => drop(self.up(stream, established, false)),
+                Accepted::Up(stream, established) => {
+                    // WHY a task: this future may be dropped, and others may wait for the connection.
+                    let up = Arc::clone(&self).up(stream, established, false);
+                    drop(self.runtime.spawn(up).await);
+                }
                 Accepted::Failed(node) => {
                     self.state().connection_table.answer_failed(&node);
                     self.changed.notify_waiters();
@@ -104,14 +109,14 @@ impl Core {
         }
     }
 
-    fn up(
-        self: &Arc<Self>,
+    async fn up(
+        self: Arc<Self>,
         stream: Stream,
         established: Established,
         our_call: bool,
     ) -> Arc<Connection> {
         let node = established.peer.clone();
-        let (connection, before, callbacks) = {
+        let (connection, before, watches) = {
             let mut state = self.state();
             let up = state.connection_table.up(&node, our_call);
             if up.give_up_call
@@ -121,59 +126,68 @@ impl Core {
             }
             // WHY under this lock: another connection may be coming up, and must find this one.
             let connection = Connection::new(node.clone(), up.connection);
-            connection.start_agent(self);
+            connection.start_agent(&self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
-            let callbacks = before.as_ref().and_then(|_| state.watches.remove(&node));
-            (connection, before, callbacks)
+            let watches = before.as_ref().and_then(|_| state.watches.remove(&node));
+            (connection, before, watches)
         };
         // WHY before the link: signals of the new connection come after the end of the old one.
         if let Some(before) = before {
-            before.close();
-            self.lose(&before);
-            notify_node_down(callbacks, &node);
+            before.abort();
+            before.over.wait().await;
+            fire(watches, &node);
         }
-        let link = (self.start_link)(self, &connection, stream, established);
+        let link = (self.start_link)(&self, &connection, stream, established);
         // WHY before it is linked: no message of the peer is processed before that.
         let visible = link.flags().contains(Flags::PUBLISHED);
         self.nodes.notify(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
-        if self.state().left {
+        let (left, is_current) = {
+            let state = self.state();
+            let current = state.connections.get(&node);
+            (state.left, current.is_some_and(|current| current.number == connection.number))
+        };
+        if left {
             connection.close();
         }
+        // Another connection replaced this one before it had a link.
+        if !is_current {
+            connection.abort();
+        }
         self.changed.notify_waiters();
-        self.runtime.spawn(Arc::clone(self).watch(link, Arc::clone(&connection)));
+        self.runtime.spawn(Arc::clone(&self).watch(link, Arc::clone(&connection)));
         connection
     }
 
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
+        // The reader has passed on its last signal.
         link.ended().await;
+        connection.requests.end();
         // WHY first: signals of the next connection come after the end of this one.
         self.lose(&connection);
-        let callbacks = {
+        // It is set here only.
+        let _ = connection.over.set(());
+        let watches = {
             let mut state = self.state();
             let is_gone = state.connection_table.down(&connection.node, connection.number);
             is_gone.then(|| state.connections.remove(&connection.node));
             if is_gone { state.watches.remove(&connection.node) } else { None }
         };
         self.changed.notify_waiters();
-        notify_node_down(callbacks, &connection.node);
+        fire(watches, &connection.node);
     }
 
     /// Notifies links and monitors of a lost connection, and subscribers of node changes.
     fn lose(&self, connection: &Connection) {
-        if connection.lose(&self.ids.node) {
-            let visible = connection.flags().contains(Flags::PUBLISHED);
-            self.nodes.notify(&connection.node, NodeChange::Down { visible });
-        }
+        connection.lose(&self.ids.node);
+        let visible = connection.flags().contains(Flags::PUBLISHED);
+        self.nodes.notify(&connection.node, NodeChange::Down { visible });
     }
 }
 
-/// Calls the callbacks for a lost node.
-fn notify_node_down(callbacks: Option<Vec<NodeDown>>, node: &NodeName) {
-    for callback in callbacks.into_iter().flatten() {
-        // WHY caught, here and where messages are decoded: user code runs in one of our tasks.
-        if catch_unwind(AssertUnwindSafe(|| callback(node))).is_err() {
-            warn!(%node, "a function that is called when a node is gone has panicked");
-        }
+/// Fires the watches of a lost node.
+fn fire(watches: Option<Vec<Watch>>, node: &NodeName) {
+    for watch in watches.into_iter().flatten() {
+        watch.fire(node);
     }
 }

@@ -4,7 +4,8 @@
 //! the connection have fired. State recorded between the two therefore belongs to one connection.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use purlin_dist_protocol::NodeName;
 use tracing::warn;
@@ -28,21 +29,50 @@ pub enum NodeChange {
 /// Subscriber. Returns `false` to unsubscribe.
 type NodeSubscriber = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 
-/// Subscribers of node changes.
+/// Subscribers of node changes, by number.
 #[derive(Default)]
-pub(crate) struct Nodes(RwLock<Vec<NodeSubscriber>>);
+pub(crate) struct Nodes {
+    subscribers: RwLock<Vec<(u64, NodeSubscriber)>>,
+    last_number: AtomicU64,
+}
 
 impl Nodes {
+    /// Returns a new number, for a subscriber or a monitor of one node.
+    pub(super) fn number(&self) -> u64 {
+        // ORDER: relaxed: only the numbers have to differ.
+        self.last_number.fetch_add(1, Ordering::Relaxed)
+    }
+
     pub(crate) fn add(
         &self,
         subscriber: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static,
     ) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(subscriber));
+        self.insert(self.number(), subscriber);
+    }
+
+    /// Adds a subscriber with a number from [`Nodes::number`].
+    pub(super) fn insert(
+        &self,
+        number: u64,
+        subscriber: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static,
+    ) {
+        self.write().push((number, Arc::new(subscriber)));
+    }
+
+    /// Removes a subscriber. Returns whether it was subscribed. A notification in progress may still reach it.
+    pub(super) fn remove(&self, number: u64) -> bool {
+        let mut all = self.write();
+        let at = all.iter().position(|(other, _)| *other == number);
+        at.map(|at| all.remove(at)).is_some()
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<(u64, NodeSubscriber)>> {
+        self.subscribers.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn notify(&self, node: &NodeName, change: NodeChange) {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        for subscriber in all {
+        let all = self.subscribers.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for (number, subscriber) in all {
             // WHY caught: user code runs in one of our tasks.
             let goes_on = catch_unwind(AssertUnwindSafe(|| subscriber(node, change)))
                 .unwrap_or_else(|_| {
@@ -50,8 +80,7 @@ impl Nodes {
                     true
                 });
             if !goes_on {
-                let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-                all.retain(|other| !Arc::ptr_eq(other, &subscriber));
+                self.remove(number);
             }
         }
     }
@@ -79,6 +108,6 @@ mod tests {
             nodes.notify(&node, NodeChange::Up { visible: true });
         }
         assert_eq!(rx.try_iter().collect::<Vec<_>>(), [false, true, true]);
-        assert_eq!(nodes.0.read().expect("no panic under the lock").len(), 2);
+        assert_eq!(nodes.subscribers.read().expect("no panic under the lock").len(), 2);
     }
 }

@@ -24,6 +24,7 @@ use tracing::{debug, warn};
 use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
+use crate::cluster::pid;
 use crate::cluster::reason;
 use crate::cluster::receive::decoders::{LastUsed, Target};
 use crate::cluster::receive::requests::{self, Held, Need, Recipients, Turn};
@@ -182,10 +183,14 @@ impl Handler {
         while let Some((held, turn)) = connection.requests.next(link).await {
             let Held { control, payload, recipients, need } = held;
             let payload = payload.as_ref().map(StoredPayload::unread);
-            if let Err(invalid) = self.handle(control, payload, Some(turn)) {
-                link.count_dropped();
-                debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
-            }
+            connection.requests.handle(|| {
+                let core = Arc::clone(&self.core);
+                let handled = pid::within(&core, || self.handle(control, payload, Some(turn)));
+                if let Err(invalid) = handled {
+                    link.count_dropped();
+                    debug!(peer = %connection.node, "dropped an incoming message: {invalid}");
+                }
+            });
             connection.requests.handled(need, &recipients);
         }
     }

@@ -88,6 +88,8 @@ pub(in crate::cluster) struct Requests {
     holds: AtomicBool,
     /// Notified when a held signal is handled.
     started: Notify,
+    /// The connection has ended: no held signal is handled. Locked while one is.
+    ended: Mutex<bool>,
 }
 
 #[derive(Default)]
@@ -120,8 +122,8 @@ impl State {
 
 impl Default for Requests {
     fn default() -> Self {
-        let (state, holds, started) = Default::default();
-        Self { turns: Arc::new(Semaphore::new(MAX_TURNS)), state, holds, started }
+        let (state, holds, started, ended) = Default::default();
+        Self { turns: Arc::new(Semaphore::new(MAX_TURNS)), state, holds, started, ended }
     }
 }
 
@@ -227,6 +229,20 @@ impl Requests {
         drop(state);
         self.started.notify_waiters();
         next
+    }
+
+    /// Handles a held signal by `handle`, unless the connection has ended.
+    pub(super) fn handle(&self, handle: impl FnOnce()) {
+        // A poisoned lock means that handling an earlier signal has panicked.
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*ended {
+            handle();
+        }
+    }
+
+    /// The connection has ended. Waits for the end of [`Requests::handle`].
+    pub(in crate::cluster) fn end(&self) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// A held signal has been handled.

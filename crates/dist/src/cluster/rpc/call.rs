@@ -1,15 +1,19 @@
 //! Outgoing calls: `gen_server:call` and `rpc:call` to remote processes.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{ExitReason, Pid, Process, receive};
 use purlin_dist_protocol::NodeName;
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Term, ValueError, from_term, to_term};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::cluster::core::Core;
 use crate::cluster::handle::Cluster;
+use crate::cluster::pid;
 use crate::cluster::rpc::gen_call::{ClientMail, GenCall};
 use crate::cluster::rpc::rex;
 
@@ -25,6 +29,18 @@ pub enum CallError {
     /// `{badrpc, Reason}`: the function does not exist, or failed.
     #[error("{{badrpc,{0}}}")]
     BadRpc(Term),
+    /// The request is no term.
+    #[error("the request is no term: {0}")]
+    Request(#[source] ValueError),
+    /// The answer does not match the type.
+    #[error("the answer {answer} is not of the expected type: {error}")]
+    Answer {
+        /// The answer.
+        answer: Term,
+        /// The difference.
+        #[source]
+        error: ValueError,
+    },
     /// The calling process could not be spawned, or the name is not a valid atom.
     #[error("system_limit: no process could be made for the call")]
     NotMade,
@@ -32,19 +48,31 @@ pub enum CallError {
 
 impl Cluster {
     /// Calls a remote server, as `gen_server:call({Name, Node}, Request, Timeout)` does: monitors it, sends the request
-    /// and waits for the answer.
+    /// and waits for the answer. `serde` encodes the request and decodes the answer; each can be a [`Term`].
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use purlin_dist::{NodeName, cluster::{CallError, Cluster}};
+    /// # use purlin_term::Atom;
+    /// # async fn example(cluster: &Cluster, there: &NodeName) -> Result<(), CallError> {
+    /// // gen_server:call({market, Node}, {price, <<"ACME">>})
+    /// let request = (Atom::from_static("price"), "ACME");
+    /// let price: u32 = cluster.call("market", there, request, Duration::from_secs(5)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// *Cancellation*: dropping the future abandons the call; a late answer is dropped.
     ///
     /// # Errors
     /// [`CallError`]: the reason why there is no answer.
-    pub async fn call(
+    pub async fn call<R: DeserializeOwned + 'static>(
         &self,
         name: &str,
         on: &NodeName,
-        request: Term,
+        request: impl Serialize + 'static,
         timeout: Duration,
-    ) -> Result<Term, CallError> {
+    ) -> Result<R, CallError> {
         let server = self.named::<Term>(name, on).ok_or(CallError::NotMade)?;
         self.call_pid(server, request, timeout).await
     }
@@ -53,13 +81,16 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`Cluster::call`].
-    pub async fn call_pid(
+    pub async fn call_pid<R: DeserializeOwned + 'static>(
         &self,
         server: Pid<Term>,
-        request: Term,
+        request: impl Serialize + 'static,
         timeout: Duration,
-    ) -> Result<Term, CallError> {
-        self.core().call_pid(server, request, timeout).await
+    ) -> Result<R, CallError> {
+        let core = self.core();
+        let request = pid::within(core, || into_term(request)).map_err(CallError::Request)?;
+        let answer = core.call_pid(server, request, timeout).await?;
+        pid::within(core, || from_answer(answer))
     }
 
     /// Calls a function on a BEAM node, or an exported function on a purlin node, as `rpc:call` does.
@@ -76,6 +107,27 @@ impl Cluster {
     ) -> Result<Term, CallError> {
         self.core().rpc(on, module, function, arguments, timeout).await
     }
+}
+
+/// Converts a request. COST: none for a term.
+fn into_term(request: impl Serialize + 'static) -> Result<Term, ValueError> {
+    let mut request = Some(request);
+    match (&mut request as &mut dyn Any).downcast_mut::<Option<Term>>() {
+        Some(term) => Ok(term.take().unwrap_or(Term::NIL)),
+        None => to_term(&request),
+    }
+}
+
+/// Converts an answer. COST: none for a term.
+fn from_answer<R: DeserializeOwned + 'static>(answer: Term) -> Result<R, CallError> {
+    let mut answer = Some(answer);
+    if let Some(same) = (&mut answer as &mut dyn Any).downcast_mut::<Option<R>>()
+        && let Some(same) = same.take()
+    {
+        return Ok(same);
+    }
+    let answer = answer.unwrap_or(Term::NIL);
+    from_term(&answer).map_err(|error| CallError::Answer { answer, error })
 }
 
 impl Core {

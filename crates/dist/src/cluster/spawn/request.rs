@@ -306,7 +306,7 @@ mod tests {
     #[tokio::test]
     async fn proxy_of_a_failed_spawn_may_be_polled_again() {
         let node: NodeName = "a@h".parse().expect("a name");
-        let builder = Cluster::builder(node.clone()).only_calls();
+        let builder = Cluster::builder(node.clone()).cookie("secret").only_calls();
         let cluster = builder.start(&Node::builder().build().expect("a node")).await;
         let core = Arc::clone(cluster.expect("it starts").core());
         let (born, birth) = oneshot::channel();

@@ -257,7 +257,7 @@ async function wide({ open }) {
 // Connected nodes with traffic and round-trip times, or the time without an answer.
 async function cluster({ open, act, picture }) {
   const page = await open({ at: "#/cluster" });
-  const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B [\d.]+\s(µs|ms)/ });
+  const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B 0 [\d.]+\s(µs|ms)/ });
   await line.waitFor();
   await page.locator(".facts", { hasText: "ours@127.0.0.1" }).waitFor();
   await picture(page, "cluster");

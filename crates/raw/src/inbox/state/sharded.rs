@@ -5,8 +5,8 @@
 use std::ptr::{self, NonNull};
 
 use super::word::{
-    COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, epoch, has_shards, header,
-    is_closed,
+    COUNT_MAX, COUNT_SHIFT, FIRST_SHARD_BIT, FLAGS, LAST_EPOCH, SHARDS, arrival, epoch, has_shards,
+    header, is_closed,
 };
 use super::{PushOutcome, State};
 use crate::inbox::batch::Batch;
@@ -72,14 +72,46 @@ impl State {
         }
     }
 
+    /// Returns the shards if they have been allocated. Any thread may call it.
+    pub(super) fn allocated_shards(&self) -> Option<&Shards> {
+        // ORDER: acquire from the thread that allocated them.
+        // SAFETY: the pointer never changes again, and its target lives as long as `self`.
+        unsafe { self.extension()?.shards.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Returns the shards, and allocates them if necessary. Any thread may call it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn shards_or_new(&self) -> &Shards {
+        if let Some(shards) = self.allocated_shards() {
+            return shards;
+        }
+        let place = &self.extension().unwrap_or_else(|| self.allocate()).shards;
+        let new = Box::into_raw(Box::new(Shards::new()));
+        // ORDER: release to `allocated_shards`; acquire from the thread that was faster.
+        let (order, acquire) = (Ordering::AcqRel, Ordering::Acquire);
+        let shards = match place.compare_exchange(ptr::null_mut(), new, order, acquire) {
+            Ok(_) => new,
+            Err(others) => {
+                // SAFETY: it came from the box above, and no other thread knows it.
+                drop(unsafe { Box::from_raw(new) });
+                others
+            }
+        };
+        // SAFETY: as in `allocated_shards`.
+        unsafe { &*shards }
+    }
+
     /// Returns the shards.
     ///
     /// # Safety
     /// The caller has found the inbox sharded with an acquire load, or is the receiver.
     pub(super) unsafe fn known_shards(&self) -> &Shards {
-        // SAFETY: by the contract. The pointer was stored before the shards were first in use and
-        // never changes again. Its target lives as long as `self`.
-        unsafe { self.shards.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
+        let shards = self.extension().map(|extension| extension.shards.load(Ordering::Relaxed));
+        // SAFETY: by the contract. The receiver had loaded the pointer, with acquire, or stored it
+        // before the shards were first in use, and it never changes again. Its target lives as long
+        // as `self`.
+        shards.and_then(|shards| unsafe { shards.as_ref() }).expect("shards were installed")
     }
 
     /// A take that starts or ends with a sharded inbox.
@@ -112,18 +144,16 @@ impl State {
         arrived: &mut Batch,
     ) -> *mut Header {
         contention.installed();
-        let mut shards = self.shards.load(Ordering::Relaxed);
-        if shards.is_null() {
-            shards = Box::into_raw(Box::new(Shards::new()));
-            self.shards.store(shards, Ordering::Relaxed);
-        }
-        // SAFETY: by the contract.
-        let epoch = unsafe { self.known_shards() }.last_epoch() + 1;
+        let shards = self.shards_or_new();
+        let epoch = shards.last_epoch() + 1;
         let next = SHARDS | epoch << COUNT_SHIFT;
         // ORDER: acquire as in `take`; release to senders: the shards and the pointer to them.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
         // SAFETY: the swap transferred the stack to this thread.
         *arrived = unsafe { Batch::reverse(header(word)) };
+        if arrived.len > COUNT_MAX {
+            shards.remove_uncounted(arrived.len - COUNT_MAX);
+        }
         word
     }
 

@@ -114,6 +114,55 @@ fn close_during_mode_changes_drops_accepted_messages_and_refuses_the_rest() {
     }
 }
 
+/// Pushes that many messages of a sender.
+fn push(inbox: &State, sender: u32, messages: u32) {
+    for number in 0..messages {
+        let header = Envelope::<Mail>::seal(Class::Message, (sender, number));
+        // SAFETY: the envelope is owned here and given away.
+        let _ = unsafe { inbox.push(header, Class::Message, || sender) };
+    }
+}
+
+/// Takes what arrived, and drops it. Returns the number of messages.
+fn take(inbox: &State, contention: &mut Contention) -> usize {
+    // SAFETY: this thread is the receiver, which is awake.
+    let arrived = unsafe { inbox.take(contention) }.arrived;
+    check(&arrived, &mut [0; SENDERS as usize]);
+    arrived.len
+}
+
+// The number of queued messages is exact, also beyond what a word can count.
+#[test]
+fn queued_messages_are_counted_in_stacks_and_shards_of_any_length() {
+    const MORE: u32 = 100_000;
+    let (inbox, mut contention) = (State::new(), Contention::new());
+    for _ in 0..2 {
+        push(&inbox, 0, MORE);
+        assert_eq!(inbox.count(), MORE as usize);
+        push(&inbox, 1, MORE);
+        assert_eq!(inbox.count(), 2 * MORE as usize);
+        assert_eq!(take(&inbox, &mut contention), 2 * MORE as usize);
+        assert_eq!(inbox.count(), 0);
+    }
+    // The stack is taken by the installation of shards.
+    push(&inbox, 0, MORE);
+    let mut contention = Contention::crowded();
+    assert_eq!(take(&inbox, &mut contention), MORE as usize);
+    assert!(has_shards(inbox.word.load(Ordering::Relaxed)));
+    assert_eq!(inbox.count(), 0);
+    for _ in 0..2 {
+        (0..3).for_each(|sender| push(&inbox, sender, MORE));
+        assert_eq!(inbox.count(), 3 * MORE as usize);
+        assert_eq!(take(&inbox, &mut contention), 3 * MORE as usize);
+        assert_eq!(inbox.count(), 0);
+    }
+    // The shards are removed.
+    push(&inbox, 0, MORE);
+    assert_eq!(take(&inbox, &mut Contention::new()), MORE as usize);
+    assert!(!has_shards(inbox.word.load(Ordering::Relaxed)));
+    assert_eq!(inbox.count(), 0);
+}
+
 // Each predicate on the whole word agrees with the parts of the word.
 #[test]
 fn word_predicates_agree_with_its_parts() {

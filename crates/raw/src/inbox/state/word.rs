@@ -31,7 +31,7 @@ pub(in crate::inbox) const SHARDS: usize = 1 << 63;
 pub(in crate::inbox) const CLOSED: usize = SHARDS | FLAGS;
 /// Lowest bit of the count, or of the epoch.
 pub(in crate::inbox) const COUNT_SHIFT: u32 = pool::ADDRESS_BITS;
-/// Greatest count; a longer stack keeps it.
+/// Greatest count; a longer stack keeps it, and the rest is counted in `shards`.
 pub(in crate::inbox) const COUNT_MAX: usize = (SHARDS >> COUNT_SHIFT) - 1;
 /// Bits of the pointer.
 pub(in crate::inbox) const HEADER: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;

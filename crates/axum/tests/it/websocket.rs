@@ -1,0 +1,99 @@
+//! WebSockets as processes.
+
+use axum::Router;
+use axum::extract::ws::{Message as Frame, WebSocketUpgrade};
+use axum::response::Response;
+use axum::routing::get as route;
+use futures_util::SinkExt;
+use purlin::{Node, Overflow, Process, SpawnOptions, whereis};
+use purlin_axum::{Connection, Socket};
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::support::{Any, next, serve, websocket};
+
+/// Sends each message of the mailbox to the client, and each frame of the client back to it.
+async fn session(mut me: Process<String>, mut socket: Socket) -> Result<(), axum::Error> {
+    loop {
+        tokio::select! {
+            line = me.receive() => socket.send(Frame::Text(line.into())).await?,
+            frame = socket.recv() => match frame.transpose()? {
+                Some(Frame::Text(text)) if text == "panic" => panic!("at the client's request"),
+                Some(Frame::Text(text)) if text == "close" => {
+                    socket.close(4000, "as you wish").await;
+                    return Ok(());
+                }
+                Some(frame) => socket.send(frame).await?,
+                None => return Ok(()),
+            },
+        }
+    }
+}
+
+async fn upgrade(connection: Connection, upgrade: WebSocketUpgrade) -> Response {
+    let options = SpawnOptions::new().name("session").bound(100, Overflow::Reject);
+    connection.websocket(upgrade, options, session)
+}
+
+fn app() -> Router {
+    Router::new().route("/ws", route(upgrade))
+}
+
+#[purlin::test]
+async fn a_websocket_is_a_process_with_a_mailbox_and_options(me: Process<()>) -> Result<(), Any> {
+    let (_web, at) = serve(&me, app(), |server| server).await;
+    let mut client = websocket(at, "/ws").await?;
+    client.send(Message::text("hello")).await?;
+    assert_eq!(next(&mut client).await?, Some(Message::text("hello")));
+    let session = whereis::<String>("session")?;
+    session.send("from a process".into());
+    assert_eq!(next(&mut client).await?, Some(Message::text("from a process")));
+    let processes = Node::current().expect("this is a process").processes();
+    let info = processes.iter().find(|it| it.id == session.id()).expect("it is listed");
+    assert_eq!(info.bound.as_ref().map(|bound| bound.limit), Some(100));
+    client.close(None).await?;
+    while next(&mut client).await.is_ok_and(|frame| frame.is_some()) {}
+    session.ended().await;
+    Ok(())
+}
+
+#[purlin::test]
+async fn a_session_may_close_the_connection_with_a_code(me: Process<()>) -> Result<(), Any> {
+    let (_web, at) = serve(&me, app(), |server| server).await;
+    let mut client = websocket(at, "/ws").await?;
+    client.send(Message::text("close")).await?;
+    let Some(Message::Close(Some(close))) = next(&mut client).await? else {
+        panic!("it is closed")
+    };
+    assert_eq!((u16::from(close.code), close.reason.as_str()), (4000, "as you wish"));
+    assert_eq!(next(&mut client).await?, None);
+    Ok(())
+}
+
+#[purlin::test]
+async fn a_panic_in_a_session_ends_only_that_session(me: Process<()>) -> Result<(), Any> {
+    let (web, at) = serve(&me, app(), |server| server).await;
+    let server = web.which_children().await?[0].process;
+    let mut client = websocket(at, "/ws").await?;
+    client.send(Message::text("panic")).await?;
+    assert!(next(&mut client).await.is_err(), "there is no Close frame");
+    while whereis::<String>("session").is_ok() {
+        purlin::yield_now().await;
+    }
+    let mut client = websocket(at, "/ws").await?;
+    client.send(Message::text("again")).await?;
+    assert_eq!(next(&mut client).await?, Some(Message::text("again")));
+    assert_eq!(web.which_children().await?[0].process, server);
+    Ok(())
+}
+
+#[purlin::test]
+async fn a_session_that_cannot_be_spawned_is_closed(me: Process<()>) -> Result<(), Any> {
+    let (_web, at) = serve(&me, app(), |server| server).await;
+    let mut first = websocket(at, "/ws").await?;
+    first.send(Message::text("hello")).await?;
+    assert!(next(&mut first).await?.is_some());
+    // The name of its options is taken.
+    let mut second = websocket(at, "/ws").await?;
+    assert!(next(&mut second).await.is_err());
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! Tests of the chat service, with real WebSocket clients.
+
+mod browser;
+mod client;
+mod crashes;
+mod refusals;
+mod stop;
+mod support;
