@@ -2,8 +2,7 @@
 //!
 //! The receiver allocates it when it first moves messages to the save queue, installs shards, or
 //! waits for a reply, and a sender when the stack is longer than its count. It lives as long as the
-//! inbox. Any thread may read the counters and the
-//! shards; the save queue belongs to the receiver.
+//! inbox. Any thread may read the counters and the shards; the save queue belongs to the receiver.
 //!
 //! COST: one block of 48 bytes, see `pool`; one more read per access to the save queue.
 
@@ -57,7 +56,7 @@ impl Extension {
 }
 
 impl State {
-    /// Returns the extension, if the receiver has allocated it.
+    /// Returns the extension, if it has been allocated.
     #[inline(always)]
     pub(crate) fn extension(&self) -> Option<&Extension> {
         // ORDER: acquire from `allocate`: the contents.
@@ -86,10 +85,11 @@ impl State {
         let block = pool::take::<Extension>();
         // SAFETY: the block was taken for this type.
         unsafe { block.write(Extension::new()) };
-        // ORDER: release to `extension`: the contents; acquire from the thread that was faster.
-        let (order, acquire) = (Ordering::AcqRel, Ordering::Acquire);
+        // ORDER: release to `extension`: the contents. Acquire, on failure, from the thread that was
+        // faster.
+        let (release, acquire) = (Ordering::Release, Ordering::Acquire);
         let null = ptr::null_mut();
-        match self.extension.compare_exchange(null, block.as_ptr(), order, acquire) {
+        match self.extension.compare_exchange(null, block.as_ptr(), release, acquire) {
             // SAFETY: the block lives as long as `self` from now on.
             Ok(_) => unsafe { block.as_ref() },
             // SAFETY: no other thread knows the block, and the other one lives as long as `self`.

@@ -88,9 +88,9 @@ impl State {
         }
         let place = &self.extension().unwrap_or_else(|| self.allocate()).shards;
         let new = Box::into_raw(Box::new(Shards::new()));
-        // ORDER: release to `allocated_shards`; acquire from the thread that was faster.
-        let (order, acquire) = (Ordering::AcqRel, Ordering::Acquire);
-        let shards = match place.compare_exchange(ptr::null_mut(), new, order, acquire) {
+        // ORDER: release to `allocated_shards`. Acquire, on failure, from the thread that was faster.
+        let (release, acquire) = (Ordering::Release, Ordering::Acquire);
+        let shards = match place.compare_exchange(ptr::null_mut(), new, release, acquire) {
             Ok(_) => new,
             Err(others) => {
                 // SAFETY: it came from the box above, and no other thread knows it.

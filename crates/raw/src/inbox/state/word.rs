@@ -32,7 +32,8 @@ pub(in crate::inbox) const CLOSED: usize = SHARDS | FLAGS;
 /// Lowest bit of the count, or of the epoch.
 pub(in crate::inbox) const COUNT_SHIFT: u32 = pool::ADDRESS_BITS;
 /// Greatest count; a longer stack keeps it, and the rest is counted in `shards`.
-pub(in crate::inbox) const COUNT_MAX: usize = (SHARDS >> COUNT_SHIFT) - 1;
+pub(in crate::inbox) const COUNT_MAX: usize =
+    if cfg!(loom) { 3 } else { (SHARDS >> COUNT_SHIFT) - 1 };
 /// Bits of the pointer.
 pub(in crate::inbox) const HEADER: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;
 /// All bits but those of the pointer, rotated as in [`is_single`].
@@ -47,7 +48,8 @@ pub(in crate::inbox) const MAX_SHARDS: usize = 32;
 pub(in crate::inbox) const LAST_EPOCH: usize = (1 << 15) - 2;
 
 const _: () = assert!(
-    LAST_EPOCH < COUNT_MAX && FIRST_SHARD_BIT as usize + MAX_SHARDS <= COUNT_SHIFT as usize
+    LAST_EPOCH + 1 < SHARDS >> COUNT_SHIFT
+        && FIRST_SHARD_BIT as usize + MAX_SHARDS <= COUNT_SHIFT as usize
 );
 
 /// Returns the four flags.
@@ -94,6 +96,9 @@ pub(in crate::inbox) fn is_quiet(word: *mut Header) -> bool {
 /// Returns whether the word is an open stack whose count can be incremented.
 #[inline(always)]
 pub(in crate::inbox) fn has_room(word: *mut Header) -> bool {
+    if cfg!(loom) {
+        return !has_shards(word) && count(word) < COUNT_MAX;
+    }
     // The bit above the count is `SHARDS`, also set in a closed word. No epoch has the greatest
     // number, so the addition cannot overflow there.
     word.addr().wrapping_add(1 << COUNT_SHIFT) & SHARDS == 0

@@ -1,0 +1,156 @@
+//! Models of the inbox's extension: allocated by the receiver, or by senders whose messages the
+//! count of the stack has no room for.
+//!
+//! Run with `scripts/test-loom.sh`. In a model a stack counts up to three messages. All items are
+//! used as the layers above use them.
+#![cfg(loom)]
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use purlin_raw::model::model;
+use purlin_raw::{
+    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    SignalOutcome, TurnOutcome,
+};
+
+struct Ground;
+
+impl RuntimeTypes for Ground {
+    type Signal = ();
+    type Local = ();
+    type Shared = ();
+    type ExitStatus = Vec<u32>;
+    type NodeState = ();
+
+    fn has_state(&(): &()) -> bool {
+        false
+    }
+
+    fn closed((): &(), _: &End<'_, Self>, &mut (): &mut ()) {}
+
+    fn undelivered((): &(), &mut (): &mut (), (): ()) {}
+}
+
+/// Run queue that all threads of a model push to.
+#[derive(Clone)]
+struct Queue(Arc<Mutex<Vec<Runnable>>>);
+
+impl Host for Queue {
+    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
+        Err(runnable)
+    }
+
+    fn schedule_remote(&self, runnable: Runnable) {
+        self.0.lock().unwrap().push(runnable);
+    }
+}
+
+impl Queue {
+    /// Runs queued processes until the queue is empty.
+    fn run(&self) {
+        loop {
+            let next = self.0.lock().unwrap().pop();
+            match next.map(Runnable::run) {
+                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+}
+
+/// Process that ends with its messages, in order, after it has received `awaited`.
+struct Receiver {
+    received: Vec<u32>,
+    awaited: usize,
+}
+
+impl Body<Ground, u32> for Receiver {
+    type Bound = ();
+
+    fn turn(
+        mut self: Pin<&mut Self>,
+        me: InTurn<'_, Ground, u32>,
+        _: &mut Context<'_>,
+    ) -> Poll<Vec<u32>> {
+        let mailbox = me.mailbox();
+        mailbox.fetch(true, |()| SignalOutcome::Nothing);
+        self.received.extend(std::iter::from_fn(|| mailbox.receive_fetched()));
+        if self.received.len() < self.awaited {
+            mailbox.listen();
+            return Poll::Pending;
+        }
+        Poll::Ready(std::mem::take(&mut self.received))
+    }
+
+    fn name() -> &'static str {
+        "receiver"
+    }
+}
+
+/// Returns a process that awaits four messages or more, and whose stack holds the first three. The
+/// node core outlives the process.
+fn full(awaited: usize) -> (NodeCore<Ground>, Address<Ground, u32>, Queue) {
+    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
+    let node_core = NodeCore::new(Box::new(queue.clone()), (), 1, 1);
+    let make = |(), _: Owner<Ground, u32>| Receiver { received: Vec::new(), awaited };
+    let address = node_core.spawn((), (), (), (), make).expect("there is a slot");
+    for message in 1..=3 {
+        assert!(address.send(message, SendMode::Send).is_ok());
+    }
+    assert_eq!(address.mailbox_len(), 3);
+    (node_core, address, queue)
+}
+
+fn sender(to: &Address<Ground, u32>, message: u32) -> thread::JoinHandle<()> {
+    let to = to.clone();
+    thread::spawn(move || assert!(to.send(message, SendMode::Send).is_ok()))
+}
+
+#[test]
+fn receiver_and_a_sender_beyond_the_count_use_the_same_extension() {
+    model(|| {
+        let (_node_core, address, queue) = full(4);
+        let other = sender(&address, 4);
+        queue.run();
+        other.join().unwrap();
+        queue.run();
+        assert_eq!(address.exit_status(), Some(&vec![1, 2, 3, 4]));
+        assert_eq!(address.mailbox_len(), 0);
+    });
+}
+
+#[test]
+fn two_senders_beyond_the_count_are_both_counted() {
+    model(|| {
+        let (_node_core, address, queue) = full(5);
+        let others = [sender(&address, 4), sender(&address, 5)];
+        assert!((3..=5).contains(&address.mailbox_len()));
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(address.mailbox_len(), 5);
+        queue.run();
+        let received = address.exit_status().expect("it has all messages");
+        assert_eq!(received[..3], [1, 2, 3]);
+        assert_eq!(received[3] + received[4], 9);
+        assert_eq!(address.mailbox_len(), 0);
+    });
+}
+
+// A thread that counts the mailbox may follow the pointers while a sender allocates the blocks.
+#[test]
+fn observer_of_the_mailbox_sees_an_initialised_extension() {
+    model(|| {
+        let (_node_core, address, queue) = full(4);
+        let observed = address.clone();
+        let other = thread::spawn(move || observed.mailbox_len());
+        assert!(address.send(4, SendMode::Send).is_ok());
+        assert!((3..=4).contains(&other.join().unwrap()));
+        queue.run();
+        assert!(address.has_ended());
+    });
+}
