@@ -4,17 +4,19 @@
 //! Run with `scripts/test-loom.sh`. All items are used as the layers above use them.
 #![cfg(loom)]
 
+mod queue;
+
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Bound, DropCounters, End, Host, InTurn, NodeCore, Overflow, Owner, Runnable,
-    RuntimeTypes, SendError, SendMode, SendOutcome, SignalOutcome, TurnOutcome, Waiter,
+    Address, Body, Bound, DropCounters, End, InTurn, NodeCore, Overflow, Owner, RuntimeTypes,
+    SendError, SendMode, SendOutcome, SignalOutcome, Waiter,
 };
+use queue::Queue;
 
 struct Ground;
 
@@ -34,20 +36,6 @@ impl RuntimeTypes for Ground {
     fn undelivered((): &(), &mut (): &mut (), (): ()) {}
 }
 
-/// Run queue that all threads of a model push to.
-#[derive(Clone)]
-struct Queue(Arc<Mutex<Vec<Runnable>>>);
-
-impl Host for Queue {
-    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
-        Err(runnable)
-    }
-
-    fn schedule_remote(&self, runnable: Runnable) {
-        self.0.lock().unwrap().push(runnable);
-    }
-}
-
 impl Queue {
     /// Ends the process, so that the model leaks nothing.
     fn end(&self, process: Address<Ground, u32>) {
@@ -55,18 +43,6 @@ impl Queue {
         let _ = process.signal(());
         self.run();
         assert!(process.has_ended());
-    }
-
-    /// Runs queued processes until the queue is empty.
-    fn run(&self) {
-        loop {
-            let next = self.0.lock().unwrap().pop();
-            match next.map(Runnable::run) {
-                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
-                Some(_) => {}
-                None => return,
-            }
-        }
     }
 }
 
@@ -121,7 +97,7 @@ fn receiver(
     does: Does,
     totals: &std::sync::Arc<DropCounters>,
 ) -> (NodeCore<Ground>, Queue, Address<Ground, u32>) {
-    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
+    let queue = Queue::new();
     let node_core = NodeCore::new(Box::new(queue.clone()), (), 2, 1);
     let bound = Bound::new(1, overflow, std::sync::Arc::clone(totals)).expect("a bound");
     let made = node_core.spawn((), (), bound, (), |(), _: Owner<Ground, u32>| Receiver(does));

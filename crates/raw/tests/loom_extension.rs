@@ -5,16 +5,17 @@
 //! used as the layers above use them.
 #![cfg(loom)]
 
+mod queue;
+
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
-    SignalOutcome, TurnOutcome,
+    Address, Body, End, InTurn, NodeCore, Owner, RuntimeTypes, SendMode, SignalOutcome,
 };
+use queue::Queue;
 
 struct Ground;
 
@@ -32,34 +33,6 @@ impl RuntimeTypes for Ground {
     fn closed((): &(), _: &End<'_, Self>, &mut (): &mut ()) {}
 
     fn undelivered((): &(), &mut (): &mut (), (): ()) {}
-}
-
-/// Run queue that all threads of a model push to.
-#[derive(Clone)]
-struct Queue(Arc<Mutex<Vec<Runnable>>>);
-
-impl Host for Queue {
-    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
-        Err(runnable)
-    }
-
-    fn schedule_remote(&self, runnable: Runnable) {
-        self.0.lock().unwrap().push(runnable);
-    }
-}
-
-impl Queue {
-    /// Runs queued processes until the queue is empty.
-    fn run(&self) {
-        loop {
-            let next = self.0.lock().unwrap().pop();
-            match next.map(Runnable::run) {
-                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
-                Some(_) => {}
-                None => return,
-            }
-        }
-    }
 }
 
 /// Process that ends with its messages, in order, after it has received `awaited`.
@@ -94,7 +67,7 @@ impl Body<Ground, u32> for Receiver {
 /// Returns a process that awaits four messages or more, and whose stack holds the first three. The
 /// node core outlives the process.
 fn full(awaited: usize) -> (NodeCore<Ground>, Address<Ground, u32>, Queue) {
-    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
+    let queue = Queue::new();
     let node_core = NodeCore::new(Box::new(queue.clone()), (), 1, 1);
     let make = |(), _: Owner<Ground, u32>| Receiver { received: Vec::new(), awaited };
     let address = node_core.spawn((), (), (), (), make).expect("there is a slot");

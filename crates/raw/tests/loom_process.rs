@@ -5,6 +5,8 @@
 //! messages and node state are cells whose accesses loom checks, and count their drops.
 #![cfg(loom)]
 
+mod queue;
+
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -17,6 +19,7 @@ use purlin_raw::{
     Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
     TurnOutcome,
 };
+use queue::Queue;
 
 /// Number of drops. Not loom's atomic, so that it orders nothing.
 type Drops = std::sync::Arc<AtomicUsize>;
@@ -73,33 +76,7 @@ impl RuntimeTypes for Ground {
     fn undelivered(_: &Checked, &mut (): &mut (), (): ()) {}
 }
 
-/// Run queue that all threads of a model take from.
-#[derive(Clone)]
-struct Queue(Arc<Mutex<Vec<Runnable>>>);
-
-impl Host for Queue {
-    fn schedule_local(&self, runnable: Runnable) -> Result<(), Runnable> {
-        Err(runnable)
-    }
-
-    fn schedule_remote(&self, runnable: Runnable) {
-        self.0.lock().unwrap().push(runnable);
-    }
-}
-
 impl Queue {
-    /// Runs queued processes until the queue is empty.
-    fn run(&self) {
-        loop {
-            let next = self.0.lock().unwrap().pop();
-            match next.map(Runnable::run) {
-                Some(TurnOutcome::Again(runnable)) => self.0.lock().unwrap().push(runnable),
-                Some(_) => {}
-                None => return,
-            }
-        }
-    }
-
     /// Runs queued processes as a worker does, which flushes its deferred references afterwards.
     fn run_as_worker_of(&self, node_core: &NodeCore<Ground>) {
         node_core.enter(|| self.run());
@@ -112,7 +89,7 @@ fn run_as<R>(worker: bool, node_core: &NodeCore<Ground>, f: impl FnOnce() -> R) 
 }
 
 fn node_core(node_state: &Drops) -> (NodeCore<Ground>, Queue) {
-    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
+    let queue = Queue::new();
     (NodeCore::new(Box::new(queue.clone()), Checked::new(node_state), 2, 1), queue)
 }
 
