@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
-# other releases of Erlang/OTP, kills, faults of the log, sanitizers, fuzzing. A proof is skipped while no file it depends
-# on has changed since it passed in this target folder; ALL=1 runs all.
+# prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, simulated cores,
+# differential tests, other releases of Erlang/OTP, kills, faults of the log, sanitizers, fuzzing. A proof is skipped
+# while no file it depends on has changed since it passed in this target folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -47,6 +47,8 @@ proof features "lints: crates without their optional features" "$nodes crates/ac
   scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
 proof shuttle "shuttle: the whole scheduler under thousands of schedules" "$core" scripts/test-shuttle.sh
+proof many-cores "many cores: queues keep the order of each sender on simulated cores" \
+  "$core crates/simulator crates/many-cores" scripts/test-many-cores.sh
 proof differential "differential: 5000 programs on the BEAM and on purlin" "$nodes" \
   scripts/differential.sh --programs 5000
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
