@@ -48,7 +48,7 @@ async fn nodes_without_epmd_find_each_other_at_the_port_that_all_use() {
     assert!(node.expect("it answers").is_atom(beam.name.as_str()));
     let hello: String = three.call("echo", two.name(), "hello", HANG).await.expect("it answers");
     assert_eq!(hello, "hello");
-    // Nobody listens there.
+    // No listener is bound to this port.
     assert!(three.connect(&"four@127.0.0.4".parse().expect("a name")).await.is_err());
 }
 
