@@ -1,14 +1,18 @@
-//! Small map: inline storage for one entry, a hash table for more.
+//! Small map: inline storage for one entry, an array for a few, a hash table for more.
 //!
-//! Links and monitors are kept in such maps: nearly every process has at most one of them, and a
-//! supervisor may have as many as the node has processes.
+//! Links and monitors are kept in such maps: nearly every process has at most one of them, one inside
+//! a tree of processes has a few, and a supervisor may have as many as the node has processes.
 //!
-//! COST: no allocation for the first entry; a hash for each operation on more.
+//! COST: no allocation for the first entry; a comparison with each of at most [`FEW`] entries; a hash
+//! for each operation on more.
 
 use std::hash::Hash;
 use std::mem::{forget, replace, take};
 
 use rustc_hash::FxHashMap;
+
+/// Maximum number of entries in the array.
+const FEW: usize = 8;
 
 /// A map that chooses its storage by its size.
 #[derive(Debug, Default)]
@@ -16,6 +20,7 @@ pub(crate) enum SmallMap<K, V> {
     #[default]
     Empty,
     One(K, V),
+    Few(Vec<(K, V)>),
     Many(FxHashMap<K, V>),
 }
 
@@ -25,6 +30,7 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::Empty => None,
             Self::One(k, value) => (*k == key).then_some(value),
+            Self::Few(few) => few.iter_mut().find(|entry| entry.0 == key).map(|entry| &mut entry.1),
             Self::Many(many) => many.get_mut(&key),
         }
     }
@@ -43,13 +49,19 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
 
     #[cold]
     fn insert_another(&mut self, key: K, value: V) {
-        let mut many = match take(self) {
-            Self::Empty => FxHashMap::default(),
-            Self::One(key, value) => FxHashMap::from_iter([(key, value)]),
-            Self::Many(many) => many,
-        };
-        many.insert(key, value);
-        *self = Self::Many(many);
+        *self = match take(self) {
+            Self::Empty => Self::One(key, value),
+            Self::One(k, first) => Self::Few(vec![(k, first), (key, value)]),
+            Self::Few(mut few) if few.len() < FEW => {
+                few.push((key, value));
+                Self::Few(few)
+            }
+            Self::Few(few) => Self::Many(few.into_iter().chain([(key, value)]).collect()),
+            Self::Many(mut many) => {
+                many.insert(key, value);
+                Self::Many(many)
+            }
+        }
     }
 
     /// Removes an entry. Returns memory when few of many entries are left.
@@ -58,23 +70,40 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::One(k, _) if *k == key => match take(self) {
                 Self::One(_, value) => Some(value),
-                _ => None,
+                // WHY: forgotten, although it cannot be: without a destructor for the rest, the
+                // value is not copied to the stack.
+                rest => {
+                    forget(rest);
+                    None
+                }
             },
             Self::Empty | Self::One(..) => None,
-            Self::Many(_) => self.remove_from_many(key),
+            Self::Few(_) | Self::Many(_) => self.remove_from_several(key),
         }
     }
 
     #[cold]
-    fn remove_from_many(&mut self, key: K) -> Option<V> {
-        let Self::Many(many) = self else { return None };
-        let value = many.remove(&key);
-        if many.is_empty() {
-            *self = Self::Empty;
-        } else if many.len() < many.capacity() / 8 {
-            many.shrink_to(2 * many.len());
+    fn remove_from_several(&mut self, key: K) -> Option<V> {
+        match self {
+            Self::Few(few) => {
+                let at = few.iter().position(|entry| entry.0 == key)?;
+                let (_, value) = few.swap_remove(at);
+                if few.is_empty() {
+                    *self = Self::Empty;
+                }
+                Some(value)
+            }
+            Self::Many(many) => {
+                let value = many.remove(&key);
+                if many.is_empty() {
+                    *self = Self::Empty;
+                } else if many.len() < many.capacity() / 8 {
+                    many.shrink_to(2 * many.len());
+                }
+                value
+            }
+            Self::Empty | Self::One(..) => None,
         }
-        value
     }
 
     /// Calls `f` for every entry.
@@ -82,6 +111,7 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::Empty => {}
             Self::One(key, value) => f(*key, value),
+            Self::Few(few) => few.iter().for_each(|(key, value)| f(*key, value)),
             Self::Many(many) => many.iter().for_each(|(key, value)| f(*key, value)),
         }
     }
@@ -92,6 +122,7 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match take(self) {
             Self::Empty => {}
             Self::One(key, value) => f(key, value),
+            Self::Few(few) => few.into_iter().for_each(|(key, value)| f(key, value)),
             Self::Many(many) => many.into_iter().for_each(|(key, value)| f(key, value)),
         }
     }
