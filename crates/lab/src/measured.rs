@@ -1,7 +1,8 @@
 //! Hash of the sources that a run measures: tells whether stored figures are of the present code.
 //!
 //! A run stores the hash of the checkout in which it is started, and `make lab` builds that checkout
-//! first. Tests, examples and documents are left out, because they do not change a figure.
+//! first. Tests, examples, documents, comments and the list of workspace members are left out, because
+//! they do not change a figure.
 
 use std::fs;
 use std::io;
@@ -59,7 +60,7 @@ fn sources(root: &Path) -> io::Result<String> {
     named.sort();
     let mut hash = Sha256::new();
     for (name, file) in named {
-        let content = fs::read(file)?;
+        let content = code(&name, fs::read_to_string(file)?);
         // The length separates each file from the next.
         hash.update(format!("{name}\0{}\0", content.len()));
         hash.update(content);
@@ -67,6 +68,27 @@ fn sources(root: &Path) -> io::Result<String> {
     let half =
         hash.finalize().iter().take(16).fold(0u128, |sum, byte| sum << 8 | u128::from(*byte));
     Ok(format!("{half:032x}"))
+}
+
+/// Returns the text of a file without what does not change a figure: lines of comments, and of the
+/// workspace's manifest all but the profiles and the versions of dependencies.
+fn code(name: &str, text: String) -> String {
+    match name {
+        "Cargo.toml" => {
+            let tables = text.split("\n[").filter(|table| {
+                table.starts_with("profile") || table.starts_with("workspace.dependencies]")
+            });
+            tables.collect::<Vec<_>>().join("\n[")
+        }
+        name if name.ends_with(".rs") => {
+            let lines = text.lines().filter(|line| {
+                let line = line.trim_start();
+                !line.is_empty() && !line.starts_with("//")
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        _ => text,
+    }
 }
 
 /// Appends the source files at or below a path.
@@ -89,6 +111,9 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    const MANIFEST: &str =
+        "[workspace]\nmembers = [\"one\"]\n[profile.release]\nlto = true\n[workspace.lints]\n";
+
     fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
@@ -98,7 +123,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for part in MEASURED {
             if part.starts_with("Cargo") {
-                fs::write(folder.path().join(part), "[profile.release]").unwrap();
+                fs::write(folder.path().join(part), MANIFEST).unwrap();
             } else {
                 let source = folder.path().join(part).join("src");
                 fs::create_dir_all(&source).unwrap();
@@ -116,13 +141,22 @@ mod tests {
         let hash = || of_checkout(&below).expect("it is a checkout");
         let before = hash();
         assert!(before.len() == 32 && before.chars().all(|sign| sign.is_ascii_hexdigit()));
-        for unmeasured in ["crates/raw/README.md", "crates/raw/src/tests.rs"] {
-            fs::write(folder.path().join(unmeasured), "changed").unwrap();
+        for (unmeasured, text) in [
+            ("crates/raw/README.md", "changed"),
+            ("crates/raw/src/tests.rs", "changed"),
+            ("crates/raw/src/lib.rs", "//! Documented.\n\ncrates/raw\n    // WHY"),
+            ("Cargo.toml", &MANIFEST.replace("one", "two")),
+        ] {
+            fs::write(folder.path().join(unmeasured), text).unwrap();
             assert_eq!(hash(), before, "{unmeasured}");
         }
-        for measured in ["Cargo.toml", "contenders/src/main.go", "crates/raw/src/lib.rs"] {
+        for (measured, text) in [
+            ("Cargo.toml", &*MANIFEST.replace("true", "false")),
+            ("contenders/src/main.go", "changed"),
+            ("crates/raw/src/lib.rs", "changed"),
+        ] {
             let last = hash();
-            fs::write(folder.path().join(measured), "changed").unwrap();
+            fs::write(folder.path().join(measured), text).unwrap();
             assert_ne!(hash(), last, "{measured}");
         }
     }

@@ -1,12 +1,12 @@
 //! Message throughput and latency: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 //!
 //! An experiment is data: its texts in the report, the parameters sent to each contender (a runtime
-//! under comparison), and the check that makes a sample valid. The quick profile calibrates the
-//! number of messages, n, to the time of a sample; the full profile uses published numbers.
+//! under comparison), and the check that makes a sample valid. The number of messages, n, is calibrated
+//! to the time of a sample.
 
 use super::checks::{in_order_if_told, one_each, round_trips};
-use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode, Scaled};
-use super::points::{TIME_PER_OPERATION, counted, params};
+use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, SamplingMode};
+use super::points::{TIME_PER_OPERATION, counted, params, sweep, timed};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -29,17 +29,14 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     title: "Throughput of one sender",
     what: "One process sends n messages to another, timed until the last is received.",
     notes: &[
-        "The full profile sends five million; the quick one as many as a tenth of a second takes.",
+        "As many messages as a sample has time for, five million at most.",
         "Variants are the mailboxes of a runtime: on tokio unbounded, bounded (1024 messages, a sender waits) and recv-many (up to 256 messages per receive); on kameo bounded and unbounded; on the BEAM off_heap and on_heap.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
     variants: true,
     mode: SamplingMode::Watched,
-    points: |profile| {
-        let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
-        vec![Point { x: None, params, scaled }]
-    },
+    points: |_| timed(Params::new(), counted(10_000, 5_000_000, 1.0)),
     check: one_each_in_time,
     ..TIME_PER_OPERATION
 };
@@ -49,19 +46,16 @@ pub(super) static FAN_IN: Experiment = Experiment {
     title: "Many senders, one receiver",
     what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
-        "The primary metric is that of 64 senders. The full profile sends four million in all.",
+        "The primary metric is that of 64 senders. Four million messages at most are sent in all.",
         "The variants are those of the throughput of one sender.",
         "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
     figure: Figure::PerOperation(Some(64)),
-    points: |profile| {
-        let point = |senders: u64| {
-            let (params, scaled) =
-                messages(profile, params([("senders", senders)]), 4_000_000, 0.2);
-            Point { x: Some(senders), params, scaled }
-        };
-        [1, 2, 4, 16, 64].map(point).to_vec()
+    points: |_| {
+        sweep(vec![1, 2, 4, 16, 64], |senders, share| {
+            (params([("senders", senders)]), counted(10_000, 4_000_000, share))
+        })
     },
     ..THROUGHPUT
 };
@@ -87,13 +81,10 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     title: "A ring of processes",
     what: "A token makes n hops round a ring of 503 processes, which were started before.",
     notes: &[
-        "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
+        "The number of processes is that of the Computer Language Benchmarks Game. The token makes as many hops as a sample has time for, five million at most.",
     ],
     metric: "time per hop",
-    points: |profile| {
-        let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
-        vec![Point { x: None, params, scaled }]
-    },
+    points: |_| timed(params([("processes", 503)]), counted(10_000, 5_000_000, 1.0)),
     ..TIME_PER_OPERATION
 };
 
@@ -101,21 +92,4 @@ pub(super) static THREAD_RING: Experiment = Experiment {
 fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Invalid> {
     one_each(params, reply)?;
     in_order_if_told(reply)
-}
-
-/// Returns parameters with n: `full` in the full profile, calibrated in the quick one, in which the
-/// point takes `share` of a sample's duration.
-fn messages(
-    profile: Profile,
-    mut params: Params,
-    full: u64,
-    share: f64,
-) -> (Params, Option<Scaled>) {
-    match profile {
-        Profile::Quick => (params, Some(counted(10_000, full, share))),
-        Profile::Full => {
-            params.insert("n".into(), full.into());
-            (params, None)
-        }
-    }
 }

@@ -1,16 +1,32 @@
 //! Name of the function that a process runs, for reports and lists.
 
 use std::any::type_name;
+use std::cell::Cell;
+use std::ptr;
 
 /// Module of the functions that start servers.
 const STARTS: &str = "purlin::server::start::";
 /// Prefix of the methods of a node that start servers, in that module.
 const ON_NODE: &str = "<impl purlin::node::handle::Node>::";
 
+thread_local! {
+    /// Type name for which [`function_name`] was last called on this thread, and its result.
+    static LAST: Cell<[&'static str; 2]> = const { Cell::new([""; 2]) };
+}
+
 /// Returns the name of a process's function: the path of the function or closure, and for a server
 /// the path of its type.
+// WHY it remembers the last result: a crash report has this name, and a supervisor may restart a million
+// children of one type in a second.
 pub(crate) fn function_name<F>() -> &'static str {
-    readable(type_name::<F>())
+    let name = type_name::<F>();
+    let [last, result] = LAST.get();
+    if ptr::eq(last, name) {
+        return result;
+    }
+    let result = readable(name);
+    LAST.set([name, result]);
+    result
 }
 
 /// Returns the first type argument of a function that starts a server, and other names unchanged.
@@ -21,8 +37,6 @@ fn readable(name: &'static str) -> &'static str {
         ["start_link<", "start<"].iter().find_map(|function| method.strip_prefix(function));
     let Some(arguments) = arguments else { return name };
     let mut depth = 0_usize;
-    // WHY bytes: a crash report has this name, and a supervisor may restart a million children a
-    // second. A delimiter is one byte.
     for (at, byte) in arguments.bytes().enumerate() {
         match byte {
             b'<' | b'(' | b'[' => depth += 1,
