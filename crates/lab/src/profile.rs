@@ -44,7 +44,7 @@ impl Budget {
         limit: Option<Duration>,
     ) -> Self {
         let (own_rounds, own_ms, steps_ms, own_limit) = match profile {
-            Profile::Quick => (11, 40.0, [1.0, 20.0, 60.0, 200.0], 60),
+            Profile::Quick => (11, 40.0, [1.0, 10.0, 30.0, 100.0], 60),
             Profile::Full => (15, 1000.0, [1.0, 500.0, 3000.0, 10_000.0], 600),
         };
         let ms = sample_ms.unwrap_or(own_ms);

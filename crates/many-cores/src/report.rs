@@ -18,13 +18,13 @@ pub(crate) const PUBLISHED: [(&str, [f64; 7]); 4] = [
     ("receive, before", [2.12e6, 2.41e6, 2.13e6, 1.89e6, 80e3, 55e3, 142e3]),
 ];
 
-/// Figures of the stored run of the lab `20261126T053829Z`, on two workers.
+/// Figures of the stored run of the lab `20261126T111158Z`, on two workers.
 const LAB: [(&str, f64); 5] = [
-    ("node: ping-pong", 52.1),
+    ("node: ping-pong", 52.0),
     ("node: throughput", 10.3),
-    ("node: fan-in of 64", 10.3),
-    ("node: fork-join", 58.6),
-    ("node: thread-ring", 26.0),
+    ("node: fan-in of 64", 10.6),
+    ("node: fork-join", 67.3),
+    ("node: thread-ring", 26.6),
 ];
 
 /// Figures of the worker loop on a number of simulated workers.

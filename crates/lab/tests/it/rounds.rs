@@ -84,7 +84,7 @@ fn steps_of_call_vs_send_hit_their_targets_and_are_reported() {
     let (outcome, memory) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
     let remote: Vec<_> = outcome.steps.iter().filter(|step| step.mode == "remote").collect();
     let targets: Vec<_> = remote.iter().map(|step| step.target_ns.map(|ns| ns / 1e6)).collect();
-    assert_eq!(targets, [None, Some(1.0), Some(20.0), Some(60.0), Some(200.0)]);
+    assert_eq!(targets, [None, Some(1.0), Some(10.0), Some(30.0), Some(100.0)]);
     assert!(outcome.steps.iter().all(|step| step.hit));
     assert_eq!(remote[0].n, 10);
     assert_eq!(memory.lines.len(), 10);
