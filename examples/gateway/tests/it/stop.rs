@@ -1,5 +1,6 @@
 //! SIGTERM under load.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -7,6 +8,7 @@ use std::thread;
 use purlin_polling::until;
 
 use crate::client::{Ledger, Put};
+use crate::programs::kill;
 use crate::support::Place;
 
 const CLIENTS: usize = 50;
@@ -48,4 +50,19 @@ fn at_sigterm_requests_are_finished_clients_are_told_and_the_status_is_0() {
         let acknowledged = ledger.puts.iter().filter(|put| **put == Put::Stored).count();
         assert_eq!(ledger.check_all(&mut witness), acknowledged);
     }
+}
+
+#[test]
+fn a_client_that_goes_on_sending_after_the_farewell_gets_no_reset() {
+    let place = Place::new();
+    let options = ["--write-timeout", "3600", "--idle-timeout", "3600", "--drain", "3600"];
+    let mut gateway = place.gateway(&options);
+    let mut client = gateway.client();
+    kill("TERM", &[gateway.program.pid()]);
+    assert_eq!(client.reply(), None);
+    assert_eq!(client.bye.as_deref(), Some("the gateway stops"));
+    // More than the buffers of the kernel hold.
+    client.output.write_all(&vec![b'x'; 20_000_000]).expect("the gateway reads it");
+    drop(client);
+    assert!(gateway.program.end().is_some_and(|status| status.success()));
 }
