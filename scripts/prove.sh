@@ -58,8 +58,8 @@ for release in 27 29; do
     scripts/test-otp.sh "$release"
 done
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
-proof kills "kills: 50 random ones of server, clients and database, and of workers; each message and effect once" \
-  "$library crates/ack crates/log crates/socket examples/postgres examples/jobs" scripts/test-kills.sh 50
+proof kills "kills: 50 of server, clients and database, of workers, and of an Erlang node; each message and effect once" \
+  "$nodes crates/ack crates/log examples/gateway examples/postgres examples/jobs" scripts/test-kills.sh 50
 proof chat "chat: 1000 clients, kills of rooms and SIGTERM; no acknowledged line is lost" \
   "$library crates/axum examples/chat" scripts/test-chat.sh 1000
 proof new "new: a project of purlin new is built, runs, stops at Ctrl-C and passes its tests" \

@@ -2,22 +2,24 @@
 //!
 //! It takes all requests that wait, writes their lines, syncs the file once, and answers them
 //! (*group commit*). Its turns block, so it runs on its own thread.
+//!
+//! When most of the file's lines are older than the histories, it replaces the file by one of the histories alone.
 
-use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
 
 use purlin::supervisor::InitAck;
 use purlin::{Overflow, Process, Reply, SpawnOptions};
 
+use crate::history::History;
 use crate::storage::{Line, Storage};
 
 /// Name of the journal's process.
 pub(crate) const JOURNAL: &str = "journal";
-/// Number of lines of each room that are kept in memory.
-const HISTORY: usize = 200;
 /// Largest number of lines that are synced together.
 const BATCH: usize = 1000;
+/// Number of records of the file beyond twice the lines of the histories at which it is replaced.
+const SLACK: usize = 1000;
 /// Bound of the mailbox. Each room has at most one request.
 const BOUND: usize = 100_000;
 
@@ -35,9 +37,15 @@ pub(crate) fn options() -> SpawnOptions {
 }
 
 /// Process function. A write that fails ends the process; the supervisor restarts it from the file.
-pub(crate) async fn run(mut me: Process<Request>, ack: InitAck, path: PathBuf) -> io::Result<()> {
-    let mut recent = Recent::default();
-    let mut storage = Storage::open(&path, |line| recent.add(line))?;
+pub(crate) async fn run(
+    mut me: Process<Request>,
+    ack: InitAck,
+    path: PathBuf,
+    history: usize,
+) -> io::Result<()> {
+    let mut history = History::new(history);
+    let mut storage = Storage::open(&path, |line| history.add(line))?;
+    compact(&mut storage, &history)?;
     ack.ok();
     loop {
         let mut next = Some(me.receive().await);
@@ -45,7 +53,7 @@ pub(crate) async fn run(mut me: Process<Request>, ack: InitAck, path: PathBuf) -
         while let Some(request) = next {
             match request {
                 Request::Append { room, who, text, reply } => {
-                    let number = recent.last + 1 + lines.len() as u64;
+                    let number = history.last() + 1 + lines.len() as u64;
                     lines.push(Line { number, room, who, text });
                     answers.push(Answer::Append(reply));
                 }
@@ -63,13 +71,24 @@ pub(crate) async fn run(mut me: Process<Request>, ack: InitAck, path: PathBuf) -
             match answer {
                 Answer::Append(reply) => {
                     let line = lines.next().expect("each request has its line");
-                    recent.add(line.clone());
+                    history.add(line.clone());
                     reply.send(line);
                 }
-                Answer::History { room, after, reply } => reply.send(recent.after(&room, after)),
+                Answer::History { room, after, reply } => reply.send(history.after(&room, after)),
             }
         }
+        compact(&mut storage, &history)?;
     }
+}
+
+/// Replaces the file if it has become too long.
+///
+/// COST: as each replacement follows at least as many lines as it writes, one more write per line on average.
+fn compact(storage: &mut Storage, history: &History) -> io::Result<()> {
+    if storage.is_longer_than(2 * history.len() + SLACK) {
+        storage.replace(&history.all())?;
+    }
+    Ok(())
 }
 
 /// Answer to a request, sent after the sync.
@@ -78,30 +97,6 @@ pub(crate) async fn run(mut me: Process<Request>, ack: InitAck, path: PathBuf) -
 enum Answer {
     Append(Reply<Line>),
     History { room: String, after: u64, reply: Reply<Vec<Line>> },
-}
-
-/// The last lines of each room.
-#[derive(Default)]
-struct Recent {
-    rooms: HashMap<String, VecDeque<Line>>,
-    /// Number of the last line.
-    last: u64,
-}
-
-impl Recent {
-    fn add(&mut self, line: Line) {
-        self.last = line.number;
-        let lines = self.rooms.entry(line.room.clone()).or_default();
-        if lines.len() == HISTORY {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
-
-    fn after(&self, room: &str, after: u64) -> Vec<Line> {
-        let lines = self.rooms.get(room).into_iter().flatten();
-        lines.filter(|line| line.number > after).cloned().collect()
-    }
 }
 
 #[cfg(test)]
@@ -123,7 +118,7 @@ mod tests {
             let (gate, path) = (Arc::clone(&opened), path.clone());
             async move {
                 gate.acquire().await.expect("it is never closed").forget();
-                run(me, ack, path).await
+                run(me, ack, path, 10).await
             }
         });
         let tree = SupervisorSpec::one_for_one().child(journal.options(options()));

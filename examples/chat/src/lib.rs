@@ -14,6 +14,7 @@
 //!
 //! A client whose line was not acknowledged sends it again, so a line may be in the journal twice.
 
+mod history;
 mod journal;
 mod room;
 mod session;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub address: SocketAddr,
     /// File of the journal; it is created if it does not exist.
     pub journal: PathBuf,
+    /// Number of lines of each room that are kept, at least one.
+    pub history: usize,
     /// Time limit of the sessions when the service stops.
     pub drain_timeout: Duration,
     /// Token of the observer's page at `/observer`, which is not served without one.
@@ -63,9 +66,9 @@ pub fn application(node: &Node, settings: &Settings) -> io::Result<(ApplicationS
     let web = Server::bind(settings.address, app)?
         .max_connections(MAX_CONNECTIONS)
         .drain_timeout(settings.drain_timeout);
-    let path = settings.journal.clone();
-    let journal = ChildSpec::worker_with_ack("journal", move |me, ack| journal::run(me, ack, path))
-        .options(journal::options());
+    let (path, history) = (settings.journal.clone(), settings.history);
+    let journal = move |me, ack| journal::run(me, ack, path, history);
+    let journal = ChildSpec::worker_with_ack("journal", journal).options(journal::options());
     let rooms = SupervisorSpec::simple_one_for_one(
         room::template()
             .restart(Restart::Transient)

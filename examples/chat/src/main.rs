@@ -18,6 +18,9 @@ struct Arguments {
     /// File of the journal
     #[arg(long, default_value = "chat.journal")]
     journal: PathBuf,
+    /// Lines of each room that are kept
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    history: u16,
     /// Seconds that clients have to close their connections when the service stops
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
     drain: u64,
@@ -29,11 +32,12 @@ struct Arguments {
 #[purlin::main(name = "chat")]
 async fn main() -> ExitCode {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let Arguments { port, journal, drain, observer_token } = Arguments::parse();
+    let Arguments { port, journal, history, drain, observer_token } = Arguments::parse();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let node = Node::current().expect("main is a process");
     let drain_timeout = Duration::from_secs(drain);
-    let settings = Settings { address, journal, drain_timeout, observer_token };
+    let history = history.into();
+    let settings = Settings { address, journal, history, drain_timeout, observer_token };
     match chat::application(&node, &settings) {
         Ok((chat, address)) => {
             println!("chat: http://{address}/");

@@ -2,6 +2,7 @@
 
 mod browser;
 mod client;
+mod compaction;
 mod crashes;
 mod refusals;
 mod stop;

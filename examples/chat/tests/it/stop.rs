@@ -1,8 +1,5 @@
 //! SIGTERM under the load of many clients.
 
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,42 +8,19 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::client::{Any, Client, assert_journaled};
-use crate::support::{HANG, clients};
+use crate::support::{HANG, clients, start};
 
 const ROOMS: usize = 20;
 /// Number of acknowledged lines before the signal.
 const LINES: u32 = 3000;
-
-/// The program, killed when the test ends.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn start(journal: &std::path::Path) -> (Program, SocketAddr) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chat"));
-    command
-        .args(["--port", "0", "--drain", "600", "--journal"])
-        .arg(journal)
-        .stdout(Stdio::piped());
-    let mut program = Program(command.spawn().expect("it starts"));
-    let output = program.0.stdout.take().expect("it is piped");
-    let mut line = String::new();
-    BufReader::new(output).read_line(&mut line).expect("it prints its address");
-    let address = line.trim().trim_start_matches("chat: http://").trim_end_matches('/');
-    (program, address.parse().unwrap_or_else(|_| panic!("{line:?} has no address")))
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_acknowledged_line_is_lost_by_sigterm_and_no_client_sees_a_reset() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("journal");
     let count = clients();
-    let (mut program, at) = start(&journal);
+    // WHY all lines: the test looks for each in the journal.
+    let (mut program, at) = start(&journal, u16::MAX);
     let (connected, acked) = (Arc::new(Barrier::new(count + 1)), Arc::new(Semaphore::new(0)));
     let mut clients = JoinSet::new();
     for n in 0..count {

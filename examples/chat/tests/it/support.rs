@@ -1,7 +1,10 @@
 //! Helpers of the tests: the service on a node of the test.
 
 use std::env;
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use chat::{ROOMS, Rooms, Settings};
 use purlin::application::ApplicationRef;
@@ -27,6 +30,8 @@ impl Service {
         let settings = Settings {
             address: ([127, 0, 0, 1], 0).into(),
             journal: folder.path().join("journal"),
+            // WHY all: the tests look for each line in the journal.
+            history: usize::MAX,
             drain_timeout: HANG,
             observer_token: Some(TOKEN.into()),
         };
@@ -35,6 +40,31 @@ impl Service {
         let application = node.start_application(chat).await.expect("it starts");
         Self { application, address, settings, _folder: folder }
     }
+}
+
+/// The program, killed when the test ends.
+pub(crate) struct Program(pub(crate) Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the program. Returns it with its address.
+pub(crate) fn start(journal: &Path, history: u16) -> (Program, SocketAddr) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chat"));
+    command
+        .args(["--port", "0", "--drain", "600", "--history", &history.to_string(), "--journal"])
+        .arg(journal)
+        .stdout(Stdio::piped());
+    let mut program = Program(command.spawn().expect("it starts"));
+    let output = program.0.stdout.take().expect("it is piped");
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line).expect("it prints its address");
+    let address = line.trim().trim_start_matches("chat: http://").trim_end_matches('/');
+    (program, address.parse().unwrap_or_else(|_| panic!("{line:?} has no address")))
 }
 
 /// Returns the number of clients, and raises the limit of open files for their sockets and those of the service.

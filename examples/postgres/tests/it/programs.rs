@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
@@ -55,10 +55,13 @@ impl Program {
         }
     }
 
-    /// Ends the program and waits for its end.
-    pub(crate) fn end(&mut self) {
-        kill(self.signal, &[self.pid()]);
-        let _ = self.child.wait();
+    /// Ends the program and waits for its end. Returns its status.
+    pub(crate) fn end(&mut self) -> Option<ExitStatus> {
+        // WHY only then: the system may have given the id of a program that has ended to another.
+        if let Ok(None) = self.child.try_wait() {
+            kill(self.signal, &[self.pid()]);
+        }
+        self.child.wait().ok()
     }
 }
 
