@@ -16,7 +16,7 @@ use crate::lines::{BadLine, LineBuffer};
 use crate::request::{Request, Stored, found};
 use crate::store::{NoAnswer, Store};
 
-/// Time limit for the arrival of the socket, which the acceptor sends at once.
+/// Time limit for the arrival of the socket, which the acceptor sends after the start.
 const HANDOVER: Duration = Duration::from_secs(5);
 /// Bytes that are read at a time.
 const CHUNK: usize = 1024;

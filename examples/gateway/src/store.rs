@@ -37,7 +37,7 @@ impl Store {
         Self { cluster, node, name, limit, is_up, changes }
     }
 
-    /// Sends a request, as `gen_server:call` does. Returns the answer, or why there is none.
+    /// Sends a request, as `gen_server:call` does. Returns the answer, or the reason for its absence.
     pub(crate) async fn call<R: DeserializeOwned + 'static>(
         &self,
         request: Request,

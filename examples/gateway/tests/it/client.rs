@@ -69,7 +69,7 @@ impl Client {
         true
     }
 
-    /// Reads notices until the store is up or down, and was lost so many times.
+    /// Reads notices until the store is up or down, and was lost at least `losses` times.
     pub(crate) fn wait(&mut self, is_up: bool, losses: u64) {
         while self.is_up != is_up || self.losses < losses {
             let line = self.line().expect("it is connected");
@@ -103,7 +103,7 @@ pub(crate) enum Put {
     NotBegun,
 }
 
-/// The values of one client, each under a key of its own: the value of the key `client-2.7` is `value-2.7`.
+/// The values of one client, each under another key: the value of the key `client-2.7` is `value-2.7`.
 pub(crate) struct Ledger {
     number: usize,
     pub(crate) puts: Vec<Put>,

@@ -1,4 +1,4 @@
-//! Clients that send what is no request, or do not read, or are silent: each costs only itself.
+//! Clients that send what is no request, or do not read, or are silent: none affects the others.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
