@@ -220,6 +220,22 @@ fn queued_events_are_handled_before_postponed_ones() {
     });
 }
 
+// G6: postponed events are older than those that were queued before the change of the state
+#[test]
+fn postponed_events_are_handled_before_those_that_were_queued_earlier() {
+    simulated(async |mut me: Process<String>| {
+        let recorder = recorder(&mut me, State::Busy).await;
+        recorder.cast(Cast::Note(1));
+        recorder.cast(Cast::Go(|| {
+            let change = Cast::Go(|| Transition::next_state(State::Free(1)));
+            Transition::keep_state()
+                .next_event(Event::Cast(change))
+                .next_event(Event::Cast(Cast::Note(2)))
+        }));
+        sees(&mut me, &["Busy to Free(1)", "note 1", "note 2"]).await;
+    });
+}
+
 // G6: a change of the state cancels its timeout, and no event does
 #[test]
 fn a_state_timeout_ends_with_the_state() {
@@ -382,6 +398,23 @@ fn a_timeout_waits_in_the_mailbox_and_can_be_cancelled_there() {
             };
             sees(&mut me, between).await;
         }
+    });
+}
+
+// G6: a timeout that is set again does not end with the timer that has fired before
+#[test]
+fn a_timeout_that_waits_in_the_mailbox_can_be_set_again() {
+    simulated(async |mut me: Process<String>| {
+        let recorder = recorder(&mut me, State::Free(0)).await;
+        recorder.cast(Cast::Go(|| Transition::keep_state().timeout(Timeout::State, MS / 2, 1)));
+        let (go, gate) = oneshot::channel();
+        recorder.cast(Cast::Hold(gate));
+        recorder.cast(Cast::Go(|| Transition::keep_state().timeout(Timeout::State, 10 * MS, 2)));
+        rest().await;
+        let began = uptime();
+        go.send(()).expect("the machine waits");
+        sees(&mut me, &["held"]).await;
+        assert_eq!((me.receive().await, uptime() - began), ("State 2".into(), 10 * MS));
     });
 }
 
