@@ -36,8 +36,8 @@ pub trait StateMachine: fmt::Debug + Send + Sized + 'static {
     type Info: fmt::Debug + Send + 'static;
     /// Content of the events that the machine makes itself: internal events and timeouts.
     type Internal: fmt::Debug + Send + 'static;
-    /// Names of timeouts beside those of the state and of the next event; `Infallible` if there are
-    /// none.
+    /// Names of timeouts, in addition to the timeouts of the state and of the next event. A machine
+    /// without such timeouts has `Infallible`.
     type TimeoutName: Clone + Eq + Hash + fmt::Debug + Send + 'static;
 
     /// Limit, in bytes, of the last event's `Debug` text in a crash report; 0 disables it. The cost

@@ -52,8 +52,8 @@ use crate::ExitReason;
 /// 4. The timeouts of the transition and of the entry start, in this order. If several actions
 ///    concern one timeout, only the last has an effect.
 /// 5. The events of [`Transition::next_event`] are queued, the first one first, before all others.
-/// 6. The oldest queued event is handled. If there is none, the oldest timeout of zero is. If there
-///    is none, the machine waits for a message.
+/// 6. The oldest queued event is handled. If the queue is empty, the oldest timeout of zero is
+///    handled. Without such a timeout, the machine waits for a message.
 #[must_use = "a transition has an effect when a handler returns it"]
 pub struct Transition<M: StateMachine> {
     pub(super) target: Target<M::State>,
@@ -89,7 +89,7 @@ impl<M: StateMachine> Transition<M> {
     }
 
     /// Stays in the state and calls [`StateMachine::state_enter`] again: OTP's `repeat_state`. The
-    /// state does not change: postponed events stay postponed, and the state timeout goes on.
+    /// state does not change: postponed events stay postponed, and the state timeout continues.
     pub fn repeat_state() -> Self {
         Self::to(Target::Repeat)
     }
@@ -148,7 +148,7 @@ impl<M: StateMachine> Transition<M> {
         self
     }
 
-    /// Replaces the content of a timeout's event; the time goes on. A timeout that does not run
+    /// Replaces the content of a timeout's event; its time continues. A timeout that does not run
     /// starts with a time of zero.
     pub fn update_timeout(
         mut self,

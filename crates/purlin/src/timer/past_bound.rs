@@ -3,7 +3,7 @@
 //! WHY: a full mailbox rejects or drops the message of an ordinary timer, and a state machine whose
 //! timeout is lost stays in its state for ever.
 //!
-//! COST: an allocation, beside the cost of a timer and of [`Pid::send_past_bound`].
+//! COST: an allocation, in addition to the cost of a timer and of [`Pid::send_past_bound`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};

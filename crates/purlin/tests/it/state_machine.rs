@@ -176,8 +176,8 @@ fn postponed_events_are_handled_after_a_change_of_the_state() {
         let call = recorder.send_request(|reply| reply);
         let (go, gate) = oneshot::channel();
         recorder.cast(Cast::Hold(gate));
-        recorder.cast(Cast::Go(|| Transition::keep_state()));
-        recorder.cast(Cast::Go(|| Transition::repeat_state()));
+        recorder.cast(Cast::Go(Transition::keep_state));
+        recorder.cast(Cast::Go(Transition::repeat_state));
         recorder.cast(Cast::Go(|| Transition::next_state(State::Busy)));
         sees(&mut me, &["Busy to Busy"]).await;
         recorder.cast(Cast::Go(|| Transition::next_state(State::Free(1))));
@@ -246,7 +246,7 @@ fn a_state_timeout_ends_with_the_state() {
             Cast::Go(|| Transition::next_state(State::Free(1)).timeout(Timeout::State, 50 * MS, 1));
         recorder.cast(set);
         recorder.cast(Cast::Note(2));
-        recorder.cast(Cast::Go(|| Transition::repeat_state()));
+        recorder.cast(Cast::Go(Transition::repeat_state));
         recorder.cast(Cast::Go(|| Transition::next_state(State::Free(1))));
         sees(&mut me, &["Free(0) to Free(1)", "note 2", "Free(1) to Free(1)"]).await;
         assert_eq!(me.receive().await, "State 1");
@@ -282,7 +282,7 @@ fn an_event_timeout_ends_with_the_next_event() {
     });
 }
 
-// G6: timeouts with names run beside each other; they can be set again, cancelled and updated
+// G6: timeouts with names run independently; they can be set again, cancelled and updated
 #[test]
 fn a_named_timeout_ends_by_its_own_actions_only() {
     simulated(async |mut me: Process<String>| {

@@ -12,7 +12,7 @@ use super::puppet::play;
 use crate::escript;
 
 /// Number of programs; they are the same in every run.
-const PROGRAMS: usize = 1000;
+const PROGRAMS: usize = 500;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/state_machine/tests/otp.escript");
 
