@@ -6,7 +6,7 @@
 //! after the next change of the state, in the order of arrival and before newer events.
 //!
 //! A state machine runs as the server [`Machine`], so starting, names, calls, supervision, stop and
-//! crash reports are those of [`mod@server`](crate::server).
+//! crash reports are those of [`server`](mod@crate::server).
 //!
 //! ```
 //! use std::convert::Infallible;
