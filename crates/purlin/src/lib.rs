@@ -44,6 +44,7 @@
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
 //! | write a server, as OTP's `gen_server` | [`macro@server`], [`mod@server`] |
+//! | write a state machine, as OTP's `gen_statem` | [`state_machine`] |
 //! | run a future as a process and await its result; many of them | [`task`], [`task::async_stream`] |
 //! | find processes by keys of any type | [`registry`] |
 //! | publish to the subscribers of a topic | [`pubsub`], [`Recipient`] |
@@ -69,6 +70,8 @@
 mod adaptive_spin;
 pub mod application;
 mod call;
+#[cfg(test)]
+mod escript;
 mod mailbox;
 mod node;
 pub mod observe;
@@ -82,6 +85,7 @@ pub mod server;
 mod signals;
 #[doc(hidden)]
 pub mod simulated;
+pub mod state_machine;
 pub mod supervisor;
 pub mod task;
 mod timer;
@@ -159,6 +163,9 @@ mod documents {
 
     #[doc = include_str!("../../../docs/guide/servers.md")]
     struct Servers;
+
+    #[doc = include_str!("../../../docs/guide/state-machines.md")]
+    struct StateMachines;
 
     #[doc = include_str!("../../../docs/guide/supervisors.md")]
     struct Supervisors;

@@ -3,9 +3,12 @@
 #[path = "it/common/mod.rs"]
 mod common;
 
+use std::convert::Infallible;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use purlin::server::{self, Init, Mail, Next, Server};
+use purlin::state_machine::{self, Event, Machine, StateMachine, Timeout, Transition};
 use purlin::{ExitReason, Process, Reply};
 
 /// Returns the next log line about a server.
@@ -60,7 +63,41 @@ impl<const BYTES: usize> Server for Till<BYTES> {
     }
 }
 
-// G1: a crash is logged with server, last message, state and reason; a regular stop is not logged
+/// State machine that postpones an event and fails in a timeout.
+#[derive(Debug)]
+struct Lamp;
+
+impl StateMachine for Lamp {
+    type Args = ();
+    type State = &'static str;
+    type Call = Infallible;
+    type Cast = u32;
+    type Info = Infallible;
+    type Internal = u8;
+    type TimeoutName = Infallible;
+
+    async fn init(
+        (): (),
+        _: &mut Process<state_machine::Mail<Self>>,
+    ) -> server::Result<state_machine::Init<Self>> {
+        Ok(state_machine::Init::Ready(Lamp, "dark"))
+    }
+
+    async fn handle_event(
+        &mut self,
+        event: Event<Self>,
+        _: &&'static str,
+        _: &mut Process<state_machine::Mail<Self>>,
+    ) -> server::Result<Transition<Self>> {
+        if let Event::Timeout(..) = event {
+            return Err("burnt out".into());
+        }
+        let dark = Transition::keep_state().postpone(event);
+        Ok(dark.timeout(Timeout::State, Duration::ZERO, 9))
+    }
+}
+
+// G1, G6: a crash is logged with server, last message, state and reason; a regular stop is not logged
 #[test]
 fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
     let log = common::log();
@@ -106,6 +143,19 @@ fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
         blind.pid().ended().await;
         let line = said(&log);
         assert!(line.contains("last_message=none ") && line.contains("Till(4)"), "{line}");
+
+        let lamp = node.start::<Machine<Lamp>>(()).await.expect("it starts");
+        lamp.cast(7);
+        lamp.pid().ended().await;
+        let line = said(&log);
+        for part in [
+            "server_log::Lamp",
+            "last_message=continue Timeout(State, 9) ",
+            "Machine { state: \\\"dark\\\", data: Lamp, postponed: [Cast(7)], timeouts: {} }",
+            "reason=burnt out",
+        ] {
+            assert!(line.contains(part), "no {part} in {line}");
+        }
     });
     common::stop(&node);
 }

@@ -260,9 +260,17 @@ pub enum Mail<S: Server> {
     System(System<S>),
 }
 
-/// System message, which no handler receives: a state inspection, a stop request, or an exit signal
-/// that may be the parent's.
+/// System message, which no handler receives: a state inspection, a stop request, an exit signal
+/// that may be the parent's, or a delayed call of [`Server::handle_continue`].
 pub struct System<S: Server>(pub(super) Request<S>);
+
+impl<S: Server> System<S> {
+    /// Returns the message that has the server call [`Server::handle_continue`] in the order of its
+    /// mailbox.
+    pub(crate) fn handle_continue(term: S::Continue) -> Self {
+        Self(Request::Continue(Box::new(term)))
+    }
+}
 
 /// Function to run on a server's state between two messages.
 pub(super) type Inspection<S> = Box<dyn FnOnce(&S) + Send>;
@@ -275,6 +283,9 @@ pub(super) enum Request<S: Server> {
     Stop(ExitReason),
     /// Exit signal; the function converts it into an info if it is not the parent's.
     Exit(Exit, fn(Exit) -> S::Info),
+    /// Call [`Server::handle_continue`].
+    // WHY boxed: every message of the mailbox has the size of the largest.
+    Continue(Box<S::Continue>),
 }
 
 impl<S: Server<Info: From<Down>>> From<Down> for Mail<S> {
@@ -306,6 +317,7 @@ impl<S: Server> fmt::Debug for System<S> {
             Request::Inspect(_) => f.write_str("Inspect"),
             Request::Stop(reason) => f.debug_tuple("Stop").field(reason).finish(),
             Request::Exit(exit, _) => f.debug_tuple("Exit").field(exit).finish(),
+            Request::Continue(term) => f.debug_tuple("Continue").field(term).finish(),
         }
     }
 }

@@ -156,6 +156,7 @@ impl<S: Server> Loop<S> {
                     }
                 }
                 Mail::System(System(Request::Stop(reason))) => break reason,
+                Mail::System(System(Request::Continue(term))) => Next::Continue(*term),
                 Mail::System(System(Request::Inspect(inspection))) => {
                     self.show(inspection);
                     Next::Wait

@@ -2,3 +2,4 @@
 
 pub(crate) mod handle;
 pub(crate) mod interval;
+pub(crate) mod past_bound;

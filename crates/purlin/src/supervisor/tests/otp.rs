@@ -1,14 +1,12 @@
 //! Comparison of the supervisor rules with OTP's own supervisor: the same scenarios, step by step,
 //! on the same clock.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
 use super::scenario::{Event, Kind, Number, Reason, Scenario, play};
+use crate::escript;
 use crate::supervisor::strategy::Strategy as Reach;
 use crate::supervisor::{AutoShutdown, Restart};
 
@@ -17,35 +15,9 @@ const SCENARIOS: usize = 500;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/supervisor/tests/otp.escript");
 
-/// Returns what OTP's supervisor does in these scenarios, one line each. Returns `None` if Erlang
-/// is not installed and must not be installed.
-fn otp(scenarios: &[Scenario]) -> Option<Vec<String>> {
-    let mut command = Command::new("escript");
-    command.arg(SCRIPT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(_) if std::env::var_os("PURLIN_NO_INSTALL").is_some_and(|value| value == "1") => {
-            println!("skipped: there is no escript, and PURLIN_NO_INSTALL=1 forbids installing it");
-            return None;
-        }
-        Err(error) => panic!(
-            "escript cannot be started ({error}): install Erlang, on Debian with `apt-get install erlang-base`, or run `make test`, which does"
-        ),
-    };
-    let mut asks = child.stdin.take().expect("its input is a pipe");
-    let text: String = scenarios.iter().map(|scenario| format!("{scenario}.\n")).collect();
-    let asking = std::thread::spawn(move || asks.write_all(text.as_bytes()));
-    let output = child.wait_with_output().expect("it ends");
-    asking.join().expect("this thread does not panic").expect("it reads all");
-    assert!(output.status.success(), "the script ends well");
-    let lines = String::from_utf8(output.stdout).expect("it writes text");
-    Some(lines.lines().map(str::to_owned).collect())
-}
-
 /// Asserts that purlin's rules match OTP's; shows the shortest scenario in which they differ.
 fn compare(scenarios: &[Scenario]) {
-    let Some(otp) = otp(scenarios) else { return };
-    assert_eq!(otp.len(), scenarios.len(), "each is answered");
+    let Some(otp) = escript::play(SCRIPT, scenarios) else { return };
     let differ = scenarios.iter().zip(&otp).filter(|(scenario, otp)| play(scenario) != **otp);
     if let Some((scenario, otp)) = differ.min_by_key(|(scenario, _)| scenario.events.len()) {
         panic!("{scenario}\n   otp: {otp}\npurlin: {}", play(scenario));
