@@ -54,13 +54,13 @@ pub struct SpawnOptions<L = (), W = ()> {
     bound: Option<(usize, Overflow)>,
     blocking: bool,
     name: Option<Name>,
-    link: L,
-    monitor: W,
+    linked: L,
+    monitored: W,
 }
 
 impl Default for SpawnOptions {
     fn default() -> Self {
-        Self { bound: None, blocking: false, name: None, link: (), monitor: () }
+        Self { bound: None, blocking: false, name: None, linked: (), monitored: () }
     }
 }
 
@@ -210,9 +210,9 @@ impl<L, W> SpawnOptions<L, W> {
         L: Relation,
         W: Relation,
     {
-        let Self { bound, blocking, name, link, monitor } = self;
-        let (local, relations) = Relations::begin(link, monitor);
-        (SpawnOptions { bound, blocking, name, link: (), monitor: () }, local, relations)
+        let Self { bound, blocking, name, linked, monitored } = self;
+        let (local, relations) = Relations::begin(linked, monitored);
+        (SpawnOptions { bound, blocking, name, linked: (), monitored: () }, local, relations)
     }
 }
 
@@ -231,8 +231,8 @@ impl<W> SpawnOptions<(), W> {
     ///
     /// The spawn panics outside of `me`'s own turns, as receiving does.
     pub fn link<P: Send + 'static>(self, me: &Process<P>) -> SpawnOptions<LinkedTo<'_, P>, W> {
-        let Self { bound, blocking, name, link: (), monitor } = self;
-        SpawnOptions { bound, blocking, name, link: LinkedTo(me), monitor }
+        let Self { bound, blocking, name, linked: (), monitored } = self;
+        SpawnOptions { bound, blocking, name, linked: LinkedTo(me), monitored }
     }
 }
 
@@ -257,8 +257,8 @@ impl<L> SpawnOptions<L> {
     where
         P: ReceivesDown + Send + 'static,
     {
-        let Self { bound, blocking, name, link, monitor: () } = self;
-        SpawnOptions { bound, blocking, name, link, monitor: MonitoredBy(me) }
+        let Self { bound, blocking, name, linked, monitored: () } = self;
+        SpawnOptions { bound, blocking, name, linked, monitored: MonitoredBy(me) }
     }
 }
 
