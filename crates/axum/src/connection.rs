@@ -108,7 +108,7 @@ impl Connection {
             let server = self.server.clone();
             let socket = Socket::new(socket, self);
             let spawn = move |me: &Process<ServerMail>| {
-                let spawned = me.spawn_link_opt(options, move |me| function(me, socket));
+                let spawned = options.link(me).spawn(move |me| function(me, socket));
                 let spawned = spawned.map_err(|error| error.to_string());
                 match spawned {
                     Ok(pid) => Some(pid.id()),

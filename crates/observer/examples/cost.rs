@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, io, process, thread};
 
-use purlin::{Node, Pid, Process, spawn};
+use purlin::{Node, Pid, Process, SpawnOptions, spawn};
 use purlin_observer::{Observed, Observer};
 
 const TOKEN: &str = "this-node-is-only-measured";
@@ -53,7 +53,8 @@ fn run(asked: &Asked) -> Result<(), Box<dyn std::error::Error>> {
     let node = Node::builder().name("measured").observer(observer.clone()).build()?;
     let address = observer.local_addr().ok_or("the page is not there")?;
     for _ in 0..asked.processes {
-        node.try_spawn(async |mut me: Process<()>| me.receive().await)
+        SpawnOptions::new()
+            .spawn_on(&node, async |mut me: Process<()>| me.receive().await)
             .map_err(|_| "the node has no room for so many processes")?;
     }
     let time = Duration::from_secs(asked.seconds);

@@ -34,9 +34,8 @@
 //! | to | use |
 //! |---|---|
 //! | start a node | [`Node::builder`], [`macro@main`], [`macro@test`] |
-//! | spawn a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
-//! | spawn a process that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
-//! | spawn with a mailbox bound or a registered name | [`SpawnOptions`], [`spawn_opt()`] |
+//! | spawn a process | [`spawn()`], [`Node::spawn`] |
+//! | spawn one with a mailbox bound or a name, or one that may block its thread | [`SpawnOptions`] |
 //! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | call many processes concurrently | [`multi_call()`], [`Pid::send_request`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
@@ -65,7 +64,7 @@
 //! unwind; in a program built with `panic = "abort"` it ends the program. Code that blocks its
 //! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) or computes for a long time
 //! stalls its worker for about a millisecond, and then occupies an extra thread. Await inside a
-//! process instead, or use [`spawn_blocking()`].
+//! process instead, or use [`SpawnOptions::blocking`].
 
 mod adaptive_spin;
 pub mod application;
@@ -105,17 +104,17 @@ pub use node::register::{register, registered, unregister, whereis};
 pub use node::stalled::Hog;
 pub use node::state::StopReport;
 pub use node::weak_node::WeakNode;
-pub use process::blocking::spawn_blocking;
 pub use process::exit::{Cause, ExitReason, Panic};
 pub use process::handle::Process;
 pub use process::id::ProcessId;
 pub use process::info::{MailboxBound, ProcessDetails, ProcessInfo};
-pub use process::options::{SpawnOptions, spawn_opt};
+pub use process::options::SpawnOptions;
 pub use process::outcome::Outcome;
 pub use process::pid::Pid;
 pub use process::process_ref::{ToProcess, exit_process};
 pub use process::recipient::Recipient;
-pub use process::spawn::{SpawnError, spawn, try_spawn};
+pub use process::relation::{LinkedTo, MonitoredBy, Relation};
+pub use process::spawn::{SpawnError, spawn};
 pub use process::unwind::exit;
 pub use process::yielding::{consume_budget, yield_now};
 pub use purlin_macros::{Message, main, server, test};

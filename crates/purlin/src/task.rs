@@ -32,6 +32,8 @@ use std::time::Duration;
 use purlin_raw::{ReplyReceiver, oneshot};
 
 use crate::call::request::CallDeadline;
+use crate::process::relation::Relation;
+use crate::process::spawn::spawn_here;
 use crate::{ExitReason, Pid, Process, ProcessId, Reply, SpawnError, SpawnOptions};
 
 pub use async_stream::{AsyncStream, async_stream};
@@ -42,7 +44,8 @@ const KILL_GRACE: Duration = Duration::from_millis(500);
 /// Runs a future as a process; see [`Task`].
 ///
 /// The task is not linked to the caller: its end, whatever the reason, is only a value. If the node
-/// has reached its maximum number of processes, the task ends with `system_limit`.
+/// has reached its maximum number of processes, the task ends with `system_limit`;
+/// [`SpawnOptions::spawn_task`] returns the future instead, and spawns tasks with options.
 ///
 /// # Panics
 /// As [`spawn()`](crate::spawn()).
@@ -71,55 +74,46 @@ where
     Task::new(|result| me.spawn_link(|_me: Process<Infallible>| give(future, result)))
 }
 
-/// [`spawn`]s a task with options: a name, turns that may block. A task has no messages, so a bound
-/// has no effect.
-///
-/// ```
-/// # use purlin::{SpawnOptions, task};
-/// # #[purlin::main] async fn main() {
-/// let options = SpawnOptions::new().blocking();
-/// let length = task::spawn_opt(options, async { std::fs::read("/dev/null").map(|all| all.len()) });
-/// let length = length.expect("the node is not full").await.expect("it does not panic");
-/// assert_eq!(length.expect("it can be read"), 0);
-/// # }
-/// ```
-///
-/// # Errors
-/// As [`spawn_opt`](crate::spawn_opt()); the future is dropped.
-///
-/// # Panics
-/// As [`spawn()`](crate::spawn()).
-#[track_caller]
-pub fn spawn_opt<T, F>(options: SpawnOptions, future: F) -> Result<Task<T>, SpawnError<()>>
-where
-    T: Send + 'static,
-    F: Future<Output = T> + Send + 'static,
-{
-    Task::try_new(|result| {
-        crate::spawn_opt(options, |_me: Process<Infallible>| give(future, result))
-    })
-}
-
-/// [`spawn_link`]s a task with options; see [`spawn_opt`].
-///
-/// # Errors
-/// As [`spawn_opt`].
-///
-/// # Panics
-/// Panics outside the caller's own turns, as receiving does.
-#[track_caller]
-pub fn spawn_link_opt<T, F>(
-    me: &Process<impl Send + 'static>,
-    options: SpawnOptions,
-    future: F,
-) -> Result<Task<T>, SpawnError<()>>
-where
-    T: Send + 'static,
-    F: Future<Output = T> + Send + 'static,
-{
-    Task::try_new(|result| {
-        me.spawn_link_opt(options, |_me: Process<Infallible>| give(future, result))
-    })
+impl<L: Relation, W: Relation> SpawnOptions<L, W> {
+    /// Spawns a task on the current node: see [`Task`] and [`task::spawn`](spawn). Returns the
+    /// task, and with [`monitor`](Self::monitor) the pair of the task and the monitor's reference.
+    ///
+    /// A task has no messages, so a bound has no effect.
+    ///
+    /// ```
+    /// # use purlin::SpawnOptions;
+    /// # #[purlin::main] async fn main() {
+    /// let length = async { std::fs::read("/dev/null").map(|all| all.len()) };
+    /// let length = SpawnOptions::new().blocking().spawn_task(length).expect("there is room");
+    /// let length = length.await.expect("it does not panic");
+    /// assert_eq!(length.expect("it can be read"), 0);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn), with the future instead of a function.
+    ///
+    /// # Panics
+    /// As [`spawn`](Self::spawn).
+    #[track_caller]
+    pub fn spawn_task<T, F>(self, future: F) -> Result<W::Spawned<Task<T>>, SpawnError<F>>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let (options, local, relations) = self.begin();
+        // The first poll sets the waker.
+        let (sender, result) = oneshot();
+        let goods = (future, Reply::new(sender));
+        let function =
+            |(future, result): (F, Reply<T>)| move |_me: Process<Infallible>| give(future, result);
+        let spawned = spawn_here(|node_core, parent| {
+            options.spawn_in(node_core, parent, local, goods, function, ())
+        });
+        let pid = spawned.map_err(|error| error.map(|(future, _)| future))?;
+        let reference = relations.complete(&pid);
+        Ok(W::spawned(Task { pid, wait: Wait::Result(result) }, reference))
+    }
 }
 
 /// Runs the future and sends its result.
@@ -127,8 +121,8 @@ async fn give<T>(future: impl Future<Output = T>, result: Reply<T>) {
     result.send(future.await);
 }
 
-/// A future that runs as a process, created by [`spawn`], [`spawn_link`] or one of the two with
-/// options.
+/// A future that runs as a process, created by [`spawn`], [`spawn_link`] or
+/// [`SpawnOptions::spawn_task`].
 ///
 /// Awaiting it returns the future's output, or the exit reason of a process that ended without one
 /// (G3).
@@ -155,18 +149,9 @@ enum Wait<T> {
 
 impl<T: Send + 'static> Task<T> {
     fn new(spawn: impl FnOnce(Reply<T>) -> Pid<Infallible>) -> Self {
-        let (give, result) = oneshot();
-        Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
-    }
-
-    #[track_caller]
-    fn try_new<G>(
-        spawn: impl FnOnce(Reply<T>) -> Result<Pid<Infallible>, SpawnError<G>>,
-    ) -> Result<Self, SpawnError<()>> {
         // The first poll sets the waker.
         let (give, result) = oneshot();
-        let pid = spawn(Reply::new(give)).map_err(SpawnError::without_function)?;
-        Ok(Self { pid, wait: Wait::Result(result) })
+        Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
     }
 
     /// Returns the id of the task's process.

@@ -58,7 +58,7 @@ fn log_lines_carry_the_process_span_and_the_span_of_the_message() {
     tracing::subscriber::set_global_default(subscriber).expect("none is set");
     let node = node(1);
     let named = SpawnOptions::new().name("sam");
-    let pid = node.spawn_opt(named, spanned(clerk)).expect("the name is free");
+    let pid = named.spawn_on(&node, spanned(clerk)).expect("the name is free");
     let request = tracing::info_span!("request", customer = 12);
     request.in_scope(|| pid.send(Traced::new(7)));
     assert_eq!(ends(&pid), ExitReason::Normal);

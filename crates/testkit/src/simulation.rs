@@ -217,8 +217,8 @@ impl Simulation {
     /// hold there is no deadlock detection. Stopping or dropping the simulation ends the hold;
     /// [`advance`](Simulation::advance) waits for its end.
     ///
-    /// A task of `tokio::task::spawn_blocking` and a turn of [`purlin::spawn_blocking()`] hold the
-    /// clock in the same way while they run.
+    /// A task of `tokio::task::spawn_blocking` and a turn of a process that was spawned with
+    /// [`purlin::SpawnOptions::blocking`] hold the clock in the same way while they run.
     ///
     /// ```
     /// use purlin::Process;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use purlin::{
-    CallError, Down, Exit, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn,
-    yield_now,
+    CallError, Down, Exit, ExitReason, Node, Pid, Process, Reply, SpawnOptions, consume_budget,
+    receive, spawn, yield_now,
 };
 use purlin_testkit::{Failure, Simulation, for_each_seed};
 
@@ -302,10 +302,11 @@ fn the_clock_stands_still_while_a_process_blocks() {
     simulation.run(async |mut me: Process<&'static str>| {
         let (release, released) = mpsc::channel::<()>();
         let to = me.pid();
-        purlin::spawn_blocking(async move |_: Process<()>| {
+        let blocks = async move |_: Process<()>| {
             released.recv().unwrap();
             to.send("blocked");
-        });
+        };
+        SpawnOptions::new().blocking().spawn(blocks).unwrap();
         me.pid().send_after(DAY, "a day");
         tokio::task::spawn_blocking(move || release.send(()).unwrap());
         assert_eq!((me.receive().await, uptime()), ("blocked", Duration::ZERO));

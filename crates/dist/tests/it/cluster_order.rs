@@ -103,7 +103,8 @@ async fn a_full_mailbox_suspends_no_process_on_another_node() {
     let node = cluster.node();
     let full = |name: &'static str, overflow| {
         let options = SpawnOptions::new().name(name).bound(2, overflow);
-        node.spawn_opt(options, async |_: Process<Term>| std::future::pending::<()>().await)
+        options
+            .spawn_on(node, async |_: Process<Term>| std::future::pending::<()>().await)
             .expect("the name is free")
     };
     let policies =

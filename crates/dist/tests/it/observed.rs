@@ -54,7 +54,8 @@ async fn shop_within(epmd: &Epmd, timeout: Duration) -> Cluster {
     let tree = SupervisorSpec::one_for_one().name("top").child(keeper);
     let shop = ApplicationSpec::new("shop", tree);
     cluster.node().start_application(shop).await.expect("it starts");
-    cluster.node().spawn_opt(SpawnOptions::new().name("clerk"), clerk).expect("there is room");
+    let named = SpawnOptions::new().name("clerk");
+    named.spawn_on(cluster.node(), clerk).expect("there is room");
     cluster
 }
 

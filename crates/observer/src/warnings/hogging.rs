@@ -17,8 +17,8 @@ use crate::snapshot::Snapshot;
 
 /// Advice for this warning.
 pub const ADVICE: &str = "Where it computes for long, have it await purlin::consume_budget() in its loop; \
-     what blocks a thread belongs into spawn_blocking. Its worker has another thread, so no other process waits, but \
-     it takes a core.";
+     what blocks a thread belongs in a process with SpawnOptions::blocking. Its worker has another thread, so no other \
+     process waits, but it takes a core.";
 
 /// Duration of a single turn that raises the warning: a hundred times the duration above which the runtime logs a turn.
 pub const LONG: Duration = Duration::from_millis(500);

@@ -108,7 +108,7 @@ fn a_restart_storm_is_reported_with_the_childs_exit_reason() {
 fn drops_of_a_full_mailbox_are_reported() {
     let mut seen = Seen::start();
     let options = SpawnOptions::new().bound(2, Overflow::DropNewest);
-    let full = seen.node.spawn_opt(options, async |_: Process<u8>| pending::<()>().await);
+    let full = options.spawn_on(&seen.node, async |_: Process<u8>| pending::<()>().await);
     let full = full.expect("there is room");
     let found = seen.until(Kind::Drops, || (0..5).for_each(|number| full.send(number)));
     assert!(found.line.starts_with("full mailboxes dropped 5 messages"), "{}", found.line);

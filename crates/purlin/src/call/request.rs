@@ -134,7 +134,7 @@ impl<M: Send + 'static> Pid<M> {
     /// [`Pid::call`] for a thread that runs no process: blocks the thread.
     ///
     /// In a process it would stall the worker; use [`Pid::call`] there, or
-    /// [`spawn_blocking()`](crate::spawn_blocking()).
+    /// [`SpawnOptions::blocking`](crate::SpawnOptions::blocking).
     ///
     /// # Errors
     /// As [`Pid::call`].

@@ -60,10 +60,10 @@ impl<M: Send + 'static> Pid<M> {
     /// mailbox that drops the oldest message has capacity up to twice its limit.
     ///
     /// ```
-    /// # use purlin::{Overflow, Process, SpawnOptions, spawn_opt};
+    /// # use purlin::{Overflow, Process, SpawnOptions};
     /// # #[purlin::main] async fn main() {
     /// let options = SpawnOptions::new().bound(10, Overflow::Wait);
-    /// let slow = spawn_opt(options, async |mut me: Process<u32>| {
+    /// let slow = options.spawn(async |mut me: Process<u32>| {
     ///     for n in 0..100 {
     ///         assert_eq!(me.receive().await, n);
     ///         assert!(me.mailbox_len() <= 10);

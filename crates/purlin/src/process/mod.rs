@@ -17,6 +17,7 @@ pub(crate) mod outcome;
 pub(crate) mod pid;
 pub(crate) mod process_ref;
 pub(crate) mod recipient;
+pub(crate) mod relation;
 pub(crate) mod shared;
 pub(crate) mod spawn;
 pub(crate) mod unwind;

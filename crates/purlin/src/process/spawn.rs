@@ -12,12 +12,13 @@ use crate::process::body::Body;
 use crate::process::exit_status::ExitStatus;
 use crate::process::function_name::function_name;
 use crate::process::shared::{Parent, Shared};
+use crate::process::unwind::contain;
 use crate::signals::local_state::LocalState;
 use crate::signals::signal::Signal;
 use crate::trace::hooks;
 use crate::{ExitReason, Node, Outcome, Pid, Process, RegisterError};
 
-/// Error of a spawn, with the function.
+/// Error of a spawn, with what was to be spawned: the function of a process or the future of a task.
 pub enum SpawnError<F> {
     /// The node has reached its maximum number of processes.
     SystemLimit(F),
@@ -40,13 +41,29 @@ impl<F> SpawnError<F> {
         }
     }
 
-    /// Drops the function.
-    pub(crate) fn without_function(self) -> SpawnError<()> {
+    /// Returns the same error with what `convert` makes of the function.
+    pub(crate) fn map<G>(self, convert: impl FnOnce(F) -> G) -> SpawnError<G> {
         match self {
-            Self::SystemLimit(_) => SpawnError::SystemLimit(()),
-            Self::Stopping(_) => SpawnError::Stopping(()),
-            Self::BadBound(_) => SpawnError::BadBound(()),
-            Self::Name(error, _) => SpawnError::Name(error, ()),
+            Self::SystemLimit(function) => SpawnError::SystemLimit(convert(function)),
+            Self::Stopping(function) => SpawnError::Stopping(convert(function)),
+            Self::BadBound(function) => SpawnError::BadBound(convert(function)),
+            Self::Name(error, function) => SpawnError::Name(error, convert(function)),
+        }
+    }
+
+    /// Drops the function, which owns user values, whose destructors may panic.
+    pub(crate) fn without_function(self) -> SpawnError<()> {
+        self.map(|function| contain(|| drop(function)))
+    }
+}
+
+impl SpawnError<()> {
+    /// Returns the exit reason of a child or a server whose process was not spawned.
+    pub(crate) fn into_reason(self) -> ExitReason {
+        match self {
+            Self::SystemLimit(()) | Self::Stopping(()) => ExitReason::SystemLimit,
+            Self::BadBound(()) => ExitReason::error(self.to_string()),
+            Self::Name(error, ()) => ExitReason::error(error),
         }
     }
 }
@@ -100,8 +117,8 @@ impl<F> std::error::Error for SpawnError<F> {}
 /// ```
 ///
 /// If the node has reached its maximum number of processes or is stopping, the address returned is
-/// that of a process that has already ended, with the reason `system_limit`; [`try_spawn`] returns
-/// the function instead (E2).
+/// that of a process that has already ended, with the reason `system_limit`;
+/// [`SpawnOptions::spawn`](crate::SpawnOptions::spawn) returns the function instead (E2).
 ///
 /// # Panics
 /// Panics on a thread that runs no process; use [`Node::spawn`](crate::Node::spawn) there.
@@ -122,28 +139,9 @@ where
     })
 }
 
-/// [`spawn()`], but returns the function if the node is full or stopping (E2).
-///
-/// # Errors
-/// Returns [`SpawnError`], which contains the cause and the function.
-///
-/// # Panics
-/// As [`spawn()`].
-#[track_caller]
-pub fn try_spawn<M, F, Fut>(function: F) -> Result<Pid<M>, SpawnError<F>>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    spawn_here(|node_core, parent| {
-        try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
-    })
-}
-
 impl Node {
     /// Spawns a process on this node, from any thread; see [`spawn()`](crate::spawn()).
+    /// [`SpawnOptions::spawn_on`](crate::SpawnOptions::spawn_on) spawns one with options.
     pub fn spawn<M, F, Fut>(&self, function: F) -> Pid<M>
     where
         M: Send + 'static,
@@ -151,26 +149,14 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.try_spawn(function)
-            .unwrap_or_else(|error| ended_placeholder(self.node_core(), Parent::current(), error))
-    }
-
-    /// [`Node::spawn`], but returns the function if the node is full or stopping (E2).
-    ///
-    /// # Errors
-    /// Returns [`SpawnError`], which contains the cause and the function.
-    pub fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
-    where
-        M: Send + 'static,
-        F: FnOnce(Process<M>) -> Fut + Send + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        let Some(_spawning) = self.begin_spawn() else {
-            return Err(SpawnError::Stopping(function));
+        let (node_core, parent) = (self.node_core(), Parent::current());
+        let spawned = match self.begin_spawn() {
+            None => Err(SpawnError::Stopping(function)),
+            Some(_spawning) => {
+                try_spawn_on(node_core, parent, LocalState::default(), (), function, Body::new)
+            }
         };
-        let (parent, local) = (Parent::current(), LocalState::default());
-        try_spawn_on(self.node_core(), parent, local, (), function, Body::new)
+        spawned.unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
     }
 
     /// Begins a spawn from any thread: counts it as in progress until the returned guard is dropped.
@@ -224,26 +210,26 @@ pub(crate) fn ended_placeholder<M: Send + 'static, F>(
 }
 
 /// Spawns a process with the initial private state `local` and the body that `make` creates from
-/// the function.
+/// `goods`, which an error returns.
 #[inline]
-pub(crate) fn try_spawn_on<M, F, B>(
+pub(crate) fn try_spawn_on<M, G, B>(
     node_core: &NodeCore<ErlangTypes>,
     parent: Parent,
     local: LocalState,
     bound: B::Bound,
-    function: F,
-    make: impl FnOnce(F, Owner<ErlangTypes, M>) -> B,
-) -> Result<Pid<M>, SpawnError<F>>
+    goods: G,
+    make: impl FnOnce(G, Owner<ErlangTypes, M>) -> B,
+) -> Result<Pid<M>, SpawnError<G>>
 where
     M: Send + 'static,
     B: purlin_raw::Body<ErlangTypes, M>,
 {
     let node_state = node_core.state();
     if node_state.stopping.load(Ordering::SeqCst) {
-        return Err(SpawnError::Stopping(function));
+        return Err(SpawnError::Stopping(goods));
     }
     let shared = Shared::new(node_state.creation, parent);
-    match node_core.spawn(shared, local, bound, function, make) {
+    match node_core.spawn(shared, local, bound, goods, make) {
         Ok(address) => {
             // ORDER: after the slot was filled, in the total order of SeqCst: either this load sees
             // that the node stops, or `Stopper::end_all`, which walks the table after the flag was
@@ -253,10 +239,10 @@ where
             }
             // System processes are not traced.
             if is_traced() && !address.shared().is_system() {
-                hooks::spawned(&address, function_name::<F>());
+                hooks::spawned(&address, B::name());
             }
             Ok(Pid::new(address))
         }
-        Err(purlin_raw::SpawnError(function)) => Err(SpawnError::SystemLimit(function)),
+        Err(purlin_raw::SpawnError(goods)) => Err(SpawnError::SystemLimit(goods)),
     }
 }

@@ -20,13 +20,11 @@ use crate::mailbox::deadline::Deadline;
 use crate::process::catch_unwind::CatchUnwind;
 use crate::process::unwind::catch;
 use crate::race::race;
-use crate::{ExitReason, Name, Pid, Process, ProcessId, RegisterError, Reply, consume_budget};
+use crate::{ExitReason, Pid, Process, ProcessId, Reply, consume_budget};
 
 /// Arguments of a server's process.
 pub(super) struct Boot<S: Server> {
     pub(super) args: S::Args,
-    /// Name to register.
-    pub(super) name: Option<Name>,
     /// Parent, whose exit signal stops the server if it traps exits.
     pub(super) parent: Option<ProcessId>,
     /// Reports the result of the start to the starter.
@@ -39,7 +37,6 @@ pub(super) struct Boot<S: Server> {
 pub(super) enum Up<S: Server> {
     Ready(Unclaimed<S>),
     Ignored,
-    NotNamed(RegisterError),
 }
 
 /// Handle to a server that is up. Dropping it unclaimed, because the starter has just given up,
@@ -70,11 +67,7 @@ impl<S: Server> Drop for Unclaimed<S> {
 
 /// Process function of a server; returns its exit reason.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
-    let Boot { args, name, parent, up, mut given_up } = boot;
-    if let Some(Err(error)) = name.as_deref().map(|name| me.register(name)) {
-        up.send(Up::NotNamed(error));
-        return ExitReason::Normal;
-    }
+    let Boot { args, parent, up, mut given_up } = boot;
     let given_up = move |cx: &mut Context<'_>| given_up.poll(cx).map(drop);
     let Some(made) = race(given_up, S::init(args, &mut me)).await else {
         return ExitReason::Normal;

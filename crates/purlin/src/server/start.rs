@@ -11,10 +11,8 @@ use super::behaviour::{Mail, Server};
 use super::run::{Boot, Up, serve};
 use super::server_ref::ServerRef;
 use crate::call::request::CallDeadline;
-use crate::process::unwind::contain;
 use crate::{
-    ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, SpawnError,
-    SpawnOptions, spawn, spawn_opt,
+    ExitReason, Node, Pid, Process, ProcessId, RegisterError, Reply, SpawnError, SpawnOptions,
 };
 
 /// Time a server has to end after its start was abandoned.
@@ -62,9 +60,8 @@ const KILL_GRACE: Duration = Duration::from_millis(500);
 ///
 /// COST: one process, and a few heap allocations during the start.
 pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
-    let spawn = |options: SpawnOptions, boot| match options.is_plain() {
-        true => Ok(spawn(move |me| serve(me, boot))),
-        false => spawn_opt(options, move |me| serve(me, boot)).map_err(StartError::not_spawned),
+    let spawn = |options: SpawnOptions, boot| {
+        options.spawn(move |me| serve(me, boot)).map_err(StartError::not_spawned)
     };
     Start::new(args, None, Box::new(spawn))
 }
@@ -108,12 +105,9 @@ pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
 /// # Panics
 /// Panics outside the caller's own turn, when awaited, as receiving does.
 pub fn start_link<S: Server>(me: &Process<impl Send + 'static>, args: S::Args) -> Start<'_, S> {
-    let spawn = move |options: SpawnOptions, boot| match options.is_plain() {
-        true => Ok(me.spawn_link(move |child| serve(child, boot))),
-        false => {
-            let spawned = me.spawn_link_opt(options, move |child| serve(child, boot));
-            spawned.map_err(StartError::not_spawned)
-        }
+    let spawn = move |options: SpawnOptions, boot| {
+        let spawned = options.link(me).spawn(move |child| serve(child, boot));
+        spawned.map_err(StartError::not_spawned)
     };
     Start::new(args, Some(me.id()), Box::new(spawn))
 }
@@ -124,12 +118,9 @@ impl Node {
     /// # Errors
     /// As [`start`](crate::server::start).
     pub fn start<S: Server>(&self, args: S::Args) -> Start<'_, S> {
-        let spawn = |options: SpawnOptions, boot| match options.is_plain() {
-            true => Ok(self.spawn(move |me| serve(me, boot))),
-            false => {
-                let spawned = self.spawn_opt(options, move |me| serve(me, boot));
-                spawned.map_err(StartError::not_spawned)
-            }
+        let spawn = |options: SpawnOptions, boot| {
+            let spawned = options.spawn_on(self, move |me| serve(me, boot));
+            spawned.map_err(StartError::not_spawned)
         };
         Start::new(args, None, Box::new(spawn))
     }
@@ -139,7 +130,6 @@ impl Node {
 #[must_use = "a server is started by awaiting this"]
 pub struct Start<'a, S: Server> {
     args: S::Args,
-    name: Option<Name>,
     options: SpawnOptions,
     parent: Option<ProcessId>,
     timeout: Duration,
@@ -167,32 +157,23 @@ pub enum StartError {
 impl<'a, S: Server> Start<'a, S> {
     fn new(args: S::Args, parent: Option<ProcessId>, spawn: Spawn<'a, S>) -> Self {
         let options = SpawnOptions::new();
-        Self { args, name: None, options, parent, timeout: Duration::MAX, spawn }
+        Self { args, options, parent, timeout: Duration::MAX, spawn }
     }
 
-    /// Registers the server under this name before `init` is called (N1).
-    pub fn name(mut self, name: &str) -> Self {
-        self.name = Some(Name::from(name));
-        self
+    /// Registers the server under this name before `init` is called (N1), as
+    /// [`SpawnOptions::name`] does.
+    pub fn name(self, name: &str) -> Self {
+        Self { options: self.options.name(name), ..self }
     }
 
-    /// Sets the spawn options: a mailbox bound, handlers that may block, a name.
+    /// Sets the spawn options that are set in `options`: a mailbox bound, handlers that may block, a
+    /// name. The other options stay.
     ///
     /// With [`Overflow::Reject`](crate::Overflow::Reject), a call to a full mailbox returns
     /// [`CallError::Full`](crate::CallError::Full). Exit signals and requests to stop pass every
     /// bound, and no policy drops them (B2).
-    pub fn options(mut self, mut options: SpawnOptions) -> Self {
-        if let Some(name) = options.take_name() {
-            self.name = Some(name);
-        }
-        self.options = options;
-        self
-    }
-
-    /// Sets the options that are set in `options`; the other options stay.
-    pub(crate) fn override_options(mut self, options: SpawnOptions) -> Self {
-        let before = std::mem::take(&mut self.options);
-        self.options(options.or(before))
+    pub fn options(self, options: SpawnOptions) -> Self {
+        Self { options: options.or(self.options), ..self }
     }
 
     /// Returns the process to link the server to.
@@ -212,10 +193,10 @@ impl<S: Server> IntoFuture for Start<'_, S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { args, name, options, parent, timeout, spawn } = self;
+        let Self { args, options, parent, timeout, spawn } = self;
         let (up, mut news) = oneshot();
         let (patient, given_up) = oneshot();
-        let boot = Boot { args, name, parent, up: Reply::new(up), given_up };
+        let boot = Boot { args, parent, up: Reply::new(up), given_up };
         let pid = match spawn(options, boot) {
             Ok(pid) => pid,
             Err(error) => return Box::pin(ready(Err(error))),
@@ -229,10 +210,6 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                 Ok(Some(Up::Ignored)) => {
                     pid.ended().await;
                     Err(StartError::Ignored)
-                }
-                Ok(Some(Up::NotNamed(error))) => {
-                    pid.ended().await;
-                    Err(StartError::Name(error))
                 }
                 Ok(None) => Err(StartError::Failed(pid.ended().await)),
                 Err(_) => {
@@ -248,15 +225,12 @@ impl<S: Server> IntoFuture for Start<'_, S> {
 }
 
 impl StartError {
-    /// Returns the error of a failed spawn, and drops the function.
+    /// Returns the error of a failed spawn, and drops the function, which owns the arguments.
     fn not_spawned<F>(error: SpawnError<F>) -> Self {
-        let reason = match error {
-            SpawnError::BadBound(_) => ExitReason::error(error.to_string()),
-            _ => ExitReason::SystemLimit,
-        };
-        // The function owns the arguments, whose destructors may panic.
-        contain(|| drop(error));
-        Self::Failed(reason)
+        match error.without_function() {
+            SpawnError::Name(error, ()) => Self::Name(error),
+            error => Self::Failed(error.into_reason()),
+        }
     }
 }
 

@@ -15,15 +15,13 @@ use purlin_raw::{ConvertedMessage, Erased};
 
 use crate::node::erlang_types::Peer;
 use crate::process::body::Body;
-use crate::process::first_turn::WrapBody;
-use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
 use crate::signals::conversion::ReceivesExit;
 use crate::signals::local_state::{ExtendedState, InitialState, LocalState, OfExit};
 use crate::signals::monitor_link::Link;
 use crate::signals::signal::Signal;
-use crate::{Exit, ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
+use crate::{Exit, ExitReason, Outcome, Pid, Process, ProcessId};
 
 impl ExtendedState {
     /// Creates the link or marks it as up. Returns whether the other process must be informed.
@@ -179,6 +177,7 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// Spawns a process and links it to this one, in one step (L8).
+    /// [`SpawnOptions::link`](crate::SpawnOptions::link) does so with options.
     ///
     /// If the spawn fails, this process receives an exit signal with the reason `system_limit`.
     ///
@@ -199,67 +198,23 @@ impl<M: Send + 'static> Process<M> {
             try_spawn_on(node_core, parent, local, (), function, Body::new)
                 .unwrap_or_else(|error| ended_placeholder(node_core, parent, error))
         });
-        self.local_of_child(&pid);
+        self.link_child(&pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.signal_self(Signal::LinkExit { from: pid.id(), reason: ExitReason::SystemLimit });
         }
         pid
     }
 
-    /// [`Process::spawn_link`] with options.
-    ///
-    /// # Errors
-    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is linked and no signal is
-    /// sent.
-    ///
-    /// # Panics
-    /// Panics outside this process's own turns, as receiving does.
-    #[track_caller]
-    pub fn spawn_link_opt<N, F, Fut>(
-        &self,
-        options: SpawnOptions,
-        function: F,
-    ) -> Result<Pid<N>, SpawnError<F>>
-    where
-        N: Send + 'static,
-        F: FnOnce(Process<N>) -> Fut + Send + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        self.spawn_link_wrapped(options, function, ())
-    }
-
-    /// [`Process::spawn_link_opt`] with a wrapper of the body.
-    #[track_caller]
-    pub(crate) fn spawn_link_wrapped<N, F, Fut>(
-        &self,
-        options: SpawnOptions,
-        function: F,
-        wrapper: impl WrapBody<N>,
-    ) -> Result<Pid<N>, SpawnError<F>>
-    where
-        N: Send + 'static,
-        F: FnOnce(Process<N>) -> Fut + Send + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        let local = self.linked_child();
-        let pid = spawn_here(|node_core, parent| {
-            options.spawn(node_core, parent, local, function, wrapper)
-        })?;
-        self.local_of_child(&pid);
-        Ok(pid)
-    }
-
     /// Returns the initial private state of a child that is linked to this process.
     #[track_caller]
-    fn linked_child(&self) -> LocalState {
+    pub(crate) fn linked_child(&self) -> LocalState {
         self.assert_in_turn();
         LocalState::with_initial(InitialState::Linked(self.id(), Link::new(Some(self.peer()))))
     }
 
+    /// Adds the link to a child that was spawned with the state of [`Process::linked_child`].
     #[track_caller]
-    fn local_of_child<N: Send + 'static>(&self, pid: &Pid<N>) {
+    pub(crate) fn link_child<N: Send + 'static>(&self, pid: &Pid<N>) {
         let child = pid.address().clone().untyped();
         self.with_local(|local| {
             local.extended().links.insert_new(pid.id(), Link::new(Some(child)))

@@ -13,7 +13,6 @@ use purlin_raw::{ConvertedMessage, Erased};
 use crate::node::context::with_context;
 use crate::node::erlang_types::Peer;
 use crate::process::body::Body;
-use crate::process::options::SpawnOptions;
 use crate::process::process_ref::ToProcess;
 use crate::process::spawn::{ended_placeholder, spawn_here, try_spawn_on};
 use crate::signals::conversion::ReceivesDown;
@@ -21,7 +20,7 @@ use crate::signals::local_state::{InitialState, LocalState, OfDown};
 use crate::signals::monitor_link::Monitoring;
 use crate::signals::reference::Reference;
 use crate::signals::signal::Signal;
-use crate::{Down, ExitReason, MonitorRef, Monitored, Name, Outcome, Pid, Process, SpawnError};
+use crate::{Down, ExitReason, MonitorRef, Monitored, Name, Outcome, Pid, Process};
 
 /// Seals a [`Down`] into a message.
 fn sealed<M: From<Down>>(
@@ -148,6 +147,7 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// Spawns a process and monitors it, in one step (L8).
+    /// [`SpawnOptions::monitor`](crate::SpawnOptions::monitor) does so with options.
     ///
     /// If the spawn fails, the [`Down`] has the reason `system_limit`.
     ///
@@ -176,44 +176,18 @@ impl<M: Send + 'static> Process<M> {
         (pid, MonitorRef(reference))
     }
 
-    /// [`Process::spawn_monitor`] with options.
-    ///
-    /// # Errors
-    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is monitored and no [`Down`] is
-    /// sent.
-    ///
-    /// # Panics
-    /// Panics outside this process's own turns, as receiving does.
-    #[track_caller]
-    pub fn spawn_monitor_opt<N, F, Fut>(
-        &self,
-        options: SpawnOptions,
-        function: F,
-    ) -> Result<(Pid<N>, MonitorRef), SpawnError<F>>
-    where
-        M: ReceivesDown,
-        N: Send + 'static,
-        F: FnOnce(Process<N>) -> Fut + Send + 'static,
-        Fut: Future + Send + 'static,
-        Fut::Output: Outcome,
-    {
-        let (reference, local) = self.monitored_child();
-        let pid =
-            spawn_here(|node_core, parent| options.spawn(node_core, parent, local, function, ()))?;
-        self.monitor_child(reference, &pid);
-        Ok((pid, MonitorRef(reference)))
-    }
-
     /// Returns a new reference and the initial private state of a child that this process monitors.
     #[track_caller]
-    fn monitored_child(&self) -> (Reference, LocalState) {
+    pub(crate) fn monitored_child(&self) -> (Reference, LocalState) {
         self.assert_in_turn();
         let reference = self.reference();
         let local = LocalState::with_initial(InitialState::Watched(reference, self.peer()));
         (reference, local)
     }
 
-    fn monitor_child<N: Send + 'static>(&self, reference: Reference, pid: &Pid<N>)
+    /// Adds the monitor of a child that was spawned with the state of
+    /// [`Process::monitored_child`].
+    pub(crate) fn monitor_child<N: Send + 'static>(&self, reference: Reference, pid: &Pid<N>)
     where
         M: From<Down>,
     {

@@ -10,9 +10,8 @@ use super::mail::{Starting, SupervisorMail};
 use super::order::KILL_GRACE;
 use crate::call::request::CallDeadline;
 use crate::node::erlang_types::Peer;
-use crate::process::unwind::contain;
 use crate::server::{self, Server, StartError};
-use crate::{ExitReason, Outcome, Pid, Process, Reply, SpawnError, SpawnOptions};
+use crate::{ExitReason, Outcome, Pid, Process, Reply, SpawnOptions};
 
 /// Exit reason of a server that its start function does not link to the supervisor.
 const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
@@ -72,9 +71,9 @@ where
     let blocks = options.is_blocking();
     // The first poll sets the waker.
     let (ended, mut first_turn) = oneshot();
-    let pid = match me.spawn_link_wrapped(options, function, Reply::new(ended)) {
+    let pid = match options.link(me).spawn_wrapped(function, Reply::new(ended)) {
         Ok(pid) => pid,
-        Err(error) => return Box::pin(ready(Err(not_spawned(error)))),
+        Err(error) => return Box::pin(ready(Err(error.without_function().into_reason()))),
     };
     let peer = pid.address().clone().untyped();
     if blocks {
@@ -102,9 +101,9 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    let spawned = me.spawn_link_opt(options, function);
+    let spawned = options.link(me).spawn(function);
     let peer = spawned.map(|pid| Some(pid.address().clone().untyped()));
-    Box::pin(ready(peer.map_err(not_spawned)))
+    Box::pin(ready(peer.map_err(|error| error.without_function().into_reason())))
 }
 
 /// Starts a worker and waits for its [`InitAck`].
@@ -122,9 +121,9 @@ where
     // The first poll sets the waker.
     let (ack, acked) = oneshot();
     let ack = InitAck(Reply::new(ack));
-    match me.spawn_link_opt(options, move |me| function(me, ack)) {
+    match options.link(me).spawn(move |me| function(me, ack)) {
         Ok(pid) => Box::pin(await_ack(pid, acked)),
-        Err(error) => Box::pin(ready(Err(not_spawned(error)))),
+        Err(error) => Box::pin(ready(Err(error.without_function().into_reason()))),
     }
 }
 
@@ -163,7 +162,7 @@ pub(super) fn start_server<S: Server>(
     if start.parent() != Some(me.id()) {
         return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
     }
-    let started = start.override_options(options).into_future();
+    let started = start.options(options).into_future();
     Box::pin(async move {
         match started.await {
             Ok(server) => Ok(Some(server.pid().address().clone().untyped())),
@@ -171,19 +170,4 @@ pub(super) fn start_server<S: Server>(
             Err(error) => Err(error.into()),
         }
     })
-}
-
-/// Returns the reason of a failed spawn.
-fn not_spawned<F>(error: SpawnError<F>) -> ExitReason {
-    let text = error.to_string();
-    let (reason, function) = match error {
-        SpawnError::SystemLimit(function) | SpawnError::Stopping(function) => {
-            (ExitReason::SystemLimit, function)
-        }
-        SpawnError::BadBound(function) => (ExitReason::error(text), function),
-        SpawnError::Name(error, function) => (ExitReason::error(error), function),
-    };
-    // The function owns user values, whose destructors may panic.
-    contain(|| drop(function));
-    reason
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{HANG, ends, node, stop};
-use purlin::{ExitReason, Node, Process, Reply, spawn, spawn_blocking, yield_now};
+use purlin::{ExitReason, Node, Process, Reply, SpawnOptions, spawn, yield_now};
 
 // F2, P1: a blocking process does not delay other processes, even on a node with one worker
 #[test]
@@ -12,10 +12,11 @@ fn a_blocking_process_delays_no_worker() {
     let node = node(1);
     let (release, released) = mpsc::channel::<()>();
     let (began, begins) = mpsc::channel();
-    let blocked = node.spawn_blocking(async move |_: Process<()>| {
+    let blocks = async move |_: Process<()>| {
         began.send(()).expect("the test waits");
         released.recv().expect("it is released");
-    });
+    };
+    let blocked = SpawnOptions::new().blocking().spawn_on(&node, blocks).expect("there is room");
     begins.recv().expect("it begins");
     let other = node.spawn(async |_: Process<()>| {});
     assert_eq!(ends(&other), ExitReason::Normal);
@@ -30,7 +31,7 @@ fn a_blocking_process_delays_no_worker() {
 #[test]
 fn a_blocking_process_receives_spawns_calls_and_yields() {
     let node = node(2);
-    let sum = node.spawn_blocking(async |mut me: Process<(u64, Reply<u64>)>| {
+    let sum = async |mut me: Process<(u64, Reply<u64>)>| {
         assert_eq!(Node::current().expect("it is on a node").workers(), 2);
         let doubler = spawn(async |mut me: Process<(u64, Reply<u64>)>| {
             loop {
@@ -53,7 +54,8 @@ fn a_blocking_process_receives_spawns_calls_and_yields() {
         }
         let nested = Node::current().expect("it is on a node");
         assert_eq!(nested.block_on(async |_: Process<()>| 5), 5);
-    });
+    };
+    let sum = SpawnOptions::new().blocking().spawn_on(&node, sum).expect("there is room");
     let mut expected = 0;
     for n in 0..100 {
         expected += 4 * n;
@@ -67,11 +69,13 @@ fn a_blocking_process_receives_spawns_calls_and_yields() {
 #[purlin::test]
 async fn a_panic_ends_only_the_blocking_process() {
     for _ in 0..3 {
-        let pid = spawn_blocking(async |_: Process<()>| panic!("out of paper"));
+        let panics = async |_: Process<()>| panic!("out of paper");
+        let pid = SpawnOptions::new().blocking().spawn(panics).expect("there is room");
         let ExitReason::Panic(panic) = pid.ended().await else { panic!("another reason") };
         assert_eq!(panic.message, "out of paper");
     }
-    let child = spawn_blocking(async |mut me: Process<()>| me.receive().await);
+    let receives = async |mut me: Process<()>| me.receive().await;
+    let child = SpawnOptions::new().blocking().spawn(receives).expect("there is room");
     child.send(());
     assert_eq!(child.ended().await, ExitReason::Normal);
 }
@@ -82,7 +86,8 @@ fn other_work_on_the_blocking_pool_has_no_current_process() {
     let node = node(1);
     node.block_on(async |_: Process<()>| {
         for _ in 0..20 {
-            spawn_blocking(async |_: Process<()>| {}).ended().await;
+            let turn = SpawnOptions::new().blocking().spawn(async |_: Process<()>| {});
+            turn.expect("there is room").ended().await;
             let inside = tokio::task::spawn_blocking(|| Node::current().is_some()).await;
             assert!(!inside.expect("it only asks"));
         }

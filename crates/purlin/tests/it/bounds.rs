@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::common::{DropCounter, Notice, Token, here, node, outside, stop};
+use crate::common::{here, node, outside, stop};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
     CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
-    SendError, SpawnError, SpawnOptions, exit_process, receive, spawn, spawn_opt, whereis,
-    yield_now,
+    SendError, SpawnOptions, exit_process, receive, spawn, yield_now,
 };
 
 fn bounded(limit: usize, overflow: Overflow) -> SpawnOptions {
@@ -39,7 +38,7 @@ fn taker(
 {
     let (permit, mut gate) = tokio::sync::mpsc::unbounded_channel();
     let (done, taken) = tokio::sync::oneshot::channel();
-    let pid = spawn_opt(options, async move |mut me: Process<u32>| {
+    let pid = options.spawn(async move |mut me: Process<u32>| {
         let taken = takes(&mut me, &mut gate).await;
         done.send(taken).expect("the test waits");
     });
@@ -72,7 +71,7 @@ async fn a_full_mailbox_with_reject_returns_the_message() {
 #[purlin::test(workers = 2)]
 async fn a_mailbox_has_capacity_after_a_message_was_received() {
     let options = bounded(1, Overflow::Reject);
-    let echo = spawn_opt(options, async |mut me: Process<Reply<()>>| {
+    let echo = options.spawn(async |mut me: Process<Reply<()>>| {
         for _ in 0..1000 {
             me.receive().await.send(());
         }
@@ -118,7 +117,7 @@ fn a_receiver_that_does_not_yield_has_at_most_twice_its_limit() {
     let (begin, begun) = std::sync::mpsc::channel();
     let (let_go, may_go) = std::sync::mpsc::channel::<()>();
     let options = bounded(10, Overflow::DropOldest).blocking();
-    let hog = node.spawn_opt(options, async move |mut me: Process<u32>| {
+    let hog = options.spawn_on(&node, async move |mut me: Process<u32>| {
         begin.send(()).expect("the test waits");
         may_go.recv().expect("the test lets it go");
         yield_now().await;
@@ -140,7 +139,7 @@ async fn a_selective_receive_keeps_its_position_when_the_oldest_are_dropped() {
     let looked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looked);
     let options = bounded(4, Overflow::DropOldest);
-    let picky = spawn_opt(options, async move |mut me: Process<u32>| {
+    let picky = options.spawn(async move |mut me: Process<u32>| {
         let looks = |n: u32| {
             counted.fetch_add(1, Ordering::Relaxed);
             n == 9
@@ -243,7 +242,7 @@ async fn a_suspended_sender_is_not_polled_for_other_messages() {
 fn neither_a_thread_nor_a_process_that_sends_to_itself_is_suspended() {
     let node = node(1);
     let options = bounded(1, Overflow::Wait);
-    let own = node.spawn_opt(options, async |mut me: Process<u32>| {
+    let own = options.spawn_on(&node, async |mut me: Process<u32>| {
         (0..10).for_each(|n| me.pid().send(n));
         assert_eq!(me.pid().send_async(10).await, Err(SendError::Full(10)));
         for n in 0..10 {
@@ -316,7 +315,7 @@ fn send_async_sends_when_there_is_capacity() {
         let node = node(2);
         let most = if overflow == Overflow::DropOldest { 8 } else { 4 };
         let options = bounded(4, overflow);
-        let pid = node.spawn_opt(options, async move |mut me: Process<u32>| {
+        let pid = options.spawn_on(&node, async move |mut me: Process<u32>| {
             let mut sum = 0;
             for _ in 0..4 * EACH {
                 assert!(me.mailbox_len() <= most);
@@ -397,7 +396,7 @@ async fn signals_bypass_every_bound() {
         let (permit, alias) = tokio::sync::oneshot::channel();
         let go = Arc::new(AtomicBool::new(false));
         let gone = Arc::clone(&go);
-        let pid = spawn_opt(bounded(1, overflow), async move |mut me: Process<Msg>| {
+        let pid = bounded(1, overflow).spawn(async move |mut me: Process<Msg>| {
             me.trap_exit(true);
             me.monitor(&spawn(async |_: Process<()>| ()));
             let child = me.spawn_link(async |_: Process<()>| ());
@@ -447,7 +446,7 @@ async fn messages_made_from_signals_are_not_dropped_as_the_oldest() {
     }
     let looked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looked);
-    let picky = spawn_opt(bounded(3, Overflow::DropOldest), async move |mut me: Process<Msg>| {
+    let picky = bounded(3, Overflow::DropOldest).spawn(async move |mut me: Process<Msg>| {
         for _ in 0..2 {
             me.monitor(&spawn(async |_: Process<()>| ()));
         }
@@ -473,7 +472,7 @@ async fn messages_made_from_signals_are_not_dropped_as_the_oldest() {
 #[purlin::test(workers = 1)]
 async fn a_withdrawn_message_frees_capacity() {
     let options = bounded(1, Overflow::Reject);
-    let pid = spawn_opt(options, async |me: Process<Option<Down>>| {
+    let pid = options.spawn(async |me: Process<Option<Down>>| {
         let (child, monitor) = me.spawn_monitor(async |_: Process<()>| ());
         child.ended().await;
         comes("the down message is there", || me.mailbox_len() == 1).await;
@@ -506,7 +505,7 @@ fn a_call_to_a_full_mailbox_follows_the_overflow_policy() {
             async move {
                 let (open, gate) = tokio::sync::oneshot::channel();
                 let options = bounded(1, overflow);
-                let pid = spawn_opt(options, move |me| answers(me, gate)).expect("there is room");
+                let pid = options.spawn(move |me| answers(me, gate)).expect("there is room");
                 pid.send(Ask(None));
                 let began = uptime();
                 let answer = pid.call_timeout(|reply| Ask(Some(reply)), minute).await;
@@ -560,67 +559,4 @@ fn timer_messages_are_subject_to_the_bound() {
             }
         });
     }
-}
-
-// E2: with an invalid bound, or an invalid or taken name, the error returns the function
-#[purlin::test]
-async fn invalid_options_return_the_function() {
-    let drop_counter = DropCounter::default();
-    let attempt = |options: SpawnOptions| {
-        let token = drop_counter.token();
-        spawn_opt(options, async move |mut me: Process<Token>| {
-            let _token = token;
-            me.receive().await;
-        })
-    };
-    let first = attempt(SpawnOptions::new().name("one")).expect("the name is free");
-    assert_eq!(whereis::<Token>("one"), Ok(first.clone()));
-    let none = attempt(bounded(0, Overflow::Wait)).expect_err("no bound");
-    assert!(matches!(none, SpawnError::BadBound(_)), "{none:?}");
-    let large = attempt(bounded(1 << 32, Overflow::Wait)).expect_err("too large a bound");
-    assert_eq!(large.to_string(), "the bound of a mailbox is from 1 to 4,294,967,295 messages");
-    let bad = attempt(SpawnOptions::new().name("undefined")).expect_err("no name");
-    assert!(matches!(bad, SpawnError::Name(..)), "{bad:?}");
-    let taken = attempt(bounded(1, Overflow::Wait).name("one")).expect_err("a name that is taken");
-    assert_eq!(drop_counter.dropped(), 0);
-    drop((none, large, bad, taken.into_inner()));
-    assert_eq!(drop_counter.dropped(), drop_counter.born() - 1);
-    first.exit(ExitReason::Shutdown);
-    first.ended().await;
-    assert_eq!(drop_counter.dropped(), drop_counter.born());
-    let again = attempt(SpawnOptions::new().name("one").blocking()).expect("free again");
-    again.exit(ExitReason::Shutdown);
-    again.ended().await;
-}
-
-// N1, L8: a process spawned with a name has it in its first turn, also if linked or monitored
-#[purlin::test(workers = 2)]
-async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Notice>) {
-    me.trap_exit(true);
-    for bound in [false, true] {
-        for blocking in [false, true] {
-            let mut options = SpawnOptions::new().name("child");
-            if bound {
-                options = options.bound(1, Overflow::Reject);
-            }
-            if blocking {
-                options = options.blocking();
-            }
-            let child = async |me: Process<()>| {
-                assert_eq!(whereis::<()>("child"), Ok(me.pid()));
-                assert!(me.pid().info().bound.is_none_or(|bound| bound.limit == 1));
-            };
-            let linked = me.spawn_link_opt(options.clone(), child).expect("it is free");
-            let Notice::Exit(exit) = me.receive().await else { unreachable!("it is linked") };
-            assert_eq!((exit.from, exit.reason), (Some(linked.id()), ExitReason::Normal));
-            let (watched, monitor) = me.spawn_monitor_opt(options, child).expect("it is free");
-            let Notice::Down(down) = me.receive().await else { unreachable!("it is monitored") };
-            assert_eq!((down.monitor, down.reason), (monitor, ExitReason::Normal));
-            assert_eq!(watched.info().bound.is_some(), bound);
-        }
-    }
-    let options = SpawnOptions::new().bound(0, Overflow::Wait);
-    assert!(me.spawn_link_opt(options.clone(), async |_: Process<()>| ()).is_err());
-    assert!(me.spawn_monitor_opt(options, async |_: Process<()>| ()).is_err());
-    assert_eq!(me.try_receive().map(|_| ()), None, "nothing comes of it");
 }

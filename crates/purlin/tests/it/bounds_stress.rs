@@ -125,7 +125,7 @@ fn round(seed: u64) -> Drops {
             let most = if chance.below(2) == 0 { all } else { chance.below(1000) as usize };
             let (hogs, received) = (chance.below(4) == 0, Arc::clone(&received));
             let options = SpawnOptions::new().bound(limit, overflow);
-            let to = node.spawn_opt(options, move |me| receives(me, most, hogs, received));
+            let to = options.spawn_on(&node, move |me| receives(me, most, hogs, received));
             let to = to.unwrap_or_else(|error| panic!("{error}"));
             let crowd = Crowd { to, drop_counter: DropCounter::default(), back: Arc::default() };
             let gathered = gather(&node, &crowd, chance.next());

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::common::{DropCounter, HANG, PanicsWhenDropped, Token, ends, node, outside, stop};
 use purlin::{
-    BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError, spawn,
-    try_spawn, yield_now,
+    BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError,
+    SpawnOptions, spawn, yield_now,
 };
 use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
@@ -143,7 +143,7 @@ fn a_node_that_has_stopped_spawns_nothing() {
     stop(&node);
     let drop_counter = DropCounter::default();
     let token = drop_counter.token();
-    let refused = node.try_spawn(async move |_: Process<Token>| drop(token));
+    let refused = SpawnOptions::new().spawn_on(&node, async move |_: Process<Token>| drop(token));
     let error = refused.expect_err("it has stopped");
     assert_eq!(error.to_string(), "the node is stopping");
     assert!(matches!(error, SpawnError::Stopping(_)));
@@ -162,7 +162,7 @@ fn destructors_may_spawn_while_the_node_stops() {
     struct Spawns(mpsc::Sender<Option<ExitReason>>);
     impl Drop for Spawns {
         fn drop(&mut self) {
-            assert!(try_spawn(idle).is_err());
+            assert!(SpawnOptions::new().spawn(idle).is_err());
             let _ = self.0.send(spawn(idle).exit_reason());
         }
     }
@@ -190,7 +190,7 @@ fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
                     scope.spawn(|| {
                         let mut pids = Vec::new();
                         go.wait();
-                        while let Ok(pid) = node.try_spawn(idle) {
+                        while let Ok(pid) = SpawnOptions::new().spawn_on(&node, idle) {
                             pids.push(pid);
                         }
                         pids
@@ -214,7 +214,7 @@ fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
 fn processes_that_spawn_while_their_node_stops_all_end() {
     async fn breeder(_me: Process<()>, pids: Arc<Mutex<Vec<Pid<()>>>>) {
         loop {
-            match try_spawn(idle) {
+            match SpawnOptions::new().spawn(idle) {
                 Ok(pid) => pids.lock().expect("no holder panics").push(pid),
                 Err(_) => std::future::pending::<()>().await,
             }
@@ -248,11 +248,12 @@ fn processes_that_spawn_while_their_node_stops_all_end() {
 fn a_node_holds_exactly_max_processes_processes() {
     for limit in [1, 50, 1024, 1025, 5000] {
         let node = Node::builder().workers(2).max_processes(limit).build().expect("a node starts");
-        let pids: Vec<_> = (0..limit).map(|_| node.try_spawn(idle).expect("room")).collect();
+        let spawned = (0..limit).map(|_| SpawnOptions::new().spawn_on(&node, idle));
+        let pids: Vec<_> = spawned.map(|pid| pid.expect("room")).collect();
         let drop_counter = DropCounter::default();
         let token = drop_counter.token();
-        let error =
-            node.try_spawn(async move |_: Process<()>| drop(token)).expect_err("it is full");
+        let refused = async move |_: Process<()>| drop(token);
+        let error = SpawnOptions::new().spawn_on(&node, refused).expect_err("it is full");
         assert!(matches!(error, SpawnError::SystemLimit(_)), "{error:?}");
         assert!(error.to_string().starts_with("system_limit: "), "{error}");
         assert_eq!(drop_counter.dropped(), 0);
@@ -269,14 +270,16 @@ fn a_node_holds_exactly_max_processes_processes() {
 fn a_slot_is_free_as_soon_as_the_end_is_reported() {
     let node = Node::builder().workers(2).max_processes(10).build().expect("a node starts");
     let one = async |mut me: Process<()>| me.receive().await;
-    let mut pids: Vec<_> = (0..10).map(|_| node.try_spawn(one).expect("room")).collect();
+    let spawned = (0..10).map(|_| SpawnOptions::new().spawn_on(&node, one));
+    let mut pids: Vec<_> = spawned.map(|pid| pid.expect("room")).collect();
     outside(async {
         for _ in 0..2000 {
-            let error = node.try_spawn(one).expect_err("it is full");
+            let error = SpawnOptions::new().spawn_on(&node, one).expect_err("it is full");
             let pid = pids.remove(0);
             pid.send(());
             assert_eq!(pid.ended().await, ExitReason::Normal);
-            pids.push(node.try_spawn(error.into_inner()).expect("room again"));
+            let again = SpawnOptions::new().spawn_on(&node, error.into_inner());
+            pids.push(again.expect("room again"));
         }
     });
     stop(&node);

@@ -32,6 +32,7 @@ mod send_request;
 mod server;
 mod server_bounds;
 mod server_macro;
+mod spawn_options;
 mod state_machine;
 mod stress;
 mod supervisors;

@@ -7,7 +7,6 @@ use purlin::pubsub::PubSub;
 use purlin::registry::RegisterError;
 use purlin::{
     Exit, ExitReason, Message, Overflow, Pid, Process, ProcessId, SendError, SpawnOptions, spawn,
-    spawn_opt,
 };
 
 #[derive(Debug, PartialEq, Message)]
@@ -26,7 +25,7 @@ async fn stuck(_me: Process<u32>) {
 /// messages.
 fn slow(overflow: Overflow) -> Pid<u32> {
     let options = SpawnOptions::new().bound(2, overflow);
-    let slow = spawn_opt(options, async |mut me: Process<u32>| {
+    let slow = options.spawn(async |mut me: Process<u32>| {
         tokio::time::sleep(100 * MS).await; // CLOCK: virtual
         for n in 1..=3 {
             assert_eq!(me.receive().await, n);
@@ -72,7 +71,7 @@ fn a_full_mailbox_drops_the_newest_or_the_oldest_message() {
         for (overflow, left) in [(Overflow::DropNewest, [1, 2]), (Overflow::DropOldest, [3, 4])] {
             let topics: PubSub<&str, u32> = PubSub::new();
             let options = SpawnOptions::new().bound(2, overflow);
-            let slow = spawn_opt(options, async move |mut me: Process<u32>| {
+            let slow = options.spawn(async move |mut me: Process<u32>| {
                 tokio::time::sleep(100 * MS).await; // CLOCK: virtual
                 assert_eq!(me.flush(), left);
             });
@@ -94,7 +93,7 @@ async fn a_full_mailbox_that_rejects_is_disconnected(mut me: Process<Msg>) {
     me.trap_exit(true);
     let topics: PubSub<u8, u32> = PubSub::new();
     let options = SpawnOptions::new().bound(2, Overflow::Reject);
-    let slow = me.spawn_link_opt(options, stuck);
+    let slow = options.link(&me).spawn(stuck);
     let slow: Pid<u32> = slow.expect("the node is not full");
     for topic in [1, 2] {
         topics.subscribe(topic, &slow).expect("it lives");
@@ -137,7 +136,7 @@ fn publish_waits_for_a_full_mailbox_that_waits() {
 async fn try_publish_leaves_out_a_full_mailbox_that_waits() {
     let topics: PubSub<u8, u32> = PubSub::new();
     let options = SpawnOptions::new().bound(2, Overflow::Wait);
-    let slow: Pid<u32> = spawn_opt(options, stuck).expect("not full");
+    let slow: Pid<u32> = options.spawn(stuck).expect("not full");
     topics.subscribe(1, &slow).expect("it lives");
     let sent: Vec<_> = (0..4).map(|n| topics.try_publish(&1, n)).collect();
     assert_eq!(sent, [1, 1, 0, 0]);
@@ -152,7 +151,7 @@ async fn try_publish_leaves_out_a_full_mailbox_that_waits() {
 #[purlin::test]
 async fn a_publisher_with_a_full_mailbox_does_not_wait_for_itself() {
     let options = SpawnOptions::new().bound(2, Overflow::Wait);
-    let publisher = spawn_opt(options, async |mut me: Process<u32>| {
+    let publisher = options.spawn(async |mut me: Process<u32>| {
         let topics: PubSub<u8, u32> = PubSub::new();
         topics.subscribe(1, &me.pid()).expect("it lives");
         for (n, sent) in [1, 1, 0].into_iter().enumerate() {

@@ -557,7 +557,7 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
         has_ended.store(true, Ordering::SeqCst);
     });
     let serves = |id| node.process_info(id).map(|info| info.is_system);
-    assert_eq!(served.and_then(serves), Some(true));
+    assert_eq!(served.ok().and_then(serves), Some(true));
     let (ready, is_ready) = std::sync::mpsc::channel();
     let ended_before = Arc::clone(&ended);
     let own = node.spawn(async move |mut me: Process<Exit>| {
@@ -571,7 +571,8 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
     assert_eq!(serves(own.id()), Some(false));
     node.stop_blocking();
     assert!(ended.load(Ordering::SeqCst));
-    assert_eq!(node.spawn_system(async {}), None, "it has stopped");
+    let refused = node.spawn_system(async {});
+    assert!(matches!(refused, Err(SpawnError::Stopping(_))), "it has stopped: {refused:?}");
 }
 
 // D1: references for monitors held by remote processes are unique.

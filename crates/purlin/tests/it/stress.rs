@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::common::chance::{Chance, rounds};
 use crate::common::{DropCounter, Token, ends, node, stop};
 use futures_util::FutureExt;
-use purlin::{ExitReason, Pid, Process, Reply, consume_budget, receive, try_spawn, yield_now};
+use purlin::{ExitReason, Pid, Process, Reply, SpawnOptions, consume_budget, receive, yield_now};
 
 /// Counted message.
 struct Msg {
@@ -96,7 +96,7 @@ fn begin(world: &Arc<World>, seed: u64) {
         return;
     }
     let shared = Arc::clone(world);
-    let pid = try_spawn(move |me| live(me, shared, Chance::new(seed)));
+    let pid = SpawnOptions::new().spawn(move |me| live(me, shared, Chance::new(seed)));
     world.peers().push(pid.expect("there is room"));
 }
 

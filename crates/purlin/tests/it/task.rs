@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::{DropCounter, HANG, Notice};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::{FutureExt, StreamExt};
-use purlin::{ExitReason, Node, Process, SpawnError, SpawnOptions, spawn, task, yield_now};
+use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
 
 // G3: the result is returned as a value
@@ -44,20 +44,6 @@ async fn a_task_is_a_process_of_its_node(me: Process<()>) {
     assert_eq!(info.parent, Some(me.id()));
     assert!(info.function.contains("task"), "{}", info.function);
     assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
-}
-
-// G3, N1: options of tasks
-#[purlin::test]
-async fn a_task_has_the_name_of_its_options(me: Process<()>) {
-    let named = || SpawnOptions::new().name("sum");
-    let task = task::spawn_opt(named(), pending::<()>()).expect("the name is free");
-    let node = Node::current().expect("a test runs in a process");
-    assert_eq!(node.process_info(task.id()).and_then(|info| info.name), Some("sum".into()));
-    let taken = task::spawn_link_opt(&me, named(), pending::<()>());
-    assert!(matches!(taken, Err(SpawnError::Name(..))), "{taken:?}");
-    assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
-    let linked = task::spawn_link_opt(&me, named().blocking(), async { 6 * 7 });
-    assert_eq!(linked.expect("the name is free again").await, Ok(42));
 }
 
 // G3, R7: a task can be awaited again

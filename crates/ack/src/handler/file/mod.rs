@@ -148,7 +148,7 @@ impl File {
             );
         }
         let writer = Writer::new(log);
-        let spawned = node.spawn_opt(SpawnOptions::new().blocking(), move |me| writer.run(me));
+        let spawned = SpawnOptions::new().blocking().spawn_on(node, move |me| writer.run(me));
         let writer = spawned.map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self { writer, recovery })
     }

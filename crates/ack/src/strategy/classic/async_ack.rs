@@ -32,7 +32,7 @@ pub(crate) async fn run<H: Handler>(
     let charge = shared.counters.budget.charge(Arc::clone(reader.idle()));
     let responder = Responder::new(handler, parent, reader.socket(), charge, Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
-    let responder = reader.process().spawn_link_opt(bound, move |me| responder.run(me));
+    let responder = bound.link(reader.process()).spawn(move |me| responder.run(me));
     let responder = responder.map_err(not_spawned)?;
     let ended = read(reader, &responder).await;
     responder.send(Item::Last);

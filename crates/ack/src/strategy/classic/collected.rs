@@ -42,11 +42,11 @@ pub(crate) async fn run<H: Handler>(
     let (me, socket) = (reader.process(), reader.socket());
     let parent = me.id();
     let collector = Collector::new(handler, parent, Arc::clone(shared));
-    let collector = me.spawn_link_opt(SpawnOptions::new(), move |me| collector.run(me));
+    let collector = SpawnOptions::new().link(me).spawn(move |me| collector.run(me));
     let collector = collector.map_err(not_spawned)?;
     let (from, all) = (collector.clone(), Arc::clone(shared));
     let ticker = move |me| ticker(me, socket, from, parent, all);
-    let ticker = me.spawn_link_opt(SpawnOptions::new(), ticker).map_err(not_spawned)?;
+    let ticker = SpawnOptions::new().link(me).spawn(ticker).map_err(not_spawned)?;
     let ended = read(reader, &collector, shared, amount).await;
     collector.send(Collect::Last);
     join(&ticker).await?;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Name, Process, ProcessId};
+use purlin::{Name, Process, ProcessId, SpawnOptions};
 use purlin_term::{Pid, Term};
 
 use super::{machine, processes};
@@ -52,7 +52,8 @@ pub(super) fn export(offer: &Offer<'_>) {
                 show(core, me, to).await;
             }
         };
-        let process = core.ids.node.try_spawn(shows).map_err(|_| Term::atom("system_limit"))?;
+        let spawned = SpawnOptions::new().spawn_on(&core.ids.node, shows);
+        let process = spawned.map_err(|_| Term::atom("system_limit"))?;
         Ok(tagged!("ok", core.ids.pid(process.id())))
     });
 }

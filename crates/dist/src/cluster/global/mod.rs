@@ -53,7 +53,7 @@ impl Global {
         let names = Arc::<Names>::default();
         let (give, server) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(core);
-        let locker = node.try_spawn(async move |me: Process<ClientMail>| {
+        let locker = SpawnOptions::new().spawn_on(node, async move |me: Process<ClientMail>| {
             if let Ok(server) = server.await {
                 let asker = Asker { me, core: inside, server };
                 Locker { asker, them: Vec::new(), known: Vec::new() }.run().await;
@@ -62,7 +62,7 @@ impl Global {
         let locker = locker.ok()?;
         let (inside, to_locker, known) = (Arc::clone(core), locker.clone(), Arc::clone(&names));
         let options = SpawnOptions::new().name(SERVER);
-        let server = node.spawn_opt(options, async move |me: Process<Mail>| {
+        let server = options.spawn_on(node, async move |me: Process<Mail>| {
             Server::new(inside, me, to_locker, known).run().await;
         });
         let server = server.ok()?;
@@ -162,7 +162,7 @@ impl Cluster {
         let (server, names) = (global.server.clone(), Arc::clone(&global.names));
         let (sender, result) = tokio::sync::oneshot::channel();
         let inside = Arc::clone(&core);
-        let spawned = core.ids.node.try_spawn(async move |me: Process<ClientMail>| {
+        let asks = async move |me: Process<ClientMail>| {
             let id = tagged!("global", inside.ids.pid(me.id()));
             let mut asker = Asker { me, core: inside, server };
             let nodes = asker.lock_all(&id).await;
@@ -170,8 +170,8 @@ impl Cluster {
             asker.unlock(&id, &nodes).await;
             // The caller may have been cancelled.
             let _ = sender.send(result);
-        });
-        spawned.ok()?;
+        };
+        SpawnOptions::new().spawn_on(&core.ids.node, asks).ok()?;
         result.await.ok()
     }
 }

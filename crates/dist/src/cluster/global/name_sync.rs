@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::NodeName;
 use purlin_term::Term;
 
@@ -74,11 +75,12 @@ impl Server {
             return self.exchanged(&node, mine, here, Vec::new());
         }
         let (core, server) = (Arc::clone(&self.core), self.me.pid());
-        // If the process limit is reached, no decision is made, and the two nodes do not synchronize.
-        let _ = self.core.ids.node.try_spawn(async move |me| {
+        let decides = async move |me: Process<ClientMail>| {
             let (here, there) = resolve::decide(me, core, conflicts, here).await;
             server.send(Mail::Resolved { node, mine, here, there });
-        });
+        };
+        // If the process limit is reached, no decision is made, and the two nodes do not synchronize.
+        let _ = SpawnOptions::new().spawn_on(&self.core.ids.node, decides);
     }
 
     pub(super) fn exchanged(

@@ -9,8 +9,8 @@ pub(super) mod sharers;
 
 use std::sync::Arc;
 
-use purlin::Process;
 use purlin::remote::LocalProcess;
+use purlin::{Process, SpawnOptions};
 use purlin_term::Atom;
 use serde::Serialize;
 
@@ -72,7 +72,8 @@ impl Cluster {
                 sharer.run().await;
             }
         };
-        core.ids.node.try_spawn(shares).map_err(|_| NotShared::NotMade)?;
+        let spawned = SpawnOptions::new().spawn_on(&core.ids.node, shares);
+        spawned.map_err(|_| NotShared::NotMade)?;
         result.await.unwrap_or(Err(NotShared::NotMade))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Process, receive};
+use purlin::{Process, SpawnOptions, receive};
 use purlin_dist_protocol::NodeName;
 use purlin_dist_protocol::control::Control;
 use purlin_term::{Atom, Term};
@@ -78,7 +78,7 @@ impl Cluster {
             let (sender, answer) = oneshot::channel();
             let on = core.ids.node.clone();
             let asks = move |me| ask(me, core, connection, timeout, sender);
-            on.try_spawn(asks).map_err(|_| PingError::NotMade)?;
+            SpawnOptions::new().spawn_on(&on, asks).map_err(|_| PingError::NotMade)?;
             answer.await.unwrap_or(Err(PingError::NotMade))
         }
     }

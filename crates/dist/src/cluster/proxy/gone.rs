@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use purlin::{Down, Process};
+use purlin::{Down, Process, SpawnOptions};
 use purlin_term::Pid;
 use tokio::sync::oneshot::{Receiver, channel};
 
@@ -25,6 +25,6 @@ pub(crate) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
         }
     };
     // If the process limit is reached, the sender is dropped, which closes the channel.
-    let _ = core.ids.node.try_spawn(watches);
+    let _ = SpawnOptions::new().spawn_on(&core.ids.node, watches);
     lives
 }

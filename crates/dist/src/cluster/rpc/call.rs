@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{ExitReason, Pid, Process, receive};
+use purlin::{ExitReason, Pid, Process, SpawnOptions, receive};
 use purlin_dist_protocol::NodeName;
 use purlin_term::{Atom, Term, ValueError, from_term, to_term};
 use serde::Serialize;
@@ -149,7 +149,8 @@ impl Core {
             // The caller may have been cancelled.
             let _ = sender.send(ask(&mut me, &core, &server, request, timeout).await);
         };
-        self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
+        let spawned = SpawnOptions::new().spawn_on(&self.ids.node, asks);
+        spawned.map_err(|_| CallError::NotMade)?;
         answer.await.unwrap_or(Err(CallError::NotMade))
     }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use purlin::Process;
+use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::Control;
 use purlin_term::{Pid, Term};
 
@@ -97,7 +97,7 @@ fn run(
         // The receiver waits until this process has ended.
         let _ = sender.send(in_turn(turn, function(me, arguments)).await);
     };
-    let Ok(process) = core.ids.node.try_spawn(runs) else {
+    let Ok(process) = SpawnOptions::new().spawn_on(&core.ids.node, runs) else {
         return caller.answer(core, connection, failed(Term::atom("system_limit")));
     };
     let (answering, connection) = (Arc::clone(core), Arc::clone(connection));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use purlin::Process;
 use purlin::remote::{LocalProcess, RemoteSignal};
+use purlin::{Process, SpawnOptions};
 use purlin_dist_protocol::control::{Control, Named, Spawn};
 use purlin_term::{Atom, Term};
 
@@ -51,7 +51,7 @@ pub(crate) fn spawn_for(
         }
         Err(_) => purlin::ExitReason::Normal,
     };
-    let Ok(process) = core.ids.node.try_spawn(runs) else {
+    let Ok(process) = SpawnOptions::new().spawn_on(&core.ids.node, runs) else {
         return answer(Err(Atom::from_static("system_limit")));
     };
     let (ours, pid) = (process.id(), core.ids.pid(process.id()));

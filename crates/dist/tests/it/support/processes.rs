@@ -82,7 +82,7 @@ where
     cluster.receives_by(|term| Ok(Received::Term(term)));
     let (sender, result) = oneshot::channel();
     let inside = cluster.clone();
-    let spawned = cluster.node().spawn_opt(SpawnOptions::new().name(name), async move |me| {
+    let spawned = SpawnOptions::new().name(name).spawn_on(cluster.node(), async move |me| {
         me.trap_exit(true);
         let _ = sender.send(process(me, inside).await);
     });

@@ -11,7 +11,7 @@ use purlin_sched::{Clock, ClockHand};
 
 use super::{GRACE, KILL_GRACE, StopReport};
 use crate::call::request::block_on;
-use crate::{ExitReason, Node, Pid, Process, ProcessId, yield_now};
+use crate::{ExitReason, Node, Pid, Process, ProcessId, SpawnOptions, yield_now};
 
 /// Returns a node with one worker, and the hand of its manual clock.
 fn node() -> (Node, ClockHand) {
@@ -104,13 +104,15 @@ fn blocking_process_that_keeps_blocking_is_reported_and_ends_killed() {
     let (node, hand) = node();
     let (began, begins) = channel();
     let (release, released) = channel::<()>();
-    let blocked = node.spawn_blocking(async move |mut me: Process<()>| {
+    let blocking = SpawnOptions::new().blocking();
+    let blocked = blocking.clone().spawn_on(&node, async move |mut me: Process<()>| {
         began.send(()).expect("the test waits");
         released.recv().expect("the test lets it go");
         me.receive().await;
     });
+    let blocked = blocked.expect("there is room");
     begins.recv().expect("the process begins");
-    let innocent = node.spawn_blocking(innocent);
+    let innocent = blocking.spawn_on(&node, innocent).expect("there is room");
     assert_eq!(hogs(&stop(&node, &hand, &innocent)), [blocked.id()]);
     drop(node);
     release.send(()).expect("the process waits");
