@@ -31,7 +31,11 @@ async fn scanned(me: &mut Process<Msg>, order: Reference) -> (usize, Option<Msg>
     while scan.has_next().await {
         let received = scan.examine(|message| {
             examined += 1;
-            if matches!(message, Reply(tag, _) if tag == order) { Ok(message) } else { Err(message) }
+            if matches!(message, Reply(tag, _) if tag == order) {
+                Ok(message)
+            } else {
+                Err(message)
+            }
         });
         if received.is_some() {
             return (examined, received);
@@ -160,7 +164,8 @@ async fn a_marked_monitor_finds_the_reply_or_the_down(mut me: Process<Msg>) {
     let ended = spawn(async |_: Process<()>| ());
     ended.ended().await;
     let order = me.monitor_marked(&ended);
-    let reason = receive!(me, tag == order, { Msg::Down(Down { monitor: tag, reason, .. }) => reason });
+    let reason =
+        receive!(me, tag == order, { Msg::Down(Down { monitor: tag, reason, .. }) => reason });
     assert_eq!(reason, ExitReason::NoProcess);
     assert_eq!(me.flush().len(), 1000);
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::common::{DropCounter, here, node, outside, stop};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{
-    Down, Exit, ExitReason, Message, Overflow, Pid, Process, SpawnOptions, receive, spawn, spawn_blocking,
-    spawn_opt, yield_now,
+    Down, Exit, ExitReason, Message, Overflow, Pid, Process, SpawnOptions, receive, spawn,
+    spawn_blocking, spawn_opt, yield_now,
 };
 use tokio::sync::oneshot;
 
