@@ -2,8 +2,8 @@
 //!
 //! A marker stands behind a message, its *anchor*, and has a number. It is placed behind the newest
 //! message, so all that arrives later stands behind it. When its anchor leaves the queue, the marker
-//! moves to the message before; if there is none, every message of the queue has arrived after the
-//! marker was placed, and a scan from the oldest message examines no other.
+//! moves to the message before. When the oldest message was the anchor, all messages of the queue
+//! have arrived after the marker was placed, and a scan from the oldest message examines no other.
 //!
 //! A process has at most [`CAPACITY`] markers, as on the BEAM. Another one replaces the oldest, and
 //! a scan for the number of that one begins at the oldest message.
@@ -89,7 +89,7 @@ impl Markers {
     }
 
     /// Moves the markers of a message that leaves the queue to the message before it, which is null
-    /// if there is none.
+    /// for the oldest message.
     ///
     /// # Safety
     /// `before` is null or a message that the queue owns.
