@@ -1,6 +1,7 @@
-%% Calls and selective receives, also with many queued messages: call, call-deep and selective.
+%% Calls and selective receives, also with many queued messages: call, call-deep, reply-deep and
+%% selective.
 -module(asking).
--export([call/2, call_process/1, selective/2]).
+-export([call/2, call_process/1, reply/2, selective/2]).
 
 %% Timeout of a call in ms: the default of gen_server:call/2.
 -define(CALL_TIMEOUT, 5000).
@@ -81,6 +82,29 @@ serve(Served) ->
         {From, Monitor, What} ->
             From ! {Monitor, What},
             serve(Served + 1)
+    end.
+
+%% reply-deep: requests to a receive loop, and a receive by pattern for each reply. The compiler
+%% recognises that the receive waits for the fresh reference, and the runtime skips what was queued
+%% before.
+reply(Waiting, N) ->
+    lists:foreach(fun(I) -> self() ! {waiting, I} end, lists:seq(1, Waiting)),
+    %% As in call/2.
+    erlang:garbage_collect(),
+    Start = erlang:monotonic_time(nanosecond),
+    Called = spawn_link(fun() -> serve(0) end),
+    {Sent, Received} = replies(N, Called, 0, 0),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    Served = by_hand(Called, count),
+    #{elapsed_ns => Elapsed, ops => N, sent => Sent + Served, received => Received + Served,
+      waiting => left(0)}.
+
+replies(0, _, Sent, Received) -> {Sent, Received};
+replies(N, Called, Sent, Received) ->
+    Request = make_ref(),
+    Called ! {self(), Request, N},
+    receive
+        {Request, N} -> replies(N - 1, Called, Sent + 1, Received + 1)
     end.
 
 %% Empties the mailbox. Returns the number of queued messages.

@@ -147,6 +147,7 @@ run('fan-out', #{processes := Processes, n := N}) -> messages:fan_out(Processes,
 run('call', #{n := N, variant := server}) -> asking:call(0, N);
 run('call', #{n := N, variant := process}) -> asking:call_process(N);
 run('call-deep', #{waiting := Waiting, n := N}) -> asking:call(Waiting, N);
+run('reply-deep', #{waiting := Waiting, n := N}) -> asking:reply(Waiting, N);
 run('selective', #{k := K, reps := Reps}) -> asking:selective(K, Reps);
 run('timers', #{window := Window, n := N, seed := Seed}) -> timers:run(Window, N, Seed);
 run('timer-expiry', #{n := N, after_ms := After, spread_ms := Spread, seed := Seed}) ->

@@ -37,6 +37,7 @@ table() ->
         {'fan-out', [{processes, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
         {'call', [{n, {0, ?COUNT}}, {variant, [server, process], server}]},
         {'call-deep', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
+        {'reply-deep', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
         {'selective', [{k, {0, ?WAITING}}, reps()]},
         {'timers', [{window, {1, ?WAITING}}, {n, {0, ?COUNT}}]},
         {'timer-expiry', [{n, {1, ?WAITING}}, {after_ms, {0, 600000}}, {spread_ms, {0, 600000}}]},

@@ -1,4 +1,5 @@
-# Calls and selective receives, also with many queued messages: call, call-deep and selective.
+# Calls and selective receives, also with many queued messages: call, call-deep, reply-deep and
+# selective.
 defmodule Contender.Asking do
   import Contender.Clock
   alias Contender.EchoServer
@@ -50,6 +51,54 @@ defmodule Contender.Asking do
     case GenServer.call(server, {:echo, n}, @call_timeout) do
       ^n -> 1
       _ -> 0
+    end
+  end
+
+  # reply-deep: requests to a process, and a receive by pattern for each reply. The compiler
+  # recognises that the receive waits for the fresh reference.
+  def reply(waiting, n) do
+    fill(waiting)
+    # As in call/2.
+    :erlang.garbage_collect()
+
+    {elapsed, {echo, sent, received}} =
+      time(fn ->
+        echo = spawn_link(fn -> echo(0) end)
+        {sent, received} = replies(n, echo, 0, 0)
+        {echo, sent, received}
+      end)
+
+    send(echo, {:count, self()})
+    served = receive(do: ({^echo, served} -> served))
+
+    %{
+      elapsed_ns: elapsed,
+      ops: n,
+      sent: sent + served,
+      received: received + served,
+      waiting: left(0)
+    }
+  end
+
+  defp replies(0, _, sent, received), do: {sent, received}
+
+  defp replies(n, echo, sent, received) do
+    request = make_ref()
+    send(echo, {request, n, self()})
+
+    receive do
+      {^request, ^n} -> replies(n - 1, echo, sent + 1, received + 1)
+    end
+  end
+
+  defp echo(served) do
+    receive do
+      {request, number, from} ->
+        send(from, {request, number})
+        echo(served + 1)
+
+      {:count, from} ->
+        send(from, {self(), served})
     end
   end
 

@@ -164,6 +164,7 @@ defmodule Contender do
   defp run(:"fan-out", %{processes: processes, n: n}), do: Messages.fan_out(processes, n)
   defp run(:call, %{n: n, variant: :server}), do: Asking.call(0, n)
   defp run(:"call-deep", %{waiting: waiting, n: n}), do: Asking.call(waiting, n)
+  defp run(:"reply-deep", %{waiting: waiting, n: n}), do: Asking.reply(waiting, n)
   defp run(:selective, %{k: k, reps: reps}), do: Asking.selective(k, reps)
   defp run(:timers, %{window: window, n: n, seed: seed}), do: Timers.run(window, n, seed)
   defp run(:"timer-expiry", params), do: Timers.expiry(params)

@@ -147,7 +147,7 @@ func hello() answer {
 			fmt.Sprintf("Savina programs: a channel for each kind of message, with capacity for all that can be on their way, but %d transfers per account, %d messages per worker of logistic-map and %d candidates per filter of the sieve; the manager of bounded-buffer selects over an unbuffered channel for each direction; a dictionary would usually be a map under a lock, and is one that a goroutine owns", roomEach, room, room),
 			"hog: goroutines are preempted by the runtime; a goroutine that sleeps until each trip is due starts the open loop",
 			"servers: a goroutine for each connection, package net, buffers that are used again; one write for each ack; for a requested number of cores they set GOMAXPROCS",
-			"there is no mailbox of several kinds, hence no call-deep and no selective; a goroutine's end is not reported, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
+			"there is no mailbox of several kinds, hence no call-deep, reply-deep and selective; a goroutine's end is not reported, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},
 	}
 }

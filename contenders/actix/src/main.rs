@@ -41,13 +41,13 @@ fn main() -> ExitCode {
     let _system = System::new();
     let arbiter = Arbiter::new();
     let hello = Hello::new("actix", ACTIX)
-        .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"])
+        .without(&["call-deep", "reply-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"])
         .note("one arbiter, that is one thread, except in spread: an actor stays where it was started, and starting it elsewhere is left to its user")
         .note("Savina programs: a server that answers later sends a message to the address of the asking actor, all others are asked with send; spread has one more arbiter per core for its computing actors")
         .note("mailboxes have actix's default bound of 16, which do_send ignores and send respects: with do_send the mailbox of a slow receiver grows without limit")
         .note("a loop that only sends or starts actors yields every 256 messages or actors, as often as purlin's")
         .note("an actor of exchange notifies itself of each piece of work; it goes on as long as it has something to do, so that most messages wait until all pieces are done")
-        .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
+        .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep, reply-deep and selective")
         .note("there are no monitors and no links, hence no monitor-churn, no link-churn, no exit-cascade and no exit signals for signals")
         .note("actix's Supervisor begins an actor again that has stopped its context, the same value and without an error; nothing is restarted because of an error, and a panic ends the arbiter. Hence no restart")
         .note("a timer is notify_later and cancel_future, 64 pairs for each turn of an actor, which notifies itself of the next; at the end of a turn the actor polls all its timers. hog sets one for each trip in advance")

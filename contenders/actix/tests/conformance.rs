@@ -12,6 +12,7 @@ fn contender() -> Command {
 fn actix_contender_conforms_to_the_protocol() {
     let missing = vec![
         "call-deep",
+        "reply-deep",
         "selective",
         "monitor-churn",
         "link-churn",

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("kameo", KAMEO)
         .flows(&[Flow::Bounded, Flow::Unbounded])
-        .without(&["call-deep", "selective", "exit-cascade", "signals"])
+        .without(&["call-deep", "reply-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
             runtime.metrics().num_workers()
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         .note("a loop that only sends awaits each tell, and yields every 256 messages if the mailbox has no bound; a loop that only spawns yields every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is ask without a timeout; an actor that awaits it in its handler receives nothing else meanwhile")
-        .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
+        .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep, reply-deep and selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle of a prepared actor, which tells the reason; link-churn is by on_link_died, restart by kameo's supervision of a permanent child, whose reference stays the same")
         .note("the exit reason of a linked actor wraps the reason that it received and differs from it; hence no exit-cascade")
         .note("an actor ends when its last reference is dropped; the actors of these experiments end in this way where possible")

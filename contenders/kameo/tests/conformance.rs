@@ -10,7 +10,10 @@ fn contender() -> Command {
 
 #[test]
 fn kameo_contender_conforms_to_the_protocol() {
-    assert_eq!(examine(contender), Ok(vec!["call-deep", "selective", "exit-cascade", "signals"]));
+    assert_eq!(
+        examine(contender),
+        Ok(vec!["call-deep", "reply-deep", "selective", "exit-cascade", "signals"])
+    );
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         .serving(&served)
         .without(&[
             "call-deep",
+            "reply-deep",
             "selective",
             "timers",
             "timer-expiry",
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         .note("a coroutine has may's default stack of 32 KiB and a guard page, which are two mappings; by the kernel's default of 65 530 mappings (vm.max_map_count) 32 thousand coroutines can live, hence no idle-memory, at most 1000 live children in fork-join, and in skynet at most 1000 live nodes over leaves")
         .note("mailboxes are may::sync::mpsc::channel, looked into by try_recv before recv, or spsc::channel if there is one sender")
         .note(format!("a loop that only sends yields every {} messages", messages::YIELD_EVERY))
-        .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep and no selective")
+        .note("a call is a message with a channel for the reply, and recv_timeout of five seconds; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("a timer is part of a wait and cannot be cancelled without ending that wait, hence no timers and no timer-expiry; in hog a coroutine that sleeps until each trip is due starts it")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, exit-cascade, restart and signals")
         .note("Savina programs: a coroutine per process, which owns its state; a request carries an spsc channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a coroutine owns")

@@ -12,6 +12,7 @@ fn contender() -> Command {
 fn may_contender_conforms_to_the_protocol() {
     let missing = vec![
         "call-deep",
+        "reply-deep",
         "selective",
         "timers",
         "timer-expiry",

@@ -7,7 +7,7 @@
 //! ```no_run
 //! use std::process::Command;
 //! let missing = purlin_contender::conformance::examine(|| Command::new("contender-mine"));
-//! assert_eq!(missing, Ok(vec!["call-deep", "selective"]));
+//! assert_eq!(missing, Ok(vec!["call-deep", "reply-deep", "selective"]));
 //! ```
 
 mod cases;

@@ -87,6 +87,10 @@ impl Run {
                 waiting: p.integer("waiting", 0, WAITING_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,
             },
+            "reply-deep" => Run::ReplyDeep {
+                waiting: p.integer("waiting", 0, WAITING_MAX)?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
             "selective" => Run::Selective { k: p.integer("k", 0, WAITING_MAX)?, reps: p.reps()? },
             "timers" => Run::Timers(Timers {
                 window: p.integer("window", 1, WAITING_MAX)?,

@@ -7,7 +7,7 @@ use crate::savina::{SAVINA, Savina};
 use crate::variants::{Callee, Children, Flow};
 
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 36] = [
+pub const EXPERIMENTS: [&str; 37] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -25,6 +25,7 @@ pub const EXPERIMENTS: [&str; 36] = [
     "fan-out",
     "call",
     "call-deep",
+    "reply-deep",
     "selective",
     "timers",
     "timer-expiry",
@@ -146,6 +147,14 @@ pub enum Run {
         /// Number of queued messages.
         waiting: u64,
         /// Calls.
+        n: u64,
+    },
+    /// Requests with a fresh reference, and a receive by pattern for each reply, while unmatched
+    /// messages are queued in the mailbox.
+    ReplyDeep {
+        /// Number of queued messages.
+        waiting: u64,
+        /// Requests.
         n: u64,
     },
     /// `reps` times: a selective receive of a message behind `k` messages that do not match.
@@ -350,16 +359,17 @@ impl Run {
             Run::FanOut { .. } => 14,
             Run::Call { .. } => 15,
             Run::CallDeep { .. } => 16,
-            Run::Selective { .. } => 17,
-            Run::Timers(_) => 18,
-            Run::TimerExpiry(_) => 19,
-            Run::IdleMemory { .. } => 20,
-            Run::Hog(_) => 21,
-            Run::MonitorChurn { .. } => 22,
-            Run::LinkChurn { .. } => 23,
-            Run::ExitCascade { .. } => 24,
-            Run::Restart { .. } => 25,
-            Run::Signals(_) => 26,
+            Run::ReplyDeep { .. } => 17,
+            Run::Selective { .. } => 18,
+            Run::Timers(_) => 19,
+            Run::TimerExpiry(_) => 20,
+            Run::IdleMemory { .. } => 21,
+            Run::Hog(_) => 22,
+            Run::MonitorChurn { .. } => 23,
+            Run::LinkChurn { .. } => 24,
+            Run::ExitCascade { .. } => 25,
+            Run::Restart { .. } => 26,
+            Run::Signals(_) => 27,
             Run::Savina(savina) => return SAVINA[savina.place()],
         };
         EXPERIMENTS[place]

@@ -1,10 +1,10 @@
-//! Calls and selective receives, also with many queued messages: `call`, `call-deep` and
-//! `selective`.
+//! Calls and selective receives, also with many queued messages: `call`, `call-deep`, `reply-deep`
+//! and `selective`.
 
 use std::time::{Duration, Instant};
 
 use purlin::server::{self, Init, Mail, Next, Server};
-use purlin::{Process, Reply, consume_budget, receive, spawn};
+use purlin::{Pid, Process, Reference, Reply, consume_budget, receive, spawn};
 use purlin_contender::{Delays, Sample, Tally, batches};
 
 /// Server that replies to each call with its argument.
@@ -106,6 +106,62 @@ async fn serve(mut me: Process<Ask>) {
         answer(&mut tally, ask);
         if last {
             return;
+        }
+    }
+}
+
+/// Messages in the mailbox of `reply-deep`.
+pub(crate) enum Inbox {
+    Waiting(u64),
+    Echo(Reference, u64),
+}
+
+/// Messages of the called process in `reply-deep`.
+enum Request {
+    Echo(Reference, u64, Pid<Inbox>),
+    Tell(Reply<Tally>),
+}
+
+pub(crate) async fn reply(mut me: Process<Inbox>, waiting: u64, n: u64) -> Sample {
+    for message in 0..waiting {
+        me.pid().send(Inbox::Waiting(message));
+        consume_budget().await;
+    }
+    // Takes the messages out of the inbox before the clock starts.
+    me.make_ref();
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let called = spawn(echo);
+    for round in 0..n {
+        let request = me.make_ref();
+        called.send(Request::Echo(request, round, me.pid()));
+        tally.sent += 1;
+        let back = receive!(me, tag == request, { Inbox::Echo(tag, number) => number });
+        tally.received += u64::from(back == round);
+    }
+    let elapsed = start.elapsed();
+
+    let served = called.call(Request::Tell).await.unwrap_or_default();
+    let others = me.flush();
+    let waiting = (0..)
+        .zip(&others)
+        .filter(|(due, message)| matches!(message, Inbox::Waiting(number) if number == due));
+    Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
+        .with("waiting", waiting.count() as u64)
+}
+
+/// Sends each request's number back with its reference, until it is asked for its counts.
+async fn echo(mut me: Process<Request>) {
+    let mut tally = Tally::default();
+    loop {
+        match me.receive().await {
+            Request::Echo(reference, number, asker) => {
+                tally.received += 1;
+                asker.send(Inbox::Echo(reference, number));
+                tally.sent += 1;
+            }
+            Request::Tell(reply) => return reply.send(tally),
         }
     }
 }

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         .note("hog: with the default OsPriorities::Lower, which needs no privileges, no thread is real-time; on Linux workers request short time slices, and a thread that computes without yielding, whose processes another thread has taken over, is lowered to a tenth of the others' share (niceness + 10)")
         .note("a timer is Pid::send_after; hog sets one for each trip in advance")
         .note("a call is ServerRef::call of a purlin::server; in the variant process it is Pid::call of a process with a receive loop")
+        .note("reply-deep: make_ref, and receive!(me, tag == reference, …) without a timeout; the called process is a receive loop")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; for a requested number of cores they get a node with that many workers")
         .note("Savina programs: processes with receive, and Pid::call with its default timeout for all that is answered; no receive by pattern waits for a reply")
@@ -112,6 +113,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
             root(node, move |me| asking::call_process(me, n))
         }
         Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
+        Run::ReplyDeep { waiting, n } => root(node, move |me| asking::reply(me, waiting, n)),
         Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
         Run::Timers(asked) => root(node, move |me| timers::timers(me, asked)),
         Run::TimerExpiry(asked) => root(node, move |me| timers::timer_expiry(me, asked)),

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         }
     };
     let hello = Hello::new("ractor", RACTOR)
-        .without(&["call-deep", "selective", "exit-cascade", "signals"])
+        .without(&["call-deep", "reply-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
             runtime.metrics().num_workers()
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         .note("a loop that only sends yields every 256 messages, as often as purlin's; one that only spawns every 64 actors")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
         .note("Savina programs: a call is call! without a timeout; an actor that awaits it in its handler receives nothing else meanwhile; a loop that only sends consumes tokio's budget")
-        .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
+        .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep, reply-deep and selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
         .note("a timer is send_after, which spawns a task, and the abort of its handle; hog sets one for each trip in advance")

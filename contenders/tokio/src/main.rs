@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         .serving(&SERVED)
         .flows(&[Flow::Unbounded, Flow::Bounded, Flow::ReceiveMany])
         .children(&[Children::Ending, Children::Alive])
-        .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
+        .without(&["call-deep", "reply-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
             "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one; in the variant bounded they are channel(1024), in recv-many up to 256 messages are received together")
         .note("a loop that only sends yields every 64 messages; one that only spawns yields every 64 tasks on one worker and never on several, where others steal, the faster way each; exchange calls consume_budget after each piece of work")
         .note("fork-join: tasks report through their join handles; in the variant alive each waits on a oneshot channel until all are spawned, the fastest of the synchronisations tried")
-        .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
+        .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep, reply-deep and selective")
         .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("timers: a boxed sleep, set by polling it once and cancelled by dropping it; timer-expiry: a task for each timer, which sleeps and sends; hog: an interval starts the trips")
         .note("Savina programs: a task per process, which owns its state and receives requests with a oneshot channel for the reply; no timeouts. A dictionary would usually be a map under a lock, and is one that a task owns")

@@ -10,8 +10,15 @@ fn contender() -> Command {
 
 #[test]
 fn tokio_contender_conforms_to_the_protocol() {
-    let missing =
-        vec!["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"];
+    let missing = vec![
+        "call-deep",
+        "reply-deep",
+        "selective",
+        "link-churn",
+        "exit-cascade",
+        "restart",
+        "signals",
+    ];
     assert_eq!(examine(contender), Ok(missing));
 }
 

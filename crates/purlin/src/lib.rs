@@ -39,6 +39,7 @@
 //! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | call many processes concurrently | [`multi_call()`], [`Pid::send_request`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
+//! | wait for a tagged reply, keep the messages that a process leaves | [`Process::make_ref`], [`Process::on_unread`] |
 //! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
@@ -123,11 +124,13 @@ pub use purlin_sched::OsPriorities;
 pub use signals::alias::Alias;
 pub use signals::conversion::{ReceivesDown, ReceivesExit};
 pub use signals::notices::{Down, Exit, MonitorRef, Monitored};
+pub use signals::reference::Reference;
 pub use timer::handle::Timer;
 
 /// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::mailbox::marker::{Tag, UnboundTag};
     pub use crate::mailbox::scan::Scan;
     pub use crate::node::run::{run_main, run_test};
     pub use crate::server::handler_result::{HandlerResult, InitResult};

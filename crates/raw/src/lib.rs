@@ -14,6 +14,7 @@
 //! | `inbox::bound` | mailbox bound: counting, limit and overflow policy |
 //! | `inbox::extension` | part of the inbox that an idle process does not need |
 //! | `inbox::header` | header of a queued signal, and the envelope that holds its payload |
+//! | `inbox::markers` | receive markers: positions in the save queue at which a scan may begin |
 //! | `inbox::save_queue` | received messages, and the cursor of a selective receive |
 //! | `inbox::shards` | inbox shards, used while many senders contend for the state word |
 //! | `inbox::state` | inbox state word: process state and stack of arrived signals in one atomic |
@@ -118,6 +119,12 @@ pub trait RuntimeTypes: Sized + Send + Sync + 'static {
     /// anything.
     fn affects_turn(local: &Self::Local) -> bool {
         Self::has_state(local)
+    }
+
+    /// Called for each message that was still queued when the inbox closed, oldest first, unless it
+    /// was made from a signal. Returns a message that the caller must drop. Must not unwind.
+    fn unread<M: Send + 'static>(_local: &mut Self::Local, message: M) -> Option<M> {
+        Some(message)
     }
 
     /// Called after a process has ended: its inbox is closed, it has left the table, and

@@ -46,6 +46,8 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("call", json!({"n": 0})),
         ("call-deep", json!({"waiting": 1000, "n": 100})),
         ("call-deep", json!({"waiting": 0, "n": 100})),
+        ("reply-deep", json!({"waiting": 1000, "n": 100})),
+        ("reply-deep", json!({"waiting": 0, "n": 100})),
         ("selective", json!({"k": 0, "reps": 250})),
         ("selective", json!({"k": 1000, "reps": 7})),
         ("timers", json!({"window": 1, "n": 100})),

@@ -41,9 +41,9 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
             equal(answer, "sink", sink(&payload.exchange))
         }
         Run::Skynet { leaves } => equal(answer, "sum", leaves * (leaves - 1) / 2),
-        Run::CallDeep { waiting, .. } | Run::Timers(Timers { window: waiting, .. }) => {
-            equal(answer, "waiting", *waiting)
-        }
+        Run::CallDeep { waiting, .. }
+        | Run::ReplyDeep { waiting, .. }
+        | Run::Timers(Timers { window: waiting, .. }) => equal(answer, "waiting", *waiting),
         Run::TimerExpiry(asked) => {
             figure(answer, "overdue")?;
             if asked.spread_ms > 0 { in_order(answer) } else { Ok(()) }
@@ -74,7 +74,10 @@ fn due(run: &Run) -> Option<(u64, u64)> {
             (exchange.n * exchange.reps, exchange.messages())
         }
         Run::SerialSpawn { total, .. } => (total, total),
-        Run::PingPong { n } | Run::Call { n, .. } | Run::CallDeep { n, .. } => (n, 2 * n),
+        Run::PingPong { n }
+        | Run::Call { n, .. }
+        | Run::CallDeep { n, .. }
+        | Run::ReplyDeep { n, .. } => (n, 2 * n),
         Run::Throughput { n, .. }
         | Run::FanIn { n, .. }
         | Run::ThreadRing { n, .. }

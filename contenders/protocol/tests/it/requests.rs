@@ -73,6 +73,7 @@ fn every_experiment_is_parsed_with_its_parameters() {
             Run::Call { n: 4, callee: Callee::Process },
         ),
         ("call-deep", json!({"waiting": 2, "n": 4}), Run::CallDeep { waiting: 2, n: 4 }),
+        ("reply-deep", json!({"waiting": 2, "n": 4}), Run::ReplyDeep { waiting: 2, n: 4 }),
         ("selective", json!({"k": 2}), Run::Selective { k: 2, reps: 1 }),
         ("timers", json!({"window": 2, "n": 4}), Run::Timers(Timers { window: 2, n: 4, seed: 7 })),
         (

@@ -26,7 +26,7 @@ const MODULES: [(&[&str], &[&str]); 18] = [
     (&["throughput", "fan-in"], &["flow", "messages", "fan-in"]),
     (&["fan-out"], &["messages", "flow"]),
     (&["thread-ring"], &["ring", "messages"]),
-    (&["call", "call-deep", "selective"], &["asking", "messages"]),
+    (&["call", "call-deep", "reply-deep", "selective"], &["asking", "messages"]),
     (&["fork-join", "skynet"], &["trees", "processes"]),
     (&["timer-expiry"], &["timers"]),
     (&["idle-memory"], &["idle"]),

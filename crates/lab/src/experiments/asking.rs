@@ -1,4 +1,4 @@
-//! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `selective`.
+//! Calls, and mailboxes with many queued messages: `call`, `call-deep`, `reply-deep`, `selective`.
 
 use super::checks::{asked, conserved, extra, reps, round_trips};
 use super::experiment::{Axis, Experiment, Figure, Invalid, Params, Point, Quantity, SamplingMode};
@@ -6,7 +6,7 @@ use super::points::{TIME_PER_OPERATION, evenly, params, repeated, sweep};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
-/// Number of unmatched messages queued in `call-deep`.
+/// Maximum number of unmatched messages queued in `call-deep` and `reply-deep`.
 const WAITING: u64 = 1_000_000;
 
 pub(super) static CALL: Experiment = Experiment {
@@ -39,23 +39,50 @@ pub(super) static CALL_DEEP: Experiment = Experiment {
     ],
     metric: "time per call over that with an empty mailbox",
     unit: "×",
-    figure: Figure::Over,
-    points: |profile| {
-        let n = if profile == Profile::Quick { 50_000 } else { 500_000 };
-        let with = |waiting| Point {
-            x: None,
-            params: params([("waiting", waiting), ("n", n)]),
-            scaled: None,
-        };
-        [0, WAITING].map(with).to_vec()
-    },
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, 2 * n)?;
-        extra(reply, "waiting", asked(params, "waiting"))
-    },
+    figure: Figure::Over(&[
+        "time per call with nothing waiting",
+        "time per call with all of it waiting",
+    ]),
+    points: |profile| behind([0, WAITING], profile),
+    check: check_behind,
     ..TIME_PER_OPERATION
 };
+
+pub(super) static REPLY_DEEP: Experiment = Experiment {
+    id: "reply-deep",
+    title: "A tagged reply with a deep mailbox",
+    what: "One process sends another n requests, each with a fresh reference, and receives the reply by pattern from among the messages that wait in its mailbox: none, a thousand or a million, which do not match.",
+    notes: &[
+        "On the BEAM make_ref/0 and a receive whose only clause matches the reference, on purlin make_ref and receive!(me, tag == reference, …). Neither has a monitor or a timeout: the called process is a receive loop.",
+        "The primary metric is the time of a reply with a million messages waiting over that with none, round by round.",
+        "The messages are sent before the clock starts, taken out of the inbox or, on the BEAM, moved to the heap by a collection, and counted after the clock has stopped.",
+        "50 000 replies in the quick profile, 500 000 in the full one, the same for every contender.",
+    ],
+    metric: "time per reply over that with an empty mailbox",
+    unit: "×",
+    figure: Figure::Over(&[
+        "time per reply with nothing waiting",
+        "time per reply with 1000 messages waiting",
+        "time per reply with 1 000 000 messages waiting",
+    ]),
+    points: |profile| behind([0, 1000, WAITING], profile),
+    check: check_behind,
+    ..TIME_PER_OPERATION
+};
+
+/// Returns a point for each number of messages waiting.
+fn behind<const N: usize>(waiting: [u64; N], profile: Profile) -> Vec<Point> {
+    let n = if profile == Profile::Quick { 50_000 } else { 500_000 };
+    let with =
+        |waiting| Point { x: None, params: params([("waiting", waiting), ("n", n)]), scaled: None };
+    waiting.map(with).to_vec()
+}
+
+fn check_behind(params: &Params, reply: &Reply) -> Result<(), Invalid> {
+    let n = asked(params, "n");
+    conserved(reply, n, 2 * n)?;
+    extra(reply, "waiting", asked(params, "waiting"))
+}
 
 pub(super) static SELECTIVE: Experiment = Experiment {
     id: "selective",

@@ -92,8 +92,9 @@ pub enum Figure {
     Elements(u64),
     /// Time per remote operation minus that of a local one, in ns.
     Above,
-    /// Time per operation at the second point divided by that at the first.
-    Over,
+    /// Time per operation at the last point divided by that at the first. The names are those of the
+    /// times at all points.
+    Over(&'static [&'static str]),
     /// Total time divided by that of the computing alone on all cores, at this x.
     OverPerfect(u64),
     /// 99th percentile of the round trips of the open loop in µs.

@@ -33,7 +33,7 @@ pub use experiment::{
 };
 
 /// All experiments, in execution order.
-pub static ALL: [&Experiment; 46] = [
+pub static ALL: [&Experiment; 47] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -49,6 +49,7 @@ pub static ALL: [&Experiment; 46] = [
     &flow::THREAD_RING,
     &asking::CALL,
     &asking::CALL_DEEP,
+    &asking::REPLY_DEEP,
     &asking::SELECTIVE,
     &trees::FORK_JOIN,
     &trees::SKYNET,

@@ -35,7 +35,7 @@ pub fn figures(
         Figure::Slope(over) => slope::results(&frame, over),
         Figure::Elements(x) => elements(&frame, x),
         Figure::Above => above::results(&frame, ticks_per_ns),
-        Figure::Over => over::results(&frame),
+        Figure::Over(names) => over::results(&frame, names),
         Figure::OverPerfect(x) => over_perfect::results(&frame, x),
         Figure::Trips => trips::results(&frame),
         Figure::Expiries => expiries::results(&frame),

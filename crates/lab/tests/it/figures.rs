@@ -57,6 +57,7 @@ fn primary_metrics_equal_the_simulated_costs() {
         ("fan-out", 100.0),
         ("call", 100.0),
         ("call-deep", 1.0),
+        ("reply-deep", 1.0),
         ("selective", 1.0),
         ("timers", 100.0),
         ("timer-expiry", 100.0),
@@ -229,6 +230,22 @@ fn call_deep_is_a_ratio_per_round() {
     };
     assert!(near(of_b("nothing waiting"), 100.0) && near(of_b("all of it"), 200.0));
     assert!(near(of_b("over that"), 2.0));
+}
+
+#[test]
+fn reply_deep_has_the_ratio_of_the_ends_and_the_times_of_all_points() {
+    let results = results("reply-deep", 2);
+    let of_b = results.iter().filter(|result| result.contender == "b");
+    let found: Vec<_> = of_b.map(|one| (one.metric.as_str(), one.median.round())).collect();
+    assert_eq!(
+        found,
+        [
+            ("time per reply over that with an empty mailbox", 2.0),
+            ("time per reply with nothing waiting", 100.0),
+            ("time per reply with 1000 messages waiting", 200.0),
+            ("time per reply with 1 000 000 messages waiting", 200.0),
+        ]
+    );
 }
 
 #[test]

@@ -4,16 +4,17 @@
 //! in the mailbox. Patterns and guards see the message by value, as in a `match`, and payloads need
 //! not be `Copy`: the arms are tested in a first `match` whose guards all end in `false`, so that
 //! nothing is moved. The body runs after the scan, in a second `match` on the number of the arm, so
-//! that `break`, `continue`, `?` and `.await` keep their meaning in the surrounding code.
+//! that `break`, `continue`, `?` and `.await` keep their meaning in the surrounding code. A third
+//! `match` never runs: in it the compiler finds the arms that no message reaches.
 
 use std::future::poll_fn;
 use std::time::Duration;
 
-use crate::Process;
 use crate::mailbox::deadline::Deadline;
 use crate::signals::handle_signal::handle_signal;
+use crate::{Process, Reference};
 
-/// Scan of the mailbox, from the oldest message on.
+/// Scan of the mailbox, from the oldest message or from a receive marker on.
 ///
 /// A message that was passed over is not examined again (R4): the mailbox remembers the position.
 pub struct Scan<'a, M: Send + 'static> {
@@ -27,6 +28,13 @@ impl<M: Send + 'static> Process<M> {
     #[doc(hidden)]
     pub fn scan(&mut self, after: Option<Duration>) -> Scan<'_, M> {
         self.in_turn(|me| me.mailbox().rewind());
+        Scan { process: self, after: after.map(Deadline::after) }
+    }
+
+    /// [`Process::scan`] from the receive marker of a reference on, if it has one (R8).
+    #[doc(hidden)]
+    pub fn scan_since(&mut self, reference: Reference, after: Option<Duration>) -> Scan<'_, M> {
+        self.in_turn(|me| me.mailbox().rewind_to(reference.number()));
         Scan { process: self, after: after.map(Deadline::after) }
     }
 }
@@ -97,7 +105,13 @@ impl<M: Send + 'static> Scan<'_, M> {
 ///
 /// A guard is evaluated for each message and should be cheap. It cannot await, nor leave the
 /// receive with `?` or `return`. A guard that panics ends the process, as any panic in the process
-/// does.
+/// does. An arm that no message reaches gets the compiler's warning `unreachable_patterns`.
+///
+/// `receive!(me, tag == reference, { … })` waits for messages that hold a reference: the pattern of
+/// each arm binds `tag`, or another name, to a [`Reference`](crate::Reference) or
+/// [`MonitorRef`](crate::MonitorRef), and the arm matches only if that is equal to `reference`.
+/// Messages that had arrived before the reference was made are not examined (R8): see
+/// [`Process::make_ref`].
 ///
 /// *Cancellation*: dropping a receive that waits loses no message (R7). One receive examines a
 /// message once (R4), so a receive behind K messages that do not match examines K messages, however
@@ -111,49 +125,62 @@ impl<M: Send + 'static> Scan<'_, M> {
 #[macro_export]
 macro_rules! receive {
     ($me:expr, { $($arms:tt)* }) => {
-        $crate::__receive!(@munch [$me] [] [] $($arms)*)
+        $crate::__receive!(@munch [[$me.scan] [] true []] [] [] $($arms)*)
     };
+    ($me:expr, $tag:ident == $reference:expr, { $($arms:tt)* }) => {{
+        let __purlin_reference = $crate::__private::Tag::reference(&$reference);
+        $crate::__receive!(@munch
+            [
+                [$me.scan_since] [__purlin_reference,]
+                { $crate::__private::Tag::reference(&$tag) == __purlin_reference }
+                [#[allow(unused_variables)] let $tag = $crate::__private::UnboundTag;]
+            ]
+            [] [] $($arms)*)
+    }};
 }
 
-/// Collects the arms of `receive!`, then expands them twice.
+/// Collects the arms of `receive!`, then expands them three times.
+///
+/// `$scan` has four parts: the method that starts the scan, its arguments before the timeout, the
+/// first condition of each arm, and a statement before the arms.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __receive {
     // The last arm, `after`.
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:block $(,)?) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:block $(,)?) => {
+        $crate::__receive!(@expand $scan [$($done)*] [Some($time)] [$body])
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
+        $crate::__receive!(@expand $scan [$($done)*] [Some($time)] [$body])
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $($rest:tt)*) => {
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*] after $time:expr => $($rest:tt)*) => {
         ::core::compile_error!("`after` must be the last arm of `receive!`")
     };
     // An arm with a block needs no comma.
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*]
         $pattern:pat $(if $guard:expr)? => $body:block, $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
+        $crate::__receive!(@munch $scan
             [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*]
         $pattern:pat $(if $guard:expr)? => $body:block $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
+        $crate::__receive!(@munch $scan
             [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*]
         $pattern:pat $(if $guard:expr)? => $body:expr, $($rest:tt)*) => {
-        $crate::__receive!(@munch [$me]
+        $crate::__receive!(@munch $scan
             [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*]
         $pattern:pat $(if $guard:expr)? => $body:expr) => {
-        $crate::__receive!(@munch [$me]
+        $crate::__receive!(@munch $scan
             [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +])
     };
-    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]) => {
-        $crate::__receive!(@expand [$me] [$($done)*] [None] [::core::unreachable!()])
+    (@munch $scan:tt [$($done:tt)*] [$($n:tt)*]) => {
+        $crate::__receive!(@expand $scan [$($done)*] [None] [::core::unreachable!()])
     };
-    (@expand [$me:expr]
+    (@expand [[$($scan:tt)*] [$($since:tt)*] $has_tag:tt [$($unbound:tt)*]]
         [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
         [$after:expr] [$late:expr]) => {{
         let mut __purlin_arm: ::core::option::Option<usize> = ::core::option::Option::None;
@@ -162,12 +189,26 @@ macro_rules! __receive {
         #[allow(unused_mut, unused_variables)]
         let (mut __purlin_asked, mut __purlin_tries) = (usize::MAX, 0usize);
         let __purlin_received = {
-            let mut __purlin_scan = $me.scan($after);
+            let mut __purlin_scan = $($scan)*($($since)* $after);
             loop {
                 if !__purlin_scan.has_next().await {
                     break ::core::option::Option::None;
                 }
                 let __purlin_received = __purlin_scan.examine(|__purlin_message| {
+                    $($unbound)*
+                    // Never runs: shows the compiler which arms have no guard, so that it reports
+                    // an arm that no message reaches.
+                    if false {
+                        #[allow(unused_variables, unused_mut, clippy::all)]
+                        match __purlin_message {
+                            $(
+                                $pattern $(if $crate::__receive!(@true $guard))? =>
+                                    ::core::unreachable!(),
+                            )*
+                            #[allow(unreachable_patterns)]
+                            _ => ::core::unreachable!(),
+                        }
+                    }
                     #[allow(unused_variables, unused_mut, clippy::all)]
                     let __purlin_message = match __purlin_message {
                         $(
@@ -177,7 +218,7 @@ macro_rules! __receive {
                                     if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
                                 __purlin_asked = __purlin_this;
                                 true
-                            } $(&& $guard)? && {
+                            } && $has_tag $(&& $guard)? && {
                                 __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
                                 false
                             } => ::core::unreachable!(),
@@ -208,6 +249,7 @@ macro_rules! __receive {
             ::core::option::Option::None => $late,
         }
     }};
+    (@true $guard:expr) => { true };
     (@count) => { 0usize };
     (@count + $($rest:tt)*) => { 1usize + $crate::__receive!(@count $($rest)*) };
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use purlin_raw::{End, Outgoing, RuntimeTypes, Slot};
 
+use crate::mailbox::unread::pass_unread;
 use crate::node::erlang_types::ErlangTypes;
 use crate::node::state::NodeState;
 use crate::process::exit_status::ExitStatus;
@@ -40,6 +41,10 @@ impl RuntimeTypes for ErlangTypes {
 
     fn received(message_type: &'static str, message: Option<&dyn Any>) {
         hooks::received(message_type, message);
+    }
+
+    fn unread<M: Send + 'static>(local: &mut LocalState, message: M) -> Option<M> {
+        pass_unread(local, message)
     }
 
     fn undelivered(node_state: &NodeState, local: &mut LocalState, signal: Signal) {

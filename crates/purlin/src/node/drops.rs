@@ -10,7 +10,7 @@ use purlin_raw::DropCounters;
 #[non_exhaustive]
 pub struct Drops {
     /// Sent by this node's processes and timers to processes that had ended, or still waiting when
-    /// a process of this node ended.
+    /// a process of this node ended that had not set [`on_unread`](crate::Process::on_unread).
     pub ended: u64,
     /// Sent to an alias that had been removed, or whose process ended before it took them out.
     pub alias: u64,

@@ -21,7 +21,8 @@ use crate::{Pid, ProcessId};
 /// Methods that read or change the private state of the process ([`receive`](Process::receive),
 /// [`receive!`](crate::receive!), [`link`](Process::link), [`monitor`](Process::monitor) and so on)
 /// panic outside the process's own turns: *“used outside of process <0.12.0>: only the function its
-/// handle was given to can receive, link or monitor”*. Such a panic loses no message.
+/// handle was given to can receive, link or monitor; another task awaits a channel to which that
+/// function sends”*. Such a panic loses no message.
 pub struct Process<M> {
     owner: Owner<ErlangTypes, M>,
 }
@@ -100,7 +101,7 @@ impl<M: Send + 'static> Process<M> {
     pub(crate) fn not_here(&self) -> ! {
         panic!(
             "used outside of process {}: only the function its handle was given to can receive, \
-             link or monitor",
+             link or monitor; another task awaits a channel to which that function sends",
             self.id()
         )
     }

@@ -57,7 +57,7 @@ impl<M: Send + 'static> Pid<M> {
     }
 
     /// Waits for the end of the process and returns the exit reason. By then all messages left in
-    /// its mailbox have been dropped.
+    /// its mailbox have been dropped, or passed to [`Process::on_unread`](crate::Process::on_unread).
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {

@@ -5,6 +5,7 @@
 //!
 //! COST: one word in the cell; the rest is in a block that only processes that need it allocate.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -90,6 +91,8 @@ pub(crate) struct ColdState {
     pub(crate) memory: usize,
     /// Signals that arrived too late, to be answered at the end.
     pub(crate) late: Vec<Signal>,
+    /// Function for the messages that the process leaves unread: an `OnUnread` of its mailbox's type.
+    pub(crate) on_unread: Option<Box<dyn Any + Send>>,
 }
 
 impl ExtendedState {
@@ -166,8 +169,9 @@ impl LocalState {
         }
     }
 
+    /// Returns the cold part, if there is one.
     #[inline]
-    fn seen_cold(&mut self) -> Option<&mut ColdState> {
+    pub(crate) fn seen_cold(&mut self) -> Option<&mut ColdState> {
         self.seen_mut()?.cold.as_deref_mut()
     }
 

@@ -69,10 +69,20 @@ impl<M: Send + 'static> Process<M> {
     where
         M: ReceivesDown,
     {
-        self.begin_monitor(match process.find().0 {
+        self.monitor_with(self.reference(), process)
+    }
+
+    /// [`Process::monitor`] with a given new reference.
+    #[track_caller]
+    pub(crate) fn monitor_with(&self, reference: Reference, process: impl ToProcess) -> MonitorRef
+    where
+        M: ReceivesDown,
+    {
+        let monitoring = match process.find().0 {
             Some(peer) => Monitoring::Of(peer),
             None => Monitoring::As(Box::new((Monitored::Process(process.id()), None))),
-        })
+        };
+        self.begin_monitor(reference, monitoring)
     }
 
     /// Monitors the process that has this name now (D5). The [`Down`] reports the name. If no
@@ -87,15 +97,14 @@ impl<M: Send + 'static> Process<M> {
     {
         let peer = with_context(|here| here.node_core.state().names.find(name)).flatten();
         let name = Monitored::Name(Name::from(name));
-        self.begin_monitor(Monitoring::As(Box::new((name, peer))))
+        self.begin_monitor(self.reference(), Monitoring::As(Box::new((name, peer))))
     }
 
     #[track_caller]
-    fn begin_monitor(&self, monitoring: Monitoring) -> MonitorRef
+    fn begin_monitor(&self, reference: Reference, monitoring: Monitoring) -> MonitorRef
     where
         M: From<Down>,
     {
-        let reference = self.reference();
         let peer = monitoring.peer().cloned();
         if peer.as_ref().is_some_and(Peer::is_current) {
             return MonitorRef(reference);

@@ -1,4 +1,4 @@
-//! References: unique numbers of monitors, aliases and unlinks.
+//! References: unique numbers, of monitors, aliases and unlinks, and for programs.
 //!
 //! The upper half of a number starts at the node's creation, which is random, and the node counts
 //! up from there. So the numbers of two nodes of one program stay distinct until one of the nodes
@@ -16,9 +16,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Size of a batch of numbers.
 const BATCH: u64 = 1024;
 
-/// Unique number: Erlang's reference.
+/// Unique value: Erlang's reference. Made by [`Process::make_ref`](crate::Process::make_ref).
+///
+/// A reference identifies a request and its reply. It is equal only to its copies, and prints as in
+/// Erlang.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Reference(u64);
+pub struct Reference(u64);
 
 impl Reference {
     /// Returns the first batch of a node.

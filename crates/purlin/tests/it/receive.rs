@@ -465,7 +465,7 @@ async fn a_handle_that_was_moved_to_another_task_cannot_receive(me: Process<u8>)
         let said = panic.downcast::<String>().expect("a message in words");
         let expected = format!(
             "used outside of process {id}: only the function its handle was given to can receive, \
-             link or monitor"
+             link or monitor; another task awaits a channel to which that function sends"
         );
         assert_eq!(*said, expected);
     }

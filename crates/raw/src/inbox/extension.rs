@@ -117,6 +117,8 @@ impl Drop for State {
 
 impl Drop for Extension {
     fn drop(&mut self) {
+        // SAFETY: no other thread can access the extension any more.
+        self.save_queue.with_mut(|save_queue| unsafe { &mut *save_queue }.free_markers());
         let shards = self.shards.load(Ordering::Relaxed);
         if !shards.is_null() {
             // SAFETY: the pointer came from a box, and no other thread can follow it any more.

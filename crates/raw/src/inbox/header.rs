@@ -1,12 +1,13 @@
 //! Intrusive header of a queued signal, and the envelope that holds its payload.
 //!
 //! Exactly one thread owns a header: the sender until the push, the receiver after the take. So no
-//! two threads access `next` concurrently. The lowest bits of `next` hold three flags of the
-//! header's *own* envelope: its class, whether its push was contended, and whether its message is
-//! marked. So an envelope is one word larger than its payload.
+//! two threads access `next` concurrently. The lowest bits of `next` hold four flags of the
+//! header's *own* envelope: its class, whether its push was contended, whether its message is
+//! marked, and whether it is an anchor. So an envelope is one word larger than its payload.
 //!
 //! A *marked* message was made from a signal by the receiver. It carries a number, by which it can
-//! be found in the save queue and withdrawn; it is received like any other message.
+//! be found in the save queue and withdrawn; it is received like any other message. An *anchor* is a
+//! message of the save queue behind which a receive marker stands, see `markers`.
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
@@ -31,7 +32,9 @@ pub(crate) const SIGNAL: usize = 0b01;
 pub(crate) const CONTENDED: usize = 0b10;
 /// The message is followed by a number, see [`Marked`].
 pub(crate) const MARKED: usize = 0b100;
-const TAGS: usize = SIGNAL | CONTENDED | MARKED;
+/// A receive marker stands behind the message, or has stood there.
+pub(crate) const ANCHOR: usize = 0b1000;
+const TAGS: usize = SIGNAL | CONTENDED | MARKED | ANCHOR;
 
 /// Header of an envelope.
 #[repr(C)]
@@ -58,7 +61,7 @@ impl Header {
         if unsafe { self.tags() } & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
-    /// Sets the flag `CONTENDED` or `MARKED`.
+    /// Sets the flag `CONTENDED`, `MARKED` or `ANCHOR`.
     ///
     /// # Safety
     /// The caller owns the envelope.
@@ -69,7 +72,7 @@ impl Header {
         });
     }
 
-    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`.
+    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`, `ANCHOR`.
     ///
     /// # Safety
     /// The caller owns the envelope.
@@ -140,6 +143,33 @@ impl<T> Envelope<T> {
         // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type,
         // and its payload is initialised. `EmptyEnvelope` does not read the payload again.
         unsafe { (Self::read(header), Self::emptied(header)) }
+    }
+
+    /// [`Envelope::open`] for a message that is neither marked nor an anchor: does not read the flags
+    /// again.
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`].
+    #[inline]
+    pub(crate) unsafe fn open_plain(header: NonNull<Header>) -> T {
+        // SAFETY: by the contract; the block of a message that is not marked was taken for this
+        // type, and its payload is not read again.
+        unsafe {
+            let payload = Self::read(header);
+            Self::free_plain(header);
+            payload
+        }
+    }
+
+    /// Frees the envelope of a message that is neither marked nor an anchor.
+    ///
+    /// # Safety
+    /// As for [`Envelope::write`].
+    #[inline]
+    pub(crate) unsafe fn free_plain(header: NonNull<Header>) {
+        // SAFETY: by the contract; the block of a message that is not marked was taken for this
+        // type.
+        unsafe { pool::free(header.cast::<Self>()) }
     }
 
     /// Copies the payload out. The envelope counts as emptied until [`Envelope::write`].

@@ -1,4 +1,4 @@
-//! Save queue: received messages in order, and the cursor of a selective receive.
+//! Save queue: received messages in order, the cursor of a selective receive, and receive markers.
 //!
 //! Accessed by the owning process only. Each operation is a few pointer writes; none runs user
 //! code.
@@ -6,11 +6,15 @@
 //! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
 //! moves. Headers are removed only directly behind the cursor, at the front, which resets it, or by
 //! `take_oldest_unmarked`, which moves a cursor at a removed header back to the header before it.
+//!
+//! INVARIANT: the anchors of the markers are headers of this list. A caller of `pop` or `take_next`
+//! that gets an anchor calls `move_markers` next, or uses the list only to empty it.
 
 use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Header, MARKED};
+use crate::inbox::markers::Markers;
 
 /// Save queue: received messages, oldest first.
 #[derive(Debug)]
@@ -19,11 +23,23 @@ pub(crate) struct SaveQueue {
     newest: *mut Header,
     /// The last message that a selective receive skipped; null at the start of a scan.
     cursor: *mut Header,
+    markers: Markers,
 }
 
 impl SaveQueue {
     pub(crate) const fn new() -> Self {
-        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut() }
+        Self::empty(Markers::new())
+    }
+
+    /// Creates the queue that replaces another one during a scan. It has no markers: those of the
+    /// other queue stay with it.
+    pub(crate) const fn substitute() -> Self {
+        Self::empty(Markers::refused())
+    }
+
+    const fn empty(markers: Markers) -> Self {
+        let null = ptr::null_mut();
+        Self { oldest: null, newest: null, cursor: null, markers }
     }
 
     /// Appends a message.
@@ -56,7 +72,8 @@ impl SaveQueue {
         self.newest = arrived.newest;
     }
 
-    /// Puts the messages of another queue before those of this one, and takes over its cursor.
+    /// Puts the messages of another queue before those of this one, its substitute, and takes over
+    /// its cursor and its markers.
     pub(crate) fn prepend(&mut self, mut before: Self) {
         match NonNull::new(before.newest) {
             None => before.oldest = self.oldest,
@@ -84,14 +101,15 @@ impl SaveQueue {
         while left > 0
             && let Some(header) = self.peek_next()
         {
-            // SAFETY: `header` is in this list, which owns its headers. One that is not marked
-            // leaves this list before it is given to the other.
+            // SAFETY: `header` and the cursor are in this list, which owns its headers. One that is
+            // not marked leaves this list before it is given to the other.
             unsafe {
                 if header.as_ref().tags() & MARKED != 0 {
                     self.skip(header);
                     continue;
                 }
                 self.take_next();
+                self.markers.moved(header, self.cursor);
                 taken.append(header);
             }
             left -= 1;
@@ -107,6 +125,34 @@ impl SaveQueue {
     #[inline]
     pub(crate) fn rewind(&mut self) {
         self.cursor = ptr::null_mut();
+    }
+
+    /// Places a marker behind the newest message. An empty queue needs none: a scan from the oldest
+    /// message examines nothing older.
+    pub(crate) fn place_marker(&mut self, number: u64) {
+        if let Some(newest) = NonNull::new(self.newest) {
+            // SAFETY: the list owns its headers.
+            unsafe { self.markers.place(number, newest) };
+        }
+    }
+
+    /// Restarts the scan at the marker with this number, or without such a marker at the oldest
+    /// message.
+    pub(crate) fn rewind_to(&mut self, number: u64) {
+        self.cursor = self.markers.find(number);
+    }
+
+    /// Moves the markers of the header that `pop` or `take_next` has just removed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn move_markers(&mut self, removed: NonNull<Header>) {
+        // SAFETY: the cursor is at the header before the removed one, or null if that was the oldest.
+        unsafe { self.markers.moved(removed, self.cursor) };
+    }
+
+    /// Frees the memory of the markers.
+    pub(crate) fn free_markers(&mut self) {
+        self.markers.free();
     }
 
     /// Returns the message behind the cursor.
@@ -158,6 +204,7 @@ impl SaveQueue {
         while let Some(here) = header {
             if is_it(here) {
                 let found = self.take_next();
+                self.move_markers(here);
                 self.rewind();
                 return found;
             }
@@ -169,3 +216,6 @@ impl SaveQueue {
         None
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -190,7 +190,8 @@ impl<W: RuntimeTypes> Ref<W> {
         self.base().inbox.is_closed()
     }
 
-    /// Returns whether the process has ended and the contents of its inbox have been dropped.
+    /// Returns whether the process has ended and the contents of its inbox have been dropped, or
+    /// handed to the layer above.
     pub fn is_drained(&self) -> bool {
         // ORDER: acquire from `end::close`: the messages have been dropped and counted.
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0

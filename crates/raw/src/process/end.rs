@@ -1,6 +1,6 @@
 //! End of a process, after its last turn.
 //!
-//! The slot is vacated, the inbox closed, its contents dropped or handed to the layer above,
+//! The slot is vacated, the inbox closed, its contents handed to the layer above or dropped,
 //! `RuntimeTypes::closed` called, the wait list of the mailbox released, and the table's reference
 //! dropped. A process without other references needs no closing: once it has left the table, no
 //! thread can find it.
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
-use crate::inbox::header::{Class, Envelope, Header};
+use crate::inbox::header::{Class, Envelope, Header, MARKED};
 use crate::process::cell::{
     Base, Front, HANDLE_DROPPED, HAS_LOCAL, NodeCoreBase, bound, exit_status,
 };
@@ -108,8 +108,8 @@ unsafe fn close(base: NonNull<Base>, references: u32, alone: bool) {
     unsafe { deferred_rc::count_down(base, references) };
 }
 
-/// Drops the queued messages, hands the queued signals to the layer above and calls
-/// [`RuntimeTypes::closed`].
+/// Hands the queued messages and signals to the layer above, drops the messages that it returns,
+/// and calls [`RuntimeTypes::closed`].
 ///
 /// # Safety
 /// `base` is a cell of these types that has ended and is in no turn. The caller owns the batch,
@@ -132,8 +132,14 @@ pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
         unsafe {
             match header.as_ref().class() {
                 Class::Message => {
-                    dropped += 1;
-                    catch_panic(|| drop(Envelope::<M>::open(header)));
+                    let from_signal = header.as_ref().tags() & MARKED != 0;
+                    let (message, _) = Envelope::<M>::open(header);
+                    let unread =
+                        if from_signal { Some(message) } else { W::unread(&mut local, message) };
+                    if let Some(message) = unread {
+                        dropped += 1;
+                        catch_panic(|| drop(message));
+                    }
                 }
                 Class::Signal => {
                     W::undelivered(node_state, &mut local, Envelope::<W::Signal>::open(header).0);

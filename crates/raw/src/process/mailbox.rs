@@ -12,7 +12,7 @@ use crate::RuntimeTypes;
 use crate::catch_panic::catch_panic;
 use crate::inbox::batch::Batch;
 use crate::inbox::bound::Bound;
-use crate::inbox::header::{Class, Envelope, Header};
+use crate::inbox::header::{ANCHOR, Class, Envelope, Header, MARKED};
 use crate::inbox::save_queue::SaveQueue;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::SingleTake;
@@ -82,7 +82,16 @@ impl<W: RuntimeTypes, M: Send + 'static> Drop for Candidate<'_, '_, W, M> {
         if let Some(header) = self.0.queue.take_next() {
             self.0.mailbox.count_out();
             // SAFETY: the header has left the save queue, and its message is moved out.
-            drop(unsafe { Envelope::<M>::emptied(header) });
+            unsafe {
+                let tags = header.as_ref().tags();
+                if tags & (MARKED | ANCHOR) == 0 {
+                    return Envelope::<M>::free_plain(header);
+                }
+                if tags & ANCHOR != 0 {
+                    self.0.queue.move_markers(header);
+                }
+                drop(Envelope::<M>::emptied(header));
+            }
         }
     }
 }
@@ -220,11 +229,28 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline(always)]
     fn opened(self, header: NonNull<Header>) -> M {
         count(&self.base().received, 1);
-        // SAFETY: as below.
-        let header = if is_traced() { unsafe { traced_received::<W, M>(header) } } else { header };
-        // SAFETY: the header came from the save queue or the inbox; messages there are of this
+        // SAFETY: the header has just left the save queue or the inbox; messages there are of this
         // type.
-        unsafe { Envelope::<M>::open(header) }.0
+        unsafe {
+            let tags = header.as_ref().tags();
+            if tags & (MARKED | ANCHOR) == 0 {
+                return Envelope::<M>::open_plain(Self::trace_receipt(header));
+            }
+            if tags & ANCHOR != 0 {
+                self.save_queue(|save_queue| save_queue.move_markers(header));
+            }
+            Envelope::<M>::open(Self::trace_receipt(header)).0
+        }
+    }
+
+    /// Passes a message to the trace of the process, if there is one.
+    ///
+    /// # Safety
+    /// The header is owned here and precedes a message of this type.
+    #[inline(always)]
+    unsafe fn trace_receipt(header: NonNull<Header>) -> NonNull<Header> {
+        // SAFETY: by the contract.
+        if is_traced() { unsafe { traced_received::<W, M>(header) } } else { header }
     }
 
     /// Takes what arrived, and moves it to the save queue if it contains messages only.
@@ -285,6 +311,18 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
         self.save_queue(SaveQueue::rewind);
     }
 
+    /// Places a receive marker behind the messages of the save queue. [`Mailbox::rewind_to`] finds
+    /// it by its number, unless eight others have been placed since.
+    pub fn place_marker(self, number: u64) {
+        self.save_queue(|save_queue| save_queue.place_marker(number));
+    }
+
+    /// Starts a scan at the receive marker with this number, or without such a marker at the oldest
+    /// message.
+    pub fn rewind_to(self, number: u64) {
+        self.save_queue(|save_queue| save_queue.rewind_to(number));
+    }
+
     /// Returns whether the scan has a message to examine; fetches at the end of the save queue.
     #[inline]
     pub fn has_next(self, mut handle_signal: impl FnMut(W::Signal) -> SignalOutcome<M>) -> bool {
@@ -306,7 +344,7 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
-        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()))?;
+        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::substitute()))?;
         let mut scanned = Scanned { mailbox: self, queue };
         while let Some(header) = scanned.queue.peek_next() {
             let candidate = Candidate(&mut scanned);

@@ -11,7 +11,7 @@ mod honest_savina;
 use serde_json::{Map, Value, json};
 
 /// Experiments without a server.
-pub(crate) const EXPERIMENTS: [&str; 36] = [
+pub(crate) const EXPERIMENTS: [&str; 37] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -29,6 +29,7 @@ pub(crate) const EXPERIMENTS: [&str; 36] = [
     "fan-out",
     "call",
     "call-deep",
+    "reply-deep",
     "selective",
     "timers",
     "timer-expiry",
@@ -73,10 +74,10 @@ pub(crate) const IDLE_BYTES: u64 = 100;
 /// |---|---|
 /// | a function call, a step of work, an element | 1 |
 /// | a signal | 100, sent for the requested duration |
-/// | a message, a process, a round trip, a call, a timer, a restart | 100 |
+/// | a message, a process, a round trip, a call, a tagged reply, a timer, a restart | 100 |
 /// | fixed cost of a run of a sweep | 5000 |
 /// | skipping a message | 1 |
-/// | a call with an empty mailbox, for any `cost` | 100 |
+/// | a call or a tagged reply with an empty mailbox, for any `cost` | 100 |
 /// | a round trip in `hog` (p50, p99, max) | 12 000, 20 000, 30 000 |
 /// | latency of a message or round trip (p50, p90, p99, max) | 1000, 1500, 2000, 3000 |
 ///
@@ -112,7 +113,7 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
             let more = json!({"taken": n, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
             (n, 2 * n, 100 * n, more)
         }
-        "call-deep" => {
+        "call-deep" | "reply-deep" => {
             let waiting = asked("waiting").unwrap_or(0);
             // The result is multiplied by `cost` below.
             let each = if waiting == 0 { 100 / cost } else { 100 };

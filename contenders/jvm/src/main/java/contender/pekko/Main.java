@@ -71,7 +71,7 @@ final class Main {
                 "exchange and its kin: a message for each piece of work; message-moved: the receiver gets the array itself; message-size, bandwidth: the sender copies it first",
                 "Savina programs and spread: a call is a message with the caller's ActorRef, and a message for the reply; banking, logistic-map: an actor that waits for one message stashes the others, and unstashes them one by one",
                 "hog: the computing actors are on the default dispatcher, like all others; timers: the default scheduler has ticks of 10 ms, and a timer fires at the next tick, so the open loop of hog starts ten trips at a time; -Dpekko.scheduler.tick-duration=1ms measures shorter ones",
-                "an actor cannot look for one message behind others, hence no call-deep and no selective; there are no links and no exit signals, hence no link-churn, exit-cascade and signals");
+                "an actor cannot look for one message behind others, hence no call-deep, reply-deep and selective; there are no links and no exit signals, hence no link-churn, exit-cascade and signals");
         new Program("pekko", "Pekko " + Version.current(), notes, runs, Map.of()).serve();
         System.exit(0);
     }

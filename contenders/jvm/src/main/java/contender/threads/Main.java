@@ -58,5 +58,5 @@ final class Main {
             "Savina programs and spread: a thread for each process, and a call is a request with a CompletableFuture, without a timeout",
             "message-moved: the receiver gets the array itself; message-size, bandwidth: the sender copies it first",
             "ack: blocking sockets, a virtual thread per connection; no two threads work on a connection, hence no throttle, head-rest and async-ack",
-            "there is no mailbox of several kinds, hence no call-deep and no selective; there are no links and no supervisors, and a thread cannot be sent an exit signal, hence no link-churn, exit-cascade, restart and signals");
+            "there is no mailbox of several kinds, hence no call-deep, reply-deep and selective; there are no links and no supervisors, and a thread cannot be sent an exit signal, hence no link-churn, exit-cascade, restart and signals");
 }
