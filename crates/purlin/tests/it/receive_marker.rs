@@ -6,7 +6,7 @@ use crate::common::{node, stop};
 use crate::waiting::{MS, rest, simulated, uptime};
 use purlin::{
     Down, ExitReason, Message, MonitorRef, Overflow, Pid, Process, Reference, SpawnOptions,
-    receive, spawn, spawn_opt, yield_now,
+    receive, spawn, yield_now,
 };
 
 #[derive(Clone, Debug, PartialEq, Message)]
@@ -188,7 +188,7 @@ async fn a_ninth_reference_replaces_the_marker_of_the_first(mut me: Process<Msg>
 fn dropping_the_oldest_messages_keeps_markers_valid() {
     simulated(async |_: Process<()>| {
         let options = SpawnOptions::new().bound(10, Overflow::DropOldest);
-        let pid = spawn_opt(options, async |mut me: Process<Msg>| {
+        let pid = options.spawn(async |mut me: Process<Msg>| {
             fill(&me, 0..10);
             let order = me.make_ref();
             me.pid().send(Reply(order, 1));

@@ -7,7 +7,7 @@ use crate::common::{DropCounter, here, node, outside, stop};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{
     Down, Exit, ExitReason, Message, Overflow, Pid, Process, SpawnOptions, receive, spawn,
-    spawn_blocking, spawn_opt, yield_now,
+    yield_now,
 };
 use tokio::sync::oneshot;
 
@@ -211,11 +211,14 @@ fn no_accepted_message_is_lost() {
                     }
                 };
                 let pid = match bound {
-                    _ if blocking => spawn_blocking(receiver),
+                    _ if blocking => SpawnOptions::new()
+                        .blocking()
+                        .spawn(receiver)
+                        .expect("there is room for a process"),
                     None => spawn(receiver),
                     Some(limit) => {
                         let options = SpawnOptions::new().bound(limit, Overflow::Reject);
-                        spawn_opt(options, receiver).expect("there is room for a process")
+                        options.spawn(receiver).expect("there is room for a process")
                     }
                 };
                 let senders = (0..SENDERS).map(|_| {
