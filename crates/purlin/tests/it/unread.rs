@@ -1,9 +1,9 @@
 //! Unread messages: what happens to those that a process leaves in its mailbox.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::common::{DropCounter, here, node, outside, stop};
+use crate::common::{DropCounter, ends, here, node, outside, stop};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{
     Down, Exit, ExitReason, Message, Overflow, Pid, Process, SpawnOptions, receive, spawn,
@@ -246,6 +246,34 @@ fn no_accepted_message_is_lost() {
         assert_eq!(found.load(Ordering::Relaxed), accepted.load(Ordering::Relaxed));
         stop(&node);
     }
+}
+
+// M6, F2: a function that blocks delays the end of its own process only
+#[test]
+fn other_processes_run_while_the_function_blocks() {
+    let node = node(1);
+    let (is_called, may_return) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (called, returns) = (Arc::clone(&is_called), Arc::clone(&may_return));
+    let pid = node.spawn(async move |mut me: Process<u32>| {
+        me.on_unread(move |_| {
+            called.store(true, Ordering::Release);
+            while !returns.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        });
+        receive!(me, { 100 => {} });
+    });
+    send_all(&pid, [1, 100]);
+    let other = node.spawn(async move |_: Process<()>| {
+        while !is_called.load(Ordering::Acquire) {
+            yield_now().await;
+        }
+        may_return.store(true, Ordering::Release);
+    });
+    assert_eq!(ends(&other), ExitReason::Normal);
+    assert_eq!(ends(&pid), ExitReason::Normal);
+    stop(&node);
 }
 
 /// Server that queues its casts again when it ends.
