@@ -16,8 +16,8 @@ thread_local! {
 
 /// Returns the name of a process's function: the path of the function or closure, and for a server
 /// the path of its type.
-// WHY it remembers the last result: a crash report has this name, and a supervisor may restart a million
-// children of one type in a second.
+// WHY the last result is kept: each crash report has this name, and a supervisor may restart a million
+// children of one type per second.
 pub(crate) fn function_name<F>() -> &'static str {
     let name = type_name::<F>();
     let [last, result] = LAST.get();

@@ -70,7 +70,7 @@ impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
         match self {
             Self::One(k, _) if *k == key => match take(self) {
                 Self::One(_, value) => Some(value),
-                // WHY: forgotten, although it cannot be: without a destructor for the rest, the
+                // WHY forgotten: no other case is possible here, and without its destructor the
                 // value is not copied to the stack.
                 rest => {
                     forget(rest);

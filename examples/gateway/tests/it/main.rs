@@ -3,6 +3,8 @@
 mod client;
 mod hostile;
 mod kills;
+#[path = "../../../postgres/tests/it/page.rs"]
+mod page;
 #[allow(dead_code, reason = "the tests of examples/postgres use the rest")]
 #[path = "../../../postgres/tests/it/programs.rs"]
 mod programs;

@@ -3,17 +3,11 @@
 use std::fs;
 use std::process::Command;
 
+use crate::page::blocks;
 use crate::programs::Program;
 use crate::support::{Gateway, Place, SOURCE};
 
 const PAGE: &str = include_str!("../../README.md");
-
-/// Returns the contents of the blocks in this language, in order.
-fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
-    // Every second fence ends a block.
-    let inside = page.split("```").skip(1).step_by(2);
-    inside.filter_map(move |block| block.strip_prefix(language)?.strip_prefix('\n'))
-}
 
 #[test]
 fn commands_and_session_are_as_the_page_shows() {

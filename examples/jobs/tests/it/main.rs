@@ -7,6 +7,8 @@
 mod database;
 mod jobs;
 mod kills;
+#[path = "../../../postgres/tests/it/page.rs"]
+mod page;
 #[allow(dead_code, reason = "the tests of examples/postgres use the rest")]
 #[path = "../../../postgres/tests/it/programs.rs"]
 mod programs;

@@ -5,15 +5,9 @@ use std::process::Command;
 
 use crate::database::database;
 use crate::jobs::start;
+use crate::page::blocks;
 
 const PAGE: &str = include_str!("../../README.md");
-
-/// Returns the contents of the blocks in this language, in order.
-fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
-    // Every second fence ends a block.
-    let inside = page.split("```").skip(1).step_by(2);
-    inside.filter_map(move |block| block.strip_prefix(language)?.strip_prefix('\n'))
-}
 
 #[test]
 fn commands_print_what_the_page_shows() {

@@ -7,6 +7,7 @@ mod database;
 mod guide;
 mod kills;
 mod outbox;
+mod page;
 mod programs;
 mod proxy;
 mod readme;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::database::database;
+use crate::page::blocks;
 use crate::programs::{Program, free_port};
 
 const PAGE: &str = include_str!("../../README.md");
@@ -15,13 +16,6 @@ while [ \"$1\" != -- ]; do [ \"$1\" = --bin ] && program=$2; shift; done
 shift
 exec \"$PROGRAMS/$program\" \"$@\"
 ";
-
-/// Returns the contents of the blocks in this language, in order.
-fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
-    // Every second fence ends a block.
-    let inside = page.split("```").skip(1).step_by(2);
-    inside.filter_map(move |block| block.strip_prefix(language)?.strip_prefix('\n'))
-}
 
 #[test]
 fn commands_print_what_the_page_shows() {
