@@ -1,9 +1,9 @@
 //! Intrusive header of a queued signal, and the envelope that holds its payload.
 //!
 //! Exactly one thread owns a header: the sender until the push, the receiver after the take. So no
-//! two threads access `next` concurrently. The lowest bits of `next` hold three flags of the
-//! header's *own* envelope: its class, whether its push was contended, and whether its message is
-//! marked. So an envelope is one word larger than its payload.
+//! two threads access `next` concurrently. The lowest bits of `next` hold four flags of the
+//! header's *own* envelope: its class, whether its push was contended, whether its message is marked,
+//! and whether it has priority in the save queue. So an envelope is one word larger than its payload.
 //!
 //! A *marked* message was made from a signal by the receiver. It carries a number, by which it can
 //! be found in the save queue and withdrawn; it is received like any other message.
@@ -31,7 +31,9 @@ pub(crate) const SIGNAL: usize = 0b01;
 pub(crate) const CONTENDED: usize = 0b10;
 /// The message is followed by a number, see [`Marked`].
 pub(crate) const MARKED: usize = 0b100;
-const TAGS: usize = SIGNAL | CONTENDED | MARKED;
+/// The message is in the priority part of a save queue, see `inbox::priority`.
+pub(crate) const PRIORITY: usize = 0b1000;
+const TAGS: usize = SIGNAL | CONTENDED | MARKED | PRIORITY;
 
 /// Header of an envelope.
 #[repr(C)]
@@ -58,7 +60,7 @@ impl Header {
         if unsafe { self.tags() } & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
-    /// Sets the flag `CONTENDED` or `MARKED`.
+    /// Sets the flag `CONTENDED`, `MARKED` or `PRIORITY`.
     ///
     /// # Safety
     /// The caller owns the envelope.
@@ -69,7 +71,7 @@ impl Header {
         });
     }
 
-    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`.
+    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`, `PRIORITY`.
     ///
     /// # Safety
     /// The caller owns the envelope.

@@ -6,6 +6,7 @@ pub(crate) mod batch;
 pub(crate) mod bound;
 pub(crate) mod extension;
 pub(crate) mod header;
+pub(crate) mod priority;
 pub(crate) mod save_queue;
 pub(crate) mod shards;
 pub(crate) mod state;

@@ -1,29 +1,39 @@
-//! Save queue: received messages in order, and the cursor of a selective receive.
+//! Save queue: received messages in order, and the cursor of a selective receive. Priority messages
+//! come first, see `priority`.
 //!
 //! Accessed by the owning process only. Each operation is a few pointer writes; none runs user
 //! code.
 //!
-//! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
-//! moves. Headers are removed only directly behind the cursor, at the front, which resets it, or by
-//! `take_oldest_unmarked`, which moves a cursor at a removed header back to the header before it.
+//! INVARIANT: `cursor` is null, the anchor of the priority part, or a header of this list that stays
+//! in the list until the cursor moves. Headers are removed only directly behind the cursor, at the
+//! front, which resets it, or by `take_oldest_unmarked`, which moves a cursor at a removed header back
+//! to the header before it.
 
 use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Header, MARKED};
+use crate::inbox::priority::PriorityPart;
 
 /// Save queue: received messages, oldest first.
 #[derive(Debug)]
 pub(crate) struct SaveQueue {
-    oldest: *mut Header,
-    newest: *mut Header,
+    pub(super) oldest: *mut Header,
+    pub(super) newest: *mut Header,
     /// The last message that a selective receive skipped; null at the start of a scan.
-    cursor: *mut Header,
+    pub(super) cursor: *mut Header,
+    /// Null until a priority message is inserted.
+    pub(super) priority: *mut PriorityPart,
 }
 
 impl SaveQueue {
     pub(crate) const fn new() -> Self {
-        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut() }
+        Self {
+            oldest: ptr::null_mut(),
+            newest: ptr::null_mut(),
+            cursor: ptr::null_mut(),
+            priority: ptr::null_mut(),
+        }
     }
 
     /// Appends a message.
@@ -56,8 +66,12 @@ impl SaveQueue {
         self.newest = arrived.newest;
     }
 
-    /// Puts the messages of another queue before those of this one, and takes over its cursor.
+    /// Puts the messages of another queue, whose scan has ended, before those of this one, and takes
+    /// over its cursor.
     pub(crate) fn prepend(&mut self, mut before: Self) {
+        if self.priority.addr() | before.priority.addr() != 0 {
+            self.settle_priority(&mut before);
+        }
         match NonNull::new(before.newest) {
             None => before.oldest = self.oldest,
             // SAFETY: `last` is a header of that queue, which owns its headers.
@@ -98,9 +112,18 @@ impl SaveQueue {
             if scanned_to == header.as_ptr() {
                 scanned_to = self.cursor;
             }
+            self.resume_before(header);
         }
         self.cursor = scanned_to;
         taken
+    }
+
+    /// Prepares for examining the messages behind the cursor.
+    #[inline]
+    pub(crate) fn begin_scan(&mut self) {
+        if !self.priority.is_null() {
+            self.begin_detour();
+        }
     }
 
     /// Restarts the scan at the oldest message.
@@ -158,6 +181,7 @@ impl SaveQueue {
         while let Some(here) = header {
             if is_it(here) {
                 let found = self.take_next();
+                self.find_last_priority();
                 self.rewind();
                 return found;
             }
