@@ -67,10 +67,12 @@ impl SaveQueue {
     }
 
     /// Puts the messages of another queue, whose scan has ended, before those of this one, and takes
-    /// over its cursor.
-    pub(crate) fn prepend(&mut self, mut before: Self) {
+    /// over its cursor. The other queue must not be used again.
+    // WHY a reference: the queue is not copied once more.
+    #[inline]
+    pub(crate) fn prepend(&mut self, before: &mut Self) {
         if self.priority.addr() | before.priority.addr() != 0 {
-            self.settle_priority(&mut before);
+            self.settle_priority(before);
         }
         match NonNull::new(before.newest) {
             None => before.oldest = self.oldest,
@@ -80,7 +82,7 @@ impl SaveQueue {
         if !self.newest.is_null() {
             before.newest = self.newest;
         }
-        *self = before;
+        *self = Self { ..*before };
     }
 
     /// Removes the oldest message and restarts the current scan.

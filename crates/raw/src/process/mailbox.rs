@@ -71,8 +71,7 @@ struct Scanned<'t, W: RuntimeTypes, M: Send + 'static> {
 
 impl<W: RuntimeTypes, M: Send + 'static> Drop for Scanned<'_, W, M> {
     fn drop(&mut self) {
-        let queue = std::mem::replace(&mut self.queue, SaveQueue::new());
-        self.mailbox.save_queue(|save_queue| save_queue.prepend(queue));
+        self.mailbox.save_queue(|save_queue| save_queue.prepend(&mut self.queue));
     }
 }
 

@@ -103,7 +103,7 @@ impl Both {
                 self.model[at].examined = true;
             }
         }
-        self.queue.prepend(scanned);
+        self.queue.prepend(&mut scanned);
     }
 
     fn withdraw(&mut self, number: u64) {
