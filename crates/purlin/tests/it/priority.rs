@@ -369,7 +369,7 @@ fn priority_messages_pass_every_bound() {
     });
 }
 
-// M2, L7: the signals keep their order: what is sent behind an exit signal is not received
+// M2, L7: signals keep their order: a message sent behind an exit signal is not received
 #[test]
 fn priority_does_not_overtake_signals() {
     simulated(async |mut me: Process<Alias<u32>>| {
