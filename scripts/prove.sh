@@ -54,7 +54,7 @@ proof differential "differential: 5000 programs on the BEAM and on purlin" "$nod
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
   scripts/differential.sh --spread --seconds 40
 for release in 27 29; do
-  proof "otp-$release" "OTP $release: tests of purlin-dist, and programs over a node of each" "$nodes" \
+  proof "otp-$release" "OTP $release: tests of purlin-dist, and programs on both and over a node of each" "$nodes" \
     scripts/test-otp.sh "$release"
 done
 proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh

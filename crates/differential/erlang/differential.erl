@@ -37,26 +37,34 @@ serve(Port) ->
     end.
 
 answer({programs, Programs}) -> [run(Program, Seed) || {Program, Seed} <- Programs];
-answer({trees, Trees}) -> [differential_tree:run(Tree) || Tree <- Trees].
+answer({trees, Trees}) -> [differential_tree:run(Tree) || Tree <- Trees];
+answer(release) -> [differential_code:release()].
 
 %% `Seed` decides where the processes yield.
 run(#{bases := Bases, scripts := All}, Seed) ->
     Scripts = list_to_tuple(All),
     Log = differential_log:start(),
-    Pids = maps:from_list([{I, base(I, Scripts, Log, Seed)} || I <- lists:seq(0, Bases - 1)]),
-    maps:foreach(fun(_, Pid) -> Pid ! {go, Pids} end, Pids),
+    Started = [{I, base(I, Scripts, Log, Seed)} || I <- lists:seq(0, Bases - 1)],
+    Pids = maps:from_list([{I, Pid} || {I, {Pid, _}} <- Started]),
+    Aliases = maps:from_list([{I, Alias} || {I, {_, Alias}} <- Started]),
+    maps:foreach(fun(_, Pid) -> Pid ! {go, Pids, Aliases} end, Pids),
     Seen = rest(Log),
     Outcome = differential_log:outcome(Seen, tuple_size(Scripts)),
     differential_log:clear(Log, Seen),
     Outcome.
 
 base(I, Scripts, Log, Seed) ->
+    Driver = self(),
     Pid = spawn_opt(
-        fun() -> receive {go, Pids} -> differential_process:run(I, Scripts, Pids, Log, Seed) end end,
+        fun() ->
+            Driver ! {alias, self(), differential_code:priority_alias()},
+            receive {go, Pids, Aliases} -> differential_process:run(I, Scripts, Pids, Aliases, Log, Seed) end
+        end,
         [{priority, high}]
     ),
     Log ! {pid, I, Pid, self()},
-    receive {watched, Pid} -> Pid end.
+    receive {watched, Pid} -> ok end,
+    receive {alias, Pid, Alias} -> {Pid, Alias} end.
 
 %% Lets the program come to rest, and then times out the first waiting receive (`After::Idle`),
 %% until no process waits in one.

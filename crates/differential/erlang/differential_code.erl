@@ -2,7 +2,7 @@
 %%
 %% The counterparts are `Name` and `Reason` in src/language.rs.
 -module(differential_code).
--export([name/1, number_of_name/1, reason/1, seen_reason/1]).
+-export([name/1, number_of_name/1, reason/1, seen_reason/1, release/0, priority_alias/0]).
 
 name(0) -> differential_name_0;
 name(1) -> differential_name_1.
@@ -28,4 +28,14 @@ seen_reason(Reason) ->
             %% No program has this reason; it makes the outcome invalid.
             io:format(standard_error, "differential: an unknown reason ~p~n", [Reason]),
             other
+    end.
+
+%% The release of this machine.
+release() -> list_to_integer(erlang:system_info(otp_release)).
+
+%% A priority alias of the calling process. Before OTP 28, which introduced them, no program uses one.
+priority_alias() ->
+    case release() >= 28 of
+        true -> alias([priority]);
+        false -> none
     end.

@@ -1,18 +1,18 @@
 %% One process of a program: executes its script and reports to the log.
 -module(differential_process).
--export([run/5, run/6]).
+-export([run/6, run/7]).
 
 -import(differential_code, [reason/1]).
 
-%% Pids and monitors by number, calls without a reply yet, and the seed for yields; in a spread
-%% program also the other node and the port over which a cut of the wire is requested.
--record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed, spread}).
+%% Pids, aliases and monitors by number, calls without a reply yet, and the seed for yields; in a
+%% spread program also the other node and the port over which a cut of the wire is requested.
+-record(me, {i, scripts, pids, aliases, log, slots = #{}, owed = [], seed, spread}).
 
-run(I, Scripts, Pids, Log, Seed) ->
-    run(I, Scripts, Pids, Log, Seed, none).
+run(I, Scripts, Pids, Aliases, Log, Seed) ->
+    run(I, Scripts, Pids, Aliases, Log, Seed, none).
 
-run(I, Scripts, Pids, Log, Seed, Spread) ->
-    Me = #me{i = I, scripts = Scripts, log = Log, spread = Spread},
+run(I, Scripts, Pids, Aliases, Log, Seed, Spread) ->
+    Me = #me{i = I, scripts = Scripts, aliases = Aliases, log = Log, spread = Spread},
     steps(element(I + 1, Scripts), Me#me{pids = Pids#{I => self()}, seed = Seed + I * 7919}).
 
 steps([], _) ->
@@ -31,8 +31,8 @@ yield(#me{seed = Seed} = Me) ->
     Me#me{seed = Next}.
 
 step({spawn, Child, How}, Me) ->
-    #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed, spread = Spread} = Me,
-    Body = fun() -> run(Child, Scripts, Pids, Log, Seed, Spread) end,
+    #me{scripts = Scripts, pids = Pids, aliases = Aliases, log = Log, seed = Seed, spread = Spread} = Me,
+    Body = fun() -> run(Child, Scripts, Pids, Aliases, Log, Seed, Spread) end,
     Started =
         case How of
             plain -> spawn_opt(Body, [{priority, high}]);
@@ -71,11 +71,25 @@ step({link, To}, Me) ->
     %% end it.
     try link(pid(To, Me)) catch error:noproc -> exit(noproc) end,
     Me;
+step({link_priority, To}, Me) ->
+    try erlang:link(pid(To, Me), [priority]) catch error:noproc -> exit(noproc) end,
+    Me;
 step({unlink, To}, Me) ->
     unlink(pid(To, Me)),
     Me;
 step({monitor, To, Slot}, Me) ->
     monitored(monitor(process, pid(To, Me)), Slot, Me);
+step({monitor_priority, To, Slot}, Me) ->
+    monitored(monitor(process, pid(To, Me), [priority]), Slot, Me);
+step({send_alias, To, Tag, Priority}, Me) ->
+    erlang:send(maps:get(To, Me#me.aliases), {message, Me#me.i, Tag}, priority(Priority)),
+    Me;
+step({exit_alias, To, Reason, Priority}, Me) ->
+    erlang:exit(maps:get(To, Me#me.aliases), reason(Reason), priority(Priority)),
+    Me;
+step(unalias, Me) ->
+    unalias(maps:get(Me#me.i, Me#me.aliases)),
+    Me;
 step({monitor_name, Name, Slot}, Me) ->
     monitored(monitor(process, name(Name, Me)), Slot, Me);
 step({demonitor, Slot, Flush}, Me) ->
@@ -154,6 +168,9 @@ see(Seen, Me) ->
 monitored(Ref, Slot, #me{slots = Slots, log = Log} = Me) ->
     Log ! {ref, Ref, Slot},
     Me#me{slots = Slots#{Slot => Ref}}.
+
+priority(true) -> [priority];
+priority(false) -> [].
 
 succeeds(Does) ->
     try Does() of _ -> true catch error:badarg -> false end.

@@ -31,12 +31,16 @@ do({start, #{bases := Bases, scripts := All}, Seed, Here, Node}, none, Port) ->
     Scripts = list_to_tuple(All),
     Log = differential_log:start(),
     Is = [I || I <- lists:seq(0, Bases - 1), (Here bsr I) band 1 =:= 1],
-    Pids = [{I, base(I, Scripts, Log, Seed, {Node, Port})} || I <- Is],
-    {Pids, {Log, tuple_size(Scripts), Pids}};
-do({go, Others}, {_, _, Pids} = Run, _) ->
-    All = maps:from_list(Pids ++ Others),
-    [Pid ! {go, All} || {_, Pid} <- Pids],
+    Started = [{I, base(I, Scripts, Log, Seed, {Node, Port})} || I <- Is],
+    Pids = [{I, Pid} || {I, {Pid, _}} <- Started],
+    Aliases = [{I, Alias} || {I, {_, Alias}} <- Started],
+    {{Pids, Aliases}, {Log, tuple_size(Scripts), {Pids, Aliases}}};
+do({go, OtherPids, OtherAliases}, {_, _, {Pids, Aliases}} = Run, _) ->
+    Go = {go, maps:from_list(Pids ++ OtherPids), maps:from_list(Aliases ++ OtherAliases)},
+    [Pid ! Go || {_, Pid} <- Pids],
     {ok, Run};
+do(release, Run, _) ->
+    {differential_code:release(), Run};
 do(idle, none, _) ->
     {[], none};
 do(idle, {Log, _, _} = Run, _) ->
@@ -52,11 +56,17 @@ do({finish, Others}, {Log, Processes, _}, _) ->
     {Answer, none}.
 
 base(I, Scripts, Log, Seed, Spread) ->
+    Driver = self(),
     Pid = spawn_opt(
         fun() ->
-            receive {go, Pids} -> differential_process:run(I, Scripts, Pids, Log, Seed, Spread) end
+            Driver ! {alias, self(), differential_code:priority_alias()},
+            receive
+                {go, Pids, Aliases} ->
+                    differential_process:run(I, Scripts, Pids, Aliases, Log, Seed, Spread)
+            end
         end,
         [{priority, high}]
     ),
     Log ! {pid, I, Pid, self()},
-    receive {watched, Pid} -> Pid end.
+    receive {watched, Pid} -> ok end,
+    receive {alias, Pid, Alias} -> {Pid, Alias} end.

@@ -34,6 +34,8 @@ enum Batch<'a> {
     /// Programs of processes, each with the seed for its yields.
     Programs(&'a [(Program, u32)]),
     Trees(&'a [Tree]),
+    /// The OTP release of the machine.
+    Release,
 }
 
 /// A virtual machine that runs programs.
@@ -95,6 +97,17 @@ impl Beam {
             read_outcome(&answer, program).ok_or_else(|| cannot_be(program))
         };
         programs.iter().zip(answers).map(outcome).collect()
+    }
+
+    /// Returns the OTP release of the machine.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the machine has ended.
+    pub(crate) fn release(&mut self) -> io::Result<u32> {
+        let answer = self.batch(&Batch::Release)?;
+        let release = answer.first().and_then(|release| from_term(release).ok());
+        release.ok_or_else(|| io::Error::other("the BEAM does not tell its release"))
     }
 
     /// Runs the orders of each tree.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::beam::Beam;
 use crate::compare::{Legal, Verdict};
-use crate::generate::generate;
+use crate::generate::{FIRST_WITH_PRIORITY, generate};
 use crate::language::Program;
 use crate::model::Runtime;
 use crate::native::{Native, simulate, simulate_tree};
@@ -31,15 +31,17 @@ fn is_tree(seed: &u64) -> bool {
 /// Both runtimes.
 pub struct Campaign {
     beam: Beam,
+    /// Whether the BEAM supports priority messages.
+    priority: bool,
     native: Native,
 }
 
-/// Returns the program with this number as text.
-pub fn show(seed: u64) -> String {
+/// Returns the program with this number as text; `priority` is as for [`generate`].
+pub fn show(seed: u64, priority: bool) -> String {
     if is_tree(&seed) {
         tree::generate::generate(seed).to_string()
     } else {
-        generate(seed).to_string()
+        generate(seed, priority).to_string()
     }
 }
 
@@ -72,7 +74,9 @@ impl Campaign {
     /// Returns an error if one of them cannot be started.
     pub fn start(workers: usize) -> io::Result<Self> {
         let native = Native::start(workers).map_err(io::Error::other)?;
-        Ok(Self { beam: Beam::start()?, native })
+        let mut beam = Beam::start()?;
+        let priority = beam.release()? >= FIRST_WITH_PRIORITY;
+        Ok(Self { beam, priority, native })
     }
 
     /// Runs the programs from number `first` on.
@@ -97,7 +101,7 @@ impl Campaign {
 
     fn run_programs(&mut self, seeds: &[u64], report: &mut Report) -> io::Result<()> {
         let batch: Vec<(Program, u32)> =
-            seeds.iter().map(|seed| (generate(*seed), *seed as u32)).collect();
+            seeds.iter().map(|seed| (generate(*seed, self.priority), *seed as u32)).collect();
         let of_beam = self.beam.run(&batch)?;
         let of_native = self.native.run(&batch);
         let seen = of_beam.into_iter().zip(of_native);

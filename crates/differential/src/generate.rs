@@ -28,9 +28,13 @@ enum Draw {
     Call,
     Reply,
     Cut,
+    Alias,
+    Unalias,
+    LinkPriority,
+    MonitorPriority,
 }
 
-const DRAWS: [Draw; 15] = [
+const DRAWS: [Draw; 19] = [
     Draw::Spawn,
     Draw::Send,
     Draw::Receive,
@@ -46,43 +50,74 @@ const DRAWS: [Draw; 15] = [
     Draw::Call,
     Draw::Reply,
     Draw::Cut,
+    Draw::Alias,
+    Draw::Unalias,
+    Draw::LinkPriority,
+    Draw::MonitorPriority,
 ];
 
 /// Weight of each operation, by theme.
 const THEMES: [[u32; DRAWS.len()]; 6] = [
-    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
-    [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0],
-    [5, 4, 7, 9, 6, 1, 0, 4, 5, 7, 0, 0, 0, 0, 0],
-    [5, 4, 8, 1, 0, 9, 6, 4, 4, 1, 0, 0, 0, 0, 0],
-    [4, 3, 7, 1, 0, 2, 1, 3, 2, 1, 8, 11, 0, 0, 0],
-    [4, 3, 8, 1, 0, 1, 0, 3, 3, 1, 0, 0, 9, 8, 0],
-    [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2, 0],
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut alias unalias link-p monitor-p
+    [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0],
+    [5, 4, 7, 9, 6, 1, 0, 4, 5, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [5, 4, 8, 1, 0, 9, 6, 4, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [4, 3, 7, 1, 0, 2, 1, 3, 2, 1, 8, 11, 0, 0, 0, 0, 0, 0, 0],
+    [4, 3, 8, 1, 0, 1, 0, 3, 3, 1, 0, 0, 9, 8, 0, 0, 0, 0, 0],
+    [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2, 0, 0, 0, 0, 0],
 ];
 
 /// Weights for spread programs, in which processes cannot call each other.
 const SPREAD_THEMES: [[u32; DRAWS.len()]; 6] = [
-    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
-    [3, 14, 14, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 3],
-    [4, 4, 7, 11, 7, 1, 0, 3, 4, 7, 0, 0, 0, 0, 3],
-    [4, 4, 8, 1, 0, 10, 6, 4, 3, 1, 0, 0, 0, 0, 3],
-    [3, 4, 7, 1, 0, 2, 1, 3, 2, 1, 7, 12, 0, 0, 3],
-    [4, 6, 8, 5, 4, 5, 3, 2, 3, 4, 2, 3, 0, 0, 4],
-    [4, 6, 8, 6, 4, 5, 3, 3, 3, 4, 2, 3, 0, 0, 0],
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut alias unalias link-p monitor-p
+    [3, 14, 14, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 3, 0, 0, 0, 0],
+    [4, 4, 7, 11, 7, 1, 0, 3, 4, 7, 0, 0, 0, 0, 3, 0, 0, 0, 0],
+    [4, 4, 8, 1, 0, 10, 6, 4, 3, 1, 0, 0, 0, 0, 3, 0, 0, 0, 0],
+    [3, 4, 7, 1, 0, 2, 1, 3, 2, 1, 7, 12, 0, 0, 3, 0, 0, 0, 0],
+    [4, 6, 8, 5, 4, 5, 3, 2, 3, 4, 2, 3, 0, 0, 4, 0, 0, 0, 0],
+    [4, 6, 8, 6, 4, 5, 3, 3, 3, 4, 2, 3, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-/// Returns the program with this number.
-pub fn generate(seed: u64) -> Program {
+/// Weights of programs with aliases and priority messages.
+const PRIORITY_THEMES: [[u32; DRAWS.len()]; 4] = [
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut alias unalias link-p monitor-p
+    [2, 8, 12, 0, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 0, 14, 1, 0, 1],
+    [3, 5, 8, 3, 4, 0, 0, 4, 3, 8, 0, 0, 0, 0, 0, 6, 1, 8, 0],
+    [3, 5, 8, 0, 0, 4, 5, 4, 3, 1, 0, 0, 1, 1, 0, 6, 1, 1, 8],
+    [3, 6, 9, 2, 2, 2, 2, 2, 2, 4, 1, 2, 1, 1, 0, 8, 1, 3, 3],
+];
+
+/// Weights of spread programs with priority messages: with aliases and without cuts, or without
+/// aliases and with cuts.
+const SPREAD_PRIORITY_THEMES: [[u32; DRAWS.len()]; 4] = [
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut alias unalias link-p monitor-p
+    [2, 8, 12, 0, 0, 0, 0, 1, 1, 3, 0, 1, 0, 0, 0, 14, 1, 1, 1],
+    [3, 5, 8, 2, 2, 2, 2, 2, 2, 5, 1, 2, 0, 0, 0, 8, 1, 5, 5],
+    [3, 5, 8, 3, 5, 1, 0, 3, 3, 7, 0, 1, 0, 0, 3, 0, 0, 9, 2],
+    [3, 5, 8, 1, 0, 4, 5, 3, 3, 2, 1, 3, 0, 0, 3, 0, 0, 2, 9],
+];
+
+/// First OTP release with priority messages.
+pub(crate) const FIRST_WITH_PRIORITY: u32 = 28;
+
+/// Returns the program with this number. With `priority`, which OTP 28 and later support, half of the
+/// programs have priority messages.
+pub fn generate(seed: u64, priority: bool) -> Program {
     let mut rng = Rng::with_seed(seed);
     let bases = [1, 2, 2, 2, 3, 3][rng.usize(..6)];
-    author(rng, bases, &THEMES, None)
+    let themes: &[_] = if priority && rng.bool() { &PRIORITY_THEMES } else { &THEMES };
+    author(rng, bases, themes, None)
 }
 
 /// Returns the spread program with this number; each node has at least one of its processes.
-pub fn generate_spread(seed: u64) -> Program {
+/// `priority` is as for [`generate`].
+pub fn generate_spread(seed: u64, priority: bool) -> Program {
     let mut rng = Rng::with_seed(seed);
     let bases = [2, 2, 2, 3, 3, 4][rng.usize(..6)];
     let abroad = 0b10 | rng.u8(..1 << bases) & !0b11;
-    author(rng, bases, &SPREAD_THEMES, Some(abroad))
+    let themes: &[_] =
+        if priority && rng.bool() { &SPREAD_PRIORITY_THEMES } else { &SPREAD_THEMES };
+    author(rng, bases, themes, Some(abroad))
 }
 
 fn author(
@@ -168,7 +203,31 @@ impl Author {
             Draw::Named => self.named(who, slots),
             Draw::Call => Op::Call(self.other(who, known), tag),
             Draw::Reply => Op::Reply(tag),
+            Draw::Alias => self.alias(who, tag),
+            Draw::Unalias if who < self.program.bases => Op::Unalias,
+            // A child has no alias.
+            Draw::Unalias => Op::SendAlias(self.base(who), tag, true),
+            Draw::LinkPriority => Op::LinkPriority(self.other(who, known)),
+            Draw::MonitorPriority => {
+                *slots += 1;
+                Op::MonitorPriority(self.other(who, known), *slots - 1)
+            }
         }
+    }
+
+    fn alias(&mut self, who: Who, tag: Tag) -> Op {
+        let (of, priority) = (self.base(who), self.rng.u8(..3) > 0);
+        if of != who && self.rng.u8(..3) == 0 {
+            return Op::ExitAlias(of, self.reason(), priority);
+        }
+        Op::SendAlias(of, tag, priority)
+    }
+
+    /// Returns a base process, usually another one.
+    fn base(&mut self, who: Who) -> Who {
+        let bases: Vec<Who> = (0..self.program.bases).collect();
+        let of = self.other(who, &bases);
+        if of < self.program.bases { of } else { bases[0] }
     }
 
     fn draw(&mut self) -> Draw {
@@ -292,11 +351,13 @@ mod tests {
     #[test]
     fn every_program_is_valid_and_reproducible() {
         for seed in 0..5000 {
-            let program = generate(seed);
-            assert!(program.is_valid(), "seed {seed}:\n{program}");
-            assert_eq!(program, generate(seed));
-            let spread = generate_spread(seed);
-            assert!(spread.is_valid(), "seed {seed}:\n{spread}");
+            for priority in [false, true] {
+                let program = generate(seed, priority);
+                assert!(program.is_valid(), "seed {seed}:\n{program}");
+                assert_eq!(program, generate(seed, priority));
+                let spread = generate_spread(seed, priority);
+                assert!(spread.is_valid(), "seed {seed}:\n{spread}");
+            }
         }
     }
 }

@@ -9,6 +9,8 @@
 //! processes that its parent knew at the spawn; only its parent and its own descendants know it. A
 //! process whose script is finished returns.
 //!
+//! In a program with aliases each base process has a priority alias, which all processes know.
+//!
 //! A program may be spread over two nodes, one of purlin and one of the BEAM. A child is on its
 //! parent's node. Each name then belongs to a node: the first to purlin's, the second to the
 //! BEAM's.
@@ -171,6 +173,16 @@ pub enum Op {
     Park,
     /// Cuts the connection between the two nodes.
     Cut(By),
+    /// Sends a message to the alias of a base process; with `true` with priority.
+    SendAlias(Who, Tag, bool),
+    /// Sends an exit signal to the alias of a base process; with `true` with priority.
+    ExitAlias(Who, Reason, bool),
+    /// Removes the process's alias.
+    Unalias,
+    /// Links to a process, with priority.
+    LinkPriority(Who),
+    /// Monitors a process, with priority.
+    MonitorPriority(Who, Slot),
 }
 
 /// Origin of a cut.
@@ -249,6 +261,13 @@ impl Op {
             Self::Park => "wait for ever",
             Self::Cut(By::Wire) => "cut the wire",
             Self::Cut(By::Node) => "disconnect",
+            Self::SendAlias(.., false) => "send to alias",
+            Self::SendAlias(.., true) => "send with priority",
+            Self::ExitAlias(.., false) => "exit to alias",
+            Self::ExitAlias(.., true) => "exit with priority",
+            Self::Unalias => "unalias",
+            Self::LinkPriority(_) => "link with priority",
+            Self::MonitorPriority(..) => "monitor with priority",
         }
     }
 
@@ -262,8 +281,10 @@ impl Op {
         match *self {
             Self::Send(who, _)
             | Self::Link(who)
+            | Self::LinkPriority(who)
             | Self::Unlink(who)
             | Self::Monitor(who, _)
+            | Self::MonitorPriority(who, _)
             | Self::Exit(who, _)
             | Self::Register(_, who)
             | Self::Call(who, _) => Some(who),
@@ -275,8 +296,18 @@ impl Op {
     fn makes(&self) -> Option<Slot> {
         match *self {
             Self::Monitor(_, slot)
+            | Self::MonitorPriority(_, slot)
             | Self::MonitorName(_, slot)
             | Self::Spawn(_, How::Monitor(slot)) => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// Returns the process whose alias the operation refers to, `who` being the process itself.
+    pub(crate) fn alias(&self, who: Who) -> Option<Who> {
+        match *self {
+            Self::SendAlias(of, ..) | Self::ExitAlias(of, ..) => Some(of),
+            Self::Unalias => Some(who),
             _ => None,
         }
     }
@@ -296,11 +327,28 @@ impl Program {
         Side::ALL[usize::from(self.abroad.unwrap_or(0) >> who & 1)]
     }
 
+    /// Returns whether the base processes have aliases.
+    pub fn has_aliases(&self) -> bool {
+        self.scripts.iter().flatten().any(|op| op.alias(0).is_some())
+    }
+
+    /// Returns whether the connection may be cut.
+    fn has_cuts(&self) -> bool {
+        self.scripts.iter().flatten().any(|op| matches!(op, Op::Cut(_)))
+    }
+
     /// Returns whether a process can execute an operation on its node.
     fn is_possible(&self, who: Who, op: &Op) -> bool {
         let here = self.side(who);
         match *op {
             Op::Cut(_) => self.abroad.is_some(),
+            _ if op.alias(who).is_some_and(|of| of >= self.bases) => false,
+            // On the BEAM such a signal may end the process immediately, on purlin at its next await.
+            Op::ExitAlias(of, ..) if of == who => false,
+            // A process of purlin waits for the connection to send to an alias.
+            Op::SendAlias(of, ..) | Op::ExitAlias(of, ..) if self.side(of) != here => {
+                !self.has_cuts()
+            }
             _ if self.abroad.is_none() => true,
             Op::Spawn(child, _) => self.side(child) == here,
             Op::Register(name, of) => Side::of_name(name) == here && self.side(of) == here,

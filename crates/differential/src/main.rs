@@ -31,6 +31,9 @@ struct Options {
     /// Print the programs without running them
     #[arg(long)]
     show: bool,
+    /// With --show, print the programs for OTP 28 and later, half of which have priority messages
+    #[arg(long, requires = "show")]
+    priority: bool,
 }
 
 fn main() -> ExitCode {
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     if options.show {
         for seed in first..first + programs {
             let show = if options.spread { spread::show } else { campaign::show };
-            println!("program {seed}:\n{}", show(seed));
+            println!("program {seed}:\n{}", show(seed, options.priority));
         }
         return ExitCode::SUCCESS;
     }

@@ -8,6 +8,7 @@
 //! runnable. No clock is involved.
 
 mod abroad;
+mod alias;
 mod message;
 mod process;
 mod reasons;

@@ -19,14 +19,15 @@ use purlin::Node;
 use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_dist::epmd::{Alive, Epmd, Kind, Registration, Server};
+use purlin_term::{Reference, Term};
 use tokio::runtime::{Builder, Runtime};
 
-use self::machine::{Known, Machine};
+use self::machine::{Aliases, Known, Machine};
 use self::report::{Difference, Report};
 use self::rest::Prober;
 use self::wire::Wire;
 use crate::campaign::{MOST_DIFFERENCES, Until};
-use crate::generate::generate_spread;
+use crate::generate::{FIRST_WITH_PRIORITY, generate_spread};
 use crate::language::{By, Program, Side, Who};
 use crate::model::{Runtime as Rules, TooMany, allows};
 use crate::native::{Abroad, Half};
@@ -46,14 +47,16 @@ const MOST_LOOKS: usize = 10_000_000;
 /// Number of tries per program while it is shrunk.
 const TRIES: u32 = 30;
 
-/// Returns the program with this number as text.
-pub fn show(seed: u64) -> String {
-    generate_spread(seed).to_string()
+/// Returns the program with this number as text; `priority` is as for [`generate_spread`].
+pub fn show(seed: u64, priority: bool) -> String {
+    generate_spread(seed, priority).to_string()
 }
 
 /// Two connected nodes.
 pub struct Spread {
     machine: Machine,
+    /// Whether the BEAM supports priority messages.
+    priority: bool,
     prober: Prober,
     cluster: Cluster,
     node: Node,
@@ -81,11 +84,13 @@ impl Spread {
         let wire = Wire::default();
         let other: NodeName = full(THEIRS).parse().map_err(io::Error::other)?;
         let entered = runtime.enter();
-        let (cluster, machine, found) = runtime.block_on(connect(&node, &wire))?;
+        let (cluster, mut machine, found) = runtime.block_on(connect(&node, &wire))?;
         drop(entered);
         Half::read(&cluster);
         let prober = Prober::start(&cluster, &other).ok_or_else(no_room)?;
-        Ok(Self { machine, prober, cluster, node, other, wire, _found: found, _runtime: runtime })
+        let priority = machine.release()? >= FIRST_WITH_PRIORITY;
+        let (_found, _runtime) = (found, runtime);
+        Ok(Self { machine, priority, prober, cluster, node, other, wire, _found, _runtime })
     }
 
     /// Runs programs, beginning with number `first`.
@@ -99,7 +104,7 @@ impl Spread {
         let mut seed = first;
         while report.differences.len() < MOST_DIFFERENCES {
             let Some(next) = until.next(first, seed, 1, began) else { break };
-            self.judge(seed, &generate_spread(seed), &mut report)?;
+            self.judge(seed, &generate_spread(seed, self.priority), &mut report)?;
             seed = next;
         }
         report.took = began.elapsed();
@@ -144,13 +149,20 @@ impl Spread {
         };
         let abroad = Abroad::new(&self.cluster, &self.other, program, chance, Arc::new(cut));
         let abroad = abroad.ok_or_else(no_room)?;
-        let theirs = self.machine.begin(program, chance, &full(OURS))?;
+        let (theirs, aliases) = self.machine.begin(program, chance, &full(OURS))?;
+        let abroad = abroad.with_aliases(references(aliases));
         let mut half = Half::start(&self.node, program, chance, abroad);
         for (who, pid) in &theirs {
             half.knows(*who, pid).ok_or_else(no_room)?;
         }
+        if program.has_aliases() {
+            // The base processes have had a turn, and so have their aliases.
+            self.rest(program)?;
+        }
         let ours = self.terms_of(half.bases());
-        self.machine.go(&ours)?;
+        let aliases = half.aliases(&self.cluster).into_iter();
+        let aliases = aliases.map(|(who, alias)| (who, Term::from(alias))).collect();
+        self.machine.go(&ours, &aliases)?;
         half.begin();
         loop {
             let theirs = self.rest(program)?;
@@ -199,6 +211,12 @@ impl Spread {
             }
         }
     }
+}
+
+/// Returns the aliases that are references; a BEAM without priority messages has none.
+fn references(aliases: Aliases) -> Vec<(Who, Reference)> {
+    let reference = |(who, alias): (Who, Term)| Some((who, alias.as_reference()?.clone()));
+    aliases.into_iter().filter_map(reference).collect()
 }
 
 fn no_room() -> io::Error {

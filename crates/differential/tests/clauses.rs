@@ -129,7 +129,7 @@ fn one_of_two_processes_gets_a_name() {
 fn the_search_for_one_outcome_agrees_with_the_list_of_all() {
     let mut compared = 0;
     for seed in 0..100 {
-        let program = purlin_differential::generate::generate(seed);
+        let program = purlin_differential::generate::generate(seed, true);
         let Some(all) = outcomes(&program, Runtime::Purlin, 500) else { continue };
         compared += 1;
         for outcome in all.keys() {
@@ -144,6 +144,95 @@ fn the_search_for_one_outcome_agrees_with_the_list_of_all() {
         compared > 50,
         "{compared} of 100 programs have few enough states to list all outcomes"
     );
+}
+
+/// Returns the contents of the mailbox of the first process at the end, in all outcomes.
+fn left(program: &Program) -> Vec<Vec<Item>> {
+    let waits = |outcome: Outcome| match &outcome.0[0].end {
+        End::Waits(left) => left.clone(),
+        end => panic!("{end:?}"),
+    };
+    all(program).into_iter().map(waits).collect()
+}
+
+// M6: a priority message comes before ordinary ones of the same sender, unless the alias was removed
+#[test]
+fn priority_messages_come_first() {
+    let sends: &[Op] = &[
+        Op::Send(0, 0),
+        Op::SendAlias(0, 1, true),
+        Op::SendAlias(0, 2, false),
+        Op::SendAlias(0, 0, true),
+    ];
+    let [first, second, third, fourth] = [1, 0, 0, 2].map(|tag| Item::Message(1, tag));
+    assert_eq!(left(&program(2, &[&[Op::Park], sends])), [vec![first, second, third, fourth]]);
+    let mut removed = left(&program(2, &[&[Op::Unalias, Op::Park], sends]));
+    removed.sort();
+    removed.dedup();
+    let ordinary = Item::Message(1, 0);
+    assert!(removed.contains(&vec![ordinary]) && removed.contains(&vec![first, ordinary]));
+    assert_eq!(removed.len(), 4, "the alias is removed before or after each message");
+}
+
+// M6, R1: a receive that has taken an ordinary message did not wait for the priority message
+#[test]
+fn a_receive_takes_the_message_that_is_first_at_that_time() {
+    let sends: &[Op] = &[Op::Send(0, 0), Op::SendAlias(0, 1, true)];
+    let outcomes = all(&program(2, &[&[ANY, ANY], sends]));
+    let log = |first, second| [first, second].map(|tag| Seen::Got(Item::Message(1, tag)));
+    assert_eq!(outcomes.len(), 2);
+    for log in [log(0, 1), log(1, 0)] {
+        assert!(outcomes.iter().any(|outcome| outcome.0[0].log == log));
+    }
+}
+
+// M6: exit and down messages
+#[test]
+fn exit_and_down_messages_may_have_priority() {
+    let ends: &[Op] = &[Op::Send(0, 0), Op::ExitSelf(Reason::Boom)];
+    let watches = |link, monitor| {
+        left(&program(
+            1,
+            &[&[Op::Trap(true), Op::Spawn(1, How::Plain), link, monitor, Op::Park], ends],
+        ))
+    };
+    let message = Item::Message(1, 0);
+    let down = |left: &[Item]| left.iter().position(|item| matches!(item, Item::Down(..)));
+    let exit = |left: &[Item]| left.iter().position(|item| matches!(item, Item::Exit(..)));
+    for left in watches(Op::LinkPriority(1), Op::Monitor(1, 0)) {
+        assert_eq!((exit(&left), left[1], down(&left)), (Some(0), message, Some(2)));
+    }
+    for left in watches(Op::Link(1), Op::MonitorPriority(1, 0)) {
+        assert_eq!((down(&left), left[1], exit(&left)), (Some(0), message, Some(2)));
+    }
+    // The last call decides about a link that exists.
+    let calls = |calls: &[Op]| {
+        let begins = [Op::Trap(true), Op::Spawn(1, How::Link)];
+        let script = [&begins, calls, &[Op::Send(1, 0), Op::Park]].concat();
+        left(&program(1, &[&script, &[&[ANY], ends].concat()]))
+    };
+    let ended = Item::Exit(1, Reason::Boom);
+    assert_eq!(calls(&[Op::LinkPriority(1), Op::Link(1)]), [[message, ended]]);
+    assert_eq!(calls(&[Op::LinkPriority(1)]), [[ended, message]]);
+    assert_eq!(calls(&[Op::LinkPriority(1), Op::Unlink(1), Op::Link(1)]), [[message, ended]]);
+    let sends: &[Op] = &[
+        Op::Send(0, 0),
+        Op::ExitAlias(0, Reason::Bang, true),
+        Op::ExitAlias(0, Reason::Boom, false),
+    ];
+    let [bang, boom] = [Reason::Bang, Reason::Boom].map(|reason| Item::Exit(1, reason));
+    let traps: &[Op] = &[Op::Trap(true), Op::Park];
+    let ended = all(&program(2, &[traps, sends]));
+    assert!(ended.iter().any(|outcome| outcome.0[0].end == End::Waits(vec![bang, message, boom])));
+    assert!(ended.iter().any(|outcome| outcome.0[0].end == End::Ended(Reason::Bang)));
+}
+
+// M2: purlin sends to an alias on the BEAM without an order relative to its pid; the BEAM in order
+#[test]
+fn a_remote_alias_is_an_address_of_its_own() {
+    let sends: &[Op] = &[Op::Send(0, 0), Op::SendAlias(0, 1, false)];
+    let ended = |abroad| spread(abroad, &[&[Op::Park], sends]).len();
+    assert_eq!((ended(0b01), ended(0b10)), (2, 1));
 }
 
 // L2, D1: `noconnection` is caused only by a cut, and comes once

@@ -8,11 +8,12 @@ use purlin_differential::native::{Native, simulate, simulate_tree};
 use purlin_differential::outcome::Outcome;
 use purlin_differential::tree;
 
-// M2, R1, L2, L5, D1, D4, N1, C1: for any scheduling, only allowed outcomes are observed
+// M2, M6, R1, L2, L5, L9, D1, D4, N1, C1: for any scheduling, only allowed outcomes are observed
 #[test]
 fn random_programs_have_allowed_outcomes() {
     let mut native = Native::start(2).expect("a node starts");
-    let programs: Vec<_> = (0..150).map(|seed| (generate(seed), seed as u32)).collect();
+    let program = |seed| (generate(seed, true), seed as u32);
+    let programs: Vec<_> = (0..150).map(program).collect();
     let seen = native.run(&programs);
     assert_eq!(seen.len(), programs.len());
     let mut judged = 0;
@@ -30,13 +31,13 @@ fn is_judged(seed: u64, program: &Program, seen: &Outcome) -> bool {
     verdict != Verdict::Unknown
 }
 
-// M2, R1, L2, L5, D1, D4, N1, C1: the same on a simulated node, whose decisions are repeated by the
-// seed
+// M2, M6, R1, L2, L5, L9, D1, D4, N1, C1: the same on a simulated node, whose decisions are repeated
+// by the seed
 #[test]
 fn a_seed_repeats_an_allowed_outcome() {
     let mut judged = 0;
     for seed in 150..250 {
-        let program = generate(seed);
+        let program = generate(seed, true);
         let seen = simulate(&program, seed as u32);
         assert_eq!(seen, simulate(&program, seed as u32), "program {seed}:\n{program}");
         judged += u32::from(is_judged(seed, &program, &seen));

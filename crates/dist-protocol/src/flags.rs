@@ -16,7 +16,8 @@
 //!   direction, and that frames must be read in the order in which they were written, which holds
 //!   anyway.
 //! - `SPAWN`: without it `rpc:call` returns `notsup`. Every spawn request is therefore answered.
-//! - `ALIAS` and `ALTACT_SIG`: both carry messages to aliases.
+//! - `ALIAS` and `ALTACT_SIG`: both carry messages to aliases; the second one also priority messages and
+//!   exit signals.
 //! - `NATIVE_RECORDS`: nodes of OTP 29 send native records whether it is offered or not.
 //!
 //! Not offered: the two atom caches of releases before R13, and `NAME_ME`, which is not a

@@ -77,7 +77,7 @@ fn pong(link: &Link, local: &LocalNode, signal: &Signal) -> Option<Signal> {
         _ => None,
     };
     let control = match alias {
-        Some(alias) => Control::to_alias(link.flags(), us, alias)?,
+        Some(alias) => Control::to_alias(link.flags(), us, alias, false)?,
         None => Control::to_pid(link.flags(), us, from.clone()),
     };
     Some(Signal { control, payload: Some(Term::tuple([tag.clone(), Term::atom("yes")])) })

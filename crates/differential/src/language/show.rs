@@ -48,6 +48,13 @@ impl fmt::Display for Op {
             Self::Park => f.write_str("wait for ever"),
             Self::Cut(By::Wire) => f.write_str("cut the wire"),
             Self::Cut(By::Node) => f.write_str("disconnect"),
+            Self::SendAlias(to, tag, false) => write!(f, "send(A{to}, t{tag})"),
+            Self::SendAlias(to, tag, true) => write!(f, "send(A{to}, t{tag}, [priority])"),
+            Self::ExitAlias(to, reason, false) => write!(f, "exit(A{to}, {reason})"),
+            Self::ExitAlias(to, reason, true) => write!(f, "exit(A{to}, {reason}, [priority])"),
+            Self::Unalias => f.write_str("unalias"),
+            Self::LinkPriority(to) => write!(f, "link(P{to}, [priority])"),
+            Self::MonitorPriority(to, slot) => write!(f, "M{slot} = monitor(P{to}, [priority])"),
         }
     }
 }

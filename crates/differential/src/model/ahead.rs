@@ -9,14 +9,14 @@ use super::loss::may_be_lost;
 use super::runtime::Runtime;
 use super::state::{Phase, Signal, State, Tie};
 use super::step::{found, next};
-use crate::language::{After, How, MOST_PROCESSES, NAMES, Op, Program, Who};
+use crate::language::{After, How, MOST_PROCESSES, NAMES, Op, Pattern, Program, Who};
 use crate::outcome::Item;
 
 /// A set of processes, one bit each.
 type Set = u32;
 
-// WHY twice, and the names: these are the ends of a wire in `crossing`.
-const _: () = assert!(2 * MOST_PROCESSES + NAMES as usize <= Set::BITS as usize);
+// WHY three times, and the names: these are the ends of a wire in `crossing`.
+const _: () = assert!(3 * MOST_PROCESSES + NAMES as usize <= Set::BITS as usize);
 
 fn only(who: Who) -> Set {
     1 << who
@@ -39,17 +39,31 @@ struct Rest {
     names: bool,
 }
 
-/// Effects of the rest of every script, from every position.
-pub(super) struct Ahead(Vec<Vec<Rest>>);
+/// What can still happen in a program.
+pub(super) struct Ahead {
+    /// Effects of the rest of every script, from every position.
+    rests: Vec<Vec<Rest>>,
+    /// Processes that may get priority messages.
+    prior: Set,
+}
 
 impl Ahead {
     pub(super) fn new(program: &Program) -> Self {
         let scripts = program.scripts.iter().enumerate();
-        Self(scripts.map(|(who, script)| rests(who as Who, script)).collect())
+        let rests = scripts.map(|(who, script)| rests(who as Who, script)).collect();
+        Self { rests, prior: prior(program) }
     }
 
     fn rest(&self, state: &State, who: Who) -> Rest {
-        self.0[usize::from(who)][usize::from(state.get(who).at)]
+        self.rests[usize::from(who)][usize::from(state.get(who).at)]
+    }
+
+    /// Returns whether a receive takes the same message whatever arrives before it. M6: a priority
+    /// message that arrives is placed before ordinary ones.
+    fn finds(&self, state: &State, who: Who, pattern: Pattern) -> bool {
+        let ahead = state.get(who).ahead.into();
+        let is_prior = self.prior & only(who) != 0;
+        found(state, who, pattern).is_some_and(|at| !is_prior || at < ahead)
     }
 
     fn others<'a>(&'a self, state: &'a State, who: Who) -> impl Iterator<Item = (Who, Rest)> + 'a {
@@ -64,7 +78,10 @@ impl Ahead {
         !state.get(who).links.is_empty()
             || self.others(state, who).any(|(_, rest)| rest.hits & only(who) != 0)
             || on_the_way(state, who).any(|(_, signal)| {
-                matches!(signal, Signal::Exit(_) | Signal::Link | Signal::LinkExit(_))
+                matches!(
+                    signal,
+                    Signal::Exit(_) | Signal::AliasExit(..) | Signal::Link | Signal::LinkExit(_)
+                )
             })
     }
 
@@ -106,7 +123,7 @@ impl Ahead {
     /// Returns whether the next step is the same with and without a connection loss before it.
     fn is_calm(&self, program: &Program, state: &State, who: Who) -> bool {
         let inward = || match next(program, state, who) {
-            Some(Op::Receive(pattern, _)) => found(state, who, *pattern).is_some(),
+            Some(Op::Receive(pattern, _)) => self.finds(state, who, *pattern),
             Some(Op::Send(to, _)) => !state.crossing.is_between(who, *to),
             Some(Op::Spawn(..) | Op::Trap(_)) => true,
             _ => false,
@@ -125,16 +142,19 @@ impl Ahead {
         }
         match next(program, state, who) {
             None | Some(Op::ExitSelf(_) | Op::Crash) => !self.end_is_seen(state, who),
-            Some(Op::Receive(pattern, _)) => found(state, who, *pattern).is_some(),
-            Some(Op::Send(to, _) | Op::Exit(to, _)) => *to != who,
+            Some(Op::Receive(pattern, _)) => self.finds(state, who, *pattern),
+            Some(
+                Op::Send(to, _) | Op::Exit(to, _) | Op::SendAlias(to, ..) | Op::ExitAlias(to, ..),
+            ) => *to != who,
             Some(Op::Demonitor(slot, _)) => {
                 !state.get(who).monitors.iter().any(|(own, _)| own == slot)
             }
             // On purlin it matters whether the end of the called process is known.
             Some(Op::Call(to, _)) => state.runtime(who) == Runtime::Beam || state.has_ended(*to),
-            // Names are shared by all processes.
+            // Names are shared by all processes, and an alias by its senders.
             Some(
-                Op::SendName(..)
+                Op::Unalias
+                | Op::SendName(..)
                 | Op::MonitorName(..)
                 | Op::Register(..)
                 | Op::Unregister(_)
@@ -188,32 +208,44 @@ fn on_the_way(state: &State, to: Who) -> impl Iterator<Item = (Who, &Signal)> {
     })
 }
 
+/// Returns the processes that may get priority messages.
+fn prior(program: &Program) -> Set {
+    let scripts = (0..).zip(&program.scripts);
+    let ops = scripts.flat_map(|(who, script)| script.iter().map(move |op| (who, op)));
+    let prior = ops.map(|(who, op)| match *op {
+        Op::SendAlias(to, _, true) | Op::ExitAlias(to, _, true) => only(to),
+        Op::LinkPriority(_) | Op::MonitorPriority(..) => only(who),
+        _ => 0,
+    });
+    prior.fold(0, |all, one| all | one)
+}
+
 fn rests(who: Who, script: &[Op]) -> Vec<Rest> {
     let mut rests = vec![Rest::default()];
     for op in script.iter().rev() {
         let mut rest = rests[rests.len() - 1];
         match *op {
             Op::Spawn(child, How::Link | How::Monitor(_)) => rest.asks |= only(child),
-            Op::Send(to, _) if to == who => rest.looks = true,
-            Op::Send(to, _) => rest.sends |= only(to),
+            Op::Send(to, _) | Op::SendAlias(to, ..) if to == who => rest.looks = true,
+            Op::Send(to, _) | Op::SendAlias(to, ..) => rest.sends |= only(to),
             Op::SendName(..) => {
                 rest.sends = Set::MAX;
                 rest.looks = true;
                 rest.names = true;
             }
             Op::Receive(_, After::Zero) | Op::MonitorName(..) => rest.looks = true,
-            Op::Link(to) => {
+            Op::Link(to) | Op::LinkPriority(to) => {
                 rest.hits |= only(to);
                 rest.minds |= only(to);
                 rest.sends |= only(to);
                 rest.asks |= only(to);
             }
-            Op::Monitor(to, _) => {
+            Op::Monitor(to, _) | Op::MonitorPriority(to, _) => {
                 rest.minds |= only(to);
                 rest.asks |= only(to);
             }
             Op::Exit(to, _) if to == who => rest.looks = true,
-            Op::Exit(to, _) => {
+            Op::Exit(to, _) | Op::ExitAlias(to, ..) => {
                 rest.hits |= only(to);
                 rest.sends |= only(to);
             }

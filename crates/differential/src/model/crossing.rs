@@ -2,9 +2,10 @@
 //!
 //! The ends of a wire, with N processes: `0..N` are the processes; `N..2N` are the same processes addressed by a name,
 //! for which there is no order relative to signals to the pid; from `2N` on are the names themselves, which their node
-//! looks up when a signal arrives.
+//! looks up when a signal arrives; and after these the processes of purlin that send to an alias on the BEAM, for which
+//! there is no order relative to signals to the pid either.
 
-use crate::language::{Name, Program, Side, Who};
+use crate::language::{NAMES, Name, Program, Side, Who};
 
 /// Where a signal in flight is: on its receiver's node, or on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +47,13 @@ impl Crossing {
 
     /// Returns the name of a wire end, if it is one.
     pub(super) fn name_of_end(&self, end: Who) -> Option<Name> {
-        end.checked_sub(2 * self.processes)
+        end.checked_sub(2 * self.processes).filter(|name| *name < NAMES)
+    }
+
+    /// Returns the wire end of a process that sends to the alias of another.
+    pub(super) fn by_alias(&self, from: Who, to: Who) -> Who {
+        let ordered = !self.is_between(from, to) || self.side(from) == Side::Beam;
+        if ordered { from } else { 2 * self.processes + NAMES + from }
     }
 
     /// Returns the wire end of a sender whose receiver was addressed by a name.
@@ -56,7 +63,11 @@ impl Crossing {
 
     /// Returns the process at the sending end of a wire.
     pub(super) fn sender(&self, end: Who) -> Who {
-        if end < 2 * self.processes { end % self.processes } else { end }
+        match end.checked_sub(2 * self.processes + NAMES) {
+            Some(sender) => sender,
+            None if end < 2 * self.processes => end % self.processes,
+            None => end,
+        }
     }
 
     pub(super) fn side(&self, end: Who) -> Side {

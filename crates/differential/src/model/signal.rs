@@ -12,7 +12,12 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
         return answer_for_the_dead(state, from, to, signal);
     }
     match signal {
-        Signal::Item(item) => state.change(to).mailbox.push(item),
+        Signal::Item(item) => state.change(to).receive(item, false),
+        // L9: a signal to a removed alias is dropped.
+        Signal::Aliased(..) | Signal::AliasExit(..) if !state.get(to).alias => {}
+        Signal::Aliased(item, priority) => state.change(to).receive(item, priority),
+        Signal::AliasExit(Reason::Kill, _) => return end(state, to, Reason::Killed),
+        Signal::AliasExit(reason, priority) => return exit(state, from, to, reason, priority),
         Signal::Answer(tag) => answer(&mut state, from, to, tag),
         // The pair is linked already, or an unlink of this side is in flight, which will remove the
         // link at the other end; so the signal has no effect here.
@@ -22,7 +27,11 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
             state.change(to).links.sort_unstable();
         }
         Signal::Unlink(number) => {
-            state.change(to).links.retain(|link| *link != (from, Tie::Up));
+            let process = state.change(to);
+            if let Some(at) = process.links.iter().position(|link| *link == (from, Tie::Up)) {
+                process.links.remove(at);
+                process.prioritize_link(from, false);
+            }
             state.put(to, from, Signal::UnlinkAck(number));
         }
         Signal::UnlinkAck(number) => {
@@ -34,12 +43,15 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
             let Some(at) = state.get(to).links.iter().position(is_it) else {
                 return vec![state];
             };
-            state.change(to).links.remove(at);
-            return exit(state, from, to, reason);
+            let process = state.change(to);
+            process.links.remove(at);
+            let priority = process.prior_links.contains(&from);
+            process.prioritize_link(from, false);
+            return exit(state, from, to, reason, priority);
         }
         // L4: only a signal sent by `exit` kills, and its reason is seen as `killed`.
         Signal::Exit(Reason::Kill) => return end(state, to, Reason::Killed),
-        Signal::Exit(reason) => return exit(state, from, to, reason),
+        Signal::Exit(reason) => return exit(state, from, to, reason, false),
         Signal::Monitor(slot, watched) => {
             let watchers = &mut state.change(to).watchers;
             watchers.push((from, slot, watched));
@@ -55,10 +67,12 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
                 return vec![state];
             };
             process.monitors.remove(at);
+            let priority = process.prior_monitors.contains(&slot);
+            process.prior_monitors.retain(|own| *own != slot);
             if process.phase == Phase::Calling(slot) {
                 process.phase = Phase::Called(Seen::Failed(reason));
             } else {
-                process.mailbox.push(Item::Down(slot, watched, reason));
+                process.receive(Item::Down(slot, watched, reason), priority);
             }
         }
     }
@@ -70,9 +84,9 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
 ///
 /// L4: `normal` sent to oneself also ends the process. On the BEAM it was handled when it was sent,
 /// so a later one was sent by a process that trapped exits at that time; it is ignored.
-fn exit(mut state: State, from: Who, to: Who, reason: Reason) -> Vec<State> {
+fn exit(mut state: State, from: Who, to: Who, reason: Reason, priority: bool) -> Vec<State> {
     if state.get(to).trap {
-        state.change(to).mailbox.push(Item::Exit(from, reason));
+        state.change(to).receive(Item::Exit(from, reason), priority);
     } else if reason != Reason::Normal || (from == to && state.runtime(to) == Runtime::Purlin) {
         return end(state, to, reason);
     }

@@ -13,6 +13,10 @@ use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 pub(super) enum Signal {
     /// A message or a call request, for the mailbox.
     Item(Item),
+    /// A message to an alias; with `true` with priority.
+    Aliased(Item, bool),
+    /// An exit signal to an alias; with `true` with priority.
+    AliasExit(Reason, bool),
     /// The reply of a call.
     Answer(Tag),
     /// Creates a link.
@@ -79,8 +83,16 @@ pub(super) struct Process {
     /// Whether the process traps exits.
     pub(super) trap: bool,
     pub(super) mailbox: Vec<Item>,
+    /// Number of priority messages, which are the first of the mailbox.
+    pub(super) ahead: u8,
+    /// Whether the process has an alias, which is a priority alias.
+    pub(super) alias: bool,
     /// Sorted, like the monitors.
     pub(super) links: Vec<LinkEnd>,
+    /// Linked processes whose exit signal has priority; sorted.
+    pub(super) prior_links: Vec<Who>,
+    /// Monitors whose down signal has priority; sorted.
+    pub(super) prior_monitors: Vec<Slot>,
     /// Number of unlinks so far.
     pub(super) unlinks: u8,
     /// Monitors of this process that may still fire, with their targets.
@@ -101,12 +113,43 @@ impl Process {
             at: 0,
             trap: false,
             mailbox: Vec::new(),
+            ahead: 0,
+            alias: false,
             links: Vec::new(),
+            prior_links: Vec::new(),
+            prior_monitors: Vec::new(),
             unlinks: 0,
             monitors: Vec::new(),
             watchers: Vec::new(),
             owed: Vec::new(),
             log: Vec::new(),
+        }
+    }
+}
+
+impl Process {
+    /// Puts a message into the mailbox. M6: a priority message comes before all ordinary ones.
+    pub(super) fn receive(&mut self, item: Item, priority: bool) {
+        if priority {
+            self.mailbox.insert(self.ahead.into(), item);
+            self.ahead += 1;
+        } else {
+            self.mailbox.push(item);
+        }
+    }
+
+    /// Removes a message from the mailbox.
+    pub(super) fn remove(&mut self, at: usize) -> Item {
+        self.ahead -= u8::from(at < self.ahead.into());
+        self.mailbox.remove(at)
+    }
+
+    /// Sets whether the link to a process has priority.
+    pub(super) fn prioritize_link(&mut self, to: Who, priority: bool) {
+        self.prior_links.retain(|own| *own != to);
+        if priority {
+            self.prior_links.push(to);
+            self.prior_links.sort_unstable();
         }
     }
 }
@@ -137,7 +180,8 @@ impl State {
         let count = program.scripts.len();
         let process = |who| {
             let there = who < usize::from(program.bases);
-            Rc::new(Process::new(if there { Phase::Running } else { Phase::Unborn }))
+            let process = Process::new(if there { Phase::Running } else { Phase::Unborn });
+            Rc::new(Process { alias: there && program.has_aliases(), ..process })
         };
         Self {
             runtime,

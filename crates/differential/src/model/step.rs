@@ -33,7 +33,7 @@ pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
 /// Returns whether a message from the process to itself is in flight. It counts as arrived when it is sent, so a
 /// receive finds it; but signals before it may not have been handled yet.
 fn has_sent_itself(state: &State, who: Who) -> bool {
-    state.wire(who, who).any(|signal| matches!(signal, Signal::Item(_)))
+    state.wire(who, who).any(|signal| matches!(signal, Signal::Item(_) | Signal::Aliased(..)))
 }
 
 /// Returns whether the process is in a receive with an idle timeout (`After::Idle`).
@@ -50,7 +50,7 @@ pub(super) fn give_up(mut state: State, who: Who) -> State {
     state
 }
 
-/// R1: returns the position of the oldest matching message.
+/// R1: returns the position of the first matching message.
 pub(super) fn found(state: &State, who: Who, pattern: Pattern) -> Option<usize> {
     state.get(who).mailbox.iter().position(|item| match (pattern, item) {
         (Pattern::Any, _)
@@ -89,11 +89,27 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
             }
         }
         Op::Receive(pattern, _) => receive(&mut state, who, pattern),
-        Op::Link(to) if to != who => link(&mut state, who, to),
+        Op::Link(to) if to != who => link(&mut state, who, to, false),
+        Op::LinkPriority(to) if to != who => link(&mut state, who, to, true),
         Op::Unlink(to) if to != who => unlink(&mut state, who, to),
         // L1: linking to oneself has no effect.
-        Op::Link(_) | Op::Unlink(_) => {}
+        Op::Link(_) | Op::LinkPriority(_) | Op::Unlink(_) => {}
         Op::Monitor(to, slot) => monitor(&mut state, who, to, slot, Watched::Process(to)),
+        Op::MonitorPriority(to, slot) => {
+            monitor(&mut state, who, to, slot, Watched::Process(to));
+            if to != who {
+                state.change(who).prior_monitors.push(slot);
+                state.change(who).prior_monitors.sort_unstable();
+            }
+        }
+        Op::SendAlias(to, tag, priority) => {
+            let item = Item::Message(who, tag);
+            state.put(state.crossing.by_alias(who, to), to, Signal::Aliased(item, priority));
+        }
+        Op::ExitAlias(to, reason, priority) => {
+            state.put(state.crossing.by_alias(who, to), to, Signal::AliasExit(reason, priority));
+        }
+        Op::Unalias => state.change(who).alias = false,
         Op::MonitorName(name, slot) if state.crossing.is_far(who, name) => {
             let to = state.crossing.end_of_name(name);
             monitor(&mut state, who, to, slot, Watched::Name(name));
@@ -210,14 +226,15 @@ fn receive(state: &mut State, who: Who, pattern: Pattern) {
         return;
     };
     let process = state.change(who);
-    let item = process.mailbox.remove(at);
+    let item = process.remove(at);
     process.log.push(Seen::Got(item));
     if let Item::Request(from, _) = item {
         process.owed.push(from);
     }
 }
 
-fn link(state: &mut State, who: Who, to: Who) {
+fn link(state: &mut State, who: Who, to: Who, priority: bool) {
+    state.change(who).prioritize_link(to, priority);
     let links = &mut state.change(who).links;
     match links.iter_mut().find(|(peer, _)| *peer == to) {
         // L1: there is at most one link.
@@ -236,6 +253,7 @@ fn unlink(state: &mut State, who: Who, to: Who) {
     let Some(link) = process.links.iter_mut().find(is_it) else { return };
     link.1 = Tie::TakenBack(number);
     process.unlinks += 1;
+    process.prioritize_link(to, false);
     state.put(who, to, Signal::Unlink(number));
 }
 
@@ -260,9 +278,11 @@ fn demonitor(state: &mut State, who: Who, slot: Slot, flush: bool) {
     let process = state.change(who);
     let at = process.monitors.iter().position(|(own, _)| *own == slot);
     process.log.push(Seen::Demonitored(at.is_some()));
-    if flush {
-        process.mailbox.retain(|item| !matches!(item, Item::Down(own, ..) if *own == slot));
+    let is_it = |item: &Item| matches!(item, Item::Down(own, ..) if *own == slot);
+    if let Some(at) = process.mailbox.iter().position(is_it).filter(|_| flush) {
+        process.remove(at);
     }
+    process.prior_monitors.retain(|own| *own != slot);
     if let Some(at) = at {
         let (_, to) = process.monitors.remove(at);
         // WHY not to a remote name: it cannot be observed whether the signal was sent, as the monitor no longer fires.

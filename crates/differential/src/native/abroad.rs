@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use purlin::{ExitReason, MonitorRef, Pid, Process, ProcessId};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Reference, Term};
 
+use super::alias::AliasOf;
 use super::message::Msg;
 use crate::language::{By, NAMES, Name, Op, Program, Script, Side, Tag, Who};
 
@@ -57,6 +58,10 @@ impl Peer {
         with!(self, pid => me.link(pid));
     }
 
+    pub(super) fn link_priority(&self, me: &Process<Msg>) {
+        with!(self, pid => me.link_priority(pid));
+    }
+
     pub(super) fn unlink(&self, me: &Process<Msg>) {
         with!(self, pid => me.unlink(pid));
     }
@@ -83,6 +88,7 @@ pub(crate) struct Abroad {
     seed: u32,
     scripts: Vec<Script>,
     there: Mutex<Vec<There>>,
+    aliases: Vec<(Who, Reference)>,
     names: Vec<(Name, Pid<Term>)>,
     cut: Arc<dyn Fn(By) + Send + Sync>,
 }
@@ -99,7 +105,20 @@ impl Abroad {
         let far = (0..NAMES).filter(|own| Side::of_name(*own) == Side::Beam);
         let names = far.map(named).collect::<Option<_>>()?;
         let (cluster, scripts) = (cluster.clone(), program.scripts.clone());
-        Some(Self { cluster, seed, scripts, there: Mutex::default(), names, cut })
+        let (there, aliases) = (Mutex::default(), Vec::new());
+        Some(Self { cluster, seed, scripts, there, aliases, names, cut })
+    }
+
+    /// Sets the aliases of the base processes of the other node.
+    pub(crate) fn with_aliases(self, aliases: Vec<(Who, Reference)>) -> Self {
+        Self { aliases, ..self }
+    }
+
+    pub(super) fn alias(&self, of: Who) -> AliasOf {
+        match self.aliases.iter().find(|(who, _)| *who == of) {
+            Some((_, alias)) => AliasOf::There(self.cluster.clone(), alias.clone()),
+            None => unreachable!("a valid program uses aliases of base processes only"),
+        }
     }
 
     fn there(&self) -> MutexGuard<'_, Vec<There>> {
@@ -117,7 +136,8 @@ impl Abroad {
     pub(super) fn peer(&self, of: Who, who: Who) -> Option<Peer> {
         let there = self.there();
         let there = there.iter().find(|there| there.who == who)?;
-        let links = self.scripts[usize::from(who)].contains(&Op::Link(of));
+        let theirs = &self.scripts[usize::from(who)];
+        let links = theirs.contains(&Op::Link(of)) || theirs.contains(&Op::LinkPriority(of));
         let terms = links || (self.seed >> (of * 3 + who) & 1) == 0;
         Some(match terms {
             true => Peer::Term(there.term.clone()),

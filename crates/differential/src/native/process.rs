@@ -10,6 +10,7 @@ use purlin::{
     yield_now,
 };
 
+use super::alias::AliasOf;
 use super::message::{Msg, Raw, matches, raw};
 use super::reasons::{reason, reason_of};
 use super::world::World;
@@ -22,10 +23,12 @@ const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 /// WHY boxed: a spawned child runs the same function, whose type would contain itself.
 type Life = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Returns the function of a base process, which waits until all base processes exist.
+/// Returns the function of a base process, which waits until all base processes exist and have their
+/// aliases.
 pub(super) fn base(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Send {
     move |me| {
         Box::pin(async move {
+            world.is_there(who, world.has_aliases.then(|| me.priority_alias()));
             world.nudged(who).await;
             Player::new(world, who, me).play().await;
         })
@@ -126,6 +129,23 @@ impl Player {
                 if !self.owed.is_empty() {
                     self.owed.remove(0).send(tag);
                 }
+            }
+            Op::SendAlias(to, tag, priority) => {
+                self.world.alias(to).send(self.who, tag, priority).await;
+            }
+            Op::ExitAlias(to, reason, priority) => {
+                self.world.alias(to).exit(reason_of(reason), priority).await;
+            }
+            Op::Unalias => {
+                if let AliasOf::Here(own) = self.world.alias(self.who) {
+                    self.me.unalias(&own);
+                }
+            }
+            Op::LinkPriority(to) => self.world.peer(self.who, to).link_priority(&self.me),
+            Op::MonitorPriority(to, slot) => {
+                let monitor = self.world.peer(self.who, to).monitor(&self.me);
+                self.me.prioritize(monitor);
+                self.monitors(slot, monitor);
             }
             Op::Park => self.rest().await,
             Op::Cut(by) => self.world.abroad().cut(by),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use purlin::{ExitReason, Node, Pid, ProcessId};
 use purlin_dist::cluster::Cluster;
-use purlin_term::Term;
+use purlin_term::{Reference, Term};
 
 use super::abroad::Abroad;
 use super::message::Msg;
@@ -50,6 +50,12 @@ impl Half {
     /// Returns the base processes on this node.
     pub(crate) fn bases(&self) -> Vec<(Who, ProcessId)> {
         self.bases.iter().map(|(who, pid)| (*who, pid.id())).collect()
+    }
+
+    /// Returns the aliases of the base processes on this node, which have them once they wait.
+    pub(crate) fn aliases(&self, cluster: &Cluster) -> Vec<(Who, Reference)> {
+        let all = self.world.aliases_here().into_iter();
+        all.map(|(who, alias)| (who, cluster.term_of_alias(&alias))).collect()
     }
 
     /// Returns all spawned processes on this node.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use purlin::{MonitorRef, Monitored, Pid, ProcessId};
+use purlin::{Alias, MonitorRef, Monitored, Pid, ProcessId};
 use tokio::sync::Notify;
 
 use super::abroad::{self, Abroad, Peer};
+use super::alias::AliasOf;
 use super::message::{Msg, Raw};
 use super::reasons::reason;
 use crate::language::{MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
@@ -16,6 +17,12 @@ use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 #[derive(Default)]
 struct Records {
     pids: Vec<Option<Pid<Msg>>>,
+    /// Aliases of the base processes on this node.
+    aliases: HashMap<Who, Alias<Msg>>,
+    /// Number of base processes on this node, once all have been spawned.
+    bases: Option<usize>,
+    /// Number of base processes on this node that have their aliases, if the program uses any.
+    there: usize,
     logs: Vec<Vec<Raw>>,
     /// Mailboxes of the processes that wait at the end.
     left: HashMap<Who, Vec<Raw>>,
@@ -29,6 +36,7 @@ struct Records {
 pub(crate) struct World {
     pub(super) scripts: Vec<Script>,
     pub(super) seed: u32,
+    pub(super) has_aliases: bool,
     number: u64,
     nudges: [Notify; MOST_PROCESSES],
     records: Mutex<Records>,
@@ -47,6 +55,7 @@ impl World {
         Self {
             scripts: program.scripts.clone(),
             seed,
+            has_aliases: program.has_aliases(),
             number,
             nudges: Default::default(),
             records: Mutex::new(records),
@@ -58,14 +67,43 @@ impl World {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the pids of the base processes and starts their scripts.
+    /// Registers the pids of the base processes and starts their scripts when all have aliases.
     pub(super) fn begin(&self, bases: Vec<(Who, Pid<Msg>)>) {
         let mut records = self.records();
+        records.bases = Some(bases.len());
         for (who, base) in bases {
             records.pids[usize::from(who)] = Some(base);
         }
-        let all_there = records.pids.iter().zip(&self.nudges).filter(|(pid, _)| pid.is_some());
-        all_there.for_each(|(_, nudge)| nudge.notify_one());
+        self.start_scripts(&records);
+    }
+
+    /// Registers the alias of a base process, if the program uses aliases.
+    pub(super) fn is_there(&self, who: Who, alias: Option<Alias<Msg>>) {
+        let mut records = self.records();
+        records.aliases.extend(alias.map(|alias| (who, alias)));
+        records.there += 1;
+        self.start_scripts(&records);
+    }
+
+    /// Starts the scripts of the base processes, unless a pid or an alias of one is missing.
+    fn start_scripts(&self, records: &Records) {
+        if records.bases == Some(records.there) {
+            let all_there = records.pids.iter().zip(&self.nudges).filter(|(pid, _)| pid.is_some());
+            all_there.for_each(|(_, nudge)| nudge.notify_one());
+        }
+    }
+
+    /// Returns the aliases of the base processes on this node.
+    pub(super) fn aliases_here(&self) -> Vec<(Who, Alias<Msg>)> {
+        self.records().aliases.iter().map(|(who, alias)| (*who, alias.clone())).collect()
+    }
+
+    /// Returns the alias of a base process on either node.
+    pub(super) fn alias(&self, of: Who) -> AliasOf {
+        match self.records().aliases.get(&of) {
+            Some(alias) => AliasOf::Here(alias.clone()),
+            None => self.abroad().alias(of),
+        }
     }
 
     /// Returns the registered name of a program's name.

@@ -16,6 +16,8 @@ use crate::outcome::Outcome;
 
 /// Process numbers with their pids.
 pub(super) type Known = Vec<(Who, Term)>;
+/// Numbers of base processes with their aliases.
+pub(super) type Aliases = Vec<(Who, Term)>;
 
 /// A question to the node, which `erlang/differential_spread.erl` answers.
 #[derive(Serialize)]
@@ -24,7 +26,9 @@ enum Question<'a> {
     /// A program, the seed for its yields, the bit mask of its processes on the BEAM, and the name
     /// of the other node.
     Start(&'a Program, u32, u8, Atom),
-    Go(&'a Known),
+    Go(&'a Known, &'a Aliases),
+    /// The OTP release of the node.
+    Release,
     Idle,
     Wake(Who),
     Finish(&'a Known),
@@ -63,15 +67,26 @@ impl Machine {
         from_bytes(&answer).map_err(io::Error::other)
     }
 
+    /// Returns the OTP release of the node.
+    pub(super) fn release(&mut self) -> io::Result<u32> {
+        self.ask(&Question::Release)
+    }
+
     /// Spawns the base processes of a program that are on the BEAM; they wait for [`Machine::go`].
-    pub(super) fn begin(&mut self, program: &Program, seed: u32, other: &str) -> io::Result<Known> {
+    /// Returns their pids and aliases.
+    pub(super) fn begin(
+        &mut self,
+        program: &Program,
+        seed: u32,
+        other: &str,
+    ) -> io::Result<(Known, Aliases)> {
         let other = Atom::new(other).map_err(io::Error::other)?;
         self.ask(&Question::Start(program, seed, program.abroad.unwrap_or(0), other))
     }
 
-    /// Starts the scripts, with the pids of the base processes of the other node.
-    pub(super) fn go(&mut self, others: &Known) -> io::Result<()> {
-        self.ask::<Term>(&Question::Go(others)).map(drop)
+    /// Starts the scripts, with the pids and aliases of the base processes of the other node.
+    pub(super) fn go(&mut self, others: &Known, aliases: &Aliases) -> io::Result<()> {
+        self.ask::<Term>(&Question::Go(others, aliases)).map(drop)
     }
 
     /// Returns the first process in a receive with an idle timeout.

@@ -24,7 +24,7 @@
 //! All of them are accepted, whatever was negotiated: a node may have encoded some before it knew
 //! its peer. Which ones may be *sent* depends on the flags of both nodes. The functions that take
 //! [`Flags`] select it: [`Control::to_pid`], [`Control::to_alias`], [`Control::exit`],
-//! [`Control::exit2`], [`Control::down`].
+//! [`Control::exit2`], [`Control::exit_alias`], [`Control::down`].
 
 mod decode;
 mod encode;
@@ -302,13 +302,14 @@ impl Control {
         }
     }
 
-    /// A message from `from` to the process with this alias. Returns `None` if the peer does not support aliases.
+    /// A message from `from` to the process with this alias. Returns `None` if the peer does not support aliases. A
+    /// peer that does not support priority gets an ordinary message.
     #[must_use]
-    pub fn to_alias(flags: Flags, from: Pid, to: Reference) -> Option<Self> {
+    pub fn to_alias(flags: Flags, from: Pid, to: Reference, priority: bool) -> Option<Self> {
         // WHY this order: OTP 30 is expected to support only the newer encoding.
         if flags.contains(Flags::ALTACT_SIG) {
             let (to, token) = (To::Alias(to), None);
-            Some(Self::Altact { priority: false, exit: false, from, to, token })
+            Some(Self::Altact { priority, exit: false, from, to, token })
         } else {
             flags.contains(Flags::ALIAS).then_some(Self::AliasSend { from, to, token: None })
         }
@@ -326,6 +327,15 @@ impl Control {
     pub fn exit2(flags: Flags, from: Pid, to: Pid, reason: Term) -> (Self, Option<Term>) {
         let (reason, payload) = reason_or_payload(flags, reason);
         (Self::Exit2 { from, to, token: None, reason }, payload)
+    }
+
+    /// An exit signal from `from` to the process with this alias; the reason is the payload. Returns `None` if the peer
+    /// does not support it, which a BEAM before OTP 28 does not.
+    #[must_use]
+    pub fn exit_alias(flags: Flags, from: Pid, to: Reference, priority: bool) -> Option<Self> {
+        let (to, token) = (To::Alias(to), None);
+        let control = Self::Altact { priority, exit: true, from, to, token };
+        flags.contains(Flags::ALTACT_SIG).then_some(control)
     }
 
     /// The exit of `from`, which `to` monitors, and the payload.

@@ -233,10 +233,25 @@ fn altact_signal_may_have_unknown_flags_and_additional_fields() {
 fn encoding_depends_on_the_flags_of_both_nodes() {
     let (from, to) = (some_pid(1), some_pid(2));
     let alias = Reference::new(Atom::from_static("a@h"), 1, &[1, 2, 3]).expect("three words");
-    let kind = |flags| Control::to_alias(flags, from.clone(), alias.clone());
-    assert!(matches!(kind(Flags::OFFERED), Some(Control::Altact { to: To::Alias(_), .. })));
-    assert!(matches!(kind(Flags::ALIAS), Some(Control::AliasSend { .. })));
-    assert_eq!(kind(Flags::empty()), None);
+    for asked in [false, true] {
+        let kind = |flags| Control::to_alias(flags, from.clone(), alias.clone(), asked);
+        let Some(Control::Altact { priority, exit: false, to: To::Alias(_), .. }) =
+            kind(Flags::OFFERED)
+        else {
+            panic!("OTP 28 supports the newer encoding");
+        };
+        assert_eq!(priority, asked);
+        assert!(matches!(kind(Flags::ALIAS), Some(Control::AliasSend { .. })));
+        assert_eq!(kind(Flags::empty()), None);
+        let exit = |flags| Control::exit_alias(flags, from.clone(), alias.clone(), asked);
+        let Some(Control::Altact { priority, exit: true, to: To::Alias(_), .. }) =
+            exit(Flags::OFFERED)
+        else {
+            panic!("OTP 28 supports exit signals to aliases");
+        };
+        assert_eq!(priority, asked);
+        assert_eq!(exit(Flags::ALIAS), None);
+    }
     let reason = Term::atom("killed");
     let exit = |flags| Control::exit(flags, from.clone(), to.clone(), reason.clone());
     let (control, payload) = exit(Flags::OFFERED);

@@ -235,3 +235,72 @@ async fn we_send_to_an_alias_of_a_beam_and_reply_to_its_calls_by_alias() {
     assert_eq!(beam.eval("receive M1 -> M1 end").await, "last");
     found(sends).await;
 }
+
+// M6
+#[tokio::test]
+async fn a_beam_sends_with_priority_to_an_alias_of_ours() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    if !beam.has_release(28).await {
+        return;
+    }
+    beam.eval("register(main, self())").await;
+    let there = beam.name.clone();
+    let gives = start(&cluster, "gives", async move |mut me, cluster| {
+        let main = cluster.named::<Term>("main", &there).expect("there is room");
+        let (alias, plain) = (me.priority_alias(), me.alias());
+        let found = [&alias, &plain].map(|alias| Term::from(cluster.term_of_alias(alias)));
+        main.send(Term::list(found));
+        receive!(me, { Received::Term(term) if term.is_atom("last") => {} });
+        let shown = |message| match message {
+            Received::Term(term) => term,
+            Received::Exit(exit) => why(&exit.reason),
+            Received::Down(down) => panic!("{down:?}"),
+        };
+        Term::list(me.flush().into_iter().map(shown)).to_string()
+    });
+    beam.eval("[A, B] = receive L when is_list(L) -> L end, G = {gives, 'ours@127.0.0.1'}").await;
+    beam.eval("G ! 1, erlang:send(A, 2, [priority]), A ! 3, exit(A, because, [priority])").await;
+    beam.eval("erlang:send(B, 4, [priority]), exit(B, ordinary, [priority]), exit(A, late)").await;
+    beam.eval("erlang:send(G, 5, [priority]), erlang:send(A, 6, [priority]), G ! last").await;
+    assert_eq!(found(gives).await, "[2,because,6,1,3,4,ordinary,late,5]");
+}
+
+// M6: a BEAM before OTP 28 gets an ordinary message, and no exit signal
+#[tokio::test]
+async fn we_send_with_priority_to_an_alias_of_a_beam() {
+    let (_epmd, mut beam, cluster) = beam_and_ours().await;
+    let sends = start(&cluster, "sends", async |mut me, cluster| {
+        let Term::Reference(alias) = term(&mut me).await else { panic!("no alias") };
+        let why = |why| ExitReason::error(TermReason(Term::atom(why)));
+        let connected = "it is connected";
+        cluster.send_to_alias(&alias, Term::from(1)).await.expect(connected);
+        cluster.send_priority_to_alias(&alias, Term::from(2)).await.expect(connected);
+        cluster.exit_to_alias(&alias, why("ordinary")).await.expect(connected);
+        cluster.exit_priority_to_alias(&alias, why("because")).await.expect(connected);
+        cluster.send_priority_to_alias(&alias, Term::from(3)).await.expect(connected);
+        cluster.send_to_alias(&alias, Term::atom("last")).await.expect(connected);
+        cluster.term_of(me.id()).into()
+    });
+    let got = beam
+        .eval(
+            "register(main, self()), \
+             spawn(fun() -> process_flag(trap_exit, true), \
+               A = try alias([priority]) catch error:badarg -> alias() end, \
+               {sends, 'ours@127.0.0.1'} ! A, receive last -> ok end, \
+               {messages, All} = process_info(self(), messages), \
+               main ! {got, [case M of {'EXIT', From, Why} -> {From, Why}; _ -> M end || M <- All]} \
+             end), \
+             {got, Got} = receive {got, _} = It -> It end, \
+             [case G of {_, Why} -> Why; _ -> G end || G <- Got]",
+        )
+        .await;
+    let is_new = beam.has_release(28).await;
+    assert_eq!(got, if is_new { "[2,because,3,1,ordinary]" } else { "[1,2,3]" });
+    let sender: Term = found(sends).await;
+    if is_new {
+        let from = beam.eval("element(1, lists:nth(2, Got))").await;
+        let Term::Pid(sender) = &sender else { panic!("{sender}") };
+        // On another node the first number of a pid identifies the node.
+        assert!(from.ends_with(&format!(".{}.{}>", sender.id, sender.serial)), "{from} {sender:?}");
+    }
+}

@@ -47,7 +47,7 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     ///
     /// COST: takes what has arrived out of the inbox, as a receive does. A reference that is made
-    /// while the mailbox is empty costs nothing else. The first other one allocates 136 bytes. The
+    /// while the mailbox is empty costs nothing else. The first other one allocates 168 bytes. The
     /// markers of the latest eight are kept; waiting for an older one begins at the oldest message.
     #[track_caller]
     pub fn make_ref(&self) -> Reference {

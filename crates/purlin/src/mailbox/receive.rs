@@ -13,7 +13,7 @@ use crate::process::unwind::contain;
 use crate::signals::handle_signal::handle_signal;
 
 impl<M: Send + 'static> Process<M> {
-    /// Waits for the oldest message and takes it (R1, R2).
+    /// Waits for the oldest message and takes it (R1, R2); a priority message before all others (M6).
     ///
     /// A process that always has another message waiting yields after 512 of them (F1).
     ///
@@ -34,7 +34,7 @@ impl<M: Send + 'static> Process<M> {
         self.owner().local_affects_turn() && self.with_local(|local| local.exiting())
     }
 
-    /// Takes all waiting messages, oldest first (R6).
+    /// Takes all waiting messages, oldest first, priority messages before all others (R6, M6).
     ///
     /// ```
     /// # use purlin::{Process, spawn};
@@ -53,16 +53,13 @@ impl<M: Send + 'static> Process<M> {
         if self.is_over() {
             return Vec::new();
         }
-        self.in_turn(|me| {
-            let mailbox = me.mailbox();
-            let fetched = || std::iter::from_fn(|| mailbox.receive_fetched());
-            let mut waiting: Vec<M> = fetched().collect();
-            // One fetch: messages that arrive during the flush are not waited for.
-            if mailbox.fetch(false, move |signal| handle_signal(me, signal)) > 0 {
-                waiting.extend(fetched());
-            }
-            waiting
-        })
+        // One fetch: messages that arrive during the flush are not waited for. M6: it comes first,
+        // because it may bring priority messages.
+        self.in_turn(|me| me.mailbox().fetch(false, move |signal| handle_signal(me, signal)));
+        if self.is_over() {
+            return Vec::new();
+        }
+        self.in_turn(|me| std::iter::from_fn(|| me.mailbox().receive_fetched()).collect())
     }
 
     /// Polls `take` for a message. Returns `None` when the time is up.

@@ -9,7 +9,7 @@ type OnUnread<M> = Box<dyn FnMut(M) + Send>;
 
 impl<M: Send + 'static> Process<M> {
     /// Sets a function to which the messages that this process leaves unread are passed when it
-    /// ends, oldest first and whatever the reason (M6): a worker's jobs can be queued again.
+    /// ends, oldest first and whatever the reason (M7): a worker's jobs can be queued again.
     ///
     /// ```
     /// use purlin::{Down, ExitReason, Message, Process, receive};

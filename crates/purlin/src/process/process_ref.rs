@@ -80,10 +80,17 @@ pub fn exit_process(process: impl ToProcess, reason: ExitReason) {
 }
 
 fn send_exit(to: Option<Peer>, reason: ExitReason) {
-    let from = with_context(|here| here.parent().id()).flatten();
+    let from = sender();
     if let Some(peer) = to {
         crate::signals::signal::send_signal(&peer, Signal::Exit { from, reason });
     }
+}
+
+/// Returns the process that this thread runs, which is the sender of the exit signals that the thread
+/// sends. Returns `None` outside of processes.
+#[must_use]
+pub fn sender() -> Option<ProcessId> {
+    with_context(|here| here.parent().id()).flatten()
 }
 
 impl<M: Send + 'static> Pid<M> {

@@ -42,6 +42,8 @@ pub use answer::Answer;
 pub use layer::layer;
 pub use reply::reply;
 
+pub use crate::process::process_ref::sender;
+
 use crate::node::erlang_types::Peer;
 use crate::signals::end::answer_as_ended;
 use crate::signals::reference::{Reference, batch};
@@ -248,7 +250,8 @@ impl Node {
     }
 
     /// Puts an exit signal to the alias with this [`Alias::number`] into the inbox of a process of this node, with a
-    /// proxy as the sender (L9). It is dropped if the process has ended or has removed the alias.
+    /// proxy as the sender (L9), and with priority or without (M6). It is dropped if the process has ended or has
+    /// removed the alias.
     ///
     /// WHY not a [`RemoteSignal`]: one more variant of it cost each message between two purlin nodes 15 % more time.
     pub fn deliver_alias_exit(
@@ -256,10 +259,11 @@ impl Node {
         from: &LocalProcess,
         to: ProcessId,
         number: u64,
+        priority: bool,
         reason: ExitReason,
     ) {
         let Some(process) = self.find(to) else { return };
-        let alias = Reference::from_number(number);
-        send_signal(&process, Signal::AliasExit { alias, from: from.id(), reason });
+        let (alias, from) = (Reference::from_number(number), Some(from.id()));
+        send_signal(&process, Signal::AliasExit { alias, priority, from, reason });
     }
 }

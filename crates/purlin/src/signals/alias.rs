@@ -2,6 +2,9 @@
 //!
 //! A message to an alias travels as a signal. The receiver checks, when it takes the signal out of
 //! its inbox, whether the alias is still valid, and drops the message if it is not.
+//!
+//! A *priority alias* is how a process allows others to send it priority messages (M6), as in Erlang's
+//! EEP 76. The sender says whether a message has priority, the receiver whether the alias allows it.
 
 use std::fmt;
 
@@ -9,9 +12,11 @@ use purlin_raw::Address;
 
 use crate::mailbox::send::drop_undelivered;
 use crate::node::erlang_types::ErlangTypes;
+use crate::process::process_ref::sender;
+use crate::signals::local_state::AliasOptions;
 use crate::signals::reference::Reference;
-use crate::signals::signal::Signal;
-use crate::{Process, ProcessId};
+use crate::signals::signal::{Signal, send_signal};
+use crate::{ExitReason, Process, ProcessId};
 
 /// Revocable address of a process: Erlang's process alias.
 ///
@@ -29,10 +34,45 @@ impl<M: Send + 'static> Alias<M> {
     ///
     /// COST: two blocks of memory, one of them for the message.
     pub fn send(&self, message: M) {
-        let signal = Signal::Aliased { alias: self.reference, message: Box::new(message) };
+        self.send_as(message, false);
+    }
+
+    /// Sends a message with priority: Erlang's `erlang:send(Alias, Message, [priority])`.
+    ///
+    /// If the alias was made by [`Process::priority_alias`], the message precedes all waiting messages
+    /// of the process but earlier priority messages (M6). Otherwise it is an ordinary message. All else
+    /// is as for [`Alias::send`].
+    pub fn send_priority(&self, message: M) {
+        self.send_as(message, true);
+    }
+
+    fn send_as(&self, message: M, priority: bool) {
+        let message = Box::new(message);
+        let signal = Signal::Aliased { alias: self.reference, priority, message };
         if let Err(unread) = self.to.signal(signal) {
             drop_undelivered(unread);
         }
+    }
+
+    /// Sends an exit signal to the process, as [`Pid::exit`](crate::Pid::exit) does (L4). The signal is
+    /// dropped if the alias has been removed by the time the process handles it. It does not remove an
+    /// alias that is valid for one message only.
+    pub fn exit(&self, reason: ExitReason) {
+        self.exit_as(reason, false);
+    }
+
+    /// [`Alias::exit`] with priority: Erlang's `exit(Alias, Reason, [priority])`.
+    ///
+    /// If the process traps exits, and the alias was made by [`Process::priority_alias`], the
+    /// [`Exit`](crate::Exit) is a priority message (M6).
+    pub fn exit_priority(&self, reason: ExitReason) {
+        self.exit_as(reason, true);
+    }
+
+    fn exit_as(&self, reason: ExitReason, priority: bool) {
+        let (alias, from) = (self.reference, sender());
+        let signal = Signal::AliasExit { alias, priority, from, reason };
+        send_signal(&self.to.clone().untyped(), signal);
     }
 
     /// Returns the alias as a number that identifies it to other nodes, together with
@@ -92,7 +132,30 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn alias(&self) -> Alias<M> {
-        self.make_alias(false)
+        self.make_alias(AliasOptions { once: false, priority: false })
+    }
+
+    /// Creates an alias that allows its holders to send priority messages (M6): Erlang's
+    /// `alias([priority])`. [`Alias::send`] sends an ordinary message to it too.
+    ///
+    /// ```
+    /// # use purlin::Process;
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<&'static str>) {
+    ///     let alias = me.priority_alias();
+    ///     me.pid().send("one");
+    ///     alias.send("two");
+    ///     alias.send_priority("first");
+    ///     alias.send_priority("second");
+    ///     assert_eq!(me.flush(), ["first", "second", "one", "two"]);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn priority_alias(&self) -> Alias<M> {
+        self.make_alias(AliasOptions { once: false, priority: true })
     }
 
     /// Creates an alias that the first message revokes when the process takes it out of its inbox.
@@ -101,13 +164,13 @@ impl<M: Send + 'static> Process<M> {
     /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn alias_once(&self) -> Alias<M> {
-        self.make_alias(true)
+        self.make_alias(AliasOptions { once: true, priority: false })
     }
 
     #[track_caller]
-    fn make_alias(&self, once: bool) -> Alias<M> {
+    fn make_alias(&self, options: AliasOptions) -> Alias<M> {
         let reference = self.reference();
-        self.with_local(|local| local.extended().cold().aliases.insert_new(reference, once));
+        self.with_local(|local| local.extended().cold().aliases.insert_new(reference, options));
         Alias { to: self.owner().address(), reference }
     }
 

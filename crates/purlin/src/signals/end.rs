@@ -73,7 +73,8 @@ pub(crate) fn undelivered(node_state: &NodeState, local: &mut LocalState, signal
 impl Link {
     /// Sends the exit signal of the link, because the process that holds this end has ended.
     pub(crate) fn ended(self, me: ProcessId, status: &ExitStatus) {
-        if let (Some(peer), None) = (self.peer, self.unlinking) {
+        let is_up = self.is_up();
+        if let Some(peer) = self.peer.filter(|_| is_up) {
             send_signal(&peer, Signal::LinkExit { from: me, reason: status.reason() });
         }
     }

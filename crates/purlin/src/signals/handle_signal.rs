@@ -1,8 +1,9 @@
 //! Signal handling: what a process does with each signal that it takes out of its inbox.
 //!
 //! A process handles signals in its own turn, in the order of arrival, whether it receives or not.
-//! A signal that becomes a message takes the signal's position among the messages (M2). The user's
-//! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
+//! A signal that becomes a message takes the signal's position among the messages (M2), unless the
+//! process has asked for priority (M6). The user's conversion of a [`Down`] or an [`Exit`] into a
+//! message runs here; its panic ends the process.
 
 use purlin_raw::{
     ConvertedMessage, Erased, InTurn, SignalOutcome, exhaust_budget, is_traced, trace,
@@ -15,6 +16,7 @@ use crate::process::crash_report::report;
 use crate::process::unwind::{catch, contain};
 use crate::signals::end::answer_as_ended;
 use crate::signals::local_state::{OfDown, OfEvent, OfExit, Origin};
+use crate::signals::monitor_link::Link;
 use crate::signals::signal::{Signal, send_signal};
 use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId};
@@ -46,12 +48,16 @@ pub(crate) fn handle_signal<M: Send + 'static>(
                 contain(|| drop(reason));
                 return SignalOutcome::Nothing;
             };
-            converted::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
+            let priority = monitoring.has_priority();
+            converted::<M, Down>(me, priority, || {
+                typed::<OfDown<M>>(convert)(reference, monitoring, reason)
+            })
         }
         Signal::LinkExit { from, reason } => {
             let link = me.local(|local| local.extended().links.remove(from));
-            if link.is_some_and(|link| link.is_up()) {
-                return handle_exit_signal(me, Some(from), reason, Origin::Link);
+            let priority = link.filter(Link::is_up).map(|link| link.has_priority());
+            if let Some(priority) = priority {
+                return handle_exit_signal(me, Some(from), reason, Origin::Link, priority);
             }
             contain(|| drop(reason));
             SignalOutcome::Nothing
@@ -74,14 +80,16 @@ fn handle_other_signal<M: Send + 'static>(
                 None if is_stopping() => Origin::Stop,
                 _ => Origin::Other,
             };
-            handle_exit_signal(me, from, reason, by)
+            handle_exit_signal(me, from, reason, by, false)
         }
-        Signal::AliasExit { alias, from, reason } => {
-            if me.local(|local| local.has_alias(alias)) {
-                return handle_exit_signal(me, Some(from), reason, Origin::Other);
-            }
-            contain(|| drop(reason));
-            SignalOutcome::Nothing
+        Signal::AliasExit { alias, priority, from, reason } => {
+            let Some(options) = me.local(|local| local.alias(alias)) else {
+                contain(|| drop(reason));
+                return SignalOutcome::Nothing;
+            };
+            let itself = from == Some(ProcessId::of(&me));
+            let by = if itself { Origin::Itself } else { Origin::Other };
+            handle_exit_signal(me, from, reason, by, priority && options.priority)
         }
         Signal::WatchEnd(watch) => {
             me.local(|local| local.watch_end(watch));
@@ -103,10 +111,13 @@ fn handle_other_signal<M: Send + 'static>(
             contain(|| drop((before, buffer)));
             SignalOutcome::Nothing
         }
-        Signal::Aliased { alias, message } => {
-            let good = me.local(|local| local.answers_to(alias));
-            match if good { message.downcast::<M>() } else { Err(message) } {
-                Ok(message) => SignalOutcome::Message(ConvertedMessage::new(*message, 0)),
+        Signal::Aliased { alias, priority, message } => {
+            let options = me.local(|local| local.answers_to(alias));
+            match if options.is_some() { message.downcast::<M>() } else { Err(message) } {
+                Ok(message) => {
+                    let priority = priority && options.is_some_and(|options| options.priority);
+                    placed(ConvertedMessage::new(*message, 0), priority)
+                }
                 Err(unread) => {
                     with_context(|here| here.node_core.state().dropped.alias());
                     // WHY: `contain`, because the destructor is user code and a turn may be
@@ -153,9 +164,9 @@ fn handle_other_signal<M: Send + 'static>(
         Signal::Group(reference, event) => {
             // N2: unless the group monitor was removed.
             match me.local(|local| local.watches_group(reference)) {
-                Some(convert) => {
-                    converted::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, *event))
-                }
+                Some(convert) => converted::<M, Event>(me, false, || {
+                    typed::<OfEvent<M>>(convert)(reference, *event)
+                }),
                 None => SignalOutcome::Nothing,
             }
         }
@@ -176,15 +187,16 @@ fn handle_other_signal<M: Send + 'static>(
     }
 }
 
-/// Handles an exit signal (L3, L4).
+/// Handles an exit signal (L3, L4), which becomes a priority message if `priority`.
 fn handle_exit_signal<M: Send + 'static>(
     me: InTurn<'_, ErlangTypes, M>,
     from: Option<ProcessId>,
     reason: ExitReason,
     by: Origin,
+    priority: bool,
 ) -> SignalOutcome<M> {
     if let Some(convert) = me.local(|local| local.traps(&reason, by)) {
-        return converted::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
+        return converted::<M, Exit>(me, priority, || typed::<OfExit<M>>(convert)(from, reason));
     }
     let (ends, unused) = me.local(|local| local.receive_exit(reason, by));
     contain(|| drop(unused));
@@ -202,13 +214,20 @@ fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
     convert.get().unwrap_or_else(|| unreachable!("a mailbox has one type"))
 }
 
+/// Returns the outcome for a signal that has become a message.
+#[inline]
+fn placed<M>(message: ConvertedMessage<M>, priority: bool) -> SignalOutcome<M> {
+    if priority { SignalOutcome::Priority(message) } else { SignalOutcome::Message(message) }
+}
+
 /// Converts a notice of type `T` into a message, with user code.
 fn converted<M: Send + 'static, T>(
     me: InTurn<'_, ErlangTypes, M>,
+    priority: bool,
     make: impl FnOnce() -> ConvertedMessage<M>,
 ) -> SignalOutcome<M> {
     match catch(make) {
-        Ok(sealed) => SignalOutcome::Message(sealed),
+        Ok(sealed) => placed(sealed, priority),
         Err(reason) => {
             report(&me, &reason, std::any::type_name::<T>());
             let unused = me.local(|local| local.end(reason));

@@ -9,7 +9,6 @@
 //! another number, then changes nothing.
 
 use std::future::Future;
-use std::num::NonZero;
 
 use purlin_raw::{ConvertedMessage, Erased};
 
@@ -24,21 +23,24 @@ use crate::signals::signal::Signal;
 use crate::{Exit, ExitReason, Outcome, Pid, Process, ProcessId};
 
 impl ExtendedState {
-    /// Creates the link or marks it as up. Returns whether the other process must be informed.
-    fn link(&mut self, to: ProcessId, peer: Option<&Peer>) -> bool {
+    /// Creates the link or marks it as up, with or without priority. Returns whether the other
+    /// process must be informed.
+    fn link(&mut self, to: ProcessId, peer: Option<&Peer>, priority: bool) -> bool {
         match self.links.get_mut(to) {
             None => {
-                self.links.insert_new(to, Link::new(peer.cloned()));
+                let mut link = Link::new(peer.cloned());
+                link.set_up(priority);
+                self.links.insert_new(to, link);
                 true
             }
-            Some(link) => link.unlinking.take().is_some(),
+            Some(link) => link.set_up(priority),
         }
     }
 
     /// Marks the link as down. Returns the other process, to be informed, if the link was up.
     fn unlink(&mut self, from: ProcessId, number: u64) -> Option<Peer> {
         let link = self.links.get_mut(from).filter(|link| link.is_up())?;
-        link.unlinking = NonZero::new(number);
+        link.set_down(number);
         link.peer.clone()
     }
 
@@ -62,7 +64,7 @@ impl ExtendedState {
     /// Removes the link, because the other process has read the unlink.
     #[must_use]
     pub(crate) fn unlink_acknowledged(&mut self, by: ProcessId, number: u64) -> Option<Link> {
-        let is_it = |link: &mut Link| link.unlinking.is_some_and(|waits| waits.get() == number);
+        let is_it = |link: &mut Link| link.waits_for(number);
         self.links.get_mut(by).is_some_and(is_it).then(|| self.links.remove(by))?
     }
 }
@@ -102,9 +104,44 @@ impl<M: Send + 'static> Process<M> {
     /// state.
     #[track_caller]
     pub fn link(&self, to: impl ToProcess) {
+        self.begin_link(to, false);
+    }
+
+    /// [`Process::link`] with priority: if this process traps exits, the [`Exit`] of the link is a
+    /// priority message (M6). Erlang's `link(Pid, [priority])`.
+    ///
+    /// Applies to this end of the link only. If the link exists, also by [`Process::spawn_link`], it
+    /// is given priority; [`Process::link`] takes the priority away.
+    ///
+    /// ```
+    /// # use purlin::{Exit, ExitReason, Message, Process};
+    /// #[derive(Message)]
+    /// enum Msg { Job(u32), #[from] Exit(Exit) }
+    ///
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<Msg>) {
+    ///     me.trap_exit(true);
+    ///     let child = me.spawn_link(async |_: Process<()>| ());
+    ///     me.link_priority(&child);
+    ///     me.pid().send(Msg::Job(1));
+    ///     child.ended().await;
+    ///     assert!(matches!(me.receive().await, Msg::Exit(_)));
+    ///     assert!(matches!(me.receive().await, Msg::Job(1)));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn link_priority(&self, to: impl ToProcess) {
+        self.begin_link(to, true);
+    }
+
+    #[track_caller]
+    fn begin_link(&self, to: impl ToProcess, priority: bool) {
         let (other, peer) = (to.id(), to.find().0);
         if other == self.id()
-            || !self.with_local(|local| local.extended().link(other, peer.as_ref()))
+            || !self.with_local(|local| local.extended().link(other, peer.as_ref(), priority))
         {
             return;
         }

@@ -79,8 +79,8 @@ pub(crate) struct ColdState {
     pub(crate) is_system: bool,
     /// Futures that wait for the end of the process.
     pub(crate) at_end: Vec<Arc<EndWatch>>,
-    /// Aliases, with `true` for those that are valid for one message only.
-    pub(crate) aliases: SmallMap<Reference, bool>,
+    /// Aliases.
+    pub(crate) aliases: SmallMap<Reference, AliasOptions>,
     /// Monitors of groups, with the conversion of their events.
     pub(crate) groups: SmallMap<Reference, Erased>,
     /// Wait-list entries of a process that has sent past bounds.
@@ -93,6 +93,15 @@ pub(crate) struct ColdState {
     pub(crate) late: Vec<Signal>,
     /// Function for the messages that the process leaves unread: an `OnUnread` of its mailbox's type.
     pub(crate) on_unread: Option<Box<dyn Any + Send>>,
+}
+
+/// Options of an alias.
+#[derive(Clone, Copy)]
+pub(crate) struct AliasOptions {
+    /// Whether the first message removes the alias.
+    pub(crate) once: bool,
+    /// Whether messages and exit signals sent with priority become priority messages (M6).
+    pub(crate) priority: bool,
 }
 
 impl ExtendedState {
@@ -175,19 +184,19 @@ impl LocalState {
         self.seen_mut()?.cold.as_deref_mut()
     }
 
-    /// Returns whether messages to this alias are received. Removes an alias that is valid for one
-    /// message only.
-    pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
-        let Some(cold) = self.seen_cold() else { return false };
-        match cold.aliases.get_mut(alias).copied() {
-            Some(true) => cold.aliases.remove(alias).is_some(),
-            once => once.is_some(),
+    /// Returns the options of an alias to which a message was sent, if the alias is valid. Removes an
+    /// alias that is valid for one message only.
+    pub(crate) fn answers_to(&mut self, alias: Reference) -> Option<AliasOptions> {
+        let options = self.alias(alias)?;
+        if options.once {
+            self.seen_cold()?.aliases.remove(alias);
         }
+        Some(options)
     }
 
-    /// Returns whether an alias is valid.
-    pub(crate) fn has_alias(&mut self, alias: Reference) -> bool {
-        self.seen_cold().is_some_and(|cold| cold.aliases.get_mut(alias).is_some())
+    /// Returns the options of an alias, if it is valid.
+    pub(crate) fn alias(&mut self, alias: Reference) -> Option<AliasOptions> {
+        self.seen_cold()?.aliases.get_mut(alias).copied()
     }
 
     /// Returns whether the process is about to end.

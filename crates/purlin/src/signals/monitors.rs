@@ -128,6 +128,38 @@ impl<M: Send + 'static> Process<M> {
         });
     }
 
+    /// Makes the [`Down`] of a monitor a priority message (M6). Returns whether the monitor exists
+    /// and has not fired. Erlang's option `priority` of `monitor/3`: called before the next await, it
+    /// has the same effect.
+    ///
+    /// ```
+    /// # use purlin::{Down, Message, Process};
+    /// #[derive(Message)]
+    /// enum Msg { Job(u32), #[from] Down(Down) }
+    ///
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<Msg>) {
+    ///     let (worker, monitor) = me.spawn_monitor(async |_: Process<()>| ());
+    ///     assert!(me.prioritize(monitor));
+    ///     me.pid().send(Msg::Job(1));
+    ///     worker.ended().await;
+    ///     assert!(matches!(me.receive().await, Msg::Down(_)));
+    ///     assert!(matches!(me.receive().await, Msg::Job(1)));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside this process's own turns, as receiving does.
+    #[track_caller]
+    pub fn prioritize(&self, monitor: MonitorRef) -> bool {
+        self.with_local(|local| {
+            let monitors = &mut local.extended().monitors;
+            let Some(monitoring) = monitors.remove(monitor.0) else { return false };
+            monitors.insert_new(monitor.0, monitoring.with_priority());
+            true
+        })
+    }
+
     /// Removes a monitor. Returns whether it existed and had not fired. A [`Down`] that is already
     /// in the mailbox stays there.
     ///

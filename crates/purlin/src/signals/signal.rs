@@ -21,8 +21,8 @@ use crate::{ExitReason, ProcessDetails, ProcessId};
 pub(crate) enum Signal {
     /// Request to end (L4); `from` is `None` if no process sent it.
     Exit { from: Option<ProcessId>, reason: ExitReason },
-    /// Request to end, sent to an alias (L4, L9).
-    AliasExit { alias: Reference, from: ProcessId, reason: ExitReason },
+    /// Request to end, sent to an alias (L4, L9), with priority or without (M6).
+    AliasExit { alias: Reference, priority: bool, from: Option<ProcessId>, reason: ExitReason },
     /// A linked process has ended (L2).
     LinkExit { from: ProcessId, reason: ExitReason },
     /// Request to add a link (L1).
@@ -39,8 +39,8 @@ pub(crate) enum Signal {
     Down { reference: Reference, reason: ExitReason },
     /// Message that passes the bound of the mailbox (B2), of the mailbox's type.
     Message(Box<dyn Any + Send>),
-    /// Message for an alias (L9), of the mailbox's type.
-    Aliased { alias: Reference, message: Box<dyn Any + Send> },
+    /// Message for an alias (L9), of the mailbox's type, sent with priority or without (M6).
+    Aliased { alias: Reference, priority: bool, message: Box<dyn Any + Send> },
     /// A process has joined or left a group that the receiver monitors (N2).
     Group(Reference, Box<pg::Event>),
     /// The process has been registered under a name (N1), which its end must free.

@@ -53,7 +53,9 @@ pub(crate) fn sent(
         Outgoing::Signal(Signal::Unlink { .. }) => (EventKind::Unlink, Cow::default()),
         Outgoing::Signal(Signal::Monitor { .. }) => (EventKind::Monitor, Cow::default()),
         Outgoing::Signal(Signal::Demonitor(_)) => (EventKind::Demonitor, Cow::default()),
-        Outgoing::Signal(Signal::Exit { reason, .. }) => (EventKind::SendExit, text(reason)),
+        Outgoing::Signal(Signal::Exit { reason, .. } | Signal::AliasExit { reason, .. }) => {
+            (EventKind::SendExit, text(reason))
+        }
         Outgoing::Signal(_) => return,
     };
     buffer.write(me, kind, to, what);

@@ -23,6 +23,7 @@ mod multi_call;
 mod observe;
 mod pg;
 mod pool;
+mod priority;
 mod processes;
 mod pubsub;
 mod receive;

@@ -50,7 +50,7 @@ async fn worker(
     assert!(fail.await.is_err(), "on purpose");
 }
 
-// M6: whatever ends the process; oldest first, before the down signal, and not counted as dropped
+// M7: whatever ends the process; oldest first, before the down signal, and not counted as dropped
 #[purlin::test]
 async fn unread_messages_are_passed_before_the_down_signal(mut me: Process<Queue>) {
     for way in 0..4 {
@@ -79,7 +79,7 @@ async fn unread_messages_are_passed_before_the_down_signal(mut me: Process<Queue
     assert_eq!(here().drops().ended, 0);
 }
 
-// M6: what the function sends arrives before the exit signal, and `ended` waits for it
+// M7: what the function sends arrives before the exit signal, and `ended` waits for it
 #[purlin::test]
 async fn a_worker_that_is_killed_has_passed_its_messages_when_it_has_ended(mut me: Process<Queue>) {
     let queue = me.pid();
@@ -106,7 +106,7 @@ enum Linked {
     Exit(Exit),
 }
 
-// M6, L3: what the function sends arrives before the exit signal of a link
+// M7, L3: what the function sends arrives before the exit signal of a link
 #[purlin::test]
 async fn unread_messages_are_passed_before_the_exit_signal(mut me: Process<Linked>) {
     me.trap_exit(true);
@@ -122,7 +122,7 @@ async fn unread_messages_are_passed_before_the_exit_signal(mut me: Process<Linke
     }
 }
 
-// M6: a panic of the function loses one message; the function is dropped afterwards
+// M7: a panic of the function loses one message; the function is dropped afterwards
 #[purlin::test]
 async fn a_panic_of_the_function_loses_the_message_of_its_call(mut me: Process<Queue>) {
     let drops = DropCounter::default();
@@ -146,7 +146,7 @@ async fn a_panic_of_the_function_loses_the_message_of_its_call(mut me: Process<Q
     assert_eq!(drops.dropped(), 1);
 }
 
-// M6: another call replaces the function, and drops it
+// M7: another call replaces the function, and drops it
 #[purlin::test]
 async fn the_last_function_counts(mut me: Process<Queue>) {
     let drops = DropCounter::default();
@@ -164,7 +164,7 @@ async fn the_last_function_counts(mut me: Process<Queue>) {
     assert_eq!(until_down(&mut me).await, (vec![5], ExitReason::Normal));
 }
 
-// M6, L9: what is for the process itself is not passed
+// M7, L9: what is for the process itself is not passed
 #[purlin::test]
 async fn down_signals_and_messages_to_an_alias_are_not_passed(mut me: Process<Queue>) {
     let queue = me.pid();
@@ -189,7 +189,7 @@ async fn down_signals_and_messages_to_an_alias_are_not_passed(mut me: Process<Qu
     assert_eq!(until_down(&mut me).await, (vec![5, 6], ExitReason::Normal));
 }
 
-// M6: a message that was accepted is received, passed, or dropped at the bound
+// M7: a message that was accepted is received, passed, or dropped at the bound
 #[test]
 fn no_accepted_message_is_lost() {
     const SENDERS: u64 = 4;
@@ -248,7 +248,7 @@ fn no_accepted_message_is_lost() {
     }
 }
 
-// M6, F2: a function that blocks delays the end of its own process only
+// M7, F2: a function that blocks delays the end of its own process only
 #[test]
 fn other_processes_run_while_the_function_blocks() {
     let node = node(1);
@@ -307,7 +307,7 @@ impl Server for Worker {
     }
 }
 
-// M6, G1: a server passes its unread casts
+// M7, G1: a server passes its unread casts
 #[purlin::test]
 async fn unread_casts_of_a_server_can_be_queued_again(mut me: Process<Queue>) {
     let worker = server::start::<Worker>(me.pid()).await.expect("its init succeeds");

@@ -29,6 +29,10 @@ pub(crate) struct Extension {
     pub(crate) waits_for: AtomicU32,
 }
 
+// The size of the block, see COST.
+#[cfg(not(any(loom, purlin_cores, shuttle)))]
+const _: () = assert!(size_of::<Extension>() <= 48);
+
 impl Extension {
     fn new() -> Self {
         Self {
@@ -117,12 +121,12 @@ impl Drop for State {
 
 impl Drop for Extension {
     fn drop(&mut self) {
-        // SAFETY: no other thread can access the extension any more.
-        self.save_queue.with_mut(|save_queue| unsafe { &mut *save_queue }.free_markers());
         let shards = self.shards.load(Ordering::Relaxed);
         if !shards.is_null() {
             // SAFETY: the pointer came from a box, and no other thread can follow it any more.
             drop(unsafe { Box::from_raw(shards) });
         }
+        // SAFETY: no other thread can follow the pointer any more.
+        self.save_queue.with_mut(|save_queue| unsafe { (*save_queue).free_positions() });
     }
 }

@@ -34,6 +34,9 @@ pub(crate) const CONTENDED: usize = 0b10;
 pub(crate) const MARKED: usize = 0b100;
 /// A receive marker stands behind the message, or has stood there.
 pub(crate) const ANCHOR: usize = 0b1000;
+/// The message is in the priority part of its save queue. This is the flag that outside of a save
+/// queue, in which there are messages only, means `SIGNAL`.
+pub(crate) const PRIORITY: usize = SIGNAL;
 const TAGS: usize = SIGNAL | CONTENDED | MARKED | ANCHOR;
 
 /// Header of an envelope.
@@ -52,7 +55,7 @@ impl Header {
         Self { next: UnsafeCell::new(std::ptr::without_provenance_mut(tag)) }
     }
 
-    /// Returns the class.
+    /// Returns the class of an envelope that is in no save queue.
     ///
     /// # Safety
     /// The caller owns the envelope.
@@ -61,7 +64,7 @@ impl Header {
         if unsafe { self.tags() } & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
-    /// Sets the flag `CONTENDED`, `MARKED` or `ANCHOR`.
+    /// Sets the flag `CONTENDED`, `MARKED`, `ANCHOR` or `PRIORITY`.
     ///
     /// # Safety
     /// The caller owns the envelope.

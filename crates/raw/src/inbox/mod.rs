@@ -7,6 +7,7 @@ pub(crate) mod bound;
 pub(crate) mod extension;
 pub(crate) mod header;
 pub(crate) mod markers;
+pub(crate) mod priority;
 pub(crate) mod save_queue;
 pub(crate) mod shards;
 pub(crate) mod state;

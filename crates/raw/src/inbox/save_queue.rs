@@ -1,45 +1,48 @@
-//! Save queue: received messages in order, the cursor of a selective receive, and receive markers.
+//! Save queue: received messages in order, and the cursor of a selective receive. Priority messages
+//! come first, see `priority`. A receive for a reference begins at a receive marker, see `markers`.
 //!
 //! Accessed by the owning process only. Each operation is a few pointer writes; none runs user
 //! code.
 //!
-//! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
-//! moves. Headers are removed only directly behind the cursor, at the front, which resets it, or by
-//! `take_oldest_unmarked`, which moves a cursor at a removed header back to the header before it.
+//! INVARIANT: `cursor` is null, the anchor of the priority part, or a header of this list that stays
+//! in the list until the cursor moves. Headers are removed only directly behind the cursor, at the
+//! front, which resets it, or by `take_oldest_unmarked`, which moves a cursor at a removed header back
+//! to the header before it.
 //!
-//! INVARIANT: the anchors of the markers are headers of this list. A caller of `pop` or `take_next`
-//! that gets an anchor calls `move_markers` next, or uses the list only to empty it.
+//! INVARIANT: the anchors of the markers are headers of this list, or of the messages that a detour
+//! has taken out of it. A caller of `pop` or `take_next` that gets an anchor calls `move_markers`
+//! next, or uses the list only to empty it.
 
 use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
 use crate::inbox::header::{Header, MARKED};
 use crate::inbox::markers::Markers;
+use crate::inbox::priority::{PriorityPart, has_priority};
 
 /// Save queue: received messages, oldest first.
 #[derive(Debug)]
 pub(crate) struct SaveQueue {
-    oldest: *mut Header,
-    newest: *mut Header,
+    pub(super) oldest: *mut Header,
+    pub(super) newest: *mut Header,
     /// The last message that a selective receive skipped; null at the start of a scan.
-    cursor: *mut Header,
-    markers: Markers,
+    pub(super) cursor: *mut Header,
+    /// Null until a marker is placed behind a message, or a priority message is inserted.
+    pub(super) positions: *mut Positions,
+}
+
+/// Receive markers and priority part of a save queue.
+///
+/// COST: one block of 168 bytes, allocated when first needed and freed with the extension.
+pub(super) struct Positions {
+    pub(super) markers: Markers,
+    pub(super) priority: PriorityPart,
 }
 
 impl SaveQueue {
     pub(crate) const fn new() -> Self {
-        Self::empty(Markers::new())
-    }
-
-    /// Creates the queue that replaces another one during a scan. It has no markers: those of the
-    /// other queue stay with it.
-    pub(crate) const fn substitute() -> Self {
-        Self::empty(Markers::refused())
-    }
-
-    const fn empty(markers: Markers) -> Self {
         let null = ptr::null_mut();
-        Self { oldest: null, newest: null, cursor: null, markers }
+        Self { oldest: null, newest: null, cursor: null, positions: ptr::null_mut() }
     }
 
     /// Appends a message.
@@ -72,9 +75,14 @@ impl SaveQueue {
         self.newest = arrived.newest;
     }
 
-    /// Puts the messages of another queue before those of this one, its substitute, and takes over
-    /// its cursor and its markers.
-    pub(crate) fn prepend(&mut self, mut before: Self) {
+    /// Puts the messages of another queue, whose scan has ended, before those of this one, and takes
+    /// over its cursor and its markers. The other queue must not be used again.
+    // WHY a reference: the queue is not copied once more.
+    #[inline]
+    pub(crate) fn prepend(&mut self, before: &mut Self) {
+        if self.positions.addr() | before.positions.addr() != 0 {
+            self.settle(before);
+        }
         match NonNull::new(before.newest) {
             None => before.oldest = self.oldest,
             // SAFETY: `last` is a header of that queue, which owns its headers.
@@ -83,7 +91,7 @@ impl SaveQueue {
         if !self.newest.is_null() {
             before.newest = self.newest;
         }
-        *self = before;
+        *self = Self { ..*before };
     }
 
     /// Removes the oldest message and restarts the current scan.
@@ -109,16 +117,25 @@ impl SaveQueue {
                     continue;
                 }
                 self.take_next();
-                self.markers.moved(header, self.cursor);
+                self.move_markers(header);
                 taken.append(header);
             }
             left -= 1;
             if scanned_to == header.as_ptr() {
                 scanned_to = self.cursor;
             }
+            self.resume_before(header);
         }
         self.cursor = scanned_to;
         taken
+    }
+
+    /// Prepares for examining the messages behind the cursor.
+    #[inline]
+    pub(crate) fn begin_scan(&mut self) {
+        if !self.positions.is_null() {
+            self.begin_detour();
+        }
     }
 
     /// Restarts the scan at the oldest message.
@@ -127,32 +144,59 @@ impl SaveQueue {
         self.cursor = ptr::null_mut();
     }
 
-    /// Places a marker behind the newest message. An empty queue needs none: a scan from the oldest
-    /// message examines nothing older.
+    /// Places a marker behind the newest message. A queue without ordinary messages needs none: a
+    /// scan from the oldest message examines no older ones.
     pub(crate) fn place_marker(&mut self, number: u64) {
-        if let Some(newest) = NonNull::new(self.newest) {
+        if let Some(newest) = NonNull::new(self.newest)
             // SAFETY: the list owns its headers.
-            unsafe { self.markers.place(number, newest) };
+            && unsafe { !has_priority(newest.as_ptr()) }
+        {
+            let positions = self.allocate_positions();
+            // SAFETY: the list owns its headers. Only this queue points to the positions, and nothing
+            // to the markers in them.
+            unsafe { (*positions).markers.place(number, newest) };
         }
     }
 
     /// Restarts the scan at the marker with this number, or without such a marker at the oldest
-    /// message.
+    /// message. All priority messages are examined first.
     pub(crate) fn rewind_to(&mut self, number: u64) {
-        self.cursor = self.markers.find(number);
+        self.cursor = ptr::null_mut();
+        if !self.positions.is_null() {
+            // SAFETY: as in `place_marker`.
+            self.cursor = unsafe { (*self.positions).markers.find(number) };
+            self.detour_to_priority();
+        }
     }
 
     /// Moves the markers of the header that `pop` or `take_next` has just removed.
     #[cold]
     #[inline(never)]
     pub(crate) fn move_markers(&mut self, removed: NonNull<Header>) {
-        // SAFETY: the cursor is at the header before the removed one, or null if that was the oldest.
-        unsafe { self.markers.moved(removed, self.cursor) };
+        if !self.positions.is_null() {
+            let before = self.ordinary_before();
+            // SAFETY: as in `place_marker`; `before` is null or a header that the list owns.
+            unsafe { (*self.positions).markers.moved(removed, before) };
+        }
     }
 
-    /// Frees the memory of the markers.
-    pub(crate) fn free_markers(&mut self) {
-        self.markers.free();
+    /// Returns the positions, and allocates them at the first call.
+    #[cold]
+    pub(super) fn allocate_positions(&mut self) -> *mut Positions {
+        if self.positions.is_null() {
+            let positions = Positions { markers: Markers::new(), priority: PriorityPart::new() };
+            self.positions = Box::into_raw(Box::new(positions));
+        }
+        self.positions
+    }
+
+    /// Frees the markers and the priority part.
+    pub(crate) fn free_positions(&mut self) {
+        let positions = std::mem::replace(&mut self.positions, ptr::null_mut());
+        if !positions.is_null() {
+            // SAFETY: the positions came from a box, and only this queue points to them.
+            drop(unsafe { Box::from_raw(positions) });
+        }
     }
 
     /// Returns the message behind the cursor.
@@ -205,6 +249,7 @@ impl SaveQueue {
             if is_it(here) {
                 let found = self.take_next();
                 self.move_markers(here);
+                self.find_last_priority();
                 self.rewind();
                 return found;
             }

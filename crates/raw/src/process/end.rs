@@ -126,11 +126,11 @@ pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
     // SAFETY: the process is in no turn, so only this thread accesses the field.
     let mut local = front.local.with(|local| unsafe { &*local }.take());
     let mut dropped = 0;
-    let mut discard = |header: NonNull<Header>| {
+    let mut discard = |class: Class, header: NonNull<Header>| {
         // SAFETY: the header came from this process's inbox or save queue, where envelopes are of
         // class `Message` with payload `M`, or of class `Signal` with payload `W::Signal`.
         unsafe {
-            match header.as_ref().class() {
+            match class {
                 Class::Message => {
                     let from_signal = header.as_ref().tags() & MARKED != 0;
                     let (message, _) = Envelope::<M>::open(header);
@@ -152,15 +152,18 @@ pub(super) unsafe extern "C" fn wind_up<W: RuntimeTypes, M: Send + 'static>(
         // reference to it is held while user code runs.
         let pop = || extension.save_queue.with_mut(|queue| unsafe { (*queue).pop() });
         while let Some(header) = pop() {
-            discard(header);
+            discard(Class::Message, header);
         }
         extension.waiting.store(0, Ordering::Relaxed);
     }
     let mut rest = arrived.oldest;
     while let Some(header) = NonNull::new(rest) {
         // SAFETY: the caller owns the batch.
-        rest = unsafe { header.as_ref().next() };
-        discard(header);
+        let class = unsafe {
+            rest = header.as_ref().next();
+            header.as_ref().class()
+        };
+        discard(class, header);
     }
     // SAFETY: the caller holds a reference to the cell, which has ended.
     unsafe { exit_status::<W>(base).as_ref() }.with(|last| {

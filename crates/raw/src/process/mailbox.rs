@@ -31,6 +31,8 @@ pub enum SignalOutcome<M> {
     Nothing,
     /// The signal is replaced by a message, in its position.
     Message(ConvertedMessage<M>),
+    /// The signal is replaced by a message that precedes all others but earlier priority messages.
+    Priority(ConvertedMessage<M>),
     /// The process must end: nothing after the signal is received.
     Over,
 }
@@ -69,8 +71,7 @@ struct Scanned<'t, W: RuntimeTypes, M: Send + 'static> {
 
 impl<W: RuntimeTypes, M: Send + 'static> Drop for Scanned<'_, W, M> {
     fn drop(&mut self) {
-        let queue = std::mem::replace(&mut self.queue, SaveQueue::new());
-        self.mailbox.save_queue(|save_queue| save_queue.prepend(queue));
+        self.mailbox.save_queue(|save_queue| save_queue.prepend(&mut self.queue));
     }
 }
 
@@ -272,6 +273,8 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
 
     /// Handles the signals of a batch and moves the messages to the save queue. Returns their
     /// number, or `None` if the process must end.
+    ///
+    /// WHY priority is decided here: a batch of messages only is appended without a look at them.
     #[inline(never)]
     fn sort(
         self,
@@ -290,6 +293,13 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
                         SignalOutcome::Message(converted) => {
                             self.0.bound().inspect(|bound| bound.count_unadmitted());
                             converted.into_header()
+                        }
+                        SignalOutcome::Priority(converted) => {
+                            self.0.bound().inspect(|bound| bound.count_unadmitted());
+                            let message = converted.into_header();
+                            self.save(1, |save_queue| save_queue.insert_priority(message));
+                            added += 1;
+                            continue;
                         }
                         SignalOutcome::Nothing => continue,
                         SignalOutcome::Over => {
@@ -344,8 +354,9 @@ impl<'t, W: RuntimeTypes, M: Send + 'static> Mailbox<'t, W, M> {
     #[inline]
     pub fn scan<T>(self, mut test: impl FnMut(M) -> Result<T, M>) -> Option<T> {
         let (limit, mut examined) = (budget(), 0);
-        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::substitute()))?;
+        let queue = self.save_queue(|queue| std::mem::replace(queue, SaveQueue::new()))?;
         let mut scanned = Scanned { mailbox: self, queue };
+        scanned.queue.begin_scan();
         while let Some(header) = scanned.queue.peek_next() {
             let candidate = Candidate(&mut scanned);
             // SAFETY: the queue holds messages of this type. This one leaves it with `candidate`, or

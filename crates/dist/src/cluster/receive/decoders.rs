@@ -12,19 +12,29 @@ use purlin_term::{Term, ValueError};
 
 use crate::cluster::connection::Connection;
 
-/// Recipient of a payload: a process, addressed by an alias if `alias` has its number (L9).
+/// Recipient of a payload: a process, which may be addressed by an alias.
 pub(crate) struct Target<'a> {
     pub(crate) process: LocalProcess,
-    pub(crate) alias: Option<u64>,
+    pub(crate) alias: Option<ByAlias>,
     /// The connection over which the payload came.
     pub(crate) over: Option<&'a Arc<Connection>>,
+}
+
+/// Alias to which a payload was sent, by its number (L9), with priority or without (M6).
+#[derive(Clone, Copy)]
+pub(crate) struct ByAlias {
+    pub(crate) number: u64,
+    pub(crate) priority: bool,
 }
 
 impl Target<'_> {
     /// Sends the recipient a message.
     pub(crate) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
         match self.alias {
-            Some(number) => self.process.alias(number)?.send(message),
+            Some(ByAlias { number, priority: false }) => self.process.alias(number)?.send(message),
+            Some(ByAlias { number, priority: true }) => {
+                self.process.alias(number)?.send_priority(message);
+            }
             None => self.process.pid()?.send(message),
         }
         Ok(())

@@ -26,7 +26,7 @@ use crate::cluster::core::Core;
 use crate::cluster::links::link_table::{Deliveries, RemoteMonitor};
 use crate::cluster::pid;
 use crate::cluster::reason;
-use crate::cluster::receive::decoders::{LastUsed, Target};
+use crate::cluster::receive::decoders::{ByAlias, LastUsed, Target};
 use crate::cluster::receive::requests::{self, Held, Need, Recipients, Turn};
 use crate::cluster::rpc::gen_call::GenCall;
 use crate::cluster::rpc::rex;
@@ -246,12 +246,15 @@ impl Handler {
             (Control::RegSend { from, to, .. }, Some(message)) => {
                 self.message_by_name(from, to, message, turn)
             }
-            (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
+            // M6: a message to a pid or a name is ordinary, whatever its priority.
+            (Control::Altact { exit: false, priority, from, to, .. }, Some(message)) => match to {
                 To::Pid(to) => self.message_to(to, message),
                 To::Name(to) => self.message_by_name(from, to, message, turn),
-                To::Alias(to) => self.message_by_alias(to, message),
+                To::Alias(to) => self.message_by_alias(to, *priority, message),
             },
-            (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
+            (Control::AliasSend { to, .. }, Some(message)) => {
+                self.message_by_alias(to, false, message)
+            }
             (Control::Spawn(spawn), payload) => {
                 let arguments = match payload.map(Unread::term).transpose()? {
                     Some(Term::List(arguments)) => arguments,
@@ -272,9 +275,9 @@ impl Handler {
     /// Handles a control message that is not a message to a process.
     fn take(&self, control: Control, payload: Option<Term>) {
         match control {
-            Control::Altact { exit: true, from, to, .. } => match to {
+            Control::Altact { exit: true, priority, from, to, .. } => match to {
                 To::Pid(to) => self.exit2(&from, &to, payload),
-                To::Alias(to) => self.exit_by_alias(&from, &to, payload),
+                To::Alias(to) => self.exit_by_alias(&from, &to, priority, payload),
                 // No function of Erlang's sends an exit signal to a name.
                 To::Name(_) => {}
             },
@@ -345,11 +348,13 @@ impl Handler {
     fn message_by_alias(
         &mut self,
         to: &Reference,
+        priority: bool,
         message: Unread<'_>,
     ) -> Result<(), InvalidMessage> {
         let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
             let process = self.core.ids.node.local_process(ours)?;
-            Some(Target { process, alias: Some(number), over: Some(&self.connection) })
+            let alias = Some(ByAlias { number, priority });
+            Some(Target { process, alias, over: Some(&self.connection) })
         });
         match found {
             Some(to) => self.core.receive(to, message, &mut self.last),
@@ -453,12 +458,12 @@ impl Handler {
         }
     }
 
-    /// L9: a remote process sends an exit signal to an alias, by `exit/2` of OTP 28 and later.
-    fn exit_by_alias(&self, theirs: &Pid, to: &Reference, why: Option<Term>) {
+    /// L9, M6: a remote process sends an exit signal to an alias, by `exit/2` or `exit/3` of OTP 28 and later.
+    fn exit_by_alias(&self, theirs: &Pid, to: &Reference, priority: bool, why: Option<Term>) {
         let (Some((ours, number)), Some(why)) = (self.core.ids.alias_of(to), why) else { return };
         if let Some(proxy) = self.core.proxy(theirs) {
             let (from, why) = (LocalProcess::from(&proxy), reason::from_term(why));
-            self.core.ids.node.deliver_alias_exit(&from, ours, number, why);
+            self.core.ids.node.deliver_alias_exit(&from, ours, number, priority, why);
         }
     }
 

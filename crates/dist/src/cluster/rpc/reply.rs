@@ -97,8 +97,9 @@ impl GenCall {
     ) {
         // The answer does not identify the sender: any local pid will do.
         let (flags, from) = (connection.flags(), core.ids.pid_of_node());
-        let by_alias =
-            self.alias().and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone()));
+        let by_alias = self
+            .alias()
+            .and_then(|alias| Control::to_alias(flags, from.clone(), alias.clone(), false));
         let control = by_alias.unwrap_or_else(|| Control::to_pid(flags, from, self.from.clone()));
         let message = (control, Some(answer));
         core.put_after_pending(connection, &self.from, None, message);

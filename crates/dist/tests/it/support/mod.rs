@@ -370,7 +370,9 @@ impl Connected {
         };
         let answer = Term::tuple([tag, reply]);
         let control = match alias {
-            Some(alias) => Control::to_alias(flags, ours.pid(1), alias).expect("OTP 24 or later"),
+            Some(alias) => {
+                Control::to_alias(flags, ours.pid(1), alias, false).expect("OTP 24 or later")
+            }
             None => Control::to_pid(flags, ours.pid(1), to),
         };
         self.send(control, Some(answer)).await;

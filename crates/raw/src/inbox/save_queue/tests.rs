@@ -102,9 +102,9 @@ impl Pair {
         }
     }
 
-    /// What arrives during a scan comes after the rest, and the substitute has no markers.
+    /// What arrives during a scan comes after the rest, and its markers are forgotten.
     fn scan(&mut self) {
-        let scanned = std::mem::replace(&mut self.queue, SaveQueue::substitute());
+        let mut scanned = std::mem::replace(&mut self.queue, SaveQueue::new());
         for _ in 0..self.below(3) {
             self.append(false);
         }
@@ -113,7 +113,7 @@ impl Pair {
             self.queue.rewind_to(*number);
         }
         assert!(self.queue.cursor.is_null());
-        self.queue.prepend(scanned);
+        self.queue.prepend(&mut scanned);
         self.queue.rewind_to(7);
         assert!(self.queue.cursor.is_null(), "no marker was placed");
     }
@@ -154,6 +154,6 @@ fn markers_stay_between_the_messages_before_and_after_them() {
             pair.pop();
         }
         pair.check();
-        pair.queue.free_markers();
+        pair.queue.free_positions();
     }
 }
