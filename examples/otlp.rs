@@ -1,10 +1,10 @@
 //! A price service that exports the trace of each HTTP request by OTLP: a span of the request, and one of the server
 //! that it calls.
 //!
-//! Run it with `cargo run -p purlin-otel --example otlp` beside an OpenTelemetry collector, and ask for a price with
-//! `curl` at the address that it prints. The standard variables `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME`
-//! name another collector than that at `http://localhost:4318`, and the service. Stop it with `kill` or Ctrl-C; the
-//! spans that have not been exported by then are exported before it ends.
+//! Run it with `cargo run -p purlin-otel --example otlp`, and ask for a price with `curl` at the address that it prints.
+//! It exports to a collector at `http://localhost:4318`. The standard variables `OTEL_EXPORTER_OTLP_ENDPOINT` and
+//! `OTEL_SERVICE_NAME` set another address, and the name of the service. Stop it with `kill` or Ctrl-C; it exports the
+//! last spans before it ends.
 
 use std::collections::HashMap;
 use std::error::Error;
