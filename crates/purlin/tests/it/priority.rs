@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::waiting::{MS, rest, simulated};
 use purlin::{
-    Alias, Down, Exit, ExitReason, Message, Node, Overflow, Pid, Process, SpawnOptions,
+    Alias, Down, Exit, ExitReason, Message, Node, Overflow, Pid, Process, Reference, SpawnOptions,
     exit_process, receive, register, spawn, yield_now,
 };
 
@@ -276,6 +276,33 @@ fn a_waiting_selective_receive_examines_a_priority_message_next() {
         rest().await;
         receiver.send(7);
         assert_eq!(receiver.ended().await, ExitReason::Normal);
+    });
+}
+
+// M6, R8: a receive for a reference examines priority messages first, and no older ordinary ones, also
+// after the message before its marker has been received
+#[test]
+fn a_receive_for_a_reference_finds_a_priority_message() {
+    simulated(async |mut me: Process<(Option<Reference>, u32)>| {
+        let alias = me.priority_alias();
+        for takes_all in [false, true] {
+            (0..3).for_each(|n| me.pid().send((None, n)));
+            alias.send_priority((None, 100));
+            let order = me.make_ref();
+            let takes = if takes_all { 0..3 } else { 2..3 };
+            for wanted in takes.rev() {
+                receive!(me, { (None, n) if n == wanted => {} });
+                alias.send_priority((None, 101 + wanted));
+                yield_now().await;
+            }
+            alias.send_priority((Some(order), 200));
+            me.pid().send((Some(order), 3));
+            yield_now().await;
+            receive!(me, tag == order, { (Some(tag), 200) => {} });
+            receive!(me, tag == order, { (Some(tag), 3) => {} });
+            let left = if takes_all { vec![100, 103, 102, 101] } else { vec![100, 103, 0, 1] };
+            assert_eq!(me.flush(), left.into_iter().map(|n| (None, n)).collect::<Vec<_>>());
+        }
     });
 }
 
