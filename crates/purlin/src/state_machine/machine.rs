@@ -203,6 +203,7 @@ impl<M: StateMachine> fmt::Debug for Machine<M> {
         f.debug_struct("Machine")
             .field("state", &self.state)
             .field("data", &self.data)
+            .field("queued", &self.queue)
             .field("postponed", &self.postponed)
             .field("timeouts", &self.timeouts)
             .finish()

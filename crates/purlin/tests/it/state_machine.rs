@@ -464,6 +464,12 @@ fn each_entry_of_a_state_has_a_call() {
         recorder.cast(Cast::Go(|| Transition::next_state(State::Closed)));
         assert_eq!(recorder.pid().ended().await, ExitReason::error("closed"));
         sees(&mut me, &["Free(0) to Closed", "terminate closed in Closed"]).await;
+        // The starter does not wait for the entry of the first state.
+        let begin = Begin::Ready(State::Closed);
+        let closed = server::start::<Machine<Recorder>>((me.pid(), begin)).await;
+        let ended = closed.expect("it starts").pid().ended().await;
+        assert_eq!(ended, ExitReason::error("closed"));
+        sees(&mut me, &["Closed to Closed", "terminate closed in Closed"]).await;
     });
 }
 
