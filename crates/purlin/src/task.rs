@@ -125,7 +125,8 @@ async fn give<T>(future: impl Future<Output = T>, result: Reply<T>) {
 /// [`SpawnOptions::spawn_task`].
 ///
 /// Awaiting it returns the future's output, or the exit reason of a process that ended without one
-/// (G3).
+/// (G3). The output arrives before the process has ended: before its link and its monitors fire, and
+/// before its name is free.
 ///
 /// *Cancellation*: a task may be awaited through `&mut`, in a `select!` or with [`Task::timeout`],
 /// and awaited again later; nothing is lost. Dropping it leaves the process running and drops its

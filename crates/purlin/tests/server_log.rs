@@ -63,7 +63,7 @@ impl<const BYTES: usize> Server for Till<BYTES> {
     }
 }
 
-/// State machine that postpones an event and fails in a timeout.
+/// State machine that postpones an event and fails in the next.
 #[derive(Debug)]
 struct Lamp;
 
@@ -89,10 +89,11 @@ impl StateMachine for Lamp {
         _: &&'static str,
         _: &mut Process<state_machine::Mail<Self>>,
     ) -> server::Result<Transition<Self>> {
-        if let Event::Timeout(..) = event {
+        if let Event::Internal(_) = event {
             return Err("burnt out".into());
         }
         let dark = Transition::keep_state().postpone(event);
+        let dark = dark.next_event(Event::Internal(1)).next_event(Event::Internal(2));
         Ok(dark.timeout(Timeout::State, Duration::ZERO, 9))
     }
 }
@@ -150,8 +151,9 @@ fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
         let line = said(&log);
         for part in [
             "server_log::Lamp",
-            "last_message=continue Timeout(State, 9) ",
-            "Machine { state: \\\"dark\\\", data: Lamp, postponed: [Cast(7)], timeouts: {} }",
+            "last_message=continue Internal(1) ",
+            "Machine { state: \\\"dark\\\", data: Lamp, queued: [Internal(2)], \
+             postponed: [Cast(7)], timeouts: {State: 9} }",
             "reason=burnt out",
         ] {
             assert!(line.contains(part), "no {part} in {line}");

@@ -13,12 +13,15 @@ use std::time::{Duration, SystemTime};
 
 use crate::process::unwind::contain;
 
-use crate::{Name, ProcessId};
+use crate::process::exit::WeakReason;
+use crate::{ExitReason, Name, ProcessId};
 
 /// Capacity of each list: crashes, reports and supervisors that restarted.
 const KEPT: usize = 256;
 /// Length to which the text of a reason is cut, in bytes.
 const LONGEST: usize = 1000;
+/// Length in bytes that the texts of most reasons do not exceed: their buffer does not grow.
+const USUAL: usize = 64;
 
 /// A process that ended because of a panic or an error.
 #[derive(Clone, Debug)]
@@ -121,6 +124,8 @@ struct Pages {
     crashes: VecDeque<Arc<Crash>>,
     reports: VecDeque<Arc<Report>>,
     restarts: VecDeque<Restarts>,
+    /// Exit reason of the last crash, whose text need not be formatted again.
+    last_reason: Option<WeakReason>,
 }
 
 impl Journal {
@@ -138,9 +143,10 @@ impl Journal {
     }
 
     /// Records a crash and sets its number.
-    pub(crate) fn crashed(&self, mut crash: Crash) {
+    pub(crate) fn crashed(&self, mut crash: Crash, reason: &ExitReason) {
         self.write(&self.all_crashes, |pages, number| {
             crash.number = number;
+            pages.last_reason = reason.downgrade();
             push_bounded(&mut pages.crashes, Arc::new(crash));
         });
     }
@@ -151,6 +157,16 @@ impl Journal {
             report.number = number;
             push_bounded(&mut pages.reports, Arc::new(report));
         });
+    }
+
+    /// Returns the beginning of a reason's text. That of the last crash is copied.
+    pub(crate) fn text_of(&self, reason: &ExitReason) -> String {
+        let copied = self.pages.try_lock().ok().and_then(|pages| {
+            pages.last_reason.as_ref().filter(|last| last.is(reason))?;
+            pages.crashes.back().map(|crash| crash.reason.clone())
+        });
+        // WHY without the lock: `Display` is user code.
+        copied.unwrap_or_else(|| beginning(reason))
     }
 
     /// Records a restart and sets its `total`.
@@ -190,13 +206,17 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
     impl fmt::Write for Short {
         fn write_str(&mut self, more: &str) -> fmt::Result {
             let room = LONGEST - self.0.len();
+            if more.len() <= room {
+                self.0.push_str(more);
+                return Ok(());
+            }
             let fits = |end: &usize| more.is_char_boundary(*end);
-            let end = (0..=more.len().min(room)).rev().find(fits).unwrap_or(0);
+            let end = (0..=room).rev().find(fits).unwrap_or(0);
             self.0.push_str(&more[..end]);
-            if end < more.len() { Err(fmt::Error) } else { Ok(()) }
+            Err(fmt::Error)
         }
     }
-    let mut short = Short(String::new());
+    let mut short = Short(String::with_capacity(USUAL));
     contain(|| {
         // A longer text is cut off.
         let _ = write!(short, "{of}");

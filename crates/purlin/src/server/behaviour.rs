@@ -48,6 +48,10 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// per second, it records every message again, after at most 30 others.
     const LAST_MESSAGE_LIMIT: usize = 256;
 
+    /// Name of the OTP behaviour that the server corresponds to, which `sys:get_status` shows on
+    /// other nodes.
+    const BEHAVIOUR: &'static str = "gen_server";
+
     /// Creates the state. The starter waits until this returns.
     ///
     /// # Errors

@@ -52,6 +52,13 @@ impl Bounded {
         Self { limit, ..Self::default() }
     }
 
+    /// Returns the value's `Debug` text, cut at the limit.
+    fn of(value: &dyn fmt::Debug, limit: usize) -> Self {
+        let mut bounded = Self::new(limit);
+        bounded.write(value);
+        bounded
+    }
+
     /// Replaces the text by the value's `Debug` text; returns how long formatting continued after
     /// the limit was reached.
     fn write(&mut self, value: &dyn fmt::Debug) -> Duration {
@@ -182,18 +189,16 @@ pub(super) fn crash<S: Server>(
     last: &LastMessage,
     reason: &ExitReason,
 ) {
-    let mut text = Bounded::new(STATE_LIMIT);
-    text.write(state);
-    let info = me.pid().info();
     // WHY panics are contained: the subscriber is user code.
+    // COST: the values are computed only if a subscriber takes the event.
     contain(|| {
         tracing::error!(
             server = std::any::type_name::<S>(),
-            pid = %info.id,
-            name = info.name.as_deref(),
-            mailbox = info.mailbox_len,
+            pid = %me.id(),
+            name = me.pid().info().name.as_deref(),
+            mailbox = me.pid().mailbox_len(),
             last_message = %last,
-            state = text.text,
+            state = Bounded::of(state, STATE_LIMIT).text,
             %reason,
             "server crashed"
         );

@@ -1,11 +1,12 @@
 //! Starting servers and waiting for their `init`.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture, ready};
 use std::pin::Pin;
 use std::time::Duration;
 
-use purlin_raw::oneshot;
+use purlin_raw::{ReplyReceiver, ReplySender, oneshot};
 
 use super::behaviour::{Mail, Server};
 use super::run::{Boot, Up, serve};
@@ -181,6 +182,16 @@ impl<'a, S: Server> Start<'a, S> {
         self.parent
     }
 
+    /// Spawns the server's process.
+    pub(crate) fn begin(self) -> Result<Starting<S>, StartError> {
+        let Self { args, options, parent, timeout, spawn } = self;
+        let (ready, up) = oneshot();
+        let (starter, given_up) = oneshot();
+        let boot = Boot { args, parent, up: Reply::new(ready), given_up };
+        let pid = spawn(options, boot)?;
+        Ok(Starting { pid, up, starter, timeout })
+    }
+
     /// Limits the time until the server is up; there is no limit by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -193,34 +204,43 @@ impl<S: Server> IntoFuture for Start<'_, S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { args, options, parent, timeout, spawn } = self;
-        let (up, mut news) = oneshot();
-        let (patient, given_up) = oneshot();
-        let boot = Boot { args, parent, up: Reply::new(up), given_up };
-        let pid = match spawn(options, boot) {
-            Ok(pid) => pid,
-            Err(error) => return Box::pin(ready(Err(error))),
-        };
-        Box::pin(async move {
-            let mut deadline = CallDeadline::new(timeout);
-            let news = deadline.wait(|cx| news.poll(cx)).await;
-            drop(patient);
-            match news {
-                Ok(Some(Up::Ready(server))) => Ok(server.claim()),
-                Ok(Some(Up::Ignored)) => {
-                    pid.ended().await;
-                    Err(StartError::Ignored)
-                }
-                Ok(None) => Err(StartError::Failed(pid.ended().await)),
-                Err(_) => {
-                    // WHY it waits: a starter that tries again needs the name to be free.
-                    if pid.ended_within(KILL_GRACE).await.is_none() {
-                        tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
-                    }
-                    Err(StartError::Timeout(timeout))
-                }
+        match self.begin() {
+            Ok(starting) => Box::pin(starting.up()),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+}
+
+/// A server that has been spawned and is not up yet.
+pub(crate) struct Starting<S: Server> {
+    pid: Pid<Mail<S>>,
+    up: ReplyReceiver<Up<S>>,
+    /// Dropped when the starter gives up.
+    starter: ReplySender<Infallible>,
+    timeout: Duration,
+}
+
+impl<S: Server> Starting<S> {
+    /// Waits until `init` has returned.
+    pub(crate) async fn up(self) -> Result<ServerRef<S>, StartError> {
+        let Self { pid, mut up, starter, timeout } = self;
+        let result = CallDeadline::new(timeout).wait(|cx| up.poll(cx)).await;
+        drop(starter);
+        match result {
+            Ok(Some(Up::Ready(server))) => Ok(server.claim()),
+            Ok(Some(Up::Ignored)) => {
+                pid.ended().await;
+                Err(StartError::Ignored)
             }
-        })
+            Ok(None) => Err(StartError::Failed(pid.ended().await)),
+            Err(_) => {
+                // WHY it waits: a starter that tries again needs the name to be free.
+                if pid.ended_within(KILL_GRACE).await.is_none() {
+                    tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
+                }
+                Err(StartError::Timeout(timeout))
+            }
+        }
     }
 }
 

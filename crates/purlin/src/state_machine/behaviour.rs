@@ -66,7 +66,8 @@ pub trait StateMachine: fmt::Debug + Send + Sized + 'static {
 
     /// Called when the machine enters a state, before it handles an event in it: OTP's state enter
     /// call. `from` is the previous state, or the state itself if the state is the first one or
-    /// [repeated](Transition::repeat_state). The default does nothing.
+    /// [repeated](Transition::repeat_state). The starter does not wait for the entry of the first
+    /// state. The default does nothing.
     ///
     /// # Errors
     /// An error stops the machine and becomes its exit reason, as [`Transition::stop`] does in a

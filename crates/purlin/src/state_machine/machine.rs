@@ -132,6 +132,7 @@ impl<M: StateMachine> Server for Machine<M> {
     type Continue = Pending<M>;
 
     const LAST_MESSAGE_LIMIT: usize = M::LAST_EVENT_LIMIT;
+    const BEHAVIOUR: &'static str = "gen_statem";
 
     async fn init(args: M::Args, me: &mut Process<Mail<Self>>) -> Result<server::Init<Self>> {
         let (data, state, first) = match M::init(args, me).await? {
@@ -202,6 +203,7 @@ impl<M: StateMachine> fmt::Debug for Machine<M> {
         f.debug_struct("Machine")
             .field("state", &self.state)
             .field("data", &self.data)
+            .field("queued", &self.queue)
             .field("postponed", &self.postponed)
             .field("timeouts", &self.timeouts)
             .finish()

@@ -2,7 +2,6 @@
 //!
 //! Implemented by the supervisor's process ([`super::process`]) and by tests.
 
-use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
@@ -46,7 +45,7 @@ pub(crate) trait Effects: Send {
     fn restarts(&self, _now: Duration, _counted: usize, _most: usize, _period: u64) {}
 
     /// Logs a report.
-    fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>);
+    fn report(&self, context: Context, reason: &ExitReason, offender: Offender<'_>);
 }
 
 /// Outcome of stopping a child.

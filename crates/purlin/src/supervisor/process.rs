@@ -12,7 +12,6 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -30,7 +29,7 @@ use super::supervisor_core::{Next, SupervisorCore};
 use super::template::Make;
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::Peer;
-use crate::observe::{Report, Restarts, beginning};
+use crate::observe::{Report, Restarts};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
 use crate::{
@@ -378,21 +377,24 @@ impl Effects for ProcessEffects {
         with_context(|here| here.node_core.state().journal.restarted(restarts));
     }
 
-    fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
+    fn report(&self, context: Context, reason: &ExitReason, offender: Offender<'_>) {
         write(&self.title, context, reason, offender);
-        if context != Context::Started {
-            let report = Report {
+        if context == Context::Started {
+            return;
+        }
+        with_context(|here| {
+            let journal = &here.node_core.state().journal;
+            journal.reported(Report {
                 number: 0,
                 when: SystemTime::now(),
-                at: now(),
+                at: here.timers.now(),
                 supervisor: self.me.id(),
                 context: context.name(),
                 child: Arc::clone(offender.id),
                 process: offender.process,
-                reason: beginning(reason),
-            };
-            with_context(|here| here.node_core.state().journal.reported(report));
-        }
+                reason: journal.text_of(reason),
+            });
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use crate::process::unwind::contain;
 
 use super::children::Settings;
 use super::{ChildType, Restart, Shutdown};
-use crate::ProcessId;
+use crate::{ExitReason, ProcessId};
 
 /// Subject of a report: OTP's error context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct Offender<'a> {
 pub(crate) fn write(
     supervisor: &dyn fmt::Display,
     context: Context,
-    reason: &dyn fmt::Display,
+    reason: &ExitReason,
     offender: Offender<'_>,
 ) {
     let Offender { process, id, settings } = offender;

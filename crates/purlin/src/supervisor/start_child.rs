@@ -1,7 +1,7 @@
 //! Start of a child process: when a worker, a server or a supervisor counts as started.
 
 use std::fmt;
-use std::future::{Future, IntoFuture as _, ready};
+use std::future::{Future, ready};
 use std::time::Duration;
 
 use purlin_raw::{ReplyReceiver, oneshot};
@@ -10,7 +10,7 @@ use super::mail::{Starting, SupervisorMail};
 use super::order::KILL_GRACE;
 use crate::call::request::CallDeadline;
 use crate::node::erlang_types::Peer;
-use crate::server::{self, Server, StartError};
+use crate::server::{self, Server, ServerRef, StartError};
 use crate::{ExitReason, Outcome, Pid, Process, Reply, SpawnOptions};
 
 /// Exit reason of a server that its start function does not link to the supervisor.
@@ -162,12 +162,19 @@ pub(super) fn start_server<S: Server>(
     if start.parent() != Some(me.id()) {
         return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
     }
-    let started = start.options(options).into_future();
-    Box::pin(async move {
-        match started.await {
-            Ok(server) => Ok(Some(server.pid().address().clone().untyped())),
-            Err(StartError::Ignored) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    })
+    match start.options(options).begin() {
+        Ok(starting) => Box::pin(async move { process_of(starting.up().await) }),
+        Err(error) => Box::pin(ready(process_of::<S>(Err(error)))),
+    }
+}
+
+/// Returns the process of a started server, or `None` if its `init` returned `Ignore`.
+fn process_of<S: Server>(
+    started: Result<ServerRef<S>, StartError>,
+) -> Result<Option<Peer>, ExitReason> {
+    match started {
+        Ok(server) => Ok(Some(server.pid().address().clone().untyped())),
+        Err(StartError::Ignored) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

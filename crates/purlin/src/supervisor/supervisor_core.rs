@@ -10,7 +10,6 @@
 //! handled. A failed restart is retried by a message the supervisor sends itself, so that requests
 //! are handled between two attempts.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -139,7 +138,7 @@ impl<H: Effects> SupervisorCore<H> {
         self.effects.restarts(now, counted, most, period);
         if limit == Limit::Exceeded {
             let context = if is_own { Context::GivenUp } else { Context::Shutdown };
-            self.report(context, &"reached_max_restart_intensity", key);
+            self.report(context, &ExitReason::error("reached_max_restart_intensity"), key);
             if is_own {
                 return self.leave(key);
             }
@@ -237,7 +236,8 @@ impl<H: Effects> SupervisorCore<H> {
             Stopped::Ended(reason) if shutdown.expects(reason) => {}
             Stopped::Ended(reason) => self.report(Context::ShutdownError, reason, key),
             Stopped::Left => {
-                self.report(Context::ShutdownError, &"it does not let go and is left", key);
+                let reason = ExitReason::error("it does not let go and is left");
+                self.report(Context::ShutdownError, &reason, key);
             }
         }
     }
@@ -274,14 +274,14 @@ impl<H: Effects> SupervisorCore<H> {
         if self.strategy != Strategy::SimpleOneForOne {
             let Spec { id, settings, .. } = &child.spec;
             let offender = Offender { process: Some(process), id, settings: *settings };
-            self.effects.report(Context::Started, &"", offender);
+            self.effects.report(Context::Started, &ExitReason::Normal, offender);
         }
         self.children.put(key, ChildState::Running(process));
         self.children.started(key, || self.effects.now());
         Ok(Some(process))
     }
 
-    fn report(&self, context: Context, reason: &dyn fmt::Display, key: Key) {
+    fn report(&self, context: Context, reason: &ExitReason, key: Key) {
         if let Some(child) = self.children.get(key) {
             let Spec { id, settings, .. } = &child.spec;
             let process = child.state().process();

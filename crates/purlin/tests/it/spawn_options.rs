@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::future::pending;
 
 use crate::common::{DropCounter, Notice, Token, ends, here, node, stop};
+use crate::waiting::comes;
 use futures_util::FutureExt;
 use purlin::server::{self, Init, Mail, Server, StartError};
 use purlin::{
@@ -131,6 +132,8 @@ async fn options_and_relations_of_a_task_compose(mut me: Process<Notice>) {
         };
         let task = set.options().spawn_task(work()).expect("the name is free");
         assert_eq!(task.await, Ok(42), "{set:?}");
+        // The result arrives before the process has ended.
+        comes("the name is free", || !registered().contains(&"child".into())).await;
         let linked = set.options().link(&me).spawn_task(work());
         let task = linked.expect("the name is free");
         exited(&mut me, task.id()).await;

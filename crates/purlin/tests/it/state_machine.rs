@@ -421,11 +421,12 @@ fn a_timeout_that_waits_in_the_mailbox_can_be_set_again() {
 // G6, B2: a full mailbox does not lose a timeout
 #[test]
 fn a_timeout_passes_the_bound_of_the_mailbox() {
-    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest] {
+    use Overflow::{DropNewest, DropOldest, Reject, Wait};
+    for (overflow, bound) in [(Wait, 1), (Reject, 1), (DropNewest, 1), (DropOldest, 3)] {
         Simulation::new(1).run(async move |mut me: Process<String>| {
             let started =
                 server::start::<Machine<Recorder>>((me.pid(), Begin::Ready(State::Timed)));
-            let options = SpawnOptions::new().bound(1, overflow);
+            let options = SpawnOptions::new().bound(bound, overflow);
             let recorder = started.options(options).await.expect("it starts");
             rest().await;
             let (go, gate) = oneshot::channel();
@@ -435,8 +436,18 @@ fn a_timeout_passes_the_bound_of_the_mailbox() {
             for _ in 0..10 {
                 rest().await;
             }
+            let drops = overflow == DropOldest;
+            if drops {
+                // The mailbox is full. The oldest message is dropped that is no timeout.
+                recorder.cast(Cast::Note(2));
+            }
             go.send(()).expect("the machine waits");
-            sees(&mut me, &["Timed to Timed", "held", "note 1", "State 5", "Named('a') 6"]).await;
+            let timeouts = ["State 5", "Named('a') 6"];
+            let handled = match drops {
+                false => [["note 1"].as_slice(), &timeouts].concat(),
+                true => [timeouts.as_slice(), &["note 2"]].concat(),
+            };
+            sees(&mut me, &[["Timed to Timed", "held"].as_slice(), &handled].concat()).await;
         });
     }
 }
@@ -453,6 +464,12 @@ fn each_entry_of_a_state_has_a_call() {
         recorder.cast(Cast::Go(|| Transition::next_state(State::Closed)));
         assert_eq!(recorder.pid().ended().await, ExitReason::error("closed"));
         sees(&mut me, &["Free(0) to Closed", "terminate closed in Closed"]).await;
+        // The starter does not wait for the entry of the first state.
+        let begin = Begin::Ready(State::Closed);
+        let closed = server::start::<Machine<Recorder>>((me.pid(), begin)).await;
+        let ended = closed.expect("it starts").pid().ended().await;
+        assert_eq!(ended, ExitReason::error("closed"));
+        sees(&mut me, &["Closed to Closed", "terminate closed in Closed"]).await;
     });
 }
 

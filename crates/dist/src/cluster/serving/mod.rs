@@ -1,4 +1,5 @@
-//! Local servers for remote processes: `gen_server:call` and `cast`, plain messages, and `sys`.
+//! Local servers and state machines for remote processes: `gen_server:call` and `cast`, those of `gen_statem`, plain
+//! messages, and `sys`.
 //!
 //! A server type is registered once, like a message type; this covers all processes of that type. Supervisors are
 //! always registered.

@@ -30,6 +30,9 @@ type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
 
 /// How remote processes use servers of type `S`, for [`Cluster::serves`].
 ///
+/// A state machine is the server [`Machine`](purlin::state_machine::Machine): a `Served<Machine<M>>` accepts
+/// `gen_statem:call` and `cast`, which are the messages of `gen_server`.
+///
 /// Each kind of request is a type that `serde` decodes, and a function that converts it to the type the server uses
 /// within the node. These functions should be short. Requests that are not registered are refused: a call exits
 /// immediately with `{bad_call, Why}`, a cast or a message is dropped and counted.
@@ -211,7 +214,7 @@ struct Shows<S: Server>(Show<S>);
 
 impl<S: Server> System for Shows<S> {
     fn behaviour(&self) -> &'static str {
-        "gen_server"
+        S::BEHAVIOUR
     }
 
     fn state(&self, process: LocalProcess) -> State {

@@ -171,7 +171,7 @@ impl Effects for Fake {
         unreachable!("no child of a scenario has a delay: {key:?}")
     }
 
-    fn report(&self, _: Context, _: &dyn fmt::Display, _: Offender<'_>) {}
+    fn report(&self, _: Context, _: &ExitReason, _: Offender<'_>) {}
 }
 
 fn spec(number: Number, kind: Kind) -> Spec<Number> {
