@@ -83,7 +83,9 @@ impl IdleOrder {
             };
             // WHY from the first rank each time: a corrected key may have moved to an earlier one.
             let (&key, idle) = ranks.into_iter().find_map(|rank| self.first_of(rank, before))?;
-            let (since, idle) = (idle.since(), Arc::clone(idle));
+            // WHY at most now: a connection without a session that was active after the search began
+            // still comes before one with a session.
+            let (since, idle) = (idle.since().map(|since| since.min(now)), Arc::clone(idle));
             let is_idle = self.rank_of(&idle) == key.0 && since.is_some_and(|since| since <= key.1);
             if is_idle {
                 self.reorder(key.2, now);
@@ -206,6 +208,16 @@ mod tests {
         }
         let found = [10, 11, 12].map(|at| connections.next(at));
         assert_eq!(found, [Some(1), Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn connection_that_was_active_after_the_search_began_comes_before_one_with_a_session() {
+        let mut connections = Connections::new();
+        connections.accept(2, 0);
+        connections.waits(0, 1);
+        connections.all[0].has_session();
+        connections.waits(1, 11);
+        assert_eq!(connections.next(10), Some(1));
     }
 
     #[test]

@@ -13,8 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::process::unwind::contain;
 
-use crate::process::exit::WeakReason;
-use crate::{ExitReason, Name, ProcessId};
+use crate::{Name, ProcessId};
 
 /// Capacity of each list: crashes, reports and supervisors that restarted.
 const KEPT: usize = 256;
@@ -124,8 +123,6 @@ struct Pages {
     crashes: VecDeque<Arc<Crash>>,
     reports: VecDeque<Arc<Report>>,
     restarts: VecDeque<Restarts>,
-    /// Exit reason of the last crash, whose text need not be formatted again.
-    last_reason: Option<WeakReason>,
 }
 
 impl Journal {
@@ -143,10 +140,9 @@ impl Journal {
     }
 
     /// Records a crash and sets its number.
-    pub(crate) fn crashed(&self, mut crash: Crash, reason: &ExitReason) {
+    pub(crate) fn crashed(&self, mut crash: Crash) {
         self.write(&self.all_crashes, |pages, number| {
             crash.number = number;
-            pages.last_reason = reason.downgrade();
             push_bounded(&mut pages.crashes, Arc::new(crash));
         });
     }
@@ -157,16 +153,6 @@ impl Journal {
             report.number = number;
             push_bounded(&mut pages.reports, Arc::new(report));
         });
-    }
-
-    /// Returns the beginning of a reason's text. That of the last crash is copied.
-    pub(crate) fn text_of(&self, reason: &ExitReason) -> String {
-        let copied = self.pages.try_lock().ok().and_then(|pages| {
-            pages.last_reason.as_ref().filter(|last| last.is(reason))?;
-            pages.crashes.back().map(|crash| crash.reason.clone())
-        });
-        // WHY without the lock: `Display` is user code.
-        copied.unwrap_or_else(|| beginning(reason))
     }
 
     /// Records a restart and sets its `total`.

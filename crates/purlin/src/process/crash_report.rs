@@ -31,7 +31,7 @@ pub(crate) fn report(me: &Peer, reason: &ExitReason, function: &'static str) {
 fn record_crash(me: &Peer, snapshot: &Snapshot, reason: &ExitReason, function: &'static str) {
     with_context(|here| {
         let node_state = here.node_core.state();
-        let crash = Crash {
+        node_state.journal.crashed(Crash {
             number: 0,
             when: SystemTime::now(),
             at: here.timers.now(),
@@ -42,7 +42,6 @@ fn record_crash(me: &Peer, snapshot: &Snapshot, reason: &ExitReason, function: &
             reason: beginning(reason),
             mailbox_len: snapshot.mailbox_len,
             messages_in: snapshot.received,
-        };
-        node_state.journal.crashed(crash, reason);
+        });
     });
 }

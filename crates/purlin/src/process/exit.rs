@@ -2,8 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::ptr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// Exit reason: why a process ended.
 ///
@@ -126,37 +125,6 @@ impl ExitReason {
     /// Returns whether the reason is an orderly end: `normal`, `shutdown` or `{shutdown, Term}`.
     pub fn is_orderly(&self) -> bool {
         matches!(self, Self::Normal | Self::Shutdown | Self::ShutdownWith(_))
-    }
-
-    /// Returns a weak reference to the error or the panic, if the reason is one.
-    pub(crate) fn downgrade(&self) -> Option<WeakReason> {
-        match self {
-            Self::Error(cause) => Some(WeakReason::Error(Arc::downgrade(&cause.0))),
-            Self::Panic(panic) => Some(WeakReason::Panic(Arc::downgrade(panic))),
-            _ => None,
-        }
-    }
-}
-
-/// Weak reference to an error or a panic, by which its clones are recognised.
-#[derive(Debug)]
-pub(crate) enum WeakReason {
-    Error(Weak<Box<dyn Error + Send + Sync>>),
-    Panic(Weak<Panic>),
-}
-
-impl WeakReason {
-    /// Returns whether `reason` is the reason referred to, or a clone of it.
-    pub(crate) fn is(&self, reason: &ExitReason) -> bool {
-        match (self, reason) {
-            (Self::Error(weak), ExitReason::Error(cause)) => {
-                ptr::eq(weak.as_ptr(), Arc::as_ptr(&cause.0))
-            }
-            (Self::Panic(weak), ExitReason::Panic(panic)) => {
-                ptr::eq(weak.as_ptr(), Arc::as_ptr(panic))
-            }
-            _ => false,
-        }
     }
 }
 

@@ -29,7 +29,7 @@ use super::supervisor_core::{Next, SupervisorCore};
 use super::template::Make;
 use crate::node::context::{is_stopping, with_context};
 use crate::node::erlang_types::Peer;
-use crate::observe::{Report, Restarts};
+use crate::observe::{Report, Restarts, beginning};
 use crate::process::process_ref::sealed::ToProcess as _;
 use crate::process::unwind::catch;
 use crate::{
@@ -383,8 +383,7 @@ impl Effects for ProcessEffects {
             return;
         }
         with_context(|here| {
-            let journal = &here.node_core.state().journal;
-            journal.reported(Report {
+            here.node_core.state().journal.reported(Report {
                 number: 0,
                 when: SystemTime::now(),
                 at: here.timers.now(),
@@ -392,7 +391,7 @@ impl Effects for ProcessEffects {
                 context: context.name(),
                 child: Arc::clone(offender.id),
                 process: offender.process,
-                reason: journal.text_of(reason),
+                reason: beginning(reason),
             });
         });
     }

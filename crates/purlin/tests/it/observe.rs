@@ -1,10 +1,6 @@
 //! Observation of a node: surveys, load and crash records.
 
 use std::collections::HashMap;
-use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::common::{node, outside, stop, until};
@@ -225,43 +221,6 @@ fn restarts_are_reported_with_the_restart_limit() {
         (supervisor, "child_terminated", "weak")
     );
     assert!(report.reason.contains("too heavy"), "{}", report.reason);
-    stop(&node);
-}
-
-/// Error that counts how often its text is formatted.
-#[derive(Debug)]
-struct Counted(Arc<AtomicUsize>);
-
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        f.write_str("too light")
-    }
-}
-
-impl Error for Counted {}
-
-// P2, G2: the report of a crashed child has the text of the crash
-#[test]
-fn the_exit_reason_of_a_restarted_child_is_formatted_once() {
-    let node = node(1);
-    let formatted = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&formatted);
-    node.block_on(async |mut me: Process<Pid<()>>| {
-        let started = me.pid();
-        let child = ChildSpec::worker("weak", async move |mut me: Process<()>| {
-            started.send(me.pid());
-            me.receive().await;
-            Err::<(), _>(Counted(counted))
-        });
-        let spec = SupervisorSpec::one_for_one().child(child);
-        let _supervisor = spec.start_link(&me).await.expect("it starts");
-        me.receive().await.send(());
-        me.receive().await;
-    });
-    let seen = node.crashes();
-    assert_eq!((&*seen.crashes[0].reason, &*seen.reports[0].reason), ("too light", "too light"));
-    assert_eq!(formatted.load(Ordering::Relaxed), 1);
     stop(&node);
 }
 
