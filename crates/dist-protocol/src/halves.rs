@@ -100,6 +100,8 @@ pub(crate) struct ReadHalf {
     began: Option<Instant>,
     /// Polls instead of waiting.
     polls: bool,
+    /// The last read left nothing in the socket.
+    emptied: bool,
     wait: Option<Wait>,
 }
 
@@ -115,6 +117,7 @@ impl ReadHalf {
             writes_at_read: 0,
             began: None,
             polls: false,
+            emptied: true,
             wait: None,
         }
     }
@@ -134,6 +137,7 @@ impl ReadHalf {
         let most = to.remaining().min(BLOCK);
         let Some(count) = self.socket.read(&mut self.block[..most])? else { return Ok(false) };
         to.put_slice(&self.block[..count]);
+        self.emptied = count < most;
         if let Some(began) = self.began.take() {
             if self.polls {
                 self.spin.poll_succeeded();
@@ -155,7 +159,7 @@ impl AsyncRead for ReadHalf {
         let this = &mut *self;
         if this.wait.is_none() && this.began.is_none() {
             this.check_writes();
-            if this.coalescer.lingers() {
+            if this.emptied && this.coalescer.lingers() {
                 let (writes, count) = (Arc::clone(&this.writes), this.writes_at_read);
                 this.wait = Some(Box::pin(async move {
                     writes.linger(count).await;
