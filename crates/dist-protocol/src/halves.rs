@@ -9,7 +9,7 @@
 //!
 //! *Lingering.* A peer that makes a system call per message, as the BEAM does, is read only after a timer
 //! of [`LINGER`], if that moves more bytes ([`ReadCoalescer`]) and nothing is written meanwhile: a write ends the
-//! linger time, because the peer may answer it. The BEAM's system call is cheap while its window or its
+//! linger time, because the peer may answer it. After it, at most [`LINGER_BYTES`] are read. The BEAM's system call is cheap while its window or its
 //! congestion window is full, because the bytes join a segment that waits to be sent. If the reader takes
 //! the bytes as they arrive, both windows stay open, and each message is sent as one segment.
 //!
@@ -36,6 +36,10 @@ const BLOCK: usize = 64 << 10;
 /// Linger time before a read, rounded up to the next tick of tokio's timer. WHY a timer: polling for that
 /// long would take the processor from the peer on the same machine, and shorter timers do not exist.
 const LINGER: Duration = Duration::from_millis(1);
+
+/// Maximum number of bytes read between two linger times. WHY a maximum: a reader that empties the socket each time keeps
+/// the windows open.
+const LINGER_BYTES: usize = 2 * BLOCK;
 
 /// Wait until a socket is ready, or linger time.
 type Wait = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
@@ -100,8 +104,8 @@ pub(crate) struct ReadHalf {
     began: Option<Instant>,
     /// Polls instead of waiting.
     polls: bool,
-    /// The last read left nothing in the socket.
-    emptied: bool,
+    /// Bytes that may be read before the next linger time; 0 if the last read emptied the socket.
+    left: usize,
     wait: Option<Wait>,
 }
 
@@ -117,7 +121,7 @@ impl ReadHalf {
             writes_at_read: 0,
             began: None,
             polls: false,
-            emptied: true,
+            left: 0,
             wait: None,
         }
     }
@@ -137,7 +141,7 @@ impl ReadHalf {
         let most = to.remaining().min(BLOCK);
         let Some(count) = self.socket.read(&mut self.block[..most])? else { return Ok(false) };
         to.put_slice(&self.block[..count]);
-        self.emptied = count < most;
+        self.left = if count < most { 0 } else { self.left.saturating_sub(count) };
         if let Some(began) = self.began.take() {
             if self.polls {
                 self.spin.poll_succeeded();
@@ -159,7 +163,8 @@ impl AsyncRead for ReadHalf {
         let this = &mut *self;
         if this.wait.is_none() && this.began.is_none() {
             this.check_writes();
-            if this.emptied && this.coalescer.lingers() {
+            if this.left == 0 && this.coalescer.lingers() {
+                this.left = LINGER_BYTES;
                 let (writes, count) = (Arc::clone(&this.writes), this.writes_at_read);
                 this.wait = Some(Box::pin(async move {
                     writes.linger(count).await;
@@ -300,6 +305,22 @@ mod tests {
         .await;
         for _ in 0..2 {
             assert!(fails.read(&mut [0; 8]).await.is_err());
+        }
+    }
+
+    #[tokio::test]
+    async fn read_lingers_again_after_its_bytes_or_when_the_socket_is_empty() {
+        for (sent, reads) in [(BLOCK / 2, 1), (BLOCK + 1, 2), (4 * BLOCK, 2)] {
+            let [(mut read, _write), (_far, mut writes)] = pair();
+            tokio::spawn(async move { writes.write_all(&vec![0; sent]).await });
+            while !read.coalescer.lingers() {
+                read.coalescer.read(1, Duration::ZERO);
+            }
+            let mut block = vec![0; BLOCK];
+            for _ in 0..reads {
+                assert!(read.read(&mut block).await.expect("it goes on") > 0);
+            }
+            assert_eq!(read.left, 0);
         }
     }
 
