@@ -351,10 +351,11 @@ where
     /// impl Room {
     ///     #[init]
     ///     fn new(
-    ///         args: (u64, Rooms),
+    ///         number: u64,
+    ///         rooms: Rooms,
     ///         me: &mut Process<server::Mail<Self>>,
     ///     ) -> server::Result<Self> {
-    ///         args.1.register(args.0, &ServerRef::new(me.pid()), ())?;
+    ///         rooms.register(number, &ServerRef::new(me.pid()), ())?;
     ///         Ok(Room)
     ///     }
     /// }
