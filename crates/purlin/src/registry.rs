@@ -363,7 +363,7 @@ where
     /// #[purlin::main]
     /// async fn main(me: Process<()>) {
     ///     let rooms = Rooms::unique();
-    ///     let template = ChildTemplate::server("room", |me, args| server::start_link(me, args))
+    ///     let template = ChildTemplate::server("room", server::start_link::<Room>)
     ///         .restart(Restart::Transient);
     ///     let supervisor = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
     ///     let supervisor = supervisor.expect("it has no children yet");

@@ -271,7 +271,7 @@ impl Session {
 fn every_call_to_a_server_that_ends_when_idle_is_answered() {
     simulated(async |me: Process<()>| {
         let sessions = Sessions::unique();
-        let template = ChildTemplate::server("session", |me, args| server::start_link(me, args));
+        let template = ChildTemplate::server("session", server::start_link::<Session>);
         let template = template.restart(Restart::Transient);
         let supervisor = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
         let supervisor = supervisor.expect("it has no children");
