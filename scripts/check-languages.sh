@@ -14,6 +14,11 @@ have() {
   return 1
 }
 
+# guide_blocks LANGUAGE PAGE: prints the blocks of that language of a page of the guide.
+guide_blocks() {
+  sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{/^\`\`\`/d;p}" "docs/guide/$2.md"
+}
+
 # WHY `|| return`: bash ignores `set -e` in a function whose status is used, as `step` does.
 erlang() {
   local script said
@@ -21,6 +26,8 @@ erlang() {
   mkdir "$out/differential" "$out/beam"
   erlc -Werror -o "$out/differential" crates/differential/erlang/*.erl || return
   erlc -Werror -o "$out/beam" contenders/beam/*.erl || return
+  guide_blocks erlang coming-from >"$out/market.erl"
+  erlc -Werror -o "$out" "$out/market.erl" || return
   erlc -Werror -o "$out" scripts/otp_suite.erl examples/gateway/store.erl || return
   for script in crates/*/tests/it/*.escript crates/*/tests/it/*/*.escript crates/purlin/src/supervisor/tests/*.escript; do
     # WHY: a warning leaves the status at 0.
@@ -33,7 +40,10 @@ erlang() {
 }
 
 elixir() {
+  local page
   mkdir "$out/elixir"
+  for page in coming-from servers services; do guide_blocks elixir "$page" >"$out/$page.ex"; done
+  elixirc --warnings-as-errors -o "$out/elixir" "$out"/*.ex || return
   elixirc --warnings-as-errors -pa "$out/beam" -o "$out/elixir" contenders/elixir/*.ex || return
   (cd examples/elixir && MIX_BUILD_PATH="$out/shop" mix compile --force --warnings-as-errors >/dev/null) || return
   mix format --check-formatted

@@ -351,10 +351,11 @@ where
     /// impl Room {
     ///     #[init]
     ///     fn new(
-    ///         args: (u64, Rooms),
+    ///         number: u64,
+    ///         rooms: Rooms,
     ///         me: &mut Process<server::Mail<Self>>,
     ///     ) -> server::Result<Self> {
-    ///         args.1.register(args.0, &ServerRef::new(me.pid()), ())?;
+    ///         rooms.register(number, &ServerRef::new(me.pid()), ())?;
     ///         Ok(Room)
     ///     }
     /// }
@@ -362,7 +363,7 @@ where
     /// #[purlin::main]
     /// async fn main(me: Process<()>) {
     ///     let rooms = Rooms::unique();
-    ///     let template = ChildTemplate::server("room", |me, args| server::start_link(me, args))
+    ///     let template = ChildTemplate::server("room", server::start_link::<Room>)
     ///         .restart(Restart::Transient);
     ///     let supervisor = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
     ///     let supervisor = supervisor.expect("it has no children yet");

@@ -145,7 +145,7 @@ enum Wait<T> {
     /// The result.
     Result(ReplyReceiver<T>),
     /// The end of the process, because no result will come.
-    End(Pin<Box<dyn Future<Output = ExitReason> + Send>>),
+    End(Pin<Box<dyn Future<Output = ExitReason> + Send + Sync>>),
 }
 
 impl<T: Send + 'static> Task<T> {

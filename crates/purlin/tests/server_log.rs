@@ -124,6 +124,7 @@ fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
         ] {
             assert!(line.contains(part), "no {part} in {line}");
         }
+        assert!(!line.contains("closure"), "{line}");
 
         till.pid().ended().await;
         let till = start(2).await;

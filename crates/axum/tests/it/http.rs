@@ -8,7 +8,10 @@ use purlin::application::ApplicationSpec;
 use purlin::supervisor::{ChildProcess, SupervisorSpec};
 use purlin::{ExitReason, Node, Process, Reply, register, spawn, whereis};
 use purlin_axum::{Connection, Readiness, Server, probes};
+use std::future::IntoFuture;
 use std::net::SocketAddr;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::support::{Any, Http, get, serve};
 
@@ -47,6 +50,24 @@ async fn a_handler_runs_in_a_process_and_finds_names(me: Process<()>) -> Result<
     assert_eq!(get(at, "/peer").await?.1, "127.0.0.1");
     let (_, functions) = get(at, "/functions").await?;
     assert!(functions.contains("purlin_axum"), "{functions}");
+    Ok(())
+}
+
+#[purlin::test]
+async fn axum_serve_in_a_task_is_stopped_by_a_message_to_its_process(
+    mut me: Process<&'static str>,
+) -> Result<(), Any> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let at = listener.local_addr()?;
+    let app = Router::new().route("/", route(async || "fine"));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = axum::serve(listener, app).with_graceful_shutdown(async { drop(stopped.await) });
+    let serving = tokio::spawn(served.into_future());
+    assert_eq!(get(at, "/").await?.1, "fine");
+    me.pid().send("stop");
+    assert_eq!(me.receive().await, "stop");
+    drop(stop);
+    serving.await??;
     Ok(())
 }
 

@@ -46,7 +46,7 @@ fn broken(tree: &Tree, file: &File, link: &str) -> Option<&'static str> {
 
 /// Returns the link's target relative to the root of the tree, or `None` if it is outside of the
 /// tree.
-fn resolve(from: &str, link: &str) -> Option<String> {
+pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     let mut whole = PathBuf::from(from);
     whole.pop();
     for part in Path::new(link).components() {

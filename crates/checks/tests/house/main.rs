@@ -14,6 +14,7 @@ mod imports;
 mod leftovers;
 mod links;
 mod manifests;
+mod quoted;
 mod size;
 mod tree;
 mod workspace;
@@ -67,6 +68,11 @@ fn every_clause_that_holds_is_cited_by_a_test() {
 #[test]
 fn every_relative_link_has_a_target() {
     demand_none(&links::check(&the_tree()));
+}
+
+#[test]
+fn code_of_the_documents_is_that_of_its_test() {
+    demand_none(&quoted::check(&the_tree()));
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub struct Request<T> {
 enum Wait<T> {
     Reply(ReplyReceiver<T>),
     /// The reason why no reply comes.
-    Reason(Pin<Box<dyn Future<Output = CallError> + Send>>),
+    Reason(Pin<Box<dyn Future<Output = CallError> + Send + Sync>>),
     /// The request was not sent.
     NotSent(CallError),
     Over,

@@ -116,6 +116,23 @@ impl<F> std::error::Error for SpawnError<F> {}
 /// # }
 /// ```
 ///
+/// An `async fn` that spawns itself does not compile (E0283), because whether its future is `Send`
+/// depends on itself. It calls a function that is not `async`, which spawns it:
+///
+/// ```
+/// # use purlin::{Pid, Process, spawn};
+/// async fn folder(_me: Process<()>, depth: u32) {
+///     if depth > 0 {
+///         spawn_folder(depth - 1).ended().await;
+///     }
+/// }
+///
+/// fn spawn_folder(depth: u32) -> Pid<()> {
+///     spawn(move |me| folder(me, depth))
+/// }
+/// # #[purlin::main] async fn main() { spawn_folder(3).ended().await; }
+/// ```
+///
 /// If the node has reached its maximum number of processes or is stopping, the address returned is
 /// that of a process that has already ended, with the reason `system_limit`;
 /// [`SpawnOptions::spawn`](crate::SpawnOptions::spawn) returns the function instead (E2).
@@ -130,7 +147,8 @@ pub fn spawn<M, F, Fut>(function: F) -> Pid<M>
 where
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
+    // WHY a comment behind the bound: the compiler shows that line for the mistake.
+    Fut: Future + Send + 'static, // an `async fn` that spawns itself: see the documentation
     Fut::Output: Outcome,
 {
     spawn_here(|node_core, parent| {

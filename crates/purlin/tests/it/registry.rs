@@ -1,12 +1,14 @@
 //! Registries: keys of any type, unique and duplicate, values, and the end of a process.
 
 use crate::common::{self, DropCounter, PanicsWhenDropped, Token, here};
-use crate::waiting::{comes, simulated};
+use crate::waiting::{MS, comes, simulated};
+use std::error::Error;
 use std::sync::Arc;
 
 use purlin::registry::{RegisterError, Registry};
-use purlin::supervisor::{ChildTemplate, InitAck, Restart, SupervisorSpec};
-use purlin::{ExitReason, Pid, Process, ProcessId, spawn};
+use purlin::server::{self, Mail, Next, ServerRef};
+use purlin::supervisor::{ChildTemplate, InitAck, Restart, StartChildError, SupervisorSpec};
+use purlin::{CallError, ExitReason, Pid, Process, ProcessId, receive, spawn, yield_now};
 
 /// Spawns a process that waits until it is stopped.
 fn idle() -> Pid<()> {
@@ -230,4 +232,75 @@ async fn find_or_start_returns_one_child_per_key() {
     assert_eq!(registry.whereis("a"), Some(first));
     supervisor.stop(ExitReason::Shutdown).await;
     assert!(find().await.is_err(), "the child has ended with its supervisor");
+}
+
+type Sessions = Registry<u8, ServerRef<Session>>;
+
+/// Server that ends when it is idle. Its end takes two milliseconds.
+#[derive(Debug)]
+struct Session;
+
+#[purlin::server]
+impl Session {
+    #[init]
+    fn open(
+        key: u8,
+        sessions: Sessions,
+        me: &mut Process<Mail<Self>>,
+    ) -> Result<Self, RegisterError> {
+        sessions.register(key, &ServerRef::new(me.pid()), ())?;
+        Ok(Self)
+    }
+
+    #[call]
+    fn touch(&self) {}
+
+    #[timeout(9 * MS)]
+    fn close(&mut self) -> Next<Self> {
+        Next::Stop(ExitReason::Normal)
+    }
+
+    #[terminate]
+    async fn save(&mut self, me: &mut Process<Mail<Self>>) {
+        receive!(me, { after 2 * MS => {} });
+    }
+}
+
+// N4, C1, G2: a client whose server ends while it is found or called asks for its successor
+#[test]
+fn every_call_to_a_server_that_ends_when_idle_is_answered() {
+    simulated(async |me: Process<()>| {
+        let sessions = Sessions::unique();
+        let template = ChildTemplate::server("session", server::start_link::<Session>);
+        let template = template.restart(Restart::Transient);
+        let supervisor = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
+        let supervisor = supervisor.expect("it has no children");
+        let client = async move |mut me: Process<()>| -> Result<(), Box<dyn Error + Send + Sync>> {
+            let (mut answers, mut retries) = (0, 0);
+            while answers < 20 {
+                match sessions.find_or_start(&7, &supervisor, (7, sessions.clone())).await {
+                    Ok(session) => match session.touch().await {
+                        Ok(()) => {
+                            answers += 1;
+                            // The session has begun to end after this time.
+                            receive!(me, { after 10 * MS => {} });
+                            continue;
+                        }
+                        Err(CallError::NoProcess | CallError::Ended(ExitReason::Normal)) => {}
+                        Err(error) => return Err(error.into()),
+                    },
+                    Err(StartChildError::Restarting) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                retries += 1;
+                yield_now().await;
+            }
+            assert!(retries > 0, "a session has ended during a call");
+            Ok(())
+        };
+        let clients: Vec<_> = (0..4).map(|_| spawn(client.clone())).collect();
+        for client in clients {
+            assert_eq!(client.ended().await, ExitReason::Normal);
+        }
+    });
 }

@@ -1,6 +1,7 @@
 //! Tasks: a future that runs as a separate process and returns its result.
 
 use crate::common;
+use std::cell::Cell;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use crate::common::{DropCounter, HANG, Notice};
 use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::{FutureExt, StreamExt};
-use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
+use purlin::{ExitReason, Node, Process, Request, spawn, task, yield_now};
 use tokio::sync::oneshot;
 
 // G3: the result is returned as a value
@@ -22,6 +23,14 @@ async fn a_task_returns_the_output_of_its_future() {
     for (n, task) in tasks.into_iter().enumerate() {
         assert_eq!(task.await, Ok(n));
     }
+}
+
+// a process may hold references to its state across an await
+#[test]
+fn a_task_and_a_request_can_be_in_shared_state() {
+    fn is_sync<T: Sync>() {}
+    is_sync::<task::Task<Cell<u8>>>();
+    is_sync::<Request<Cell<u8>>>();
 }
 
 // G3: the exit reason is returned as a value and ends no other process
