@@ -20,6 +20,7 @@ final class JavaNode {
     /** The peer's node, and the sender of the last message that was printed. */
     private String peer;
     private OtpErlangPid partner;
+    private int callers;
 
     private JavaNode(String name, String cookie) throws Exception {
         node = new OtpNode(name + "@127.0.0.1", cookie);
@@ -96,9 +97,13 @@ final class JavaNode {
         return "call " + tuple.elementAt(2);
     }
 
-    /** Calls a function with a number, from a node and a connection of its own, as jinterface has it. */
+    /**
+     * Calls a function with a number, from a node and a connection of its own, as jinterface has it. Each node has
+     * another name: the peer may not have noticed yet that the last connection has ended, and jinterface gives up then.
+     */
     private String call(String module, String function, long argument) throws Exception {
-        var caller = new OtpSelf("caller@127.0.0.1", cookie);
+        callers++;
+        var caller = new OtpSelf("caller" + callers + "@127.0.0.1", cookie);
         OtpConnection connection = caller.connect(new OtpPeer(peer));
         connection.sendRPC(module, function, new OtpErlangObject[] {new OtpErlangLong(argument)});
         String result = connection.receiveRPC().toString();
