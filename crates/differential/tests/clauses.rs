@@ -231,8 +231,11 @@ fn exit_and_down_messages_may_have_priority() {
 #[test]
 fn a_remote_alias_is_an_address_of_its_own() {
     let sends: &[Op] = &[Op::Send(0, 0), Op::SendAlias(0, 1, false)];
-    let ended = |abroad| spread(abroad, &[&[Op::Park], sends]).len();
-    assert_eq!((ended(0b01), ended(0b10)), (2, 1));
+    let receives: &[Op] = &[Op::Receive(Pattern::Any, After::Idle), Op::Park];
+    for script in [&[Op::Park], receives] {
+        let ended = |abroad| spread(abroad, &[script, sends]).len();
+        assert_eq!((ended(0b01), ended(0b10)), (2, 1));
+    }
 }
 
 // L2, D1: `noconnection` is caused only by a cut, and comes once

@@ -35,8 +35,8 @@ struct Rest {
     asks: Set,
     /// It may examine the mailbox without waiting, or send to itself.
     looks: bool,
-    /// It may send by name.
-    names: bool,
+    /// It may send by name or to an alias.
+    overtakes: bool,
 }
 
 /// What can still happen in a program.
@@ -104,8 +104,8 @@ impl Ahead {
             || process.links.iter().any(|(peer, _)| *peer != from)
             || process.monitors.iter().any(|(_, target)| *target != from)
             || self.others(state, to).any(|(other, rest)| {
-                // A signal to a remote name may arrive before one sent to the pid.
-                let overtakes = rest.names && state.crossing.is_spread();
+                // A signal to a remote name or alias may arrive before one sent to the pid.
+                let overtakes = rest.overtakes && state.crossing.is_spread();
                 (other != from || overtakes) && rest.sends & only(to) != 0
             })
             || on_the_way(state, to).any(|(other, signal)| {
@@ -227,11 +227,15 @@ fn rests(who: Who, script: &[Op]) -> Vec<Rest> {
         match *op {
             Op::Spawn(child, How::Link | How::Monitor(_)) => rest.asks |= only(child),
             Op::Send(to, _) | Op::SendAlias(to, ..) if to == who => rest.looks = true,
-            Op::Send(to, _) | Op::SendAlias(to, ..) => rest.sends |= only(to),
+            Op::Send(to, _) => rest.sends |= only(to),
+            Op::SendAlias(to, ..) => {
+                rest.sends |= only(to);
+                rest.overtakes = true;
+            }
             Op::SendName(..) => {
                 rest.sends = Set::MAX;
                 rest.looks = true;
-                rest.names = true;
+                rest.overtakes = true;
             }
             Op::Receive(_, After::Zero) | Op::MonitorName(..) => rest.looks = true,
             Op::Link(to) | Op::LinkPriority(to) => {
@@ -245,9 +249,14 @@ fn rests(who: Who, script: &[Op]) -> Vec<Rest> {
                 rest.asks |= only(to);
             }
             Op::Exit(to, _) if to == who => rest.looks = true,
-            Op::Exit(to, _) | Op::ExitAlias(to, ..) => {
+            Op::Exit(to, _) => {
                 rest.hits |= only(to);
                 rest.sends |= only(to);
+            }
+            Op::ExitAlias(to, ..) => {
+                rest.hits |= only(to);
+                rest.sends |= only(to);
+                rest.overtakes = true;
             }
             Op::Register(_, of) => rest.minds |= only(of),
             Op::Call(to, _) => {
