@@ -236,6 +236,11 @@ fn a_remote_alias_is_an_address_of_its_own() {
         let ended = |abroad| spread(abroad, &[script, sends]).len();
         assert_eq!((ended(0b01), ended(0b10)), (2, 1));
     }
+    // Also while the sender may get an exit signal, so that its steps and the arrivals have many orders.
+    let hits: &[Op] =
+        &[Op::Receive(Pattern::Any, After::Idle), Op::ExitAlias(1, Reason::Normal, false)];
+    let overtakes = |outcome: Outcome| outcome.0[0].log[0] == Seen::Got(Item::Message(1, 1));
+    assert!(spread(0b01, &[hits, sends]).into_iter().any(overtakes));
 }
 
 // L2, D1: `noconnection` is caused only by a cut, and comes once
