@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::{DropCounter, PanicsWhenDropped, node, outside, stop};
+use crate::common::{DropCounter, PanicsWhenDropped, boom, mortal, node, outside, stop};
 use crate::waiting::{comes, rest, simulated};
 use purlin::{
     Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
@@ -21,15 +21,6 @@ enum Msg {
     Down(Down),
     #[from]
     Exit(Exit),
-}
-
-fn boom() -> ExitReason {
-    ExitReason::error("boom")
-}
-
-/// Ends with the reason that it receives.
-async fn mortal(mut me: Process<ExitReason>) -> ExitReason {
-    me.receive().await
 }
 
 /// Waits forever.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::common::{boom, mortal};
 use crate::waiting::{MS, rest, simulated};
 use purlin::{
     Alias, Down, Exit, ExitReason, Message, Node, Overflow, Pid, Process, Reference, SpawnOptions,
@@ -21,15 +22,6 @@ enum Msg {
     Exit(Exit),
 }
 use Msg::Number;
-
-fn boom() -> ExitReason {
-    ExitReason::error("boom")
-}
-
-/// Ends with the reason that it receives.
-async fn mortal(mut me: Process<ExitReason>) -> ExitReason {
-    me.receive().await
-}
 
 /// Returns the whole mailbox in short: numbers, `D` for a down message, `E` for an exit message.
 fn shown(me: &mut Process<Msg>) -> Vec<String> {

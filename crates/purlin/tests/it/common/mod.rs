@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use purlin::{Down, Exit, ExitReason, Message, Node, Pid};
+use purlin::{Down, Exit, ExitReason, Message, Node, Pid, Process};
 pub(crate) use purlin_polling::{HANG, until};
 
 /// Starts a node with the given number of workers.
@@ -45,6 +45,16 @@ pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
         let ended = tokio::time::timeout(HANG, pid.ended());
         ended.await.unwrap_or_else(|_| panic!("process {} has not ended", pid.id()))
     })
+}
+
+/// Exit reason of a process that fails.
+pub(crate) fn boom() -> ExitReason {
+    ExitReason::error("boom")
+}
+
+/// Ends with the reason that it receives.
+pub(crate) async fn mortal(mut me: Process<ExitReason>) -> ExitReason {
+    me.receive().await
 }
 
 /// Counts created and dropped tokens, to check that each is dropped exactly once.
