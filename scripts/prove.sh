@@ -72,6 +72,6 @@ proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
 # WHY not all modules: the others add a minute and little concurrency.
 proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \
   scripts/tsan.sh bounds_stress calls crowd links_and_monitors messages stress timers
-proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/log crates/lab crates/timing contenders/protocol examples/gateway fuzz" \
+proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/log crates/otel crates/lab crates/timing contenders/protocol examples/gateway fuzz" \
   scripts/fuzz.sh 3 --dev
 if [ "$all_ran" = 1 ]; then passed "every proof"; else passed "every proof that runs here"; fi
