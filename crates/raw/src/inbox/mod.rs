@@ -4,6 +4,7 @@
 pub(crate) mod bare;
 pub(crate) mod batch;
 pub(crate) mod bound;
+pub(crate) mod carry;
 pub(crate) mod extension;
 pub(crate) mod header;
 pub(crate) mod markers;

@@ -4,8 +4,8 @@
 //! `state` decides when shards are in use and makes every call here. Any thread that found the
 //! inbox sharded may `push`; only the receiver may `take` and `freeze`. Only `new` allocates.
 //!
-//! The shards also count the signals that do not fit into the count of a word, of the stack or of a
-//! shard.
+//! A counter beside the shards holds what is [carried](crate::inbox::carry) from the counts of the
+//! stack and of the shards.
 //!
 //! # Protocol
 //!
@@ -33,6 +33,7 @@
 use std::ptr::{self, NonNull};
 
 use crate::inbox::batch::Batch;
+use crate::inbox::carry::{add_one, carried};
 use crate::inbox::header::{CONTENDED, Header};
 use crate::inbox::state::word::{COUNT_SHIFT, header};
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
@@ -133,9 +134,9 @@ struct Shard(AtomicPtr<Header>);
 /// All shards of one process.
 pub struct Shards {
     shards: Box<[Shard]>,
-    /// Signals queued beyond the counts of the words, as a signed number: the receiver may subtract
-    /// a signal before its sender adds it.
-    uncounted: AtomicU64,
+    /// Carried from the counts of the words, as a signed number: the receiver may subtract before a
+    /// sender adds.
+    carried: AtomicU64,
 }
 
 fn frozen(epoch: usize) -> *mut Header {
@@ -172,25 +173,26 @@ impl Shards {
     /// Creates shards that are frozen as of before the first epoch.
     pub fn new() -> Self {
         let shards = (0..shard_count()).map(|_| Shard(AtomicPtr::new(frozen(0)))).collect();
-        Self { shards, uncounted: AtomicU64::new(0) }
+        Self { shards, carried: AtomicU64::new(0) }
     }
 
-    /// Counts a signal pushed beyond the count of a word.
+    /// Adds what a push carries.
     #[cold]
-    pub(crate) fn add_uncounted(&self) {
+    pub(crate) fn add_carried(&self, signals: usize) {
         // ORDER: relaxed, here and below: a counter that orders nothing.
-        self.uncounted.fetch_add(1, Ordering::Relaxed);
+        self.carried.fetch_add(signals as u64, Ordering::Relaxed);
     }
 
-    /// Counts signals taken beyond the count of a word.
+    /// Subtracts what the pushes of a stack that was taken have carried.
     #[cold]
-    pub(crate) fn remove_uncounted(&self, signals: usize) {
-        self.uncounted.fetch_sub(signals as u64, Ordering::Relaxed);
+    pub(crate) fn remove_carried(&self, signals: usize) {
+        self.carried.fetch_sub(signals as u64, Ordering::Relaxed);
     }
 
-    /// Returns the number of signals queued beyond the counts of the words. The result may be stale.
-    pub(crate) fn uncounted(&self) -> usize {
-        let signals = self.uncounted.load(Ordering::Relaxed).cast_signed();
+    /// Returns the number of queued signals that the counts of the words do not include. The result
+    /// may be stale.
+    pub(crate) fn carried(&self) -> usize {
+        let signals = self.carried.load(Ordering::Relaxed).cast_signed();
         usize::try_from(signals).unwrap_or(0)
     }
 
@@ -218,11 +220,11 @@ impl Shards {
                 return ShardState::Frozen;
             }
             let (before, count) =
-                if is_frozen(word) { (0, 1) } else { (header(word).addr(), top(word) + 1) };
+                if is_frozen(word) { (0, 0) } else { (header(word).addr(), top(word)) };
+            let (count, carried) = add_one(count, COUNT_MAX);
             // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(header(word)) };
-            let counted = count.min(COUNT_MAX) << COUNT_SHIFT;
-            let next = new.as_ptr().map_addr(|addr| addr | counted);
+            let next = new.as_ptr().map_addr(|addr| addr | count << COUNT_SHIFT);
             // ORDER: release to `take` and `freeze` (the payload), and to later pushes. Acquire
             // from earlier pushes and takes: a sender that pushes into a shard opened by another
             // thread observes the epoch of that thread. Relaxed on failure: a sender that finds the
@@ -230,8 +232,8 @@ impl Shards {
             match shard.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if before == 0 => return ShardState::Empty,
                 Ok(_) => {
-                    if count > COUNT_MAX {
-                        self.add_uncounted();
+                    if carried > 0 {
+                        self.add_carried(carried);
                     }
                     return ShardState::Others;
                 }
@@ -284,7 +286,7 @@ impl Shards {
         // SAFETY: by the contract.
         let taken = unsafe { Batch::reverse(header(word)) };
         if taken.len > COUNT_MAX {
-            self.remove_uncounted(taken.len - COUNT_MAX);
+            self.remove_carried(carried(taken.len, COUNT_MAX));
         }
         // SAFETY: by the contract.
         unsafe { batch.append(taken) };
@@ -293,7 +295,7 @@ impl Shards {
     /// Returns the number of signals in all shards. The result may be stale.
     pub(crate) fn count(&self) -> usize {
         let words = self.shards.iter().map(|shard| shard.0.load(Ordering::Relaxed));
-        words.filter(|&word| !is_frozen(word)).map(top).sum::<usize>() + self.uncounted()
+        words.filter(|&word| !is_frozen(word)).map(top).sum::<usize>() + self.carried()
     }
 }
 

@@ -15,10 +15,10 @@
 //! +--------+----------+------------------------+--------+-------+-------+--------+
 //! ```
 //!
-//! `count` is the number of headers in the stack and saturates at its maximum; the shards, allocated
-//! if necessary, count the headers beyond. `SIGNAL` is set once
-//! a signal that is not a message has arrived. `SHARDS` says that the inbox is sharded; the word
-//! then holds the epoch and one bit per shard. The other three flags are the process state:
+//! `count` is the number of headers in the stack; what its bits cannot hold is [carried] to a
+//! counter beside the shards, which are allocated if necessary. `SIGNAL` is set once a signal that is
+//! not a message has arrived. `SHARDS` says that the inbox is sharded; the word then holds the epoch
+//! and one bit per shard. The other three flags are the process state:
 //!
 //! | flags | meaning | left by |
 //! |---|---|---|
@@ -61,6 +61,8 @@
 //!
 //! COST: one compare-and-swap per push, one swap per batch, one compare-and-swap per sleep; 16
 //! bytes. With shards: the cost in `shards`, and one compare-and-swap here per shard and batch.
+//!
+//! [carried]: crate::inbox::carry
 
 mod sharded;
 pub(super) mod word;
@@ -73,6 +75,7 @@ use word::{
 };
 
 use crate::inbox::batch::Batch;
+use crate::inbox::carry::{add_one, carried};
 use crate::inbox::extension::Extension;
 use crate::inbox::header::{CONTENDED, Class, Header};
 use crate::inbox::shards::{Contention, Shards};
@@ -217,13 +220,13 @@ impl State {
         // SAFETY: the header is the caller's until the exchange below succeeds.
         unsafe { new.as_ref().set_next(header(word)) };
         let (flags, wakes) = arrival(word, class);
-        let waiting = ((word.addr() >> COUNT_SHIFT) + 1).min(COUNT_MAX) << COUNT_SHIFT;
-        let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
+        let (count, carried) = add_one(count(word), COUNT_MAX);
+        let next = new.as_ptr().map_addr(|addr| addr | flags | count << COUNT_SHIFT);
         // ORDER: release to `take`: the payload. The caller's acquire load of `word` already
         // synchronizes with `sleep`.
         self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed)?;
-        if count(word) == COUNT_MAX {
-            self.shards_or_new().add_uncounted();
+        if carried > 0 {
+            self.shards_or_new().add_carried(carried);
         }
         Ok(if wakes { PushOutcome::Schedule } else { PushOutcome::Queued })
     }
@@ -307,7 +310,7 @@ impl State {
         let arrived = unsafe { Batch::reverse(header(word)) };
         contention.count_stacked(&arrived);
         if arrived.len > COUNT_MAX {
-            self.shards_or_new().remove_uncounted(arrived.len - COUNT_MAX);
+            self.shards_or_new().remove_carried(carried(arrived.len, COUNT_MAX));
         }
         taken(word, arrived)
     }
@@ -428,8 +431,7 @@ impl State {
         // ORDER: acquire from `install_shards`: the shards.
         let word = self.word.load(Ordering::Acquire);
         match has_shards(word) {
-            false if count(word) < COUNT_MAX => count(word),
-            false => COUNT_MAX + self.allocated_shards().map_or(0, Shards::uncounted),
+            false => count(word) + self.allocated_shards().map_or(0, Shards::carried),
             true if is_closed(word) => 0,
             // SAFETY: the load above found the inbox sharded.
             true => unsafe { self.known_shards() }.count(),

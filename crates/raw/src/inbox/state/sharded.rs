@@ -10,6 +10,7 @@ use super::word::{
 };
 use super::{PushOutcome, State};
 use crate::inbox::batch::Batch;
+use crate::inbox::carry::carried;
 use crate::inbox::header::{Class, Header};
 use crate::inbox::shards::{Contention, ShardState, Shards};
 use crate::sync::Ordering;
@@ -152,7 +153,7 @@ impl State {
         // SAFETY: the swap transferred the stack to this thread.
         *arrived = unsafe { Batch::reverse(header(word)) };
         if arrived.len > COUNT_MAX {
-            shards.remove_uncounted(arrived.len - COUNT_MAX);
+            shards.remove_carried(carried(arrived.len, COUNT_MAX));
         }
         word
     }

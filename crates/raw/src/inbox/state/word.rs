@@ -31,7 +31,7 @@ pub(in crate::inbox) const SHARDS: usize = 1 << 63;
 pub(in crate::inbox) const CLOSED: usize = SHARDS | FLAGS;
 /// Lowest bit of the count, or of the epoch.
 pub(in crate::inbox) const COUNT_SHIFT: u32 = pool::ADDRESS_BITS;
-/// Greatest count; a longer stack keeps it, and the rest is counted in `shards`.
+/// Greatest count; a longer stack [carries](crate::inbox::carry) the rest.
 pub(in crate::inbox) const COUNT_MAX: usize =
     if cfg!(loom) { 3 } else { (SHARDS >> COUNT_SHIFT) - 1 };
 /// Bits of the pointer.
@@ -64,7 +64,7 @@ pub(in crate::inbox) fn header(word: *mut Header) -> *mut Header {
     word.map_addr(|addr| addr & HEADER)
 }
 
-/// Returns the number of headers in a stack, at most [`COUNT_MAX`].
+/// Returns the number of headers in a stack without what was carried.
 #[inline(always)]
 pub(in crate::inbox) fn count(word: *mut Header) -> usize {
     (word.addr() & !SHARDS) >> COUNT_SHIFT
