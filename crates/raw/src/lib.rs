@@ -91,7 +91,6 @@ pub use process::mailbox::{ConvertedMessage, Mailbox, SignalOutcome};
 pub use process::owner::{InTurn, NotInTurn, Owner};
 pub use process::sealed_message::SealedMessage;
 pub use process::snapshot::{ProcessState, ProcessType, Snapshot};
-pub use process::stage::Stage;
 pub use process::turn::TurnOutcome;
 pub use process::waiter::Waiter;
 pub use process::waker::{current_waker, poll_again, reschedule};

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{InTurn, MaybeBound, Owner, Stage};
+use purlin_raw::{InTurn, MaybeBound, Owner};
 
 use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
@@ -26,14 +26,29 @@ pin_project! {
     /// Code of a process with the function `F` and the mailbox bound `E`.
     pub(crate) struct Body<M, F, Fut, E> {
         #[pin]
-        stage: Stage<(F, Process<M>), Fut>,
+        stage: Stage<M, F, Fut>,
         bound: PhantomData<fn() -> E>,
+    }
+}
+
+pin_project! {
+    /// Progress of the process's function.
+    ///
+    /// WHY: the first turn calls the function, so that its future is built in place and a panic
+    /// before the first await ends the child and not the parent.
+    #[project = StageNow]
+    #[project_replace = StageBefore]
+    enum Stage<M, F, Fut> {
+        Start { function: F, me: Process<M>, future: PhantomData<fn() -> Fut> },
+        Running { #[pin] future: Fut },
+        Over,
     }
 }
 
 impl<M: Send + 'static, F, Fut, E> Body<M, F, Fut, E> {
     pub(crate) fn new(function: F, me: Owner<ErlangTypes, M>) -> Self {
-        Self { stage: Stage::new((function, Process::new(me))), bound: PhantomData }
+        let me = Process::new(me);
+        Self { stage: Stage::Start { function, me, future: PhantomData }, bound: PhantomData }
     }
 }
 
@@ -97,27 +112,27 @@ where
             TurnStart::Over(reason) => {
                 // WHY: `contain`, because a destructor of user code may panic, and the exit
                 // reason is fixed.
-                contain(|| stage.clear());
+                contain(|| stage.set(Stage::Over));
                 return Poll::Ready(ExitStatus::new(reason));
             }
         }
         let polled = catch(|| {
-            let polled = stage.as_mut().poll(|(function, me)| function(me), cx);
-            polled.map(|outcome| match outcome {
-                Some(outcome) => ExitStatus::new(outcome.into_reason()),
-                None => ExitStatus::default(),
-            })
+            let polled = advance(stage.as_mut(), cx);
+            if polled.is_ready() {
+                stage.set(Stage::Over);
+            }
+            polled
         });
         let last = match polled {
             Ok(Poll::Ready(last)) => caught_exit(me).map_or(last, ExitStatus::new),
             Ok(Poll::Pending) => {
                 let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
-                contain(|| stage.clear());
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(exit)
             }
             Err(reason) => {
                 // A second panic, in a destructor, does not change the exit reason.
-                contain(|| stage.clear());
+                contain(|| stage.set(Stage::Over));
                 ExitStatus::new(reason)
             }
         };
@@ -198,4 +213,30 @@ fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<Exit
         return None;
     }
     me.local(|local| local.take_called_exit())
+}
+
+/// Calls or polls the function.
+fn advance<M, F, Fut>(
+    mut stage: Pin<&mut Stage<M, F, Fut>>,
+    cx: &mut Context<'_>,
+) -> Poll<ExitStatus>
+where
+    F: FnOnce(Process<M>) -> Fut,
+    Fut: Future,
+    Fut::Output: Outcome,
+{
+    loop {
+        match stage.as_mut().project() {
+            StageNow::Running { future } => {
+                return future.poll(cx).map(|outcome| ExitStatus::new(outcome.into_reason()));
+            }
+            StageNow::Over => return Poll::Ready(ExitStatus::default()),
+            StageNow::Start { .. } => {}
+        }
+        if let StageBefore::Start { function, me, .. } = stage.as_mut().project_replace(Stage::Over)
+        {
+            let future = function(me);
+            stage.set(Stage::Running { future });
+        }
+    }
 }

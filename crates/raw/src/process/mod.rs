@@ -11,7 +11,6 @@ pub(crate) mod node_base;
 pub(crate) mod owner;
 pub(crate) mod sealed_message;
 pub(crate) mod snapshot;
-pub(crate) mod stage;
 pub(crate) mod trace;
 pub(crate) mod turn;
 pub(crate) mod waiter;
