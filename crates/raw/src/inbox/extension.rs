@@ -107,15 +107,25 @@ impl State {
 }
 
 impl Drop for State {
+    #[inline]
     fn drop(&mut self) {
         if let Some(extension) = NonNull::new(self.extension.load(Ordering::Relaxed)) {
             // SAFETY: no other thread can follow the pointer any more. `allocate` took the block for
             // this type.
-            unsafe {
-                extension.drop_in_place();
-                pool::free(extension);
-            }
+            unsafe { free(extension) };
         }
+    }
+}
+
+/// # Safety
+/// The block was taken for this type, and no other thread can reach it.
+#[cold]
+#[inline(never)]
+unsafe fn free(extension: NonNull<Extension>) {
+    // SAFETY: by the contract.
+    unsafe {
+        extension.drop_in_place();
+        pool::free(extension);
     }
 }
 
