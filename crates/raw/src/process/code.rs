@@ -1,4 +1,4 @@
-//! Code of a process: its start, which is the [`Body`] that the spawn stored, then the future that
+//! Code of a process: its start, which is the [`Body`](crate::Body) that the spawn stored, then the future that
 //! the first turn makes of it.
 //!
 //! Both lie at the same place in the cell, and a byte of its base says which one is there: an `enum`
@@ -147,3 +147,6 @@ impl<B, F> Vacancy<'_, '_, B, F> {
         self.0.set_stage(Stage::Running);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
