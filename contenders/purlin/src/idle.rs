@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use purlin::{Pid, Process, spawn};
+use purlin::{Process, spawn};
 use purlin_contender::{Sample, shares};
 
 /// Maximum number of processes spawned before the root receives their ready messages. It keeps the
 /// root's mailbox small.
 const AT_ONCE: u64 = 1000;
 
-/// The processes outlive the root: none of them receives a message.
+/// Each process reports that it runs, and waits. The processes outlive the root: none of them receives a
+/// message.
 pub(crate) async fn idle_memory(mut me: Process<()>, n: u64) -> Sample {
     let (mut sent, mut received) = (0, 0);
 
@@ -17,7 +18,11 @@ pub(crate) async fn idle_memory(mut me: Process<()>, n: u64) -> Sample {
     for share in shares(n, n.div_ceil(AT_ONCE)) {
         for _ in 0..share {
             let root = me.pid();
-            spawn(move |me| wait(me, root));
+            // WHY no `async fn`: it would have its arguments twice.
+            spawn(move |mut me: Process<()>| async move {
+                root.send(());
+                me.receive().await;
+            });
             sent += 1;
         }
         for _ in 0..share {
@@ -26,10 +31,4 @@ pub(crate) async fn idle_memory(mut me: Process<()>, n: u64) -> Sample {
         }
     }
     Sample::new(start.elapsed(), n, sent, received)
-}
-
-/// Reports that it runs, and waits.
-async fn wait(mut me: Process<()>, root: Pid<()>) {
-    root.send(());
-    me.receive().await;
 }

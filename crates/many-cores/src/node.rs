@@ -1,6 +1,7 @@
 //! Minimal node on simulated cores: the worker loop of `purlin-sched` and the processes of
 //! `purlin-raw`.
 
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
@@ -8,8 +9,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode, SignalOutcome,
-    Slot, poll_again, spend_budget,
+    Address, Body, Code, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    SignalOutcome, Slot, poll_again, spend_budget,
 };
 use purlin_sched::{Hooks, Scheduler};
 use purlin_simulator::sync::{Condvar, Mutex};
@@ -53,15 +54,17 @@ impl RuntimeTypes for Plain {
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Future of a process, and the work of one turn.
-struct Code(Running, f64);
+struct Experiment(Running, f64);
 
-impl Body<Plain, u64> for Code {
+impl Body<Plain, u64> for Experiment {
     const BLOCKING: bool = false;
     type Bound = ();
+    type Future = Infallible;
 
-    fn turn(mut self: Pin<&mut Self>, _: InTurn<'_, Plain, u64>, cx: &mut Context<'_>) -> Poll<()> {
-        work(self.1);
-        self.0.as_mut().poll(cx)
+    fn turn(mut code: Code<'_, Self>, _: InTurn<'_, Plain, u64>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(Self(future, time)) = code.start() else { return Poll::Pending };
+        work(*time);
+        future.as_mut().poll(cx)
     }
 
     fn name() -> &'static str {
@@ -119,7 +122,7 @@ impl Node {
     {
         work(self.cost.spawn);
         let turn = self.cost.turn;
-        let make = |(), me| Code(Box::pin(code(me)), turn);
+        let make = |(), me| Experiment(Box::pin(code(me)), turn);
         self.core.spawn((), (), (), (), make).unwrap_or_else(|_| panic!("the table is full"))
     }
 

@@ -20,7 +20,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes used by a process that waits in `receive` and holds nothing else.
-const IDLE: usize = 136;
+const IDLE: usize = 128;
 /// Bytes that an ended process leaves: its slot in the process table and an index in the free list.
 const SLOT: usize = 16 + 4;
 /// Bytes used by a queued message that is a number.

@@ -27,6 +27,7 @@
 //! | `process::address` | operations open to every thread: send, signal, inspect |
 //! | `process::body` | code monomorphised per process type, and its vtable |
 //! | `process::cell` | memory layout of a process: one allocation |
+//! | `process::code` | code of a process: its start, then its future |
 //! | `process::context` | per-thread context: the current process and its remaining budget |
 //! | `process::deferred_rc` | deferred reference counting for cells |
 //! | `process::end` | end of a process, after its last turn |
@@ -80,8 +81,9 @@ pub use memory::pooled::{Either, Pooled};
 pub use memory::trim::trim;
 pub use node_core::{MAX_PROCESSES, NodeCore, SpawnError};
 pub use process::address::{Address, Ref, SendError, set_waits_for};
-pub use process::body::Body;
+pub use process::body::{Body, cell_bytes};
 pub use process::cell::{Host, Runnable};
+pub use process::code::{Code, Vacancy};
 pub use process::context::{
     BUDGET, clear_waits_for, current_local, current_slot, exhaust_budget, in_process, is_traced,
     sends_done, spend_budget, trace, work_done,

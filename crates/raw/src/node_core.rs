@@ -13,8 +13,8 @@
 //! a handle while it is one; any other thread takes one for the duration of the call, and for the
 //! end of a process that it runs.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -22,6 +22,7 @@ use crate::RuntimeTypes;
 use crate::process::address::{Address, Ref};
 use crate::process::body::{Body, furnish, vtable};
 use crate::process::cell::{self, Base, Front, Host, NodeCoreBase};
+use crate::process::code::Code;
 use crate::process::deferred_rc;
 use crate::process::node_base::NodeCoreInner;
 use crate::process::owner::{InTurn, Owner};
@@ -61,8 +62,9 @@ struct Never;
 
 impl<W: RuntimeTypes, M: Send + 'static> Body<W, M> for Never {
     type Bound = ();
+    type Future = Infallible;
 
-    fn turn(self: Pin<&mut Self>, _: InTurn<'_, W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
+    fn turn(_: Code<'_, Self>, _: InTurn<'_, W, M>, _: &mut Context<'_>) -> Poll<W::ExitStatus> {
         Poll::Pending
     }
 

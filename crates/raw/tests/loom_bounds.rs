@@ -6,14 +6,14 @@
 
 mod queue;
 
-use std::pin::Pin;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, Bound, DropCounters, End, InTurn, NodeCore, Overflow, Owner, RuntimeTypes,
+    Address, Body, Bound, Code, DropCounters, End, InTurn, NodeCore, Overflow, Owner, RuntimeTypes,
     SendError, SendMode, SendOutcome, SignalOutcome, Waiter,
 };
 use queue::Queue;
@@ -61,8 +61,14 @@ struct Receiver(Does);
 
 impl Body<Ground, u32> for Receiver {
     type Bound = Bound;
+    type Future = Infallible;
 
-    fn turn(self: Pin<&mut Self>, me: InTurn<'_, Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
+    fn turn(
+        mut code: Code<'_, Self>,
+        me: InTurn<'_, Ground, u32>,
+        _: &mut Context<'_>,
+    ) -> Poll<()> {
+        let does = code.start().expect("no turn takes it").0;
         let mut over = false;
         let mut handle_signal = |()| {
             over = true;
@@ -73,13 +79,13 @@ impl Body<Ground, u32> for Receiver {
             mailbox.fetch_within_bound(&mut handle_signal);
         }
         let mut taken = 0;
-        while self.0 != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
+        while does != Does::Idles && mailbox.receive(&mut handle_signal).is_some() {
             taken += 1;
         }
-        if over || self.0 == Does::Ends && taken > 0 {
+        if over || does == Does::Ends && taken > 0 {
             return Poll::Ready(());
         }
-        if self.0 != Does::Idles {
+        if does != Does::Idles {
             mailbox.listen();
         }
         mailbox.release_waiters();

@@ -7,13 +7,13 @@
 
 mod queue;
 
-use std::pin::Pin;
+use std::convert::Infallible;
 use std::task::{Context, Poll};
 
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Owner, RuntimeTypes, SendMode, SignalOutcome,
+    Address, Body, Code, End, InTurn, NodeCore, Owner, RuntimeTypes, SendMode, SignalOutcome,
 };
 use queue::Queue;
 
@@ -43,20 +43,22 @@ struct Receiver {
 
 impl Body<Ground, u32> for Receiver {
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         me: InTurn<'_, Ground, u32>,
         _: &mut Context<'_>,
     ) -> Poll<Vec<u32>> {
         let mailbox = me.mailbox();
         mailbox.fetch(true, |()| SignalOutcome::Nothing);
-        self.received.extend(std::iter::from_fn(|| mailbox.receive_fetched()));
-        if self.received.len() < self.awaited {
+        let this = code.start().expect("no turn takes it");
+        this.received.extend(std::iter::from_fn(|| mailbox.receive_fetched()));
+        if this.received.len() < this.awaited {
             mailbox.listen();
             return Poll::Pending;
         }
-        Poll::Ready(std::mem::take(&mut self.received))
+        Poll::Ready(std::mem::take(&mut this.received))
     }
 
     fn name() -> &'static str {

@@ -7,7 +7,7 @@
 
 mod queue;
 
-use std::pin::Pin;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +16,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{
-    Address, Body, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    Address, Body, Code, End, Host, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
     TurnOutcome,
 };
 use queue::Queue;
@@ -103,14 +103,16 @@ struct Counter {
 
 impl Body<Ground, Checked> for Counter {
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         _: InTurn<'_, Ground, Checked>,
         cx: &mut Context<'_>,
     ) -> Poll<u32> {
-        (self.me, self.turns) = (None, self.turns - 1);
-        if let Some(waker) = self.waker.as_ref().filter(|_| self.turns > 0) {
+        let this = code.start().expect("no turn takes it");
+        (this.me, this.turns) = (None, this.turns - 1);
+        if let Some(waker) = this.waker.as_ref().filter(|_| this.turns > 0) {
             *waker.lock().unwrap() = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -236,8 +238,9 @@ struct Deaf;
 
 impl Body<Ground, Mark> for Deaf {
     type Bound = ();
+    type Future = Infallible;
 
-    fn turn(self: Pin<&mut Self>, _: InTurn<'_, Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
+    fn turn(_: Code<'_, Self>, _: InTurn<'_, Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
         Poll::Ready(9)
     }
 

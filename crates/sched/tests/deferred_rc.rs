@@ -1,7 +1,7 @@
 //! A sleeping worker holds no deferred references: before it sleeps, cells that nothing else refers
 //! to are freed, and messages sent by their destructors arrive.
 
-use std::pin::Pin;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Poll};
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use purlin_polling::HANG;
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, SendMode, SignalOutcome, Slot,
+    Address, Body, Code, End, InTurn, NodeCore, Runnable, RuntimeTypes, SendMode, SignalOutcome,
+    Slot,
 };
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
@@ -62,9 +63,10 @@ struct Heir(Sender<()>);
 
 impl Body<Wills, ()> for Heir {
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         me: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
@@ -72,7 +74,7 @@ impl Body<Wills, ()> for Heir {
             me.mailbox().listen();
             return Poll::Pending;
         }
-        self.0.send(()).expect("the test waits");
+        code.start().expect("no turn takes it").0.send(()).expect("the test waits");
         Poll::Ready(None)
     }
 
@@ -86,13 +88,14 @@ struct Testator(Option<Will>);
 
 impl Body<Wills, ()> for Testator {
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
-        Poll::Ready(self.0.take())
+        Poll::Ready(code.start().expect("no turn takes it").0.take())
     }
 
     fn name() -> &'static str {
@@ -105,15 +108,17 @@ struct Holder(Option<Address<Wills, ()>>, Sender<()>, Receiver<()>);
 
 impl Body<Wills, ()> for Holder {
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         _: InTurn<'_, Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
-        drop(self.0.take());
-        self.1.send(()).expect("the test waits");
-        self.2.recv().expect("the test lets it go");
+        let this = code.start().expect("no turn takes it");
+        drop(this.0.take());
+        this.1.send(()).expect("the test waits");
+        this.2.recv().expect("the test lets it go");
         Poll::Ready(None)
     }
 

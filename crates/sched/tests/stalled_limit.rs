@@ -1,13 +1,13 @@
 //! Limit on the number of detached threads.
 
-use std::pin::Pin;
+use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use purlin_polling::{HANG, until};
-use purlin_raw::{Body, End, InTurn, NodeCore, Runnable, RuntimeTypes, Slot};
+use purlin_raw::{Body, Code, End, InTurn, NodeCore, Runnable, RuntimeTypes, Slot};
 use purlin_sched::{Hooks, Scheduler, Stopped};
 
 /// The limit stated in `SEMANTICS.md` (F2).
@@ -73,10 +73,12 @@ struct Once(Sender<()>, Option<Arc<Gate>>);
 
 impl Body<Plain, ()> for Once {
     type Bound = ();
+    type Future = Infallible;
 
-    fn turn(self: Pin<&mut Self>, _: InTurn<'_, Plain, ()>, _: &mut Context<'_>) -> Poll<()> {
-        self.0.send(()).expect("the test listens");
-        if let Some(gate) = &self.1 {
+    fn turn(mut code: Code<'_, Self>, _: InTurn<'_, Plain, ()>, _: &mut Context<'_>) -> Poll<()> {
+        let this = code.start().expect("no turn takes it");
+        this.0.send(()).expect("the test listens");
+        if let Some(gate) = &this.1 {
             gate.pass();
         }
         Poll::Ready(())

@@ -6,11 +6,9 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use pin_project_lite::pin_project;
-use purlin_raw::{InTurn, MaybeBound, Owner};
+use purlin_raw::{Code, InTurn, MaybeBound, Owner};
 
 use crate::mailbox::backpressure::is_suspended;
 use crate::node::erlang_types::ErlangTypes;
@@ -22,35 +20,46 @@ use crate::signals::handle_signal::handle_signal;
 use crate::signals::signal::wake;
 use crate::{ExitReason, Outcome, Process};
 
-pin_project! {
-    /// Code of a process with the function `F` and the mailbox bound `E`.
-    pub(crate) struct Body<M, F, Fut, E> {
-        #[pin]
-        stage: Stage<M, F, Fut>,
-        bound: PhantomData<fn() -> E>,
-    }
-}
-
-pin_project! {
-    /// Progress of the process's function.
-    ///
-    /// WHY: the first turn calls the function, so that its future is built in place and a panic
-    /// before the first await ends the child and not the parent.
-    #[project = StageNow]
-    #[project_replace = StageBefore]
-    enum Stage<M, F, Fut> {
-        Start { function: F, me: Process<M>, future: PhantomData<fn() -> Fut> },
-        Running { #[pin] future: Fut },
-        Over,
-    }
+/// Start of a process with the function `F` and the mailbox bound `E`; with `BLOCKING` its turns may
+/// block the thread.
+///
+/// WHY: the first turn calls the function, so that its future is built in place and a panic before
+/// the first await ends the child and not the parent.
+pub(crate) struct Body<M, F, Fut, E, G = (), const BLOCKING: bool = false> {
+    function: F,
+    me: Process<M>,
+    /// Dropped when the function has reached its first await or has ended.
+    guard: G,
+    types: PhantomData<fn() -> (Fut, E)>,
 }
 
 impl<M: Send + 'static, F, Fut, E> Body<M, F, Fut, E> {
     pub(crate) fn new(function: F, me: Owner<ErlangTypes, M>) -> Self {
-        let me = Process::new(me);
-        Self { stage: Stage::Start { function, me, future: PhantomData }, bound: PhantomData }
+        Self::with_guard(function, me, ())
     }
 }
+
+impl<M: Send + 'static, F, Fut, E, G, const BLOCKING: bool> Body<M, F, Fut, E, G, BLOCKING> {
+    pub(crate) fn with_guard(function: F, me: Owner<ErlangTypes, M>, guard: G) -> Self {
+        Self { function, me: Process::new(me), guard, types: PhantomData }
+    }
+}
+
+// An idle process has 128 bytes, two cache lines and a size class of most allocators. One word more
+// takes 160 from mimalloc.
+const _: () = {
+    async fn idle(mut me: Process<()>) {
+        me.receive().await;
+    }
+    const fn bytes<F, Fut>(_: &F) -> usize
+    where
+        F: FnOnce(Process<()>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        purlin_raw::cell_bytes::<ErlangTypes, (), Body<(), F, Fut, ()>>()
+    }
+    assert!(bytes(&idle) == 128);
+};
 
 /// How a turn continues after its signals.
 enum TurnStart {
@@ -63,23 +72,27 @@ enum TurnStart {
     Over(ExitReason),
 }
 
-impl<M, F, Fut, E> purlin_raw::Body<ErlangTypes, M> for Body<M, F, Fut, E>
+impl<M, F, Fut, E, G, const BLOCKING: bool> purlin_raw::Body<ErlangTypes, M>
+    for Body<M, F, Fut, E, G, BLOCKING>
 where
     E: MaybeBound,
     M: Send + 'static,
+    G: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
+    const BLOCKING: bool = BLOCKING;
     type Bound = E;
+    type Future = Fut;
 
     #[inline(always)]
     fn turn(
-        self: Pin<&mut Self>,
+        code: Code<'_, Self, Fut>,
         me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
-        let last = self.run_turn(me, cx);
+        let last = Self::run_turn(code, me, cx);
         if E::BOUNDED && last.is_pending() {
             me.mailbox().release_waiters();
         }
@@ -91,7 +104,7 @@ where
     }
 }
 
-impl<M, F, Fut, E> Body<M, F, Fut, E>
+impl<M, F, Fut, E, G, const BLOCKING: bool> Body<M, F, Fut, E, G, BLOCKING>
 where
     E: MaybeBound,
     M: Send + 'static,
@@ -101,25 +114,24 @@ where
 {
     /// Runs a turn: signals, then the function, then the exit signals that arrived meanwhile.
     fn run_turn(
-        self: Pin<&mut Self>,
+        mut code: Code<'_, Self, Fut>,
         me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
-        let mut stage = self.project().stage;
         match begin::<M, E>(me) {
             TurnStart::Function => {}
             TurnStart::Suspended => return Poll::Pending,
             TurnStart::Over(reason) => {
                 // WHY: `contain`, because a destructor of user code may panic, and the exit
                 // reason is fixed.
-                contain(|| stage.set(Stage::Over));
+                contain(|| code.clear());
                 return Poll::Ready(ExitStatus::new(reason));
             }
         }
         let polled = catch(|| {
-            let polled = advance(stage.as_mut(), cx);
+            let polled = Self::advance(&mut code, cx);
             if polled.is_ready() {
-                stage.set(Stage::Over);
+                code.clear();
             }
             polled
         });
@@ -127,12 +139,12 @@ where
             Ok(Poll::Ready(last)) => caught_exit(me).map_or(last, ExitStatus::new),
             Ok(Poll::Pending) => {
                 let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
-                contain(|| stage.set(Stage::Over));
+                contain(|| code.clear());
                 ExitStatus::new(exit)
             }
             Err(reason) => {
                 // A second panic, in a destructor, does not change the exit reason.
-                contain(|| stage.set(Stage::Over));
+                contain(|| code.clear());
                 ExitStatus::new(reason)
             }
         };
@@ -140,6 +152,18 @@ where
             report(&me, &last.reason(), function_name::<F>());
         }
         Poll::Ready(last)
+    }
+
+    /// Calls the function if this is the first turn, and polls its future.
+    fn advance(code: &mut Code<'_, Self, Fut>, cx: &mut Context<'_>) -> Poll<ExitStatus> {
+        let _guard = code.begin().map(|(Self { function, me, guard, .. }, vacancy)| {
+            vacancy.fill(function(me));
+            guard
+        });
+        match code.future() {
+            Some(future) => future.poll(cx).map(|outcome| ExitStatus::new(outcome.into_reason())),
+            None => Poll::Ready(ExitStatus::default()),
+        }
     }
 }
 
@@ -213,30 +237,4 @@ fn caught_exit<M: Send + 'static>(me: InTurn<'_, ErlangTypes, M>) -> Option<Exit
         return None;
     }
     me.local(|local| local.take_called_exit())
-}
-
-/// Calls or polls the function.
-fn advance<M, F, Fut>(
-    mut stage: Pin<&mut Stage<M, F, Fut>>,
-    cx: &mut Context<'_>,
-) -> Poll<ExitStatus>
-where
-    F: FnOnce(Process<M>) -> Fut,
-    Fut: Future,
-    Fut::Output: Outcome,
-{
-    loop {
-        match stage.as_mut().project() {
-            StageNow::Running { future } => {
-                return future.poll(cx).map(|outcome| ExitStatus::new(outcome.into_reason()));
-            }
-            StageNow::Over => return Poll::Ready(ExitStatus::default()),
-            StageNow::Start { .. } => {}
-        }
-        if let StageBefore::Start { function, me, .. } = stage.as_mut().project_replace(Stage::Over)
-        {
-            let future = function(me);
-            stage.set(Stage::Running { future });
-        }
-    }
 }

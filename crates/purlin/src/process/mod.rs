@@ -1,12 +1,10 @@
 //! Processes: the handle, its address, spawning, exit reasons and what can be read from outside.
 
-pub(crate) mod blocking;
 pub(crate) mod body;
 pub(crate) mod catch_unwind;
 pub(crate) mod crash_report;
 pub(crate) mod exit;
 pub(crate) mod exit_status;
-pub(crate) mod first_turn;
 pub(crate) mod function_name;
 pub(crate) mod handle;
 pub(crate) mod id;

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use purlin_raw::{Bound, NodeCore, Overflow, Owner};
 
 use crate::node::erlang_types::ErlangTypes;
-use crate::process::blocking::blocking;
 use crate::process::body::Body;
-use crate::process::first_turn::WrapBody;
 use crate::process::relation::{LinkedTo, MonitoredBy, Relation, Relations};
 use crate::process::shared::Parent;
 use crate::process::spawn::{spawn_here, try_spawn_on};
@@ -71,8 +69,9 @@ impl SpawnOptions {
         Self::default()
     }
 
-    /// Spawns a process with these options, the initial private state `local` and a wrapper of its
-    /// body. `function_of` makes the function of `goods`, which an error returns.
+    /// Spawns a process with these options and the initial private state `local`. `function_of` makes
+    /// the function of `goods`, which an error returns. `guard` is dropped when the function has
+    /// reached its first await or has ended.
     pub(crate) fn spawn_in<G, M, F, Fut>(
         self,
         node_core: &NodeCore<ErlangTypes>,
@@ -80,7 +79,7 @@ impl SpawnOptions {
         mut local: LocalState,
         goods: G,
         function_of: impl FnOnce(G) -> F,
-        wrapper: impl WrapBody<M>,
+        guard: impl Send + 'static,
     ) -> Result<Pid<M>, SpawnError<G>>
     where
         M: Send + 'static,
@@ -114,22 +113,25 @@ impl SpawnOptions {
         match (bound, self.blocking) {
             (None, false) => {
                 let make =
-                    |goods, me| wrapper.wrap(Body::<M, F, Fut, ()>::new(function_of(goods), me));
+                    |goods, me| Body::<M, F, Fut, (), _>::with_guard(function_of(goods), me, guard);
                 try_spawn_on(node_core, parent, local, (), goods, after(born, make))
             }
             (Some(bound), false) => {
-                let make =
-                    |goods, me| wrapper.wrap(Body::<M, F, Fut, Bound>::new(function_of(goods), me));
+                let make = |goods, me| {
+                    Body::<M, F, Fut, Bound, _>::with_guard(function_of(goods), me, guard)
+                };
                 try_spawn_on(node_core, parent, local, bound, goods, after(born, make))
             }
             (None, true) => {
-                let make =
-                    |goods, me| wrapper.wrap(blocking::<M, F, Fut, ()>(function_of(goods), me));
+                let make = |goods, me| {
+                    Body::<M, F, Fut, (), _, true>::with_guard(function_of(goods), me, guard)
+                };
                 try_spawn_on(node_core, parent, local, (), goods, after(born, make))
             }
             (Some(bound), true) => {
-                let make =
-                    |goods, me| wrapper.wrap(blocking::<M, F, Fut, Bound>(function_of(goods), me));
+                let make = |goods, me| {
+                    Body::<M, F, Fut, Bound, _, true>::with_guard(function_of(goods), me, guard)
+                };
                 try_spawn_on(node_core, parent, local, bound, goods, after(born, make))
             }
         }
@@ -284,15 +286,16 @@ impl<L: Relation, W: Relation> SpawnOptions<L, W> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.spawn_wrapped(function, ())
+        self.spawn_guarded(function, ())
     }
 
-    /// [`spawn`](Self::spawn) with a wrapper of the body.
+    /// [`spawn`](Self::spawn) with a guard, dropped when the function has reached its first await or
+    /// has ended.
     #[track_caller]
-    pub(crate) fn spawn_wrapped<M, F, Fut>(
+    pub(crate) fn spawn_guarded<M, F, Fut>(
         self,
         function: F,
-        wrapper: impl WrapBody<M>,
+        guard: impl Send + 'static,
     ) -> Result<W::Spawned<Pid<M>>, SpawnError<F>>
     where
         M: Send + 'static,
@@ -302,7 +305,7 @@ impl<L: Relation, W: Relation> SpawnOptions<L, W> {
     {
         let (options, local, relations) = self.begin();
         let pid = spawn_here(|node_core, parent| {
-            options.spawn_in(node_core, parent, local, function, identity, wrapper)
+            options.spawn_in(node_core, parent, local, function, identity, guard)
         })?;
         let reference = relations.complete(&pid);
         Ok(W::spawned(pid, reference))

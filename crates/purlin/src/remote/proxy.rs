@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::mem::replace;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use purlin_raw::{Bound, InTurn, MaybeBound, Overflow, SignalOutcome, poll_again, spend_budget};
+use purlin_raw::{
+    Bound, Code, InTurn, MaybeBound, Overflow, SignalOutcome, poll_again, spend_budget,
+};
 
 use super::{LocalProcess, RemoteSignal, Transport};
 use crate::node::context::{is_stopping, with_context};
@@ -54,9 +55,6 @@ struct Proxy<M, C, E> {
     bound: PhantomData<fn() -> E>,
 }
 
-// No field is pinned.
-impl<M, C, E> Unpin for Proxy<M, C, E> {}
-
 impl<M, C, E> purlin_raw::Body<ErlangTypes, M> for Proxy<M, C, E>
 where
     M: Send + 'static,
@@ -64,13 +62,14 @@ where
     E: MaybeBound,
 {
     type Bound = E;
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         me: InTurn<'_, ErlangTypes, M>,
         cx: &mut Context<'_>,
     ) -> Poll<ExitStatus> {
-        let this = &mut *self;
+        let Some(this) = code.start() else { return Poll::Pending };
         let carried = catch(|| this.carry(me, cx));
         let reason = match carried {
             Ok(Poll::Pending) => {

@@ -70,8 +70,8 @@ where
 {
     let blocks = options.is_blocking();
     // The first poll sets the waker.
-    let (ended, mut first_turn) = oneshot();
-    let pid = match options.link(me).spawn_wrapped(function, Reply::new(ended)) {
+    let (ended, mut first_turn) = oneshot::<()>();
+    let pid = match options.link(me).spawn_guarded(function, ended) {
         Ok(pid) => pid,
         Err(error) => return Box::pin(ready(Err(error.without_function().into_reason()))),
     };

@@ -3,7 +3,6 @@
 //! All other code of a process is compiled once, in this crate.
 
 use std::mem::ManuallyDrop;
-use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -11,29 +10,43 @@ use crate::inbox::bound::MaybeBound;
 use crate::inbox::header::{Class, Envelope, Header};
 use crate::memory::pool;
 use crate::process::cell::{Base, Cell, Front, Polled, VTable};
+use crate::process::code::Code;
 use crate::process::end::wind_up;
 use crate::process::owner::{InTurn, Owner};
 use crate::sync::UnsafeCell;
 use crate::{Outgoing, RuntimeTypes};
 
-/// Code of a process.
-pub trait Body<W: RuntimeTypes, M: Send + 'static>: Send + 'static {
+/// Start of the code of a process, from which its first turn may make a future. The future takes the
+/// place of the start.
+pub trait Body<W: RuntimeTypes, M: Send + 'static>: Sized + Send + 'static {
     /// Whether its turns may block the thread; the host then runs them on other threads.
     const BLOCKING: bool = false;
 
     /// Bound of the mailbox, or `()`.
     type Bound: MaybeBound;
 
-    /// Runs one turn. `Ready` ends the process with its exit status; the body is then dropped, in the
+    /// Future of the process; `Infallible` if the process has none.
+    type Future: Send + 'static;
+
+    /// Runs one turn. `Ready` ends the process with its exit status; the code is then dropped, in the
     /// same turn. Unwinding, also out of the drop, aborts the program.
     fn turn(
-        self: Pin<&mut Self>,
+        code: Code<'_, Self, Self::Future>,
         me: InTurn<'_, W, M>,
         cx: &mut Context<'_>,
     ) -> Poll<W::ExitStatus>;
 
     /// Returns the name shown in process listings.
     fn name() -> &'static str;
+}
+
+/// Cell of a process that starts with a `B`.
+pub(crate) type CellOf<W, M, B> =
+    Cell<W, M, <B as Body<W, M>>::Bound, B, <B as Body<W, M>>::Future>;
+
+/// Returns the size of such a cell in bytes.
+pub const fn cell_bytes<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>() -> usize {
+    size_of::<CellOf<W, M, B>>()
 }
 
 /// Returns the vtable of the processes of these types.
@@ -45,18 +58,18 @@ pub(crate) const fn vtable<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>() 
             free: free::<W, M, B>,
             sent: sent::<W, M>,
             discard: discard::<M>,
-            block: pool::Block::of::<Cell<W, M, B::Bound, B>>(),
+            block: pool::Block::of::<CellOf<W, M, B>>(),
             message: std::any::TypeId::of::<M>,
             family: std::any::TypeId::of::<W>,
             message_name: std::any::type_name::<M>,
             body_name: B::name,
             blocking: B::BLOCKING,
             bound_offset: match B::Bound::BOUNDED {
-                true => std::mem::offset_of!(Cell<W, M, B::Bound, B>, bound),
+                true => std::mem::offset_of!(CellOf<W, M, B>, bound),
                 false => 0,
             },
-            code_offset: std::mem::offset_of!(Cell<W, M, B::Bound, B>, code),
-            bytes: size_of::<Cell<W, M, B::Bound, B>>(),
+            code_offset: std::mem::offset_of!(CellOf<W, M, B>, code),
+            bytes: cell_bytes::<W, M, B>(),
             envelope: size_of::<Envelope<M>>(),
         }
     }
@@ -73,8 +86,8 @@ pub(crate) unsafe fn furnish<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     shared: W::Shared,
     local: W::Local,
     bound: B::Bound,
-) -> NonNull<Cell<W, M, B::Bound, B>> {
-    let cell = base.cast::<Cell<W, M, B::Bound, B>>();
+) -> NonNull<CellOf<W, M, B>> {
+    let cell = base.cast::<CellOf<W, M, B>>();
     // WHY field by field: a cell built on the stack would be copied here as a whole.
     // SAFETY: the block is large enough for the cell.
     unsafe {
@@ -114,8 +127,8 @@ unsafe fn sent<W: RuntimeTypes, M: Send + 'static>(base: NonNull<Base>, header: 
 unsafe fn place_of_exit_status<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
 ) -> *mut UnsafeCell<W::ExitStatus> {
-    // SAFETY: by the contract; all fields of a `Code` lie at its beginning.
-    unsafe { (&raw mut (*base.cast::<Cell<W, M, B::Bound, B>>().as_ptr()).code).cast() }
+    // SAFETY: by the contract; all fields of a `Contents` lie at its beginning.
+    unsafe { (&raw mut (*base.cast::<CellOf<W, M, B>>().as_ptr()).code).cast() }
 }
 
 /// Polls the body. `extern "C"` aborts the program on unwinding.
@@ -127,24 +140,21 @@ unsafe extern "C" fn poll<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(
     cx: &mut Context<'_>,
 ) -> Polled {
     // SAFETY: the process lives at least as long as its turn.
-    let cell = unsafe { base.cast::<Cell<W, M, B::Bound, B>>().as_ref() };
+    let cell = unsafe { base.cast::<CellOf<W, M, B>>().as_ref() };
     // SAFETY: this handle is never dropped, so it needs no counted reference; the table's keeps the
     // cell alive meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
-    // SAFETY: the code is the body until the last turn.
-    let body = unsafe { &cell.code.body };
-    let polled = body.with_mut(|body| {
-        // SAFETY: only the running turn accesses the body, and the cell never moves. The turn
-        // outlives the call.
-        unsafe { Pin::new_unchecked(&mut *body).turn(InTurn::new(&me), cx) }
-    });
+    // SAFETY: `cell` is of these types, and this thread is in its turn, the only user of its code.
+    let code = || unsafe {
+        Code::<B, B::Future>::new(NonNull::from(&cell.code).cast(), &cell.front.base.stage)
+    };
+    // SAFETY: the turn outlives the call.
+    let polled = B::turn(code(), unsafe { InTurn::new(&me) }, cx);
     let Poll::Ready(last) = polled else { return Polled::Pending };
-    // SAFETY: this is the last turn, so the body is not accessed again. No thread reads the exit
+    code().clear();
+    // SAFETY: this is the last turn, so the code is not accessed again. No thread reads the exit
     // status before the inbox is closed.
-    unsafe {
-        body.with_mut(|body| body.drop_in_place());
-        place_of_exit_status::<W, M, B>(base).write(UnsafeCell::new(last));
-    }
+    unsafe { place_of_exit_status::<W, M, B>(base).write(UnsafeCell::new(last)) };
     Polled::Ended
 }
 
@@ -166,7 +176,7 @@ unsafe fn free<W: RuntimeTypes, M: Send + 'static, B: Body<W, M>>(base: NonNull<
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
-        let cell = base.cast::<Cell<W, M, B::Bound, B>>();
+        let cell = base.cast::<CellOf<W, M, B>>();
         place_of_exit_status::<W, M, B>(base).drop_in_place();
         (&raw mut (*cell.as_ptr()).bound).drop_in_place();
         pool::free(cell);

@@ -5,7 +5,7 @@
 //!       │         ├─ shared       W::Shared; any thread reads it, also after the end
 //!       │         └─ local        W::Local; private state
 //!       ├─ bound                  `()`, or the bound of the mailbox
-//!       └─ code                   the body, accessed by `turn` only; after the end W::ExitStatus
+//!       └─ code                   start or future, accessed by `turn` only; after the end W::ExitStatus
 //! ```
 //!
 //! A cell points to its node core, whose table points to cells and whose host gets the right to run
@@ -14,11 +14,11 @@
 //! # Access rules
 //!
 //! 1. `inbox`, `refs`, the counters and `bound`: any thread that holds a reference.
-//! 2. The exit status: the last turn writes it once, in the place of the body, before the inbox
+//! 2. The exit status: the last turn writes it once, in the place of the code, before the inbox
 //!    closes; a thread that has found the inbox closed may read it.
-//! 3. `contention`, `local` and the save queue in the inbox's extension: only the thread that runs
-//!    the process's turn (`context::is_running`).
-//! 4. The body: only `Runnable::run`, which is exclusive because there is one right to schedule.
+//! 3. `stage`, `contention`, `local` and the save queue in the inbox's extension: only the thread
+//!    that runs the process's turn (`context::is_running`).
+//! 4. The code: only `Runnable::run`, which is exclusive because there is one right to schedule.
 //! 5. `node`: valid until the process has left the table; see `node_core`.
 //!
 //! # References
@@ -33,7 +33,6 @@
 use std::any::TypeId;
 use std::cell;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Context;
 
@@ -44,6 +43,7 @@ use crate::inbox::header::Header;
 use crate::inbox::shards::Contention;
 use crate::inbox::state::State;
 use crate::memory::pool::Block;
+use crate::process::code::{Contents, Stage};
 use crate::process::deferred_rc;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 use crate::table::entry::{Item, TABLE_REFERENCES};
@@ -72,7 +72,7 @@ pub(crate) struct VTable {
     pub(crate) blocking: bool,
     /// Offset of the [`Bound`] in the cell; 0 if the mailbox has no bound.
     pub(crate) bound_offset: usize,
-    /// Offset of the [`Code`] in the cell.
+    /// Offset of the [`Contents`] in the cell.
     pub(crate) code_offset: usize,
     pub(crate) bytes: usize,
     /// Size in bytes of a message with its envelope.
@@ -112,9 +112,8 @@ pub(crate) struct Base {
     /// [`RUNNING`], [`LISTENING`], [`RESCHEDULE`], [`HAS_LOCAL`], [`HANDLE_DROPPED`], [`TRACED`]
     /// and [`LOCAL_AFFECTS_TURN`].
     pub(crate) turn: AtomicU8,
-    /// WHY: padding that lets the compiler clear whole words, so that the first turn reads them
-    /// without a store-forwarding stall.
-    padding: u8,
+    /// What the place of the code holds.
+    pub(crate) stage: UnsafeCell<Stage>,
     pub(crate) contention: UnsafeCell<Contention>,
     pub(crate) vtable: &'static VTable,
     pub(crate) node: NonNull<NodeCoreBase>,
@@ -137,18 +136,11 @@ pub(crate) struct Front<W: RuntimeTypes> {
 
 /// A whole process.
 #[repr(C)]
-pub(crate) struct Cell<W: RuntimeTypes, M, E, B> {
+pub(crate) struct Cell<W: RuntimeTypes, M, E, B, F> {
     pub(crate) front: Front<W>,
     pub(crate) bound: E,
-    pub(crate) code: Code<B, W::ExitStatus>,
+    pub(crate) code: Contents<B, F, W::ExitStatus>,
     pub(crate) message: PhantomData<fn(M)>,
-}
-
-/// Body of a process, and after its end the exit status.
-#[repr(C)]
-pub(crate) union Code<B, S> {
-    pub(crate) body: ManuallyDrop<UnsafeCell<B>>,
-    exit_status: ManuallyDrop<UnsafeCell<S>>,
 }
 
 /// Part of a node core that depends on no type.
@@ -199,6 +191,10 @@ unsafe impl Item for Base {
     }
 }
 
+// An idle process of 128 bytes depends on it, see `docs/internals/process.md`.
+#[cfg(not(any(loom, purlin_cores, shuttle)))]
+const _: () = assert!(size_of::<Base>() == 72);
+
 impl Base {
     /// Creates the base of a new cell. Counts the references of the table, and one each for the owner
     /// and the address that spawning returns.
@@ -211,7 +207,7 @@ impl Base {
             inbox: State::new(),
             refs: AtomicU32::new(TABLE_REFERENCES + 2),
             turn: AtomicU8::new(0),
-            padding: 0,
+            stage: UnsafeCell::new(Stage::Start),
             contention: UnsafeCell::new(Contention::new()),
             vtable,
             node: node_core,
@@ -271,7 +267,7 @@ impl Base {
 pub(crate) unsafe fn exit_status<W: RuntimeTypes>(
     base: NonNull<Base>,
 ) -> NonNull<UnsafeCell<W::ExitStatus>> {
-    // SAFETY: by the contract; all fields of a `Code` lie at its beginning.
+    // SAFETY: by the contract; all fields of a `Contents` lie at its beginning.
     unsafe { base.byte_add(base.as_ref().vtable.code_offset).cast() }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod body;
 pub(crate) mod cell;
+pub(crate) mod code;
 pub(crate) mod context;
 pub(crate) mod deferred_rc;
 pub(crate) mod end;

@@ -1,6 +1,7 @@
 //! Minimal node for the shuttle models: processes with a mailbox of one type, counters of their
 //! fate, and a thread that waits for their end.
 
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -10,8 +11,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use purlin_raw::{
-    Address, Body, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode, SignalOutcome,
-    Slot, poll_again,
+    Address, Body, Code, End, InTurn, NodeCore, Owner, Runnable, RuntimeTypes, SendMode,
+    SignalOutcome, Slot, poll_again,
 };
 use purlin_sched::model::{Instant, begin, forward};
 use purlin_sched::{Hooks, Scheduler, Stopped, poll_after};
@@ -137,21 +138,23 @@ impl Tally {
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Future of a process and the counters of its node; `None` once it has ended.
-struct Code<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
+struct Modelled<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
 
-impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
+impl<const BLOCKING: bool> Body<Plain, Mail> for Modelled<BLOCKING> {
     const BLOCKING: bool = BLOCKING;
     type Bound = ();
+    type Future = Infallible;
 
     fn turn(
-        mut self: Pin<&mut Self>,
+        mut code: Code<'_, Self>,
         _: InTurn<'_, Plain, Mail>,
         cx: &mut Context<'_>,
     ) -> Poll<()> {
-        let Some((future, _)) = &mut self.0 else { return Poll::Pending };
+        let this = code.start().expect("no turn takes it");
+        let Some((future, _)) = &mut this.0 else { return Poll::Pending };
         let polled = future.as_mut().poll(cx);
         if polled.is_ready()
-            && let Some((_, counters)) = self.0.take()
+            && let Some((_, counters)) = this.0.take()
         {
             counters.one_ended();
         }
@@ -229,7 +232,7 @@ impl Node {
         self.counters.spawned.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(&self.counters));
         let counters = Arc::clone(&self.counters);
-        let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), counters)));
+        let make = |(), me| Modelled::<BLOCKING>(Some((Box::pin(code(me)), counters)));
         self.node_core
             .spawn(alive, (), (), (), make)
             .unwrap_or_else(|_| panic!("the table is full"))
