@@ -17,7 +17,7 @@ use crate::{Atom, Fun, NativeRecord, Port, Term};
 
 /// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
-/// Minimum length of a binary that is shared. WHY: a part of its own costs more than copying a short one.
+/// Minimum length of a binary that is shared. WHY: sharing a short one costs more than copying it.
 const MIN_SHARED: usize = 4 << 10;
 /// Ports with a number below this are encoded as nodes before OTP 24 encode them.
 const SMALL_PORTS: u64 = 1 << 28;

@@ -91,8 +91,8 @@ impl State {
         origin == Some(Origin::Process) && self.is_paused(&sender.key)
     }
 
-    /// Adds the next fragment or signal of a sender. Returns `false` if there is none: later signals of the sender are
-    /// then no longer held back.
+    /// Adds the next fragment or signal of a sender. Returns `false` if nothing is left: later signals of the
+    /// sender are then no longer held back.
     fn add_next(&mut self, sender: &mut Sender, added: &mut Added) -> Result<bool, Unsendable> {
         if let Some(mut large) = sender.large.take() {
             let fragment = large.payload.split_to(FRAGMENT_SIZE);
